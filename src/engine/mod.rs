@@ -1,1 +1,14 @@
-//! (being built)
+//! The engines: pure functions from a table and its requirements to a release.
+//!
+//! Every family has the shape
+//! `run(&Table, &Requirements, &Params, &RunContext) -> Result<Release, EngineError>`.
+//! The same input gives the same bytes with any number of threads. A family
+//! may use `kernel`, `context` and `error`, never another family.
+
+pub mod context;
+pub mod error;
+pub mod kernel;
+pub mod lgb;
+
+pub use context::{CancelFlag, Progress, RunContext, Silent};
+pub use error::{EngineError, Infeasible};

@@ -1,1 +1,14 @@
-//! (being built)
+//! What is promised: parameter types that are valid by construction, a job's
+//! policy, and the requirements of every record once policy and preferences
+//! are joined.
+//!
+//! Decisions on privacy are made in integers ([`Share`], `count * l <= size`),
+//! never in floats.
+
+mod parameter;
+mod policy;
+mod requirements;
+
+pub use parameter::{K, L, ParameterError, Share, T};
+pub use policy::{Policy, Protection};
+pub use requirements::{ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

@@ -1,0 +1,58 @@
+//! Why an engine gave no release.
+
+use crate::privacy::ParameterError;
+
+/// An answer, not an accident: the condition that cannot hold and the
+/// strongest parameter that would.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{condition}; {strongest} holds")]
+pub struct Infeasible {
+    /// The attribute concerned, where one is.
+    pub attribute: Option<String>,
+    /// Name of the parameter that is too strong (`k`, `l`, `t_closeness`,
+    /// `max_excluded`, …).
+    pub parameter: &'static str,
+    /// The condition that failed, in counts, never in values
+    /// (`salary: l=12 needs at most 1 in 12 records with one value; 1 in 9 has it`).
+    pub condition: String,
+    /// The strongest setting that would hold, in words (`l ≤ 9`).
+    pub strongest: String,
+    /// The same as a number, to run again with; `None` where no value of the
+    /// parameter would hold.
+    pub strongest_value: Option<f64>,
+}
+
+/// Why an engine gave no release.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EngineError {
+    /// A parameter does not fit the dataset.
+    #[error("parameter `{parameter}`: {reason}")]
+    InvalidParameter {
+        /// Name of the parameter.
+        parameter: String,
+        /// What is wrong with it; never a cell value.
+        reason: String,
+    },
+    /// No release with these parameters exists (or the engine cannot find
+    /// one); never lowered silently.
+    #[error(transparent)]
+    Infeasible(Box<Infeasible>),
+    /// The run would need more than it may use.
+    #[error("limit exceeded: {0}")]
+    LimitExceeded(String),
+    /// Someone asked the run to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl From<Infeasible> for EngineError {
+    fn from(answer: Infeasible) -> Self {
+        Self::Infeasible(Box::new(answer))
+    }
+}
+
+impl From<ParameterError> for EngineError {
+    fn from(error: ParameterError) -> Self {
+        Self::InvalidParameter { parameter: error.name.into(), reason: format!("must be {}", error.bounds) }
+    }
+}

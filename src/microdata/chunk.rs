@@ -1,0 +1,41 @@
+//! A run of records on its way into the store or into a table.
+//!
+//! Readers yield chunks, the store keeps them as Parquet blobs, and the
+//! builder joins them to a [`Table`](super::Table). Cells are typed and
+//! valid: no empty cell, every category a leaf of its hierarchy.
+
+use super::text::TextColumn;
+
+/// Records in a chunk; bounds the memory of an upload.
+pub const CHUNK_RECORDS_MAX: usize = 65_536;
+/// Bytes of text after which a chunk is closed, however few its records.
+pub const CHUNK_TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// A run of records: one column per attribute, in schema order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// Number of records.
+    pub records: usize,
+    /// One column per attribute.
+    pub columns: Vec<ChunkColumn>,
+}
+
+/// One attribute of a chunk; one cell per record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChunkColumn {
+    /// Identifiers.
+    Text(TextColumn),
+    /// Whole numbers.
+    Integer(Vec<i64>),
+    /// Finite numbers.
+    Decimal(Vec<f64>),
+    /// Days since 1970-01-01.
+    Date(Vec<i32>),
+    /// Categories: `codes` point into `labels`, each label once.
+    Category {
+        /// Distinct labels of this chunk, in order of first appearance.
+        labels: TextColumn,
+        /// One position in `labels` per record.
+        codes: Vec<u32>,
+    },
+}

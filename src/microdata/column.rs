@@ -1,0 +1,32 @@
+//! A column of codes with the domain they point into.
+
+use std::sync::Arc;
+
+use super::domain::Domain;
+use super::index::{Code, RecordIndex};
+
+/// One published attribute of a table: a code per record.
+#[derive(Clone, Debug)]
+pub struct CodedColumn {
+    /// The ordered domain.
+    pub domain: Arc<Domain>,
+    /// One code per record, in order of records.
+    pub codes: Vec<u32>,
+}
+
+impl CodedColumn {
+    /// The code of a record.
+    #[inline]
+    pub fn code(&self, record: RecordIndex) -> Code {
+        Code(self.codes[record.at()])
+    }
+
+    /// How often each code occurs; one entry per code of the domain.
+    pub fn histogram(&self) -> Vec<u32> {
+        let mut counts = vec![0_u32; self.domain.len()];
+        for &code in &self.codes {
+            counts[code as usize] += 1;
+        }
+        counts
+    }
+}

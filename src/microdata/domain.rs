@@ -1,0 +1,182 @@
+//! The ordered domain of an attribute.
+//!
+//! Numbers and dates are ordered by value; categories by the depth-first
+//! order of their hierarchy's leaves, or by bytes where there is no
+//! hierarchy. A [`Code`] is a position in that order. With a hierarchy every
+//! leaf has a code, whether or not it occurs; otherwise every value of the
+//! dataset version has one and no other does.
+
+use std::sync::Arc;
+
+use chrono::{Datelike, NaiveDate};
+
+use super::hierarchy::{Hierarchy, NodeIndex};
+use super::index::Code;
+use super::schema::AttributeType;
+
+/// The category that stands for an empty cell under the policy `category`.
+pub const MISSING_LABEL: &str = "(missing)";
+
+/// The values of a domain, ascending.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers.
+    Integer(Vec<i64>),
+    /// Finite numbers.
+    Decimal(Vec<f64>),
+    /// Days since 1970-01-01.
+    Date(Vec<i32>),
+    /// Texts; with a hierarchy, its leaves in depth-first order.
+    Category(Vec<String>),
+}
+
+/// The ordered domain of one attribute.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    values: Values,
+    hierarchy: Option<Arc<Hierarchy>>,
+}
+
+impl Domain {
+    /// A domain of values in ascending order without repeats. A hierarchy has
+    /// its leaves in the order of `values` (for numbers: one leaf a value).
+    pub fn new(values: Values, hierarchy: Option<Arc<Hierarchy>>) -> Self {
+        Self { values, hierarchy }
+    }
+
+    /// The values, ascending.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The hierarchy over the values, where there is one.
+    pub fn hierarchy(&self) -> Option<&Arc<Hierarchy>> {
+        self.hierarchy.as_ref()
+    }
+
+    /// Number of codes.
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::Integer(values) => values.len(),
+            Values::Decimal(values) => values.len(),
+            Values::Date(values) => values.len(),
+            Values::Category(values) => values.len(),
+        }
+    }
+
+    /// Whether the domain has no value (the table has no record).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the values are.
+    pub fn kind(&self) -> AttributeType {
+        match self.values {
+            Values::Integer(_) => AttributeType::Integer,
+            Values::Decimal(_) => AttributeType::Decimal,
+            Values::Date(_) => AttributeType::Date,
+            Values::Category(_) => AttributeType::Categorical,
+        }
+    }
+
+    /// Whether values are numbers or dates, whose distance counts.
+    pub fn is_numeric(&self) -> bool {
+        !matches!(self.values, Values::Category(_))
+    }
+
+    /// The value of `code` as a number (dates in days), for distances.
+    /// Categories give their code.
+    pub fn number(&self, code: Code) -> f64 {
+        match &self.values {
+            Values::Integer(values) => values[code.at()] as f64,
+            Values::Decimal(values) => values[code.at()],
+            Values::Date(values) => f64::from(values[code.at()]),
+            Values::Category(_) => f64::from(code.0),
+        }
+    }
+
+    /// The value of `code` as it is published.
+    pub fn text(&self, code: Code) -> String {
+        match &self.values {
+            Values::Integer(values) => values[code.at()].to_string(),
+            Values::Decimal(values) => decimal_text(values[code.at()]),
+            Values::Date(values) => date_text(values[code.at()]),
+            Values::Category(values) => values[code.at()].clone(),
+        }
+    }
+
+    /// The code of a category, by its label. With a hierarchy only leaves
+    /// have one. Numbers have none.
+    pub fn code_of_label(&self, label: &str) -> Option<Code> {
+        match (&self.hierarchy, &self.values) {
+            (Some(hierarchy), Values::Category(_)) => hierarchy.leaf(label),
+            (None, Values::Category(values)) => {
+                let at = values.binary_search_by(|value| value.as_str().cmp(label)).ok()?;
+                Some(Code::from_usize(at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Range of the domain: max − min for numbers (dates in days), the number
+    /// of leaves or values for categories. At least 0.
+    pub fn range(&self) -> f64 {
+        match self.len() {
+            0 => 0.0,
+            n if !self.is_numeric() => n as f64,
+            n => self.number(Code::from_usize(n - 1)) - self.number(Code(0)),
+        }
+    }
+
+    /// Loss of publishing the interval of codes `lo..=hi` for one cell
+    /// (engines.md, rule 6), in 0..=1: (hi − lo)/range for numbers and dates,
+    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy. For
+    /// categories without a hierarchy the published set decides; use
+    /// [`Domain::set_loss`].
+    pub fn interval_loss(&self, lo: Code, hi: Code) -> f64 {
+        if lo == hi {
+            return 0.0;
+        }
+        if self.is_numeric() {
+            return (self.number(hi) - self.number(lo)) / self.range();
+        }
+        match &self.hierarchy {
+            Some(hierarchy) => self.node_loss(hierarchy, hierarchy.common_ancestor(lo, hi)),
+            None => f64::from(hi.0 - lo.0 + 1) / self.len() as f64,
+        }
+    }
+
+    /// Loss of publishing a set of `size` values of a category without a
+    /// hierarchy: 0 for one value, else size/|domain|.
+    pub fn set_loss(&self, size: usize) -> f64 {
+        if size <= 1 { 0.0 } else { size as f64 / self.len() as f64 }
+    }
+
+    fn node_loss(&self, hierarchy: &Hierarchy, node: NodeIndex) -> f64 {
+        let leaves = hierarchy.node(node).leaf_count;
+        if leaves <= 1 { 0.0 } else { f64::from(leaves) / hierarchy.leaf_count() as f64 }
+    }
+}
+
+/// Shortest text that reads back as the same number.
+pub fn decimal_text(value: f64) -> String {
+    // Negative zero equals zero; one text for one value.
+    if value == 0.0 { "0".into() } else { format!("{value}") }
+}
+
+/// ISO 8601 text of a day counted from 1970-01-01.
+pub fn date_text(days: i32) -> String {
+    match NaiveDate::from_epoch_days(days) {
+        Some(date) => date.format("%Y-%m-%d").to_string(),
+        None => format!("day {days}"),
+    }
+}
+
+/// Days since 1970-01-01 of an ISO 8601 day of the years 0001 to 9999.
+pub fn date_days(text: &str) -> Option<i32> {
+    if text.len() != 10 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        return None;
+    }
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
+    (date.year() >= 1).then(|| date.to_epoch_days())
+}

@@ -1,0 +1,300 @@
+//! Reading hierarchies: ARX's CSV layout, JSON trees, aligned intervals.
+//!
+//! CSV has one line a leaf, from leaf to root, separated by `;` or `,`. The
+//! root is the same on every line, lines may differ in length, and a label
+//! repeated along a line is one node.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::super::error::TableError;
+use super::super::index::Code;
+use super::tree::{Branch, Hierarchy};
+use super::HierarchySource;
+
+/// The form a hierarchy is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HierarchyFormat {
+    /// ARX's layout.
+    Csv,
+    /// A tree of labels, or intervals.
+    Json,
+}
+
+/// Levels of aligned half-open intervals over numbers: the lowest are `width`
+/// wide and start at `origin` plus multiples of it; each next level joins
+/// `fanouts[level]` intervals of the level below.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Intervals {
+    /// Where an interval of every level begins.
+    pub origin: f64,
+    /// Width of the lowest intervals; above 0.
+    pub width: f64,
+    /// Intervals joined at each further level; each at least 2.
+    pub fanouts: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TreeDocument {
+    label: String,
+    #[serde(default)]
+    children: Vec<TreeDocument>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IntervalsDocument {
+    intervals: Intervals,
+}
+
+impl HierarchySource {
+    /// Reads a hierarchy. A leading `{` in CSV would be a label; the format
+    /// is therefore told, not guessed.
+    pub fn read(content: &[u8], format: HierarchyFormat) -> Result<Self, TableError> {
+        let text = std::str::from_utf8(content).map_err(|_| TableError::Hierarchy("not UTF-8".into()))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        match format {
+            HierarchyFormat::Csv => Ok(Self::Tree(Arc::new(Hierarchy::from_branch(csv_branch(text)?)?))),
+            HierarchyFormat::Json => read_json(text),
+        }
+    }
+
+    /// SHA-256 of what the hierarchy says, whatever form it came in; hex.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        match self {
+            Self::Tree(tree) => {
+                hash.update(b"tree\n");
+                for node in tree.nodes() {
+                    hash.update(node.depth.to_be_bytes());
+                    hash.update((node.label.len() as u64).to_be_bytes());
+                    hash.update(node.label.as_bytes());
+                }
+            }
+            Self::Intervals(intervals) => {
+                hash.update(b"intervals\n");
+                hash.update(intervals.origin.to_be_bytes());
+                hash.update(intervals.width.to_be_bytes());
+                intervals.fanouts.iter().for_each(|fanout| hash.update(fanout.to_be_bytes()));
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Number of leaves; 0 for intervals, whose leaves are a dataset's values.
+    pub fn leaf_count(&self) -> usize {
+        match self {
+            Self::Tree(tree) => tree.leaf_count(),
+            Self::Intervals(_) => 0,
+        }
+    }
+
+    /// Steps from root to deepest leaf.
+    pub fn height(&self) -> u32 {
+        match self {
+            Self::Tree(tree) => tree.height(),
+            // Leaf values, the lowest intervals, one level a fan-out, the root.
+            Self::Intervals(intervals) => intervals.fanouts.len() as u32 + 2,
+        }
+    }
+}
+
+fn read_json(text: &str) -> Result<HierarchySource, TableError> {
+    let json_error = |error: serde_json::Error| TableError::Hierarchy(format!("JSON, line {}", error.line()));
+    let value: serde_json::Value = serde_json::from_str(text).map_err(json_error)?;
+    if value.get("intervals").is_some() {
+        let document: IntervalsDocument = serde_json::from_str(text).map_err(json_error)?;
+        return Ok(HierarchySource::Intervals(checked(document.intervals)?));
+    }
+    let document: TreeDocument = serde_json::from_str(text).map_err(json_error)?;
+    Ok(HierarchySource::Tree(Arc::new(Hierarchy::from_branch(branch(document))?)))
+}
+
+fn checked(intervals: Intervals) -> Result<Intervals, TableError> {
+    let sound = intervals.origin.is_finite()
+        && intervals.width.is_finite()
+        && intervals.width > 0.0
+        && intervals.fanouts.iter().all(|&fanout| fanout >= 2);
+    if sound {
+        Ok(intervals)
+    } else {
+        Err(TableError::Hierarchy("intervals need a finite origin, a width above 0 and fan-outs of at least 2".into()))
+    }
+}
+
+// serde_json limits the depth of what it reads, so plain recursion is safe.
+fn branch(document: TreeDocument) -> Branch {
+    Branch { label: document.label.trim().into(), children: document.children.into_iter().map(branch).collect() }
+}
+
+/// A tree under construction: children by position, found by label.
+#[derive(Default)]
+struct Growing {
+    labels: Vec<String>,
+    children: Vec<Vec<usize>>,
+    child_by_label: rustc_hash::FxHashMap<(usize, String), usize>,
+}
+
+impl Growing {
+    fn node(&mut self, label: &str) -> usize {
+        self.labels.push(label.into());
+        self.children.push(Vec::new());
+        self.labels.len() - 1
+    }
+
+    fn child(&mut self, parent: usize, label: &str) -> usize {
+        if let Some(&found) = self.child_by_label.get(&(parent, label.to_owned())) {
+            return found;
+        }
+        let made = self.node(label);
+        self.children[parent].push(made);
+        self.child_by_label.insert((parent, label.into()), made);
+        made
+    }
+
+    fn take(&self, at: usize) -> Branch {
+        let children = self.children[at].iter().map(|&child| self.take(child)).collect();
+        Branch { label: self.labels[at].clone(), children }
+    }
+}
+
+/// Labels along one CSV line, and with it the depth of recursion over a tree.
+const LEVELS_MAX: usize = 256;
+
+fn csv_branch(text: &str) -> Result<Branch, TableError> {
+    let first = text.lines().next().unwrap_or_default();
+    let separator = if first.contains(';') { b';' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut growing = Growing::default();
+    let mut leaves = rustc_hash::FxHashSet::default();
+    let mut line = csv::StringRecord::new();
+    while reader.read_record(&mut line).map_err(|_| TableError::Hierarchy("CSV cannot be read".into()))? {
+        let number = line.position().map_or(0, csv::Position::line);
+        let at_line = |what: &str| TableError::Hierarchy(format!("line {number}: {what}"));
+        let mut labels: Vec<&str> = line.iter().rev().collect();
+        labels.dedup();
+        if labels.len() > LEVELS_MAX {
+            return Err(at_line("more than 256 levels"));
+        }
+        if labels.len() < 2 || labels.iter().any(|label| label.is_empty()) {
+            return Err(at_line("a leaf and a root above it are needed, and no label is empty"));
+        }
+        if growing.labels.is_empty() {
+            growing.node(labels[0]);
+        }
+        if growing.labels[0] != labels[0] {
+            return Err(at_line("the last column is not the root of the first line"));
+        }
+        let leaf = labels[1..].iter().fold(0, |parent, label| growing.child(parent, label));
+        if !leaves.insert(leaf) {
+            return Err(at_line("the leaf is given twice"));
+        }
+    }
+    if growing.labels.is_empty() {
+        return Err(TableError::Hierarchy("no line".into()));
+    }
+    if leaves.iter().any(|&leaf| !growing.children[leaf].is_empty()) {
+        return Err(TableError::Hierarchy("a label is a leaf on one line and above a leaf on another".into()));
+    }
+    Ok(growing.take(0))
+}
+
+impl Intervals {
+    /// The tree over the ascending values of a dataset: leaves are the values
+    /// (their texts), above them the intervals `lo..hi` (hi exclusive) that
+    /// hold any, then the root `*`.
+    pub fn tree(&self, values: &[(f64, String)]) -> Result<Hierarchy, TableError> {
+        let mut level: Vec<(f64, Branch)> = values
+            .iter()
+            .map(|(value, text)| (*value, Branch { label: text.clone(), children: Vec::new() }))
+            .collect();
+        let mut width = self.width;
+        for fanout in std::iter::once(1).chain(self.fanouts.iter().copied()) {
+            width *= f64::from(fanout);
+            level = self.join(level, width);
+        }
+        let children = level.into_iter().map(|(_, branch)| branch).collect();
+        Hierarchy::from_branch(Branch { label: "*".into(), children })
+    }
+
+    fn join(&self, level: Vec<(f64, Branch)>, width: f64) -> Vec<(f64, Branch)> {
+        let mut joined: Vec<(f64, Branch)> = Vec::new();
+        for (value, branch) in level {
+            let start = self.origin + ((value - self.origin) / width).floor() * width;
+            match joined.last_mut() {
+                Some((open, parent)) if *open == start => parent.children.push(branch),
+                _ => {
+                    let label = format!("[{start}..{})", start + width);
+                    joined.push((start, Branch { label, children: vec![branch] }));
+                }
+            }
+        }
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::NodeIndex;
+    use super::*;
+
+    fn tree(text: &str) -> Result<Arc<Hierarchy>, TableError> {
+        match HierarchySource::read(text.as_bytes(), HierarchyFormat::Csv)? {
+            HierarchySource::Tree(tree) => Ok(tree),
+            HierarchySource::Intervals(_) => panic!("a tree was asked for"),
+        }
+    }
+
+    #[test]
+    fn lines_of_different_length_and_repeated_labels_make_one_tree() {
+        let tree = tree("a;A;*\nb;A;A;*\nc;*\nd;B;*\n").unwrap();
+        assert_eq!(tree.leaf_labels().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(tree.node(NodeIndex::ROOT).leaf_count, 4);
+        assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(1))).label, "A");
+        assert_eq!(tree.node(tree.common_ancestor(Code(1), Code(2))).label, "*");
+        assert_eq!(tree.leaf("A"), None);
+        assert_eq!(tree.height(), 2);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for text in ["", "a\n", "a;*\nb;+\n", "a;*\na;*\n", "a;*\nb;a;*\n", "x;A;*\nx;B;*\n", "a;;*\n"] {
+            assert!(tree(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_and_csv_of_one_tree_have_one_digest() {
+        let json = r#"{"label":"*","children":[{"label":"A","children":[{"label":"a"},{"label":"b"}]},{"label":"c"}]}"#;
+        let json = HierarchySource::read(json.as_bytes(), HierarchyFormat::Json).unwrap();
+        let csv = HierarchySource::read(b"a,A,*\nb,A,*\nc,*\n", HierarchyFormat::Csv).unwrap();
+        assert_eq!(json.digest(), csv.digest());
+    }
+
+    #[test]
+    fn intervals_are_aligned_to_their_origin() {
+        let intervals = Intervals { origin: 0.0, width: 5.0, fanouts: vec![2] };
+        let values: Vec<_> = [3, 5, 9, 10].iter().map(|n| (f64::from(*n), n.to_string())).collect();
+        let tree = intervals.tree(&values).unwrap();
+        assert_eq!(tree.node(tree.common_ancestor(Code(1), Code(2))).label, "[5..10)");
+        assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(2))).label, "[0..10)");
+        assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(3))).label, "*");
+    }
+
+    #[test]
+    fn a_missing_leaf_keeps_every_other_code() {
+        let tree = tree("a;A;*\nb;A;*\n").unwrap().with_missing_leaf();
+        assert_eq!(tree.leaf("b"), Some(Code(1)));
+        assert_eq!(tree.leaf("(missing)"), Some(Code(2)));
+        assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(2))).label, "*");
+    }
+}

@@ -1,0 +1,260 @@
+//! The schema of a dataset: names, roles and types of its attributes.
+//!
+//! A [`Schema`] is valid by construction: it is read from its JSON document
+//! (data.md) or not at all. Unknown fields are refused.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::TableError;
+use super::index::AttributeIndex;
+use super::preference::Terms;
+
+/// Number of semi-sensitive and sensitive attributes that a schema may have:
+/// each record's flags are one machine word.
+pub const PROTECTED_MAX: usize = 64;
+/// Characters in a name.
+pub const NAME_CHARACTERS_MAX: usize = 64;
+
+/// What an attribute is to an adversary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Names a person; never published.
+    Identifier,
+    /// Known to an adversary; generalized.
+    QuasiIdentifier,
+    /// Quasi-identifier or sensitive value, as each subject says.
+    SemiSensitive,
+    /// Sensitive for everyone.
+    Sensitive,
+    /// Published as it is.
+    Insensitive,
+}
+
+/// What the values of an attribute are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttributeType {
+    /// A whole number of 64 bits.
+    Integer,
+    /// A finite number of 64 bits.
+    Decimal,
+    /// A day.
+    Date,
+    /// Text.
+    Categorical,
+}
+
+/// How many records a subject has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Multiplicity {
+    /// Exactly one; a second one is an error.
+    #[default]
+    One,
+    /// One or more (1:M data).
+    Many,
+}
+
+/// What happens to an empty cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingPolicy {
+    /// The upload is refused.
+    #[default]
+    Reject,
+    /// The record is left out and counted.
+    Drop,
+    /// A category becomes the leaf [`MISSING_LABEL`](super::domain::MISSING_LABEL).
+    Category,
+}
+
+/// One attribute of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attribute {
+    /// Unique in the schema, 1 to 64 characters.
+    pub name: String,
+    /// What the attribute is to an adversary.
+    pub role: Role,
+    /// What its values are; an identifier needs none.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<AttributeType>,
+    /// Name of its hierarchy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<String>,
+}
+
+impl Attribute {
+    /// Whether a subject's value may have to be kept from an adversary:
+    /// semi-sensitive or sensitive.
+    pub fn is_protectable(&self) -> bool {
+        matches!(self.role, Role::SemiSensitive | Role::Sensitive)
+    }
+}
+
+/// The schema of a dataset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SchemaDocument", into = "SchemaDocument")]
+pub struct Schema {
+    name: String,
+    subject_key: AttributeIndex,
+    multiplicity: Multiplicity,
+    missing: MissingPolicy,
+    attributes: Vec<Attribute>,
+    default_preference: Option<Terms>,
+}
+
+/// The schema as it is written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemaDocument {
+    name: String,
+    subject_key: String,
+    #[serde(default)]
+    multiplicity: Multiplicity,
+    #[serde(default)]
+    missing: MissingPolicy,
+    attributes: Vec<Attribute>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    default_preference: Option<Terms>,
+}
+
+impl Schema {
+    /// Name of the dataset.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The identifier that names the subject.
+    pub fn subject_key(&self) -> AttributeIndex {
+        self.subject_key
+    }
+
+    /// How many records a subject has.
+    pub fn multiplicity(&self) -> Multiplicity {
+        self.multiplicity
+    }
+
+    /// What happens to an empty cell.
+    pub fn missing(&self) -> MissingPolicy {
+        self.missing
+    }
+
+    /// The attributes in order.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// Terms of subjects who gave none.
+    pub fn default_preference(&self) -> Option<&Terms> {
+        self.default_preference.as_ref()
+    }
+
+    /// The attribute at `index`.
+    pub fn attribute(&self, index: AttributeIndex) -> &Attribute {
+        &self.attributes[index.at()]
+    }
+
+    /// Position of the attribute called `name`.
+    pub fn find(&self, name: &str) -> Option<AttributeIndex> {
+        let at = self.attributes.iter().position(|attribute| attribute.name == name)?;
+        Some(AttributeIndex::from_usize(at))
+    }
+
+    /// Positions of the attributes for which `wanted` holds, in schema order.
+    pub fn select(&self, wanted: impl Fn(&Attribute) -> bool) -> Vec<AttributeIndex> {
+        let all = self.attributes.iter().enumerate();
+        all.filter(|(_, attribute)| wanted(attribute))
+            .map(|(at, _)| AttributeIndex::from_usize(at))
+            .collect()
+    }
+
+    /// Semi-sensitive and sensitive attributes in schema order; at most
+    /// [`PROTECTED_MAX`]. A bit of a record's flags counts in this order.
+    pub fn protectable(&self) -> Vec<AttributeIndex> {
+        self.select(Attribute::is_protectable)
+    }
+
+    /// Every attribute that may be published (all but identifiers), in order.
+    pub fn publishable(&self) -> Vec<AttributeIndex> {
+        self.select(|attribute| attribute.role != Role::Identifier)
+    }
+}
+
+impl TryFrom<SchemaDocument> for Schema {
+    type Error = TableError;
+
+    fn try_from(document: SchemaDocument) -> Result<Self, TableError> {
+        check_name("dataset", &document.name)?;
+        check_attributes(&document.attributes)?;
+        let key = document.attributes.iter().position(|attribute| attribute.name == document.subject_key);
+        let Some(key) = key else {
+            return Err(TableError::Schema("subject_key names no attribute".into()));
+        };
+        if document.attributes[key].role != Role::Identifier {
+            return Err(TableError::Schema("subject_key must be an identifier".into()));
+        }
+        let schema = Self {
+            name: document.name,
+            subject_key: AttributeIndex::from_usize(key),
+            multiplicity: document.multiplicity,
+            missing: document.missing,
+            attributes: document.attributes,
+            default_preference: document.default_preference,
+        };
+        if let Some(terms) = &schema.default_preference {
+            terms
+                .check(&schema)
+                .map_err(|(field, _)| TableError::Schema(format!("default_preference: {field} does not fit")))?;
+        }
+        Ok(schema)
+    }
+}
+
+impl From<Schema> for SchemaDocument {
+    fn from(schema: Schema) -> Self {
+        let subject_key = schema.attribute(schema.subject_key).name.clone();
+        Self {
+            name: schema.name,
+            subject_key,
+            multiplicity: schema.multiplicity,
+            missing: schema.missing,
+            attributes: schema.attributes,
+            default_preference: schema.default_preference,
+        }
+    }
+}
+
+fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
+    if attributes.len() > usize::from(u16::MAX) {
+        return Err(TableError::Schema("more than 65535 attributes".into()));
+    }
+    let mut seen = rustc_hash::FxHashSet::default();
+    for (position, attribute) in attributes.iter().enumerate() {
+        let place = format!("attribute {}", position + 1);
+        check_name(&place, &attribute.name)?;
+        if !seen.insert(attribute.name.as_str()) {
+            return Err(TableError::Schema(format!("{place}: the name is given twice")));
+        }
+        if attribute.role != Role::Identifier && attribute.kind.is_none() {
+            return Err(TableError::Schema(format!("{place}: a type is needed unless the role is identifier")));
+        }
+    }
+    let protectable = attributes.iter().filter(|attribute| attribute.is_protectable()).count();
+    if protectable > PROTECTED_MAX {
+        return Err(TableError::Schema(format!("more than {PROTECTED_MAX} semi-sensitive and sensitive attributes")));
+    }
+    Ok(())
+}
+
+fn check_name(place: &str, name: &str) -> Result<(), TableError> {
+    let characters = name.chars().count();
+    if characters == 0 || characters > NAME_CHARACTERS_MAX {
+        return Err(TableError::Schema(format!("{place}: a name has 1 to {NAME_CHARACTERS_MAX} characters")));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(TableError::Schema(format!("{place}: a name holds no control character")));
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! A dataset version in memory: one column per attribute.
+//!
+//! Published attributes are coded columns; identifiers are kept as text, so
+//! that the verifier can show that none of them was published.
+
+use std::sync::Arc;
+
+use super::column::CodedColumn;
+use super::index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
+use super::schema::{Multiplicity, Schema};
+use super::text::TextColumn;
+
+/// One attribute of a table.
+#[derive(Clone, Debug)]
+pub enum TableColumn {
+    /// An identifier: text, never published. The subject key is kept in
+    /// [`Table::subject_keys`] and its column here is empty.
+    Identifier(TextColumn),
+    /// Any other attribute.
+    Coded(CodedColumn),
+}
+
+/// A dataset version in memory.
+#[derive(Clone, Debug)]
+pub struct Table {
+    schema: Arc<Schema>,
+    columns: Vec<TableColumn>,
+    subject_keys: TextColumn,
+    /// Subject of each record; empty with one record a subject, where the
+    /// subject's position is the record's.
+    subject_of: Vec<u32>,
+    records: usize,
+}
+
+impl Table {
+    /// Puts a table together from columns in schema order.
+    ///
+    /// `subject_keys` holds each distinct subject once, in order of first
+    /// appearance; `subject_of` one entry per record, or nothing where each
+    /// record is its own subject. All columns have `records` cells.
+    pub fn new(
+        schema: Arc<Schema>,
+        columns: Vec<TableColumn>,
+        subject_keys: TextColumn,
+        subject_of: Vec<u32>,
+    ) -> Self {
+        let records = if subject_of.is_empty() { subject_keys.len() } else { subject_of.len() };
+        debug_assert_eq!(columns.len(), schema.attributes().len());
+        debug_assert!(columns.iter().all(|column| match column {
+            TableColumn::Identifier(texts) => texts.is_empty() || texts.len() == records,
+            TableColumn::Coded(column) => column.codes.len() == records,
+        }));
+        Self { schema, columns, subject_keys, subject_of, records }
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Number of distinct subjects.
+    pub fn subjects(&self) -> usize {
+        self.subject_keys.len()
+    }
+
+    /// Keys of the distinct subjects, by [`SubjectIndex`].
+    pub fn subject_keys(&self) -> &TextColumn {
+        &self.subject_keys
+    }
+
+    /// The subject of a record.
+    #[inline]
+    pub fn subject_of(&self, record: RecordIndex) -> SubjectIndex {
+        match self.schema.multiplicity() {
+            Multiplicity::One => SubjectIndex(record.0),
+            Multiplicity::Many => SubjectIndex(self.subject_of[record.at()]),
+        }
+    }
+
+    /// All columns, in schema order.
+    pub fn columns(&self) -> &[TableColumn] {
+        &self.columns
+    }
+
+    /// The coded column of a published attribute; `None` for an identifier.
+    pub fn coded(&self, attribute: AttributeIndex) -> Option<&CodedColumn> {
+        match &self.columns[attribute.at()] {
+            TableColumn::Coded(column) => Some(column),
+            TableColumn::Identifier(_) => None,
+        }
+    }
+
+    /// The code of one cell of a published attribute; `None` for an identifier.
+    pub fn code(&self, attribute: AttributeIndex, record: RecordIndex) -> Option<Code> {
+        self.coded(attribute).map(|column| column.code(record))
+    }
+}

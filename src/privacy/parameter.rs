@@ -1,0 +1,198 @@
+//! The parameters of the privacy models, each with its bounds and source.
+
+use serde::{Deserialize, Serialize};
+
+/// A parameter out of its bounds: which one, and what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} must be {bounds}")]
+pub struct ParameterError {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// What it must be.
+    pub bounds: &'static str,
+}
+
+macro_rules! whole_number {
+    ($(#[$doc:meta])* $name:ident, $label:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "u32", into = "u32")]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The weakest value, which asks for nothing.
+            pub const NONE: Self = Self(1);
+
+            /// The parameter, if it is at least 1.
+            pub fn new(value: u32) -> Result<Self, ParameterError> {
+                match value {
+                    0 => Err(ParameterError { name: $label, bounds: "a whole number of at least 1" }),
+                    _ => Ok(Self(value)),
+                }
+            }
+
+            /// The number itself.
+            pub const fn get(self) -> u32 {
+                self.0
+            }
+        }
+
+        impl TryFrom<u32> for $name {
+            type Error = ParameterError;
+
+            fn try_from(value: u32) -> Result<Self, ParameterError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$name> for u32 {
+            fn from(parameter: $name) -> u32 {
+                parameter.0
+            }
+        }
+    };
+}
+
+whole_number!(
+    /// Least number of records that look the same (k-anonymity, Samarati &
+    /// Sweeney 1998). 1 asks for nothing.
+    K,
+    "k"
+);
+whole_number!(
+    /// No sensitive value in more than 1 in l of a bucket or group
+    /// (l-diversity, Machanavajjhala et al. 2006, in the frequency form of
+    /// Xiao & Tao 2006). 1 asks for nothing.
+    L,
+    "l"
+);
+
+/// A share of a whole in parts per billion, so that it compares exactly with
+/// a ratio of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(u32);
+
+impl Share {
+    /// Parts in the whole.
+    pub const WHOLE_PARTS: u64 = 1_000_000_000;
+    /// The whole, which bounds nothing.
+    pub const ALL: Self = Self(1_000_000_000);
+
+    /// The smallest share, one part per billion.
+    pub const LEAST: Self = Self(1);
+
+    /// The share nearest to `value`, which lies in (0, 1].
+    pub fn new(value: f64) -> Result<Self, ParameterError> {
+        let parts = (value * 1e9).round();
+        if value > 0.0 && value <= 1.0 && parts >= 1.0 {
+            Ok(Self(parts as u32))
+        } else {
+            Err(ParameterError { name: "share", bounds: "above 0 (by at least 1e-9) and at most 1" })
+        }
+    }
+
+    /// Whether `count` of `size` is at most this share.
+    pub fn allows(self, count: u64, size: u64) -> bool {
+        u128::from(count) * u128::from(Self::WHOLE_PARTS) <= u128::from(size) * u128::from(self.0)
+    }
+
+    /// Parts per billion.
+    pub const fn parts(self) -> u32 {
+        self.0
+    }
+
+    /// The share as a number.
+    pub fn get(self) -> f64 {
+        f64::from(self.0) / 1e9
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = ParameterError;
+
+    fn try_from(value: f64) -> Result<Self, ParameterError> {
+        Self::new(value)
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        share.get()
+    }
+}
+
+/// Largest distance between the distribution in a bucket or group and the
+/// distribution it is measured against (t-closeness, Li et al. 2007), in
+/// [0, 1], kept in parts per billion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct T(u32);
+
+impl T {
+    /// The parameter, if it lies in [0, 1].
+    pub fn new(value: f64) -> Result<Self, ParameterError> {
+        if (0.0..=1.0).contains(&value) {
+            Ok(Self((value * 1e9).round() as u32))
+        } else {
+            Err(ParameterError { name: "t", bounds: "at least 0 and at most 1" })
+        }
+    }
+
+    /// Whether the distance `numerator / denominator` is at most t.
+    pub fn allows(self, numerator: u128, denominator: u128) -> bool {
+        numerator * u128::from(Share::WHOLE_PARTS) <= u128::from(self.0) * denominator
+    }
+
+    /// The parameter as a number.
+    pub fn get(self) -> f64 {
+        f64::from(self.0) / 1e9
+    }
+}
+
+impl TryFrom<f64> for T {
+    type Error = ParameterError;
+
+    fn try_from(value: f64) -> Result<Self, ParameterError> {
+        Self::new(value)
+    }
+}
+
+impl From<T> for f64 {
+    fn from(t: T) -> f64 {
+        t.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_allows_exact_equality_and_nothing_above() {
+        let fifth = Share::new(0.2).unwrap();
+        assert!(fifth.allows(1, 5));
+        assert!(!fifth.allows(200_001, 1_000_000));
+        assert!(Share::ALL.allows(7, 7));
+        assert!(Share::new(0.8).unwrap().allows(4, 5));
+        assert!(!Share::new(0.799_999_999).unwrap().allows(4, 5));
+    }
+
+    #[test]
+    fn t_allows_exact_equality_and_nothing_above() {
+        let t = T::new(0.2).unwrap();
+        assert!(t.allows(1, 5));
+        assert!(!t.allows(2_000_001, 10_000_000));
+    }
+
+    #[test]
+    fn parameters_out_of_bounds_are_refused() {
+        assert!(K::new(0).is_err());
+        assert!(L::new(0).is_err());
+        for value in [-0.1, 1.1, f64::NAN] {
+            assert!(T::new(value).is_err());
+            assert!(Share::new(value).is_err());
+        }
+        assert!(Share::new(0.0).is_err());
+    }
+}

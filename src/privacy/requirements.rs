@@ -1,0 +1,241 @@
+//! What each record asks for, once policy and preferences are joined.
+//!
+//! Personal terms enter every engine through K and L alone (engines.md): the
+//! stricter of policy and preference holds, and a preference never weakens a
+//! policy. Records with equal terms share one [`RecordTerms`].
+
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{
+    AttributeIndex, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex, Table, Terms,
+};
+
+use super::parameter::Share;
+use super::policy::{Policy, Protection};
+
+/// Position of an attribute among the protectable ones of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProtectedIndex(pub u8);
+
+impl ProtectedIndex {
+    /// The position as a `usize`.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A set of protectable attributes, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProtectedSet(pub u64);
+
+impl ProtectedSet {
+    /// Whether the attribute is in the set.
+    pub const fn contains(self, index: ProtectedIndex) -> bool {
+        self.0 >> index.0 & 1 == 1
+    }
+
+    /// The set with the attribute in it.
+    #[must_use]
+    pub const fn with(self, index: ProtectedIndex) -> Self {
+        Self(self.0 | 1 << index.0)
+    }
+
+    /// Attributes that are in exactly one of the two sets.
+    #[must_use]
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    /// Number of attributes in the set.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether no attribute is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What one record asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordTerms {
+    /// Attributes whose value is sensitive for this record: the sensitive ones
+    /// and the flagged semi-sensitive ones.
+    pub flags: ProtectedSet,
+    /// Records that must look the same: the stricter of job and subject.
+    pub k: u32,
+    /// Per protectable attribute: the stricter l of job and subject; 1 where
+    /// the attribute is protected by t-closeness.
+    pub l: Vec<u32>,
+    /// Per protectable attribute: largest share of one value in this record's
+    /// bucket; [`Share::ALL`] where the attribute is protected by l-diversity.
+    pub max_share: Vec<Share>,
+    /// Per protectable attribute: the leak this subject accepts, in parts per
+    /// billion, 0 where none was given. The engine `personalized` reads it.
+    pub max_leakage_parts: Vec<u32>,
+    /// Guarded hierarchy nodes by protectable attribute.
+    pub guard: Vec<(ProtectedIndex, Vec<String>)>,
+    /// Whether the subject asked to be left out.
+    pub exclude: bool,
+    /// Whether the subject gave terms of their own (not the default).
+    pub personal: bool,
+}
+
+/// What every record of a table asks for.
+#[derive(Clone, Debug)]
+pub struct Requirements {
+    policy: Policy,
+    terms: Vec<RecordTerms>,
+    terms_of_record: Vec<u32>,
+}
+
+impl Requirements {
+    /// Joins a policy with the preferences of a table's subjects.
+    ///
+    /// Preferences of subjects that the table does not hold say nothing. Where
+    /// `policy.apply_preferences` is false neither preferences nor the
+    /// dataset's default are read, except `exclude`, which always holds.
+    pub fn new(table: &Table, policy: Policy, preferences: &[Preference]) -> Self {
+        let schema = table.schema();
+        let mut join = Join::new(schema, &policy);
+        let none = Terms::default();
+        let default = if policy.apply_preferences { schema.default_preference().unwrap_or(&none) } else { &none };
+        let fallback = join.intern(join.record_terms(default, default, false));
+        let mut terms_of_subject = vec![fallback; table.subjects()];
+        let by_key: FxHashMap<&str, SubjectIndex> = match preferences {
+            [] => FxHashMap::default(),
+            _ => {
+                let keys = table.subject_keys().iter().enumerate();
+                keys.map(|(at, key)| (key, SubjectIndex::from_usize(at))).collect()
+            }
+        };
+        for preference in preferences {
+            let Some(&subject) = by_key.get(preference.subject.as_str()) else { continue };
+            let given = match policy.apply_preferences {
+                true => preference.terms.clone(),
+                false => Terms { exclude: preference.terms.exclude, ..Terms::default() },
+            };
+            let terms = join.record_terms(&given, default, policy.apply_preferences);
+            terms_of_subject[subject.at()] = join.intern(terms);
+        }
+        let terms = join.terms;
+        let records = (0..table.records()).map(RecordIndex::from_usize);
+        let terms_of_record = records.map(|record| terms_of_subject[table.subject_of(record).at()]).collect();
+        Self { policy, terms, terms_of_record }
+    }
+
+    /// The job's policy.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What a record asks for.
+    #[inline]
+    pub fn of(&self, record: RecordIndex) -> &RecordTerms {
+        &self.terms[self.terms_of_record[record.at()] as usize]
+    }
+
+    /// The distinct terms; [`Requirements::terms_of_record`] points into them.
+    pub fn distinct_terms(&self) -> &[RecordTerms] {
+        &self.terms
+    }
+
+    /// Position in [`Requirements::distinct_terms`] of each record's terms.
+    pub fn terms_of_record(&self) -> &[u32] {
+        &self.terms_of_record
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> usize {
+        self.terms_of_record.len()
+    }
+
+    /// Attribute of each protectable position.
+    pub fn attribute(&self, index: ProtectedIndex) -> AttributeIndex {
+        self.policy.protections[index.at()].0
+    }
+
+    /// Protection of each protectable position.
+    pub fn protection(&self, index: ProtectedIndex) -> Protection {
+        self.policy.protections[index.at()].1
+    }
+
+    /// All protectable positions, in schema order.
+    pub fn protected(&self) -> impl Iterator<Item = ProtectedIndex> + use<> {
+        (0..self.policy.protections.len() as u8).map(ProtectedIndex)
+    }
+}
+
+/// Joins documents with a policy and keeps each distinct outcome once.
+struct Join<'a> {
+    schema: &'a Schema,
+    policy: &'a Policy,
+    terms: Vec<RecordTerms>,
+    position: FxHashMap<RecordTerms, u32>,
+}
+
+impl<'a> Join<'a> {
+    fn new(schema: &'a Schema, policy: &'a Policy) -> Self {
+        Self { schema, policy, terms: Vec::new(), position: FxHashMap::default() }
+    }
+
+    fn intern(&mut self, terms: RecordTerms) -> u32 {
+        let next = self.terms.len() as u32;
+        *self.position.entry(terms).or_insert_with_key(|terms| {
+            self.terms.push(terms.clone());
+            next
+        })
+    }
+
+    /// `default` speaks wherever `given` is silent.
+    fn record_terms(&self, given: &Terms, default: &Terms, personal: bool) -> RecordTerms {
+        let sensitive = given.sensitive.as_ref().or(default.sensitive.as_ref());
+        let max_leakage = given.max_leakage.as_ref().or(default.max_leakage.as_ref());
+        let max_reidentification = given.max_reidentification.or(default.max_reidentification);
+        let guard = if given.guard.is_empty() { &default.guard } else { &given.guard };
+        let width = self.policy.protections.len();
+        let mut terms = RecordTerms {
+            flags: ProtectedSet::default(),
+            k: self.policy.k.get().max(max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling())),
+            l: vec![1; width],
+            max_share: vec![Share::ALL; width],
+            max_leakage_parts: vec![0; width],
+            guard: Vec::new(),
+            exclude: given.exclude || default.exclude,
+            personal,
+        };
+        for (at, &(attribute, protection)) in self.policy.protections.iter().enumerate() {
+            let index = ProtectedIndex(at as u8);
+            let attribute = self.schema.attribute(attribute);
+            let named = sensitive.is_some_and(|names| names.contains(&attribute.name));
+            if attribute.role == Role::Sensitive || named {
+                terms.flags = terms.flags.with(index);
+            }
+            if let Some(nodes) = guard.get(&attribute.name) {
+                terms.guard.push((index, nodes.clone()));
+            }
+            let (plain, by_name) = match max_leakage {
+                None => (None, None),
+                Some(MaxLeakageTerms::All(bound)) => (Some(*bound), None),
+                Some(MaxLeakageTerms::PerAttribute(bounds)) => (None, bounds.get(&attribute.name).copied()),
+            };
+            if let Some(bound) = by_name.or(plain) {
+                terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
+            }
+            match protection {
+                // A plain number speaks for attributes under l-diversity only.
+                Protection::Diversity { l, .. } => {
+                    let asked = by_name.or(plain).map_or(1, |bound| bound.reciprocal_ceiling());
+                    terms.l[at] = l.get().max(asked);
+                }
+                Protection::Closeness { max_posterior, .. } => {
+                    // A bound below one part per billion allows no value at all.
+                    let asked = by_name.map_or(Share::ALL, |bound| Share::new(bound.get()).unwrap_or(Share::LEAST));
+                    terms.max_share[at] = max_posterior.min(asked);
+                }
+            }
+        }
+        terms
+    }
+}

@@ -1,0 +1,133 @@
+//! The manifest: what is in a release, what it claims and against whom.
+//!
+//! It names no seed, no subject and no exact count of preferences.
+
+use serde::{Deserialize, Serialize};
+
+use crate::microdata::AttributeType;
+
+use super::table::Content;
+
+/// What a release claims. `kind` names the claim on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Guarantee {
+    /// At least k records look the same.
+    KAnonymity {
+        /// Floor for everyone.
+        k: u32,
+        /// On what.
+        scope: String,
+    },
+    /// No value of the attribute in more than 1 in l of a bucket or group.
+    LDiversity {
+        /// The attribute.
+        attribute: String,
+        /// Floor for everyone.
+        l: u32,
+    },
+    /// Every bucket or group within t of the whole.
+    TCloseness {
+        /// The attribute.
+        attribute: String,
+        /// Largest distance.
+        t: f64,
+        /// Largest share of one value.
+        max_posterior: f64,
+    },
+    /// Every bucket spans at least this (*ours*, against similarity attacks).
+    MinSpread {
+        /// The attribute.
+        attribute: String,
+        /// Numeric range, or branches of the hierarchy's root.
+        min_spread: f64,
+    },
+    /// Each subject's own terms hold.
+    MaxLeakage {
+        /// An attribute, or `*`.
+        attribute: String,
+        /// Whose terms.
+        scope: String,
+    },
+}
+
+/// The manifest of a release (releases.md).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `vizard-release/1`.
+    pub format: String,
+    /// Name of the engine.
+    pub engine: String,
+    /// The job's parameters, defaults filled in.
+    pub parameters: serde_json::Value,
+    /// Records published.
+    pub records: u64,
+    /// Records left out at their subject's wish or because their terms cannot
+    /// be met.
+    pub excluded: u64,
+    /// Records left out for another reason (missing values under `drop`).
+    pub suppressed: u64,
+    /// What is claimed.
+    pub guarantees: Vec<Guarantee>,
+    /// Against whom.
+    pub adversary: String,
+    /// What is not protected.
+    pub not_protected: Vec<String>,
+    /// The tables.
+    pub tables: Vec<TableDescription>,
+    /// What it was made from.
+    pub input: InputDescription,
+    /// By which program.
+    pub made_by: MadeBy,
+    /// True only where verification was switched off (benchmarks).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+}
+
+/// One table of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableDescription {
+    /// Name of the table.
+    pub name: String,
+    /// Rows.
+    pub rows: u64,
+    /// SHA-256 of the table's CSV form; hex.
+    pub sha256: String,
+    /// Columns in order.
+    pub columns: Vec<ColumnDescription>,
+}
+
+/// One column of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnDescription {
+    /// Name in the header.
+    pub name: String,
+    /// What the cells are.
+    pub content: Content,
+    /// Type of the attribute.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<AttributeType>,
+}
+
+/// What a release was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputDescription {
+    /// Id or name of the dataset.
+    pub dataset: String,
+    /// Its version.
+    pub version: u64,
+    /// SHA-256 of its content; hex.
+    pub sha256: String,
+}
+
+/// The program that made a release.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeBy {
+    /// Version of Vizard.
+    pub vizard: String,
+}
+
+impl Manifest {
+    /// The format that this program writes.
+    pub const FORMAT: &'static str = "vizard-release/1";
+}
