@@ -1,1 +1,66 @@
-//! (being built)
+//! Everything that survives a restart.
+//!
+//! `Store` is one trait made of an area each file: its rows and its
+//! operations. Two implementations keep the same tables with the same
+//! meaning: `postgres` (any number of processes) and `sqlite` (one process,
+//! zero set-up); one conformance suite runs on both.
+//!
+//! The store knows nothing of tables about people: schemas, specifications,
+//! preferences and manifests are JSON values, chunks and pieces are bytes.
+//! What must be true together is written in one transaction; a dropped
+//! request neither tears nor blocks it, because write transactions run in a
+//! task of their own. Times are UTC in whole microseconds.
+
+use std::future::Future;
+use std::pin::Pin;
+
+pub mod datasets;
+pub mod error;
+pub mod hierarchies;
+pub mod jobs;
+pub mod keys;
+pub mod preferences;
+pub mod releases;
+pub mod rows;
+pub mod versions;
+
+pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
+pub use error::{Conflict, DriverError, StoreError};
+pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};
+pub use jobs::{
+    ATTEMPTS_MAX, AcquiredJob, Heartbeat, JobFilter, JobRow, JobState, Jobs, LeaseToken, NewJob,
+    Swept,
+};
+pub use keys::{KeyRow, Keys, NewKey};
+pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
+pub use releases::{
+    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseDocument,
+    ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
+};
+pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
+pub use versions::{
+    ChunkRow, ChunkSource, NewChunk, NewVersion, VersionMode, VersionRow, Versions,
+};
+
+/// The answer of a store operation, on its way.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// The store: shared as `Arc<dyn Store>`.
+///
+/// The operations of all areas can be called on `dyn Store` without importing
+/// their traits.
+pub trait Store:
+    Keys + Datasets + Versions + Hierarchies + Preferences + Jobs + Releases + Send + Sync + 'static
+{
+    /// Answers if the database does.
+    fn ping(&self) -> StoreFuture<'_, ()>;
+
+    /// How busy the connections are.
+    fn pool_figures(&self) -> PoolFigures;
+
+    /// Number of the latest migration that this database has.
+    fn schema_version(&self) -> StoreFuture<'_, i64>;
+
+    /// Closes all connections, after their present work.
+    fn close(&self) -> StoreFuture<'_, ()>;
+}

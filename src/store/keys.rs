@@ -1,0 +1,71 @@
+//! API keys: who may call, in which roles, on which datasets.
+//!
+//! The store keeps a hash and never sees a secret. Roles are text here: what
+//! a role may do is settled in `http`.
+
+use chrono::{DateTime, Utc};
+
+use super::{Page, PageRequest, StoreFuture};
+use crate::ids::{DatasetId, KeyId};
+
+/// A key to be kept.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Its id.
+    pub id: KeyId,
+    /// What people call it.
+    pub name: String,
+    /// Its roles.
+    pub roles: Vec<String>,
+    /// The datasets it is tied to; `None`: all.
+    pub datasets: Option<Vec<DatasetId>>,
+    /// SHA-256 of the secret.
+    pub secret_hash: [u8; 32],
+}
+
+/// A key as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRow {
+    /// Its id.
+    pub id: KeyId,
+    /// What people call it.
+    pub name: String,
+    /// Its roles.
+    pub roles: Vec<String>,
+    /// The datasets it is tied to; `None`: all.
+    pub datasets: Option<Vec<DatasetId>>,
+    /// SHA-256 of the secret.
+    pub secret_hash: [u8; 32],
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<DateTime<Utc>>,
+    /// When it was last used, as told by [`Keys::key_touch`].
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// Operations on keys.
+pub trait Keys {
+    /// Keeps a new key. `Conflict::Exists` if the id is taken.
+    fn key_create(&self, key: NewKey) -> StoreFuture<'_, KeyRow>;
+
+    /// Keeps a new key only if no live key has the role `admin`; tells whether it did.
+    ///
+    /// Several processes that start on one empty store make one key.
+    fn key_create_first_admin(&self, key: NewKey) -> StoreFuture<'_, bool>;
+
+    /// One key, revoked or not.
+    fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
+
+    /// Keys, newest first, revoked ones among them.
+    fn key_list(&self, page: PageRequest) -> StoreFuture<'_, Page<KeyRow>>;
+
+    /// Revokes a key for good; a second time changes nothing.
+    fn key_revoke(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
+
+    /// Notes that a key was used now. Unknown keys are ignored.
+    fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()>;
+
+    /// Whether a live key has the role `admin`.
+    fn admin_key_exists(&self) -> StoreFuture<'_, bool>;
+}

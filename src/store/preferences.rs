@@ -1,0 +1,88 @@
+//! Preferences, kept as a history.
+//!
+//! Every change, of one subject or of many, makes one new preference version
+//! of the dataset. A document is in force from the version that brought it
+//! until the version that replaced or removed it, so the terms at any version
+//! can be read again: a job pins one, and publishing asks what changed since.
+//! Subjects need not occur in the records.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::StoreFuture;
+use crate::ids::DatasetId;
+
+/// One subject's preference in force.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreferenceRow {
+    /// The document.
+    pub document: Value,
+    /// The preference version that brought it.
+    pub version: u64,
+    /// When it was brought.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What a subject's terms were and are.
+#[derive(Clone, PartialEq)]
+pub struct PreferenceChange {
+    /// The subject.
+    pub subject: String,
+    /// In force at the earlier version; `None`: none was.
+    pub old: Option<Value>,
+    /// In force now; `None`: none is.
+    pub new: Option<Value>,
+}
+
+impl std::fmt::Debug for PreferenceChange {
+    /// Says nothing of subject and terms: neither may reach a log.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PreferenceChange")
+            .finish_non_exhaustive()
+    }
+}
+
+/// Operations on preferences. Each answers the dataset's new preference version.
+pub trait Preferences {
+    /// Sets one subject's document.
+    fn preference_put(
+        &self,
+        dataset: DatasetId,
+        subject: String,
+        document: Value,
+    ) -> StoreFuture<'_, u64>;
+
+    /// One subject's document in force.
+    fn preference_get(&self, dataset: DatasetId, subject: String)
+    -> StoreFuture<'_, PreferenceRow>;
+
+    /// Takes one subject's document out of force; not found if none is.
+    fn preference_delete(&self, dataset: DatasetId, subject: String) -> StoreFuture<'_, u64>;
+
+    /// Sets many documents in one transaction and one version.
+    ///
+    /// The last of several documents for one subject counts. An empty list
+    /// makes no version.
+    fn preference_bulk(
+        &self,
+        dataset: DatasetId,
+        documents: Vec<(String, Value)>,
+    ) -> StoreFuture<'_, u64>;
+
+    /// All subjects and documents in force at a version, in byte order of subjects.
+    fn preferences_at(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<(String, Value)>>;
+
+    /// Subjects whose document changed after a version, with the old and the new one.
+    ///
+    /// A subject whose document went and came back the same is not among them.
+    fn preferences_changed_since(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<PreferenceChange>>;
+}

@@ -1,0 +1,221 @@
+//! Releases: documents, tables in pieces, and the step from draft to public.
+//!
+//! A release comes into being by `job_complete` alone. Publishing re-reads
+//! what changed in the preferences and changes the state in one transaction
+//! that holds the dataset's row, as every change of preferences does: whoever
+//! withdraws consent before the publishing is seen by it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::preferences::PreferenceChange;
+use super::{Page, PageRequest, StoreFuture};
+use crate::ids::{DatasetId, JobId, ReleaseId};
+
+/// Where a release stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleaseState {
+    /// Made and verified; only stewards see it.
+    Draft,
+    /// Public.
+    Published,
+    /// Taken back: its bytes are gone.
+    Withdrawn,
+}
+
+impl ReleaseState {
+    /// All states, in the order of a release's life.
+    pub const ALL: [Self; 3] = [Self::Draft, Self::Published, Self::Withdrawn];
+
+    /// The word used in the database and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Published => "published",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The state that a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// What a check answers about a draft whose preferences may have moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublishDecision {
+    /// The draft still gives everyone what they ask for.
+    Allow,
+    /// It does not.
+    Refuse,
+}
+
+/// Decides, inside the publishing transaction, whether the draft may go out.
+///
+/// Gets the changes since the preference version that the job pinned, and the
+/// lineage. It must not wait: the dataset's row is locked meanwhile.
+pub type PublishCheck = Box<dyn FnMut(&[PreferenceChange], &[u8]) -> PublishDecision + Send>;
+
+/// A part of a table, cut at a row boundary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPiece {
+    /// Compressed bytes.
+    pub bytes: Vec<u8>,
+    /// Size before compression.
+    pub raw_bytes: u64,
+    /// Rows in it.
+    pub rows: u64,
+}
+
+/// A table of a release on its way into the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewReleaseTable {
+    /// Its name.
+    pub name: String,
+    /// Its columns, as in the manifest.
+    pub columns: Value,
+    /// Its rows.
+    pub rows: u64,
+    /// SHA-256 of its canonical text.
+    pub sha256: [u8; 32],
+    /// Its bytes.
+    pub pieces: Vec<NewPiece>,
+}
+
+/// All that a job produced.
+pub struct ReleaseCommit {
+    /// The release's id.
+    pub id: ReleaseId,
+    /// The manifest.
+    pub manifest: Value,
+    /// The report.
+    pub report: Value,
+    /// The verification.
+    pub verification: Value,
+    /// Which row is which record: private.
+    pub lineage: Vec<u8>,
+    /// The tables in order.
+    pub tables: Vec<NewReleaseTable>,
+    /// With a check: publish in the same transaction if it allows; else stay a draft.
+    pub publish: Option<PublishCheck>,
+}
+
+/// A release as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleaseRow {
+    /// Its id.
+    pub id: ReleaseId,
+    /// The job that made it.
+    pub job: JobId,
+    /// The dataset it was made from (which may be erased).
+    pub dataset: DatasetId,
+    /// The version of the records.
+    pub dataset_version: u64,
+    /// The version of the preferences.
+    pub preference_version: u64,
+    /// The engine's name.
+    pub engine: String,
+    /// Where it stands.
+    pub state: ReleaseState,
+    /// The manifest.
+    pub manifest: Value,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was published, if it was.
+    pub published_at: Option<DateTime<Utc>>,
+    /// When it was withdrawn, if it was.
+    pub withdrawn_at: Option<DateTime<Utc>>,
+}
+
+/// A table of a release as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleaseTableRow {
+    /// The release.
+    pub release: ReleaseId,
+    /// Its name.
+    pub name: String,
+    /// Its columns, as in the manifest.
+    pub columns: Value,
+    /// Its rows.
+    pub rows: u64,
+    /// SHA-256 of its canonical text.
+    pub sha256: [u8; 32],
+    /// Size of its canonical text.
+    pub raw_bytes: u64,
+    /// Number of pieces, also after a withdrawal took them away.
+    pub pieces: u32,
+}
+
+/// A document kept beside a release's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReleaseDocument {
+    /// The manifest.
+    Manifest,
+    /// Utility and risk.
+    Report,
+    /// What the verifier found.
+    Verification,
+}
+
+/// Which releases a list holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReleaseFilter {
+    /// Only in these states; empty: any.
+    pub states: Vec<ReleaseState>,
+    /// Only of this dataset.
+    pub dataset: Option<DatasetId>,
+    /// Only of these datasets (what the caller may see); `None`: all.
+    pub only: Option<Vec<DatasetId>>,
+}
+
+/// Operations on releases.
+pub trait Releases {
+    /// One release in any state.
+    fn release_get(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
+
+    /// Releases, newest first.
+    fn release_list(
+        &self,
+        page: PageRequest,
+        filter: ReleaseFilter,
+    ) -> StoreFuture<'_, Page<ReleaseRow>>;
+
+    /// One of a release's documents.
+    fn release_document(&self, id: ReleaseId, document: ReleaseDocument) -> StoreFuture<'_, Value>;
+
+    /// A release's lineage; not found after erasure or withdrawal.
+    fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>>;
+
+    /// A release's tables in order.
+    fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>>;
+
+    /// One table of a release.
+    fn table_get(&self, release: ReleaseId, name: String) -> StoreFuture<'_, ReleaseTableRow>;
+
+    /// One piece's compressed bytes, from position 0; `Inconsistent` if they
+    /// do not match their SHA-256, not found after a withdrawal.
+    fn table_piece(
+        &self,
+        release: ReleaseId,
+        name: String,
+        position: u32,
+    ) -> StoreFuture<'_, Vec<u8>>;
+
+    /// Publishes a draft if `check` allows it; answers what the check said.
+    ///
+    /// A published release stays published without asking the check;
+    /// a withdrawn one is `Conflict::ReleaseState`. A draft whose dataset was
+    /// erased is gone.
+    fn release_publish(
+        &self,
+        id: ReleaseId,
+        check: PublishCheck,
+    ) -> StoreFuture<'_, PublishDecision>;
+
+    /// Takes a draft or published release back: pieces and lineage go, row and
+    /// documents stay. A second time changes nothing.
+    fn release_withdraw(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
+}

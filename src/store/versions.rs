@@ -1,0 +1,134 @@
+//! Versions of a dataset's records, and the chunks they are made of.
+//!
+//! A chunk belongs to an *epoch*: the version that last replaced everything.
+//! A version sees the first `chunks` chunks of its epoch, so an `append` adds
+//! chunks behind those of the version before and copies nothing, and a
+//! `replace` begins a new epoch. Chunks are opaque bytes with a SHA-256.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::StoreFuture;
+use crate::ids::DatasetId;
+
+/// How a version relates to the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VersionMode {
+    /// The records of the version before, and these.
+    Append,
+    /// These records alone.
+    Replace,
+}
+
+impl VersionMode {
+    /// The word kept in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Append => "append",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// One chunk on its way into the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewChunk {
+    /// The bytes, at most 8 MiB.
+    pub bytes: Vec<u8>,
+    /// Records in it.
+    pub records: u64,
+}
+
+/// Chunks in order, drawn one at a time on a thread that may block.
+pub type ChunkSource = Box<dyn Iterator<Item = std::io::Result<NewChunk>> + Send>;
+
+/// A version to be committed.
+pub struct NewVersion {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// The version that the caller saw as the latest; 0 before the first.
+    pub base_version: u64,
+    /// Whether the records before stay.
+    pub mode: VersionMode,
+    /// Records in this upload; must be the sum over its chunks.
+    pub records: u64,
+    /// Records that the missing-value policy left out.
+    pub dropped: u64,
+    /// SHA-256 of the upload's content.
+    pub sha256: [u8; 32],
+    /// Digest of each hierarchy that was used, by name: `{"icd10": "<hex>"}`.
+    pub hierarchies: Value,
+    /// Who uploaded.
+    pub created_by: String,
+    /// The records.
+    pub chunks: ChunkSource,
+}
+
+/// A version as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VersionRow {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// 1, 2, …
+    pub version: u64,
+    /// Whether it added to the version before or replaced it.
+    pub mode: VersionMode,
+    /// Records that this upload brought.
+    pub records: u64,
+    /// Records that its missing-value policy left out.
+    pub dropped: u64,
+    /// Records in the version.
+    pub total_records: u64,
+    /// Chunks in the version.
+    pub chunks: u32,
+    /// SHA-256 of the upload's content.
+    pub sha256: [u8; 32],
+    /// Digest of each hierarchy in use, by name.
+    pub hierarchies: Value,
+    /// Who uploaded.
+    pub created_by: String,
+    /// When it was committed.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What is known of a chunk without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkRow {
+    /// Its place in the version, from 0.
+    pub position: u32,
+    /// Records in it.
+    pub records: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+}
+
+/// Operations on versions.
+pub trait Versions {
+    /// Commits a version and all of its chunks in one transaction, or nothing.
+    ///
+    /// `Conflict::VersionMoved` if the latest version is not `base_version`.
+    fn version_commit(&self, version: NewVersion) -> StoreFuture<'_, VersionRow>;
+
+    /// One version.
+    fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;
+
+    /// All versions of a dataset, newest first.
+    fn version_list(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<VersionRow>>;
+
+    /// The chunks of a version in order.
+    fn version_chunk_list(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<ChunkRow>>;
+
+    /// One chunk's bytes; `Inconsistent` if they do not match their SHA-256.
+    fn chunk_get(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+        position: u32,
+    ) -> StoreFuture<'_, Vec<u8>>;
+}
