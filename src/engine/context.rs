@@ -56,12 +56,20 @@ pub struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     /// A context that nobody watches.
     pub fn silent(seed: u64) -> RunContext<'static> {
-        RunContext { seed, progress: &Silent, cancel: CancelFlag::default() }
+        RunContext {
+            seed,
+            progress: &Silent,
+            cancel: CancelFlag::default(),
+        }
     }
 
     /// An error if somebody asked to stop.
     pub fn check(&self) -> Result<(), EngineError> {
-        if self.cancel.is_cancelled() { Err(EngineError::Cancelled) } else { Ok(()) }
+        if self.cancel.is_cancelled() {
+            Err(EngineError::Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     /// The random stream of one place of the run: `stage` tells stages apart,

@@ -53,6 +53,9 @@ impl From<Infeasible> for EngineError {
 
 impl From<ParameterError> for EngineError {
     fn from(error: ParameterError) -> Self {
-        Self::InvalidParameter { parameter: error.name.into(), reason: format!("must be {}", error.bounds) }
+        Self::InvalidParameter {
+            parameter: error.name.into(),
+            reason: format!("must be {}", error.bounds),
+        }
     }
 }

@@ -111,7 +111,9 @@ impl Domain {
         match (&self.hierarchy, &self.values) {
             (Some(hierarchy), Values::Category(_)) => hierarchy.leaf(label),
             (None, Values::Category(values)) => {
-                let at = values.binary_search_by(|value| value.as_str().cmp(label)).ok()?;
+                let at = values
+                    .binary_search_by(|value| value.as_str().cmp(label))
+                    .ok()?;
                 Some(Code::from_usize(at))
             }
             _ => None,
@@ -149,19 +151,31 @@ impl Domain {
     /// Loss of publishing a set of `size` values of a category without a
     /// hierarchy: 0 for one value, else size/|domain|.
     pub fn set_loss(&self, size: usize) -> f64 {
-        if size <= 1 { 0.0 } else { size as f64 / self.len() as f64 }
+        if size <= 1 {
+            0.0
+        } else {
+            size as f64 / self.len() as f64
+        }
     }
 
     fn node_loss(&self, hierarchy: &Hierarchy, node: NodeIndex) -> f64 {
         let leaves = hierarchy.node(node).leaf_count;
-        if leaves <= 1 { 0.0 } else { f64::from(leaves) / hierarchy.leaf_count() as f64 }
+        if leaves <= 1 {
+            0.0
+        } else {
+            f64::from(leaves) / hierarchy.leaf_count() as f64
+        }
     }
 }
 
 /// Shortest text that reads back as the same number.
 pub fn decimal_text(value: f64) -> String {
     // Negative zero equals zero; one text for one value.
-    if value == 0.0 { "0".into() } else { format!("{value}") }
+    if value == 0.0 {
+        "0".into()
+    } else {
+        format!("{value}")
+    }
 }
 
 /// ISO 8601 text of a day counted from 1970-01-01.
@@ -174,7 +188,11 @@ pub fn date_text(days: i32) -> String {
 
 /// Days since 1970-01-01 of an ISO 8601 day of the years 0001 to 9999.
 pub fn date_days(text: &str) -> Option<i32> {
-    if text.len() != 10 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+    if text.len() != 10
+        || !text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-')
+    {
         return None;
     }
     let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;

@@ -21,7 +21,9 @@ pub use chunk::{Chunk, ChunkColumn};
 pub use column::CodedColumn;
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, TableError};
-pub use hierarchy::{Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex};
+pub use hierarchy::{
+    Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
+};
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};

@@ -32,7 +32,11 @@ impl Probability {
     /// 10 and never, by a rounding of 1/0.1, for 11.
     pub fn reciprocal_ceiling(self) -> u32 {
         let exact = (1.0 / self.0) * (1.0 - 1e-12);
-        if exact >= f64::from(u32::MAX) { u32::MAX } else { exact.ceil().max(1.0) as u32 }
+        if exact >= f64::from(u32::MAX) {
+            u32::MAX
+        } else {
+            exact.ceil().max(1.0) as u32
+        }
     }
 }
 
@@ -139,8 +143,21 @@ mod tests {
             let probability = Probability::new(1.0 / f64::from(n)).unwrap();
             assert_eq!(probability.reciprocal_ceiling(), n);
         }
-        for (value, n) in [(0.2, 5), (0.125, 8), (0.1, 10), (0.05, 20), (0.3, 4), (0.1667, 6), (1.0, 1), (0.9999, 2)] {
-            assert_eq!(Probability::new(value).unwrap().reciprocal_ceiling(), n, "{value}");
+        for (value, n) in [
+            (0.2, 5),
+            (0.125, 8),
+            (0.1, 10),
+            (0.05, 20),
+            (0.3, 4),
+            (0.1667, 6),
+            (1.0, 1),
+            (0.9999, 2),
+        ] {
+            assert_eq!(
+                Probability::new(value).unwrap().reciprocal_ceiling(),
+                n,
+                "{value}"
+            );
         }
     }
 

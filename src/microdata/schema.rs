@@ -158,7 +158,10 @@ impl Schema {
 
     /// Position of the attribute called `name`.
     pub fn find(&self, name: &str) -> Option<AttributeIndex> {
-        let at = self.attributes.iter().position(|attribute| attribute.name == name)?;
+        let at = self
+            .attributes
+            .iter()
+            .position(|attribute| attribute.name == name)?;
         Some(AttributeIndex::from_usize(at))
     }
 
@@ -188,12 +191,17 @@ impl TryFrom<SchemaDocument> for Schema {
     fn try_from(document: SchemaDocument) -> Result<Self, TableError> {
         check_name("dataset", &document.name)?;
         check_attributes(&document.attributes)?;
-        let key = document.attributes.iter().position(|attribute| attribute.name == document.subject_key);
+        let key = document
+            .attributes
+            .iter()
+            .position(|attribute| attribute.name == document.subject_key);
         let Some(key) = key else {
             return Err(TableError::Schema("subject_key names no attribute".into()));
         };
         if document.attributes[key].role != Role::Identifier {
-            return Err(TableError::Schema("subject_key must be an identifier".into()));
+            return Err(TableError::Schema(
+                "subject_key must be an identifier".into(),
+            ));
         }
         let schema = Self {
             name: document.name,
@@ -204,9 +212,9 @@ impl TryFrom<SchemaDocument> for Schema {
             default_preference: document.default_preference,
         };
         if let Some(terms) = &schema.default_preference {
-            terms
-                .check(&schema)
-                .map_err(|(field, _)| TableError::Schema(format!("default_preference: {field} does not fit")))?;
+            terms.check(&schema).map_err(|(field, _)| {
+                TableError::Schema(format!("default_preference: {field} does not fit"))
+            })?;
         }
         Ok(schema)
     }
@@ -235,15 +243,24 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
         let place = format!("attribute {}", position + 1);
         check_name(&place, &attribute.name)?;
         if !seen.insert(attribute.name.as_str()) {
-            return Err(TableError::Schema(format!("{place}: the name is given twice")));
+            return Err(TableError::Schema(format!(
+                "{place}: the name is given twice"
+            )));
         }
         if attribute.role != Role::Identifier && attribute.kind.is_none() {
-            return Err(TableError::Schema(format!("{place}: a type is needed unless the role is identifier")));
+            return Err(TableError::Schema(format!(
+                "{place}: a type is needed unless the role is identifier"
+            )));
         }
     }
-    let protectable = attributes.iter().filter(|attribute| attribute.is_protectable()).count();
+    let protectable = attributes
+        .iter()
+        .filter(|attribute| attribute.is_protectable())
+        .count();
     if protectable > PROTECTED_MAX {
-        return Err(TableError::Schema(format!("more than {PROTECTED_MAX} semi-sensitive and sensitive attributes")));
+        return Err(TableError::Schema(format!(
+            "more than {PROTECTED_MAX} semi-sensitive and sensitive attributes"
+        )));
     }
     Ok(())
 }
@@ -251,10 +268,14 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
 fn check_name(place: &str, name: &str) -> Result<(), TableError> {
     let characters = name.chars().count();
     if characters == 0 || characters > NAME_CHARACTERS_MAX {
-        return Err(TableError::Schema(format!("{place}: a name has 1 to {NAME_CHARACTERS_MAX} characters")));
+        return Err(TableError::Schema(format!(
+            "{place}: a name has 1 to {NAME_CHARACTERS_MAX} characters"
+        )));
     }
     if name.chars().any(char::is_control) {
-        return Err(TableError::Schema(format!("{place}: a name holds no control character")));
+        return Err(TableError::Schema(format!(
+            "{place}: a name holds no control character"
+        )));
     }
     Ok(())
 }

@@ -44,13 +44,23 @@ impl Table {
         subject_keys: TextColumn,
         subject_of: Vec<u32>,
     ) -> Self {
-        let records = if subject_of.is_empty() { subject_keys.len() } else { subject_of.len() };
+        let records = if subject_of.is_empty() {
+            subject_keys.len()
+        } else {
+            subject_of.len()
+        };
         debug_assert_eq!(columns.len(), schema.attributes().len());
         debug_assert!(columns.iter().all(|column| match column {
             TableColumn::Identifier(texts) => texts.is_empty() || texts.len() == records,
             TableColumn::Coded(column) => column.codes.len() == records,
         }));
-        Self { schema, columns, subject_keys, subject_of, records }
+        Self {
+            schema,
+            columns,
+            subject_keys,
+            subject_of,
+            records,
+        }
     }
 
     /// The schema.

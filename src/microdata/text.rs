@@ -66,7 +66,10 @@ mod tests {
     #[test]
     fn texts_come_back_as_they_went_in() {
         let column: TextColumn = ["", "ä", "two words", ""].into_iter().collect();
-        assert_eq!(column.iter().collect::<Vec<_>>(), ["", "ä", "two words", ""]);
+        assert_eq!(
+            column.iter().collect::<Vec<_>>(),
+            ["", "ä", "two words", ""]
+        );
         assert_eq!(column.text_bytes(), 11);
     }
 }

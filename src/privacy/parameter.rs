@@ -88,7 +88,10 @@ impl Share {
         if value > 0.0 && value <= 1.0 && parts >= 1.0 {
             Ok(Self(parts as u32))
         } else {
-            Err(ParameterError { name: "share", bounds: "above 0 (by at least 1e-9) and at most 1" })
+            Err(ParameterError {
+                name: "share",
+                bounds: "above 0 (by at least 1e-9) and at most 1",
+            })
         }
     }
 
@@ -135,7 +138,10 @@ impl T {
         if (0.0..=1.0).contains(&value) {
             Ok(Self((value * 1e9).round() as u32))
         } else {
-            Err(ParameterError { name: "t", bounds: "at least 0 and at most 1" })
+            Err(ParameterError {
+                name: "t",
+                bounds: "at least 0 and at most 1",
+            })
         }
     }
 

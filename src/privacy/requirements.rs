@@ -7,7 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
-    AttributeIndex, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex, Table, Terms,
+    AttributeIndex, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
+    Terms,
 };
 
 use super::parameter::Share;
@@ -100,29 +101,45 @@ impl Requirements {
         let schema = table.schema();
         let mut join = Join::new(schema, &policy);
         let none = Terms::default();
-        let default = if policy.apply_preferences { schema.default_preference().unwrap_or(&none) } else { &none };
+        let default = if policy.apply_preferences {
+            schema.default_preference().unwrap_or(&none)
+        } else {
+            &none
+        };
         let fallback = join.intern(join.record_terms(default, default, false));
         let mut terms_of_subject = vec![fallback; table.subjects()];
         let by_key: FxHashMap<&str, SubjectIndex> = match preferences {
             [] => FxHashMap::default(),
             _ => {
                 let keys = table.subject_keys().iter().enumerate();
-                keys.map(|(at, key)| (key, SubjectIndex::from_usize(at))).collect()
+                keys.map(|(at, key)| (key, SubjectIndex::from_usize(at)))
+                    .collect()
             }
         };
         for preference in preferences {
-            let Some(&subject) = by_key.get(preference.subject.as_str()) else { continue };
+            let Some(&subject) = by_key.get(preference.subject.as_str()) else {
+                continue;
+            };
             let given = match policy.apply_preferences {
                 true => preference.terms.clone(),
-                false => Terms { exclude: preference.terms.exclude, ..Terms::default() },
+                false => Terms {
+                    exclude: preference.terms.exclude,
+                    ..Terms::default()
+                },
             };
             let terms = join.record_terms(&given, default, policy.apply_preferences);
             terms_of_subject[subject.at()] = join.intern(terms);
         }
         let terms = join.terms;
         let records = (0..table.records()).map(RecordIndex::from_usize);
-        let terms_of_record = records.map(|record| terms_of_subject[table.subject_of(record).at()]).collect();
-        Self { policy, terms, terms_of_record }
+        let terms_of_record = records
+            .map(|record| terms_of_subject[table.subject_of(record).at()])
+            .collect();
+        Self {
+            policy,
+            terms,
+            terms_of_record,
+        }
     }
 
     /// The job's policy.
@@ -177,7 +194,12 @@ struct Join<'a> {
 
 impl<'a> Join<'a> {
     fn new(schema: &'a Schema, policy: &'a Policy) -> Self {
-        Self { schema, policy, terms: Vec::new(), position: FxHashMap::default() }
+        Self {
+            schema,
+            policy,
+            terms: Vec::new(),
+            position: FxHashMap::default(),
+        }
     }
 
     fn intern(&mut self, terms: RecordTerms) -> u32 {
@@ -193,11 +215,19 @@ impl<'a> Join<'a> {
         let sensitive = given.sensitive.as_ref().or(default.sensitive.as_ref());
         let max_leakage = given.max_leakage.as_ref().or(default.max_leakage.as_ref());
         let max_reidentification = given.max_reidentification.or(default.max_reidentification);
-        let guard = if given.guard.is_empty() { &default.guard } else { &given.guard };
+        let guard = if given.guard.is_empty() {
+            &default.guard
+        } else {
+            &given.guard
+        };
         let width = self.policy.protections.len();
         let mut terms = RecordTerms {
             flags: ProtectedSet::default(),
-            k: self.policy.k.get().max(max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling())),
+            k: self
+                .policy
+                .k
+                .get()
+                .max(max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling())),
             l: vec![1; width],
             max_share: vec![Share::ALL; width],
             max_leakage_parts: vec![0; width],
@@ -218,7 +248,9 @@ impl<'a> Join<'a> {
             let (plain, by_name) = match max_leakage {
                 None => (None, None),
                 Some(MaxLeakageTerms::All(bound)) => (Some(*bound), None),
-                Some(MaxLeakageTerms::PerAttribute(bounds)) => (None, bounds.get(&attribute.name).copied()),
+                Some(MaxLeakageTerms::PerAttribute(bounds)) => {
+                    (None, bounds.get(&attribute.name).copied())
+                }
             };
             if let Some(bound) = by_name.or(plain) {
                 terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
@@ -226,12 +258,16 @@ impl<'a> Join<'a> {
             match protection {
                 // A plain number speaks for attributes under l-diversity only.
                 Protection::Diversity { l, .. } => {
-                    let asked = by_name.or(plain).map_or(1, |bound| bound.reciprocal_ceiling());
+                    let asked = by_name
+                        .or(plain)
+                        .map_or(1, |bound| bound.reciprocal_ceiling());
                     terms.l[at] = l.get().max(asked);
                 }
                 Protection::Closeness { max_posterior, .. } => {
                     // A bound below one part per billion allows no value at all.
-                    let asked = by_name.map_or(Share::ALL, |bound| Share::new(bound.get()).unwrap_or(Share::LEAST));
+                    let asked = by_name.map_or(Share::ALL, |bound| {
+                        Share::new(bound.get()).unwrap_or(Share::LEAST)
+                    });
                     terms.max_share[at] = max_posterior.min(asked);
                 }
             }

@@ -23,6 +23,9 @@ pub struct Lineage {
 impl Lineage {
     /// Subjects of the rows of a table.
     pub fn of(&self, table: &str) -> Option<&[SubjectIndex]> {
-        self.tables.iter().find(|entry| entry.table == table).map(|entry| entry.subjects.as_slice())
+        self.tables
+            .iter()
+            .find(|entry| entry.table == table)
+            .map(|entry| entry.subjects.as_slice())
     }
 }

@@ -12,5 +12,7 @@ mod table;
 
 pub use cell::Cell;
 pub use lineage::{Lineage, TableLineage};
-pub use manifest::{ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription};
+pub use manifest::{
+    ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
+};
 pub use table::{Cells, Content, PublishedColumn, PublishedTable, Release};

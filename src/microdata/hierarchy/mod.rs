@@ -25,6 +25,5 @@ pub enum HierarchySource {
     Intervals(Intervals),
 }
 
-
 /// Hierarchies by the name that schemas use.
 pub type HierarchySet = BTreeMap<String, HierarchySource>;

@@ -10,9 +10,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::super::error::TableError;
-use super::super::index::Code;
-use super::tree::{Branch, Hierarchy};
 use super::HierarchySource;
+use super::tree::{Branch, Hierarchy};
 
 /// The form a hierarchy is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +54,13 @@ impl HierarchySource {
     /// Reads a hierarchy. A leading `{` in CSV would be a label; the format
     /// is therefore told, not guessed.
     pub fn read(content: &[u8], format: HierarchyFormat) -> Result<Self, TableError> {
-        let text = std::str::from_utf8(content).map_err(|_| TableError::Hierarchy("not UTF-8".into()))?;
+        let text =
+            std::str::from_utf8(content).map_err(|_| TableError::Hierarchy("not UTF-8".into()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match format {
-            HierarchyFormat::Csv => Ok(Self::Tree(Arc::new(Hierarchy::from_branch(csv_branch(text)?)?))),
+            HierarchyFormat::Csv => Ok(Self::Tree(Arc::new(Hierarchy::from_branch(csv_branch(
+                text,
+            )?)?))),
             HierarchyFormat::Json => read_json(text),
         }
     }
@@ -79,10 +81,16 @@ impl HierarchySource {
                 hash.update(b"intervals\n");
                 hash.update(intervals.origin.to_be_bytes());
                 hash.update(intervals.width.to_be_bytes());
-                intervals.fanouts.iter().for_each(|fanout| hash.update(fanout.to_be_bytes()));
+                intervals
+                    .fanouts
+                    .iter()
+                    .for_each(|fanout| hash.update(fanout.to_be_bytes()));
             }
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Number of leaves; 0 for intervals, whose leaves are a dataset's values.
@@ -104,14 +112,17 @@ impl HierarchySource {
 }
 
 fn read_json(text: &str) -> Result<HierarchySource, TableError> {
-    let json_error = |error: serde_json::Error| TableError::Hierarchy(format!("JSON, line {}", error.line()));
+    let json_error =
+        |error: serde_json::Error| TableError::Hierarchy(format!("JSON, line {}", error.line()));
     let value: serde_json::Value = serde_json::from_str(text).map_err(json_error)?;
     if value.get("intervals").is_some() {
         let document: IntervalsDocument = serde_json::from_str(text).map_err(json_error)?;
         return Ok(HierarchySource::Intervals(checked(document.intervals)?));
     }
     let document: TreeDocument = serde_json::from_str(text).map_err(json_error)?;
-    Ok(HierarchySource::Tree(Arc::new(Hierarchy::from_branch(branch(document))?)))
+    Ok(HierarchySource::Tree(Arc::new(Hierarchy::from_branch(
+        branch(document),
+    )?)))
 }
 
 fn checked(intervals: Intervals) -> Result<Intervals, TableError> {
@@ -122,13 +133,18 @@ fn checked(intervals: Intervals) -> Result<Intervals, TableError> {
     if sound {
         Ok(intervals)
     } else {
-        Err(TableError::Hierarchy("intervals need a finite origin, a width above 0 and fan-outs of at least 2".into()))
+        Err(TableError::Hierarchy(
+            "intervals need a finite origin, a width above 0 and fan-outs of at least 2".into(),
+        ))
     }
 }
 
 // serde_json limits the depth of what it reads, so plain recursion is safe.
 fn branch(document: TreeDocument) -> Branch {
-    Branch { label: document.label.trim().into(), children: document.children.into_iter().map(branch).collect() }
+    Branch {
+        label: document.label.trim().into(),
+        children: document.children.into_iter().map(branch).collect(),
+    }
 }
 
 /// A tree under construction: children by position, found by label.
@@ -157,8 +173,14 @@ impl Growing {
     }
 
     fn take(&self, at: usize) -> Branch {
-        let children = self.children[at].iter().map(|&child| self.take(child)).collect();
-        Branch { label: self.labels[at].clone(), children }
+        let children = self.children[at]
+            .iter()
+            .map(|&child| self.take(child))
+            .collect();
+        Branch {
+            label: self.labels[at].clone(),
+            children,
+        }
     }
 }
 
@@ -177,7 +199,10 @@ fn csv_branch(text: &str) -> Result<Branch, TableError> {
     let mut growing = Growing::default();
     let mut leaves = rustc_hash::FxHashSet::default();
     let mut line = csv::StringRecord::new();
-    while reader.read_record(&mut line).map_err(|_| TableError::Hierarchy("CSV cannot be read".into()))? {
+    while reader
+        .read_record(&mut line)
+        .map_err(|_| TableError::Hierarchy("CSV cannot be read".into()))?
+    {
         let number = line.position().map_or(0, csv::Position::line);
         let at_line = |what: &str| TableError::Hierarchy(format!("line {number}: {what}"));
         let mut labels: Vec<&str> = line.iter().rev().collect();
@@ -186,7 +211,9 @@ fn csv_branch(text: &str) -> Result<Branch, TableError> {
             return Err(at_line("more than 256 levels"));
         }
         if labels.len() < 2 || labels.iter().any(|label| label.is_empty()) {
-            return Err(at_line("a leaf and a root above it are needed, and no label is empty"));
+            return Err(at_line(
+                "a leaf and a root above it are needed, and no label is empty",
+            ));
         }
         if growing.labels.is_empty() {
             growing.node(labels[0]);
@@ -194,7 +221,9 @@ fn csv_branch(text: &str) -> Result<Branch, TableError> {
         if growing.labels[0] != labels[0] {
             return Err(at_line("the last column is not the root of the first line"));
         }
-        let leaf = labels[1..].iter().fold(0, |parent, label| growing.child(parent, label));
+        let leaf = labels[1..]
+            .iter()
+            .fold(0, |parent, label| growing.child(parent, label));
         if !leaves.insert(leaf) {
             return Err(at_line("the leaf is given twice"));
         }
@@ -202,8 +231,13 @@ fn csv_branch(text: &str) -> Result<Branch, TableError> {
     if growing.labels.is_empty() {
         return Err(TableError::Hierarchy("no line".into()));
     }
-    if leaves.iter().any(|&leaf| !growing.children[leaf].is_empty()) {
-        return Err(TableError::Hierarchy("a label is a leaf on one line and above a leaf on another".into()));
+    if leaves
+        .iter()
+        .any(|&leaf| !growing.children[leaf].is_empty())
+    {
+        return Err(TableError::Hierarchy(
+            "a label is a leaf on one line and above a leaf on another".into(),
+        ));
     }
     Ok(growing.take(0))
 }
@@ -215,7 +249,15 @@ impl Intervals {
     pub fn tree(&self, values: &[(f64, String)]) -> Result<Hierarchy, TableError> {
         let mut level: Vec<(f64, Branch)> = values
             .iter()
-            .map(|(value, text)| (*value, Branch { label: text.clone(), children: Vec::new() }))
+            .map(|(value, text)| {
+                (
+                    *value,
+                    Branch {
+                        label: text.clone(),
+                        children: Vec::new(),
+                    },
+                )
+            })
             .collect();
         let mut width = self.width;
         for fanout in std::iter::once(1).chain(self.fanouts.iter().copied()) {
@@ -223,7 +265,10 @@ impl Intervals {
             level = self.join(level, width);
         }
         let children = level.into_iter().map(|(_, branch)| branch).collect();
-        Hierarchy::from_branch(Branch { label: "*".into(), children })
+        Hierarchy::from_branch(Branch {
+            label: "*".into(),
+            children,
+        })
     }
 
     fn join(&self, level: Vec<(f64, Branch)>, width: f64) -> Vec<(f64, Branch)> {
@@ -234,7 +279,13 @@ impl Intervals {
                 Some((open, parent)) if *open == start => parent.children.push(branch),
                 _ => {
                     let label = format!("[{start}..{})", start + width);
-                    joined.push((start, Branch { label, children: vec![branch] }));
+                    joined.push((
+                        start,
+                        Branch {
+                            label,
+                            children: vec![branch],
+                        },
+                    ));
                 }
             }
         }
@@ -244,6 +295,7 @@ impl Intervals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::index::Code;
     use super::super::tree::NodeIndex;
     use super::*;
 
@@ -267,7 +319,15 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused() {
-        for text in ["", "a\n", "a;*\nb;+\n", "a;*\na;*\n", "a;*\nb;a;*\n", "x;A;*\nx;B;*\n", "a;;*\n"] {
+        for text in [
+            "",
+            "a\n",
+            "a;*\nb;+\n",
+            "a;*\na;*\n",
+            "a;*\nb;a;*\n",
+            "x;A;*\nx;B;*\n",
+            "a;;*\n",
+        ] {
             assert!(tree(text).is_err(), "{text:?}");
         }
     }
@@ -282,11 +342,24 @@ mod tests {
 
     #[test]
     fn intervals_are_aligned_to_their_origin() {
-        let intervals = Intervals { origin: 0.0, width: 5.0, fanouts: vec![2] };
-        let values: Vec<_> = [3, 5, 9, 10].iter().map(|n| (f64::from(*n), n.to_string())).collect();
+        let intervals = Intervals {
+            origin: 0.0,
+            width: 5.0,
+            fanouts: vec![2],
+        };
+        let values: Vec<_> = [3, 5, 9, 10]
+            .iter()
+            .map(|n| (f64::from(*n), n.to_string()))
+            .collect();
         let tree = intervals.tree(&values).unwrap();
-        assert_eq!(tree.node(tree.common_ancestor(Code(1), Code(2))).label, "[5..10)");
-        assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(2))).label, "[0..10)");
+        assert_eq!(
+            tree.node(tree.common_ancestor(Code(1), Code(2))).label,
+            "[5..10)"
+        );
+        assert_eq!(
+            tree.node(tree.common_ancestor(Code(0), Code(2))).label,
+            "[0..10)"
+        );
         assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(3))).label, "*");
     }
 

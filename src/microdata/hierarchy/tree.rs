@@ -73,9 +73,15 @@ impl Hierarchy {
     /// leaves. The error says how many labels are at fault, not which.
     pub fn from_branch(root: Branch) -> Result<Self, TableError> {
         if root.children.is_empty() {
-            return Err(TableError::Hierarchy("the root has no leaf below it".into()));
+            return Err(TableError::Hierarchy(
+                "the root has no leaf below it".into(),
+            ));
         }
-        let mut hierarchy = Self { nodes: Vec::new(), leaves: Vec::new(), by_label: FxHashMap::default() };
+        let mut hierarchy = Self {
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            by_label: FxHashMap::default(),
+        };
         let mut repeated = 0_usize;
         // An explicit stack: a hostile document must not decide our depth.
         let mut stack = vec![(root, NodeIndex::ROOT, 0_u32)];
@@ -84,7 +90,11 @@ impl Hierarchy {
             if branch.label.is_empty() {
                 return Err(TableError::Hierarchy("a label is empty".into()));
             }
-            if hierarchy.by_label.insert(branch.label.clone(), index).is_some() {
+            if hierarchy
+                .by_label
+                .insert(branch.label.clone(), index)
+                .is_some()
+            {
                 repeated += 1;
             }
             if index != NodeIndex::ROOT {
@@ -102,10 +112,18 @@ impl Hierarchy {
             if is_leaf {
                 hierarchy.leaves.push(index);
             }
-            stack.extend(branch.children.into_iter().rev().map(|child| (child, index, depth + 1)));
+            stack.extend(
+                branch
+                    .children
+                    .into_iter()
+                    .rev()
+                    .map(|child| (child, index, depth + 1)),
+            );
         }
         if repeated > 0 {
-            return Err(TableError::Hierarchy(format!("{repeated} labels stand for more than one node")));
+            return Err(TableError::Hierarchy(format!(
+                "{repeated} labels stand for more than one node"
+            )));
         }
         hierarchy.count_leaves();
         Ok(hierarchy)
@@ -172,7 +190,9 @@ impl Hierarchy {
 
     /// Labels of the leaves in depth-first order.
     pub fn leaf_labels(&self) -> impl Iterator<Item = &str> {
-        self.leaves.iter().map(|&leaf| self.node(leaf).label.as_str())
+        self.leaves
+            .iter()
+            .map(|&leaf| self.node(leaf).label.as_str())
     }
 
     /// The node called `label`.

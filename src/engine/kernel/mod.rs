@@ -1,0 +1,1 @@
+//! Shared pure blocks of the engines.
