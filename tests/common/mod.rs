@@ -1,0 +1,13 @@
+//! What several of the integration test programs share.
+//!
+//! Every folder under `tests/` with a `main.rs` is a program of its own and
+//! takes this folder in by `#[path = "../common/mod.rs"] mod common;`. A
+//! program rarely needs all of it, so unused parts are no warning here.
+#![allow(
+    dead_code,
+    reason = "each test program uses its own part of what is shared"
+)]
+
+pub mod cases;
+#[cfg(feature = "server")]
+pub mod postgres;

@@ -1,0 +1,153 @@
+//! A throw-away PostgreSQL server, one for each test process.
+//!
+//! `initdb` runs once and leaves a template; every test process copies the
+//! template (about 25 ms), starts a server on it that listens on a Unix socket
+//! only, and hands out one empty database a call. `VIZARD_TEST_POSTGRES` names
+//! a running server to use instead.
+//!
+//! Nothing outlives the test process, however it ends. The server is the child
+//! of a small shell that waits for the end of a pipe whose other end only this
+//! process holds: when the process is gone, killed or not, the shell stops the
+//! server and deletes its folder. A parent-death signal would need unsafe code
+//! and fires when the *thread* that started the server ends, which for a test
+//! is far too early.
+
+mod owner;
+mod server;
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+/// Databases left on a server of the operator's are dropped after this time.
+const LEFTOVER_AGE_S: u64 = 3_600;
+
+/// A PostgreSQL server that the tests of this process may fill as they like.
+pub struct Cluster {
+    /// URL of the maintenance database; another database is a change of path.
+    maintenance_url: String,
+    databases: AtomicU32,
+    /// Keeps the server of our own running; absent where the server is another's.
+    _own: Option<server::Server>,
+}
+
+/// The cluster of this test process, started by the first call.
+///
+/// `None` where PostgreSQL is not installed: the test then says that it skips.
+/// Under `CI=true` that is a failure instead.
+pub fn cluster() -> Option<&'static Cluster> {
+    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
+    CLUSTER.get_or_init(start).as_ref()
+}
+
+impl Cluster {
+    fn on(maintenance_url: String, own: Option<server::Server>) -> Self {
+        Self {
+            maintenance_url,
+            databases: AtomicU32::new(0),
+            _own: own,
+        }
+    }
+
+    /// Creates an empty database and returns its `postgres://` URL.
+    pub fn fresh_database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        let name = format!("vizard_test_{}_{process}_{number}", unix_time_s());
+        create_database(&self.maintenance_url, &name);
+        with_database(&self.maintenance_url, &name)
+    }
+}
+
+fn start() -> Option<Cluster> {
+    if let Ok(maintenance_url) = std::env::var("VIZARD_TEST_POSTGRES") {
+        drop_leftovers(&maintenance_url);
+        return Some(Cluster::on(maintenance_url, None));
+    }
+    let Some(programs) = server::programs() else {
+        let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+        assert!(
+            !in_ci,
+            "PostgreSQL is not installed, and under CI=true its tests must run"
+        );
+        eprintln!("skipped: PostgreSQL is not installed (scripts/test installs it)");
+        return None;
+    };
+    let own = server::start(&programs)
+        .unwrap_or_else(|error| panic!("PostgreSQL did not start: {error}"));
+    Some(Cluster::on(own.url(), Some(own)))
+}
+
+/// Drops what earlier test processes left on a server that outlives them.
+fn drop_leftovers(maintenance_url: &str) {
+    finish(async {
+        let mut connection = PgConnection::connect(maintenance_url).await?;
+        let listed = "SELECT datname::text FROM pg_database WHERE datname LIKE 'vizard\\_test\\_%'";
+        let names: Vec<String> = sqlx::query_scalar(listed)
+            .fetch_all(&mut connection)
+            .await?;
+        for name in names {
+            let made_s = name
+                .split('_')
+                .nth(2)
+                .and_then(|part| part.parse::<u64>().ok())
+                .unwrap_or(u64::MAX);
+            if made_s.saturating_add(LEFTOVER_AGE_S) < unix_time_s() {
+                // Another process may be dropping the same one.
+                let statement = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                let _ = connection.execute(AssertSqlSafe(statement)).await;
+            }
+        }
+        connection.close().await
+    });
+}
+
+fn create_database(maintenance_url: &str, name: &str) {
+    finish(async {
+        let mut connection = PgConnection::connect(maintenance_url).await?;
+        // template0 is never connected to, so creations do not wait for each other.
+        let statement = format!("CREATE DATABASE {name} TEMPLATE template0");
+        connection.execute(AssertSqlSafe(statement)).await?;
+        connection.close().await
+    });
+}
+
+/// Waits for database work on a thread of its own, since the caller may be inside a runtime.
+fn finish(work: impl Future<Output = Result<(), sqlx::Error>> + Send) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            runtime.block_on(work).map_err(io::Error::other)
+        });
+        thread
+            .join()
+            .expect("the thread does not panic")
+            .expect("the test server answers");
+    });
+}
+
+/// `url` with another database in its path.
+fn with_database(url: &str, name: &str) -> String {
+    let (address, query) = url
+        .split_once('?')
+        .map_or((url, None), |(address, query)| (address, Some(query)));
+    let after_scheme = address.find("://").map_or(0, |at| at + 3);
+    let server = address[after_scheme..]
+        .find('/')
+        .map_or(address, |at| &address[..after_scheme + at]);
+    match query {
+        Some(query) => format!("{server}/{name}?{query}"),
+        None => format!("{server}/{name}"),
+    }
+}
+
+fn unix_time_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |passed| passed.as_secs())
+}

@@ -1,0 +1,19 @@
+//! Tests of engines and verifier through the catalog, one module a kind:
+//! paper examples, properties, differential, negative, golden.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[test]
+fn the_number_of_property_cases_follows_the_environment() {
+    use common::cases::cases_from;
+    assert_eq!(cases_from(None, 64), 64);
+    assert_eq!(cases_from(Some(""), 64), 64);
+    assert_eq!(cases_from(Some("2000"), 64), 2_000);
+}
+
+#[test]
+#[should_panic(expected = "is not a number")]
+fn a_wrong_number_of_property_cases_is_refused() {
+    common::cases::cases_from(Some("many"), 64);
+}
