@@ -1,1 +1,12 @@
-//! (being built)
+//! What a job is: its specification, its failures as problems, and whether a
+//! draft still gives everyone what they ask for.
+//!
+//! The state machine is kept by the store (docs/DATA_MODEL.md draws it); this
+//! room holds the documents that `http`, `worker` and `cli` agree on.
+
+pub mod consent;
+mod failure;
+mod spec;
+
+pub use failure::JobFailure;
+pub use spec::{JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec};

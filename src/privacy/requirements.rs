@@ -83,6 +83,41 @@ pub struct RecordTerms {
     pub personal: bool,
 }
 
+impl RecordTerms {
+    /// What one subject asks for under a policy: `given` is their document,
+    /// `None` where they gave none and the dataset's default speaks.
+    pub fn of_subject(schema: &Schema, policy: &Policy, given: Option<&Terms>) -> Self {
+        let none = Terms::default();
+        let default = schema.default_preference().unwrap_or(&none);
+        Join::new(schema, policy).record_terms(given.unwrap_or(default), default, given.is_some())
+    }
+
+    /// Whether a release made under `earlier` may break these terms: an
+    /// exclusion, another sensitive attribute, a stricter k, l or share, or
+    /// another guarded node. Conservative: such a release may satisfy them by
+    /// chance.
+    pub fn asks_more_than(&self, earlier: &Self) -> bool {
+        let stricter_l = self.l.iter().zip(&earlier.l).any(|(now, then)| now > then);
+        let stricter_share = self
+            .max_share
+            .iter()
+            .zip(&earlier.max_share)
+            .any(|(now, then)| now < then);
+        let guards_more = self.guard.iter().any(|(index, nodes)| {
+            let guarded = earlier.guard.iter().find(|(other, _)| other == index);
+            nodes
+                .iter()
+                .any(|node| !guarded.is_some_and(|(_, earlier)| earlier.contains(node)))
+        });
+        (self.exclude && !earlier.exclude)
+            || self.flags.0 & !earlier.flags.0 != 0
+            || self.k > earlier.k
+            || stricter_l
+            || stricter_share
+            || guards_more
+    }
+}
+
 /// What every record of a table asks for.
 #[derive(Clone, Debug)]
 pub struct Requirements {

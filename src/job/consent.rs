@@ -1,0 +1,166 @@
+//! Whether a draft still gives everyone what they ask for.
+//!
+//! A job pins the preferences at its start; until the release is published
+//! subjects may have withdrawn or asked for more. Publishing is then refused.
+//! The comparison is conservative: terms now against terms then, both joined
+//! with the job's policy, whatever the draft happens to give beyond them.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::microdata::{Schema, Terms};
+use crate::privacy::{Policy, RecordTerms};
+
+/// One subject's document then and now; `None` where there is none.
+pub struct TermsChange<'a> {
+    /// Key of the subject.
+    pub subject: &'a str,
+    /// In force when the job pinned the preferences.
+    pub old: Option<&'a Value>,
+    /// In force now.
+    pub new: Option<&'a Value>,
+}
+
+/// Whether a draft may be published in spite of `changes`.
+///
+/// `lineage` is the CSV kept with the release (`table,row,subject`); changes of
+/// subjects that the draft does not hold say nothing. A document or a lineage
+/// that cannot be read refuses.
+pub fn allows<'a>(
+    schema: &Schema,
+    policy: &Policy,
+    changes: impl IntoIterator<Item = TermsChange<'a>>,
+    lineage: &[u8],
+) -> bool {
+    let stricter: HashSet<&str> = changes
+        .into_iter()
+        .filter(|change| asks_for_more(schema, policy, change))
+        .map(|change| change.subject)
+        .collect();
+    stricter.is_empty() || !holds_any(lineage, &stricter)
+}
+
+fn asks_for_more(schema: &Schema, policy: &Policy, change: &TermsChange) -> bool {
+    let (Ok(old), Ok(new)) = (terms(change.old), terms(change.new)) else {
+        return true;
+    };
+    let old = RecordTerms::of_subject(schema, policy, old.as_ref());
+    RecordTerms::of_subject(schema, policy, new.as_ref()).asks_more_than(&old)
+}
+
+fn terms(document: Option<&Value>) -> Result<Option<Terms>, serde_json::Error> {
+    document.map(serde::Deserialize::deserialize).transpose()
+}
+
+fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
+    let mut reader = csv::Reader::from_reader(lineage);
+    let mut row = csv::StringRecord::new();
+    loop {
+        match reader.read_record(&mut row) {
+            Ok(true) => match row.get(2) {
+                Some(subject) if !subjects.contains(subject) => {}
+                _ => return true,
+            },
+            Ok(false) => return false,
+            Err(_) => return true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::{K, L, Protection, Share, T};
+    use serde_json::json;
+
+    fn setting() -> (Schema, Policy) {
+        let schema: Schema = serde_json::from_value(json!({
+            "name": "s", "subject_key": "id", "attributes": [
+                {"name": "id", "role": "identifier"},
+                {"name": "age", "role": "semi_sensitive", "type": "integer"},
+                {"name": "sex", "role": "semi_sensitive", "type": "categorical"},
+                {"name": "pay", "role": "sensitive", "type": "integer"}]
+        }))
+        .unwrap();
+        let diversity = Protection::Diversity {
+            l: L::new(5).unwrap(),
+            min_spread: None,
+        };
+        let closeness = Protection::Closeness {
+            t: T::new(0.2).unwrap(),
+            max_posterior: Share::new(0.8).unwrap(),
+        };
+        let protections = schema
+            .protectable()
+            .into_iter()
+            .zip([diversity, closeness, diversity])
+            .collect();
+        (
+            schema,
+            Policy {
+                k: K::new(5).unwrap(),
+                protections,
+                apply_preferences: true,
+            },
+        )
+    }
+
+    fn allowed(old: Option<Value>, new: Option<Value>) -> bool {
+        let (schema, policy) = setting();
+        let change = TermsChange {
+            subject: "a",
+            old: old.as_ref(),
+            new: new.as_ref(),
+        };
+        allows(
+            &schema,
+            &policy,
+            [change],
+            b"table,row,subject\nmicrodata,1,b\nmicrodata,2,a\n",
+        )
+    }
+
+    #[test]
+    fn what_the_policy_gives_already_may_be_asked_for() {
+        assert!(allowed(None, Some(json!({"max_leakage": 0.2}))));
+        assert!(!allowed(None, Some(json!({"max_leakage": 0.19}))));
+        assert!(allowed(None, Some(json!({"max_reidentification": 0.2}))));
+        assert!(!allowed(None, Some(json!({"max_reidentification": 0.199}))));
+        assert!(allowed(None, Some(json!({"max_leakage": {"sex": 0.8}}))));
+        assert!(!allowed(None, Some(json!({"max_leakage": {"sex": 0.799}}))));
+        assert!(allowed(None, Some(json!({"sensitive": ["pay"]}))));
+        assert!(!allowed(None, Some(json!({"sensitive": ["age"]}))));
+    }
+
+    #[test]
+    fn asking_for_less_is_no_reason_to_refuse() {
+        let strict =
+            json!({"sensitive": ["age", "sex"], "max_leakage": 0.1, "max_reidentification": 0.05});
+        assert!(allowed(Some(strict.clone()), None));
+        assert!(!allowed(None, Some(strict)));
+    }
+
+    #[test]
+    fn an_exclusion_refuses_only_where_the_draft_holds_the_subject() {
+        assert!(!allowed(None, Some(json!({"exclude": true}))));
+        let (schema, policy) = setting();
+        let document = json!({"exclude": true});
+        let change = TermsChange {
+            subject: "z",
+            old: None,
+            new: Some(&document),
+        };
+        assert!(allows(
+            &schema,
+            &policy,
+            [change],
+            b"table,row,subject\nmicrodata,1,a\n"
+        ));
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_read_refuses() {
+        assert!(!allowed(None, Some(json!({"max_leakage": 7}))));
+    }
+}

@@ -1,0 +1,158 @@
+//! The specification of a job, as it is posted and as it is kept.
+//!
+//! `POST /v1/jobs` takes a [`JobSpec`]; `vizard anonymize --spec` reads an
+//! [`OfflineSpec`], the same run beside its schema. Unknown fields are
+//! refused.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::DatasetId;
+use crate::microdata::Schema;
+
+/// Whether a release goes public by itself once it is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PublishMode {
+    /// A steward publishes the draft.
+    #[default]
+    Manual,
+    /// It is published in the transaction that stores it, if no preference
+    /// moved against it meanwhile.
+    Automatic,
+}
+
+impl PublishMode {
+    /// The word used in the store and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Automatic => "automatic",
+        }
+    }
+}
+
+/// What a job does with the subjects' preferences. There is one answer: a
+/// release that ignored them would break the promise made to each subject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PreferenceUse {
+    /// Each subject's own terms hold, or the subject is left out.
+    #[default]
+    Apply,
+}
+
+/// What the report is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportOptions {
+    /// Random aggregate queries behind the query error; 0 for none.
+    #[serde(default = "queries_default")]
+    pub queries: u32,
+}
+
+fn queries_default() -> u32 {
+    1_000
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self {
+            queries: queries_default(),
+        }
+    }
+}
+
+/// What is run: the part that online and offline jobs share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// Name of the engine.
+    pub engine: String,
+    /// Its parameters; `GET /v1/engines` describes them.
+    #[serde(default = "no_parameters")]
+    #[schema(value_type = Object)]
+    pub parameters: Value,
+    /// What is done with preferences.
+    #[serde(default)]
+    pub preferences: PreferenceUse,
+    /// Decides every random choice; without it the operating system does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// What the report is to hold.
+    #[serde(default)]
+    pub report: ReportOptions,
+}
+
+fn no_parameters() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+/// A job as it is posted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// Version of its records; the latest if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Name of the engine.
+    pub engine: String,
+    /// Its parameters; `GET /v1/engines` describes them.
+    #[serde(default = "no_parameters")]
+    #[schema(value_type = Object)]
+    pub parameters: Value,
+    /// What is done with preferences.
+    #[serde(default)]
+    pub preferences: PreferenceUse,
+    /// Whether the release is published by itself.
+    #[serde(default)]
+    pub publish: PublishMode,
+    /// Decides every random choice; without it the operating system does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// What the report is to hold.
+    #[serde(default)]
+    pub report: ReportOptions,
+}
+
+/// The specification file of the offline commands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfflineSpec {
+    /// The schema of the records.
+    pub schema: Schema,
+    /// What is run.
+    pub job: RunSpec,
+}
+
+impl JobSpec {
+    /// What is run, without where it is kept.
+    pub fn run(&self) -> RunSpec {
+        RunSpec {
+            engine: self.engine.clone(),
+            parameters: self.parameters.clone(),
+            preferences: self.preferences,
+            seed: self.seed,
+            report: self.report,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_fields_and_other_preference_uses_are_refused() {
+        let good = r#"{"engine":"lgb","parameters":{"k":5},"preferences":"apply"}"#;
+        assert!(serde_json::from_str::<RunSpec>(good).is_ok());
+        for bad in [
+            r#"{"engine":"lgb","preferences":"ignore"}"#,
+            r#"{"engine":"lgb","thread":2}"#,
+        ] {
+            assert!(serde_json::from_str::<RunSpec>(bad).is_err(), "{bad}");
+        }
+    }
+}
