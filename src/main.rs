@@ -1,1 +1,3 @@
+//! The program `vizard`.
+
 fn main() {}

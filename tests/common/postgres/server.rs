@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::owner::Owner;
 
@@ -65,11 +65,11 @@ pub fn start(programs: &Path) -> io::Result<Server> {
     let owner = Owner::of_server()?;
     let template = template(programs, &owner)?;
     // Socket paths are limited to about 100 bytes, so the folder is a short one.
-    let unique_ns = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |passed| passed.subsec_nanos());
-    let home = std::env::temp_dir().join(format!("vizard-pg-{}-{unique_ns}", std::process::id()));
-    fs::create_dir(&home)?;
+    let home = tempfile::Builder::new()
+        .prefix("vizard-pg-")
+        .disable_cleanup(true)
+        .tempdir()?
+        .keep();
     copy_folder(&template, &home.join("data"), &owner)?;
     owner.own(&home)?;
     let mut watcher = owner
