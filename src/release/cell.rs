@@ -6,6 +6,16 @@
 //! reads back as one cell, the characters `\ { | }` inside members of sets
 //! and fingerprints, a leading `{` or `\` of a label, and a *leaf* called `*`
 //! are written with a backslash before them.
+//!
+//! The text is canonical: a cell has one text, and [`Cell::parse`] takes no
+//! other (no `007`, no `5..5`, no set out of order), so that nothing can hide
+//! in the way a value is written. Labels are never empty.
+
+use crate::microdata::AttributeType;
+use crate::microdata::domain::{date_days, date_text, decimal_text};
+
+use super::error::{WireError, WireFault};
+use super::table::Content;
 
 /// One published cell.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -22,8 +32,327 @@ pub enum Cell {
     Date(i32, i32),
     /// A category: a leaf, or a node of the hierarchy.
     Label(String),
-    /// Categories, one of which is the value; sorted, at least two.
+    /// Categories, one of which is the value; ascending by bytes, at least two.
     Set(Vec<String>),
-    /// A fingerprint: nodes that all belong to the subject; sorted.
+    /// A fingerprint: nodes that all belong to the subject; ascending by bytes.
     Items(Vec<String>),
+}
+
+impl Cell {
+    /// Appends the cell's text form, without any quoting of CSV or JSON.
+    pub fn text(&self, out: &mut String) {
+        match self {
+            Self::Empty => {}
+            Self::Masked => out.push('*'),
+            Self::Integer(lo, hi) => interval(out, lo, hi, lo == hi),
+            Self::Decimal(lo, hi) => {
+                interval(out, decimal_text(*lo), decimal_text(*hi), lo == hi);
+            }
+            Self::Date(lo, hi) => interval(out, date_text(*lo), date_text(*hi), lo == hi),
+            Self::Label(label) => {
+                if label == "*" || label.starts_with(['{', '\\']) {
+                    out.push('\\');
+                }
+                out.push_str(label);
+            }
+            Self::Set(labels) => {
+                out.push('{');
+                write_members(out, labels);
+                out.push('}');
+            }
+            Self::Items(labels) => match labels.as_slice() {
+                [only] if only == "*" => out.push_str("\\*"),
+                _ => write_members(out, labels),
+            },
+        }
+    }
+
+    /// Reads a cell's text in a column of `content` whose attribute has the
+    /// type `kind` (none: categorical).
+    ///
+    /// # Errors
+    /// A fault without a place if the text is not the one that
+    /// [`Cell::text`] writes for a cell of such a column. Columns of numbers
+    /// (groups, blocks, buckets, counts) hold no cells: `CellUnfit`.
+    pub fn parse(
+        text: &str,
+        content: Content,
+        kind: Option<AttributeType>,
+    ) -> Result<Self, WireError> {
+        match (content, text) {
+            (Content::Group | Content::Block | Content::Bucket | Content::Count, _) => {
+                Err(WireFault::CellUnfit.into())
+            }
+            (_, "") => Ok(Self::Empty),
+            (_, "*") => Ok(Self::Masked),
+            (Content::Fingerprint, _) => Ok(Self::Items(read_items(text)?)),
+            (Content::Attribute, _) => Ok(Self::Label(read_label(text)?)),
+            (Content::Generalized | Content::Exact | Content::Value, _) => {
+                Self::parse_attribute(text, kind)
+            }
+        }
+    }
+
+    fn parse_attribute(text: &str, kind: Option<AttributeType>) -> Result<Self, WireError> {
+        match kind {
+            Some(AttributeType::Integer) => {
+                let (lo, hi) = read_interval(text, read_integer).ok_or(WireFault::NotAnInteger)?;
+                Ok(Self::Integer(lo, hi))
+            }
+            Some(AttributeType::Decimal) => {
+                let (lo, hi) = read_interval(text, read_decimal).ok_or(WireFault::NotADecimal)?;
+                Ok(Self::Decimal(lo, hi))
+            }
+            Some(AttributeType::Date) => {
+                let (lo, hi) = read_interval(text, date_days).ok_or(WireFault::NotADate)?;
+                Ok(Self::Date(lo, hi))
+            }
+            Some(AttributeType::Categorical) | None if text.starts_with('{') => {
+                Ok(Self::Set(read_set(text)?))
+            }
+            Some(AttributeType::Categorical) | None => Ok(Self::Label(read_label(text)?)),
+        }
+    }
+}
+
+fn interval<T: ToString>(out: &mut String, lo: T, hi: T, one: bool) {
+    out.push_str(&lo.to_string());
+    if !one {
+        out.push_str("..");
+        out.push_str(&hi.to_string());
+    }
+}
+
+fn write_members(out: &mut String, labels: &[String]) {
+    for (position, label) in labels.iter().enumerate() {
+        if position > 0 {
+            out.push('|');
+        }
+        for character in label.chars() {
+            if matches!(character, '\\' | '{' | '|' | '}') {
+                out.push('\\');
+            }
+            out.push(character);
+        }
+    }
+}
+
+fn read_interval<T: PartialOrd>(text: &str, end: impl Fn(&str) -> Option<T>) -> Option<(T, T)> {
+    match text.split_once("..") {
+        None => Some((end(text)?, end(text)?)),
+        Some((lo, hi)) => {
+            let (lo, hi) = (end(lo)?, end(hi)?);
+            (lo < hi).then_some((lo, hi))
+        }
+    }
+}
+
+fn read_integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let padded = digits.starts_with('0') && text != "0";
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if padded || !plain {
+        return None;
+    }
+    text.parse().ok()
+}
+
+fn read_decimal(text: &str) -> Option<f64> {
+    let value: f64 = text.parse().ok()?;
+    (value.is_finite() && decimal_text(value) == text).then_some(value)
+}
+
+fn read_label(text: &str) -> Result<String, WireFault> {
+    match text.strip_prefix('\\') {
+        Some(label) if label == "*" || label.starts_with(['{', '\\']) => Ok(label.into()),
+        None if !text.starts_with('{') => Ok(text.into()),
+        _ => Err(WireFault::NotALabel),
+    }
+}
+
+fn read_set(text: &str) -> Result<Vec<String>, WireFault> {
+    let inside = text
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    inside
+        .and_then(read_members)
+        .filter(|labels| labels.len() >= 2)
+        .ok_or(WireFault::NotASet)
+}
+
+fn read_items(text: &str) -> Result<Vec<String>, WireFault> {
+    match text {
+        "\\*" => Ok(vec!["*".into()]),
+        _ => read_members(text).ok_or(WireFault::NotAFingerprint),
+    }
+}
+
+/// Members parted by `|`, unescaped; none unless they ascend strictly and
+/// none is empty.
+fn read_members(text: &str) -> Option<Vec<String>> {
+    let mut labels = Vec::new();
+    let mut label = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next()? {
+                escaped @ ('\\' | '{' | '|' | '}') => label.push(escaped),
+                _ => return None,
+            },
+            '|' => labels.push(std::mem::take(&mut label)),
+            '{' | '}' => return None,
+            plain => label.push(plain),
+        }
+    }
+    labels.push(label);
+    let ascending = labels.windows(2).all(|pair| pair[0] < pair[1]);
+    let filled = labels.iter().all(|label| !label.is_empty());
+    (ascending && filled).then_some(labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use AttributeType::{Categorical, Date, Decimal, Integer};
+
+    fn text(cell: &Cell) -> String {
+        let mut out = String::new();
+        cell.text(&mut out);
+        out
+    }
+
+    /// Labels made of what the text form gives a meaning to.
+    fn hostile_label() -> impl Strategy<Value = String> {
+        let pieces = [
+            "..", "{", "|", "}", "*", "\\", "\"", "'", "\n", "\r", ",", "ä", "𝛼", "=", "+", "-",
+            "@", "a", "0", " ", "\u{feff}",
+        ];
+        prop::collection::vec(prop::sample::select(pieces.to_vec()), 1..6)
+            .prop_map(|pieces| pieces.concat())
+    }
+
+    fn members(least: usize) -> impl Strategy<Value = Vec<String>> {
+        prop::collection::btree_set(hostile_label(), least..5)
+            .prop_map(|labels| labels.into_iter().collect())
+    }
+
+    fn ends<T: PartialOrd>((a, b): (T, T)) -> (T, T) {
+        if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// A cell with the column that it fits.
+    fn cell() -> impl Strategy<Value = (Cell, Content, Option<AttributeType>)> {
+        let finite = any::<f64>().prop_filter("finite", |value| value.is_finite());
+        let decimal = (finite.clone(), finite)
+            .prop_map(|pair| (Cell::Decimal(ends(pair).0, ends(pair).1), Some(Decimal)));
+        let integer = any::<(i64, i64)>()
+            .prop_map(|pair| (Cell::Integer(ends(pair).0, ends(pair).1), Some(Integer)));
+        let days = -700_000..2_900_000_i32;
+        let date = (days.clone(), days)
+            .prop_map(|pair| (Cell::Date(ends(pair).0, ends(pair).1), Some(Date)));
+        let label = hostile_label().prop_map(|label| (Cell::Label(label), Some(Categorical)));
+        let set = members(2).prop_map(|labels| (Cell::Set(labels), None));
+        let plain = prop_oneof![
+            Just((Cell::Empty, Some(Integer))),
+            Just((Cell::Masked, Some(Date))),
+            Just((Cell::Empty, None)),
+            Just((Cell::Masked, Some(Categorical))),
+        ];
+        let attribute = prop_oneof![decimal, integer, date, label, set, plain];
+        let attribute = (
+            attribute,
+            prop::sample::select(vec![Content::Generalized, Content::Exact, Content::Value]),
+        )
+            .prop_map(|((cell, kind), content)| (cell, content, kind));
+        prop_oneof![
+            4 => attribute,
+            1 => members(1).prop_map(|labels| (Cell::Items(labels), Content::Fingerprint, None)),
+            1 => hostile_label().prop_map(|name| (Cell::Label(name), Content::Attribute, None)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_cell_reads_back_as_itself((cell, content, kind) in cell()) {
+            let text = text(&cell);
+            prop_assert_eq!(Cell::parse(&text, content, kind), Ok(cell));
+        }
+
+        #[test]
+        fn every_text_that_reads_is_the_one_text_of_its_cell(
+            written in prop_oneof![hostile_label(), "[0-9.-]{1,8}", "[0-9]{4}-[0-9]{2}-[0-9]{2}"],
+            content in prop::sample::select(
+                vec![Content::Generalized, Content::Fingerprint, Content::Attribute]),
+            kind in prop::sample::select(
+                vec![None, Some(Integer), Some(Decimal), Some(Date), Some(Categorical)]),
+        ) {
+            if let Ok(cell) = Cell::parse(&written, content, kind) {
+                prop_assert_eq!(text(&cell), written);
+            }
+        }
+    }
+
+    #[test]
+    fn cells_are_written_as_the_design_says() {
+        let labels = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+        let cases = [
+            (Cell::Empty, ""),
+            (Cell::Masked, "*"),
+            (Cell::Integer(-5, 30), "-5..30"),
+            (Cell::Integer(7, 7), "7"),
+            (Cell::Decimal(0.5, 2.0), "0.5..2"),
+            (Cell::Decimal(-0.0, 0.0), "0"),
+            (Cell::Date(0, 31), "1970-01-01..1970-02-01"),
+            (Cell::Label("Bachelors".into()), "Bachelors"),
+            (Cell::Label("a|b}".into()), "a|b}"),
+            (Cell::Label("{a".into()), "\\{a"),
+            (Cell::Label("\\a".into()), "\\\\a"),
+            (Cell::Label("*".into()), "\\*"),
+            (Cell::Label("*b".into()), "*b"),
+            (Cell::Set(labels(&["a", "b|c"])), "{a|b\\|c}"),
+            (Cell::Items(labels(&["A", "b2"])), "A|b2"),
+            (Cell::Items(labels(&["*"])), "\\*"),
+        ];
+        for (cell, expected) in cases {
+            assert_eq!(text(&cell), expected);
+        }
+    }
+
+    #[test]
+    fn texts_in_another_form_are_refused() {
+        let refused = [
+            ("007", Some(Integer), WireFault::NotAnInteger),
+            ("+7", Some(Integer), WireFault::NotAnInteger),
+            ("-0", Some(Integer), WireFault::NotAnInteger),
+            ("5..5", Some(Integer), WireFault::NotAnInteger),
+            ("6..5", Some(Integer), WireFault::NotAnInteger),
+            (
+                "9223372036854775808",
+                Some(Integer),
+                WireFault::NotAnInteger,
+            ),
+            ("1.50", Some(Decimal), WireFault::NotADecimal),
+            ("-0", Some(Decimal), WireFault::NotADecimal),
+            ("1e3", Some(Decimal), WireFault::NotADecimal),
+            ("NaN", Some(Decimal), WireFault::NotADecimal),
+            ("inf", Some(Decimal), WireFault::NotADecimal),
+            ("2020-02-30", Some(Date), WireFault::NotADate),
+            ("\\a", Some(Categorical), WireFault::NotALabel),
+            ("{a}", Some(Categorical), WireFault::NotASet),
+            ("{b|a}", Some(Categorical), WireFault::NotASet),
+            ("{a|a}", Some(Categorical), WireFault::NotASet),
+            ("{a|}", Some(Categorical), WireFault::NotASet),
+            ("{a|b\\}", Some(Categorical), WireFault::NotASet),
+        ];
+        for (text, kind, fault) in refused {
+            let parsed = Cell::parse(text, Content::Generalized, kind);
+            assert_eq!(parsed, Err(fault.into()), "{text}");
+        }
+        let items = Cell::parse("b|a", Content::Fingerprint, None);
+        assert_eq!(items, Err(WireFault::NotAFingerprint.into()));
+        let number = Cell::parse("1", Content::Group, None);
+        assert_eq!(number, Err(WireFault::CellUnfit.into()));
+    }
 }

@@ -1,7 +1,17 @@
 //! Which subject a published row came from. Private: kept for verification,
 //! erasure and re-publication, readable through no endpoint.
+//!
+//! Its text is CSV `table,row,subject` (row from 1), quoted as published
+//! tables are. A table without rows leaves no line and is not read back.
 
-use crate::microdata::SubjectIndex;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::io::Write;
+
+use crate::microdata::{SubjectIndex, Table};
+
+use super::csv::{End, Scanner, read_number, write_field};
+use super::error::{WireError, WireFault};
 
 /// Lineage of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,5 +37,185 @@ impl Lineage {
             .iter()
             .find(|entry| entry.table == table)
             .map(|entry| entry.subjects.as_slice())
+    }
+
+    /// The lineage as CSV. `table` is the table that the release was made
+    /// from; every subject of the lineage is one of its.
+    pub fn to_csv(&self, table: &Table) -> Vec<u8> {
+        let mut out = HEADER.as_bytes().to_vec();
+        out.push(b'\n');
+        for entry in &self.tables {
+            let mut name = Vec::new();
+            write_field(&mut name, &entry.table, false, false);
+            for (row, subject) in entry.subjects.iter().enumerate() {
+                out.extend_from_slice(&name);
+                // Unwrap safety: a Vec takes any bytes.
+                write!(out, ",{},", row + 1).unwrap();
+                let key = table.subject_keys().get(subject.at());
+                write_field(&mut out, key, false, false);
+                out.push(b'\n');
+            }
+        }
+        out
+    }
+
+    /// Reads what [`Lineage::to_csv`] wrote about the same `table`.
+    ///
+    /// # Errors
+    /// `SubjectUnknown` for a subject that `table` does not have, `RowGap`
+    /// where the rows of a table are not numbered one by one from 1, and
+    /// whatever is not canonical CSV; each with its line, never the key.
+    pub fn from_csv(bytes: &[u8], table: &Table) -> Result<Self, WireError> {
+        let keys = table.subject_keys();
+        let mut index_of = HashMap::with_capacity_and_hasher(keys.len(), Keyed::default());
+        for (index, key) in keys.iter().enumerate() {
+            index_of.insert(key.as_bytes(), SubjectIndex::from_usize(index));
+        }
+        let mut lines = Lines::new(bytes)?;
+        let mut lineage = Self::default();
+        while let Some(line) = lines.next(&index_of)? {
+            if line.row == 1 && lineage.of(&line.table).is_none() {
+                lineage.tables.push(TableLineage {
+                    table: line.table.clone(),
+                    subjects: Vec::new(),
+                });
+            }
+            let gap = || WireError::at(WireFault::RowGap, line.number, "row");
+            let last = lineage.tables.last_mut().ok_or_else(gap)?;
+            if last.table != line.table || last.subjects.len() as u64 + 1 != line.row {
+                return Err(gap());
+            }
+            last.subjects.push(line.subject);
+        }
+        Ok(lineage)
+    }
+}
+
+const HEADER: &str = "table,row,subject";
+
+/// SipHash with fixed keys: subjects' keys come from users.
+type Keyed = BuildHasherDefault<DefaultHasher>;
+
+/// One line of the text.
+struct Line {
+    number: u64,
+    table: String,
+    row: u64,
+    subject: SubjectIndex,
+}
+
+/// The lines of the text behind its header.
+struct Lines<'a> {
+    scanner: Scanner<'a>,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
+        let rest = bytes.strip_prefix(HEADER.as_bytes());
+        let rest = rest.and_then(|rest| rest.strip_prefix(b"\n"));
+        let rest = rest.ok_or(WireError::line(WireFault::ColumnsDiffer, 1))?;
+        Ok(Self {
+            scanner: Scanner::new(rest),
+            scratch: Vec::new(),
+        })
+    }
+
+    fn next(
+        &mut self,
+        index_of: &HashMap<&[u8], SubjectIndex, Keyed>,
+    ) -> Result<Option<Line>, WireError> {
+        if self.scanner.is_done() {
+            return Ok(None);
+        }
+        let number = self.scanner.line_feeds() + 2;
+        let name = self.field(number, "table", End::Comma)?.to_vec();
+        let table = String::from_utf8(name)
+            .map_err(|_| WireError::at(WireFault::NotUtf8, number, "table"))?;
+        let row = read_number(self.field(number, "row", End::Comma)?)
+            .map_err(|fault| WireError::at(fault, number, "row"))?;
+        let key = self.field(number, "subject", End::Line)?;
+        let unknown = || WireError::at(WireFault::SubjectUnknown, number, "subject");
+        let subject = *index_of.get(key).ok_or_else(unknown)?;
+        Ok(Some(Line {
+            number,
+            table,
+            row,
+            subject,
+        }))
+    }
+
+    fn field(&mut self, line: u64, column: &str, expected: End) -> Result<&[u8], WireError> {
+        match self.scanner.field(&mut self.scratch) {
+            Ok((field, end)) if end == expected => Ok(field),
+            Ok(_) => Err(WireError::at(WireFault::WrongCellCount, line, column)),
+            Err(fault) => Err(WireError::at(fault, line, column)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::microdata::{Schema, TableColumn, TextColumn};
+
+    /// A table of nothing but subjects.
+    fn table(keys: &[&str]) -> Table {
+        let schema: Schema = serde_json::from_value(serde_json::json!({
+            "name": "people",
+            "subject_key": "id",
+            "attributes": [{"name": "id", "role": "identifier"}],
+        }))
+        .unwrap();
+        let keys = keys.iter().copied().collect();
+        let columns = vec![TableColumn::Identifier(TextColumn::new())];
+        Table::new(Arc::new(schema), columns, keys, Vec::new())
+    }
+
+    fn lineage(tables: &[(&str, &[u32])]) -> Lineage {
+        let entry = |&(name, subjects): &(&str, &[u32])| TableLineage {
+            table: name.into(),
+            subjects: subjects.iter().map(|&index| SubjectIndex(index)).collect(),
+        };
+        Lineage {
+            tables: tables.iter().map(entry).collect(),
+        }
+    }
+
+    #[test]
+    fn lineage_reads_back_as_written() {
+        let table = table(&["p1", "p,\"2\"", "p\n3"]);
+        let lineage = lineage(&[("microdata", &[2, 0, 1]), ("a,b", &[1, 1])]);
+        let text = lineage.to_csv(&table);
+        assert!(text.starts_with(b"table,row,subject\nmicrodata,1,\"p\n3\"\nmicrodata,2,p1\n"));
+        assert_eq!(Lineage::from_csv(&text, &table), Ok(lineage));
+        let none = Lineage::default();
+        assert_eq!(Lineage::from_csv(&none.to_csv(&table), &table), Ok(none));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_lineage_is_said_with_its_line() {
+        let table = table(&["p1", "p2"]);
+        let cases = [
+            ("m,1,p1\nm,2,p9\n", 3, WireFault::SubjectUnknown),
+            ("m,1,p1\nm,3,p2\n", 3, WireFault::RowGap),
+            ("m,2,p1\n", 2, WireFault::RowGap),
+            ("m,1,p1\nm,1,p2\n", 3, WireFault::RowGap),
+            ("m,1,p1\nn,1,p1\nm,2,p2\n", 4, WireFault::RowGap),
+            ("m,1,p1\nn,2,p1\n", 3, WireFault::RowGap),
+            ("m,x,p1\n", 2, WireFault::NotANumber),
+            ("m,1\n", 2, WireFault::WrongCellCount),
+            ("m,1,p1,\n", 2, WireFault::WrongCellCount),
+            ("m,1,p1", 2, WireFault::Malformed),
+        ];
+        for (lines, line, fault) in cases {
+            let text = format!("{HEADER}\n{lines}");
+            let error = Lineage::from_csv(text.as_bytes(), &table).unwrap_err();
+            assert_eq!((error.line, error.fault), (Some(line), fault), "{lines:?}");
+        }
+        let error = Lineage::from_csv(b"table,row\n", &table).unwrap_err();
+        assert_eq!(error.fault, WireFault::ColumnsDiffer);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! It names no seed, no subject and no exact count of preferences.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeType;
@@ -107,6 +109,12 @@ pub struct ColumnDescription {
     /// Type of the attribute.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<AttributeType>,
+    /// For a column of values: type of each attribute that its rows name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, AttributeType>,
+    /// Whether some cell is masked (columnar formats then say which).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
 }
 
 /// What a release was made from.

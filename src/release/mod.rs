@@ -5,12 +5,18 @@
 //! carry its tables, and [`PublishedTable`]s read back from those bytes are
 //! all that the verifier and the queries ever see.
 
+mod canonical;
 mod cell;
+mod csv;
+mod describe;
+mod error;
 mod lineage;
 mod manifest;
 mod table;
 
+pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, decode_csv, encode_csv, sha256_hex};
 pub use cell::Cell;
+pub use error::{WireError, WireFault};
 pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,

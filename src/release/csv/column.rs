@@ -1,0 +1,201 @@
+//! One column on its way from text back to cells.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+use crate::microdata::AttributeType;
+use crate::release::cell::Cell;
+use crate::release::error::WireFault;
+use crate::release::manifest::ColumnDescription;
+use crate::release::table::{Cells, Content, PublishedColumn};
+
+/// Code of each distinct text. SipHash with fixed keys: the texts come from
+/// users, and nothing here may depend on ambient randomness.
+type Seen = HashMap<Box<[u8]>, u32, BuildHasherDefault<DefaultHasher>>;
+
+/// One column being read.
+pub(super) struct ColumnReader {
+    description: ColumnDescription,
+    /// For values: position of the column that names their attribute.
+    attribute: Option<usize>,
+    /// For values: type of the attribute, by code of the attribute's column.
+    value_kinds: Vec<Option<AttributeType>>,
+    store: Store,
+}
+
+enum Store {
+    Numbers(Vec<u64>),
+    Dictionary {
+        codes: Vec<u32>,
+        cells: Vec<Cell>,
+        /// One per type: `5` as a number is not the category `5`.
+        seen: [Seen; 4],
+    },
+}
+
+impl Store {
+    fn of(content: Content) -> Self {
+        match content {
+            Content::Group | Content::Block | Content::Bucket | Content::Count => {
+                Self::Numbers(Vec::new())
+            }
+            _ => Self::Dictionary {
+                codes: Vec::new(),
+                cells: Vec::new(),
+                seen: Default::default(),
+            },
+        }
+    }
+}
+
+impl ColumnReader {
+    /// Readers of all columns of a table.
+    pub(super) fn all(columns: &[ColumnDescription]) -> Vec<Self> {
+        let mut readers: Vec<Self> = Vec::with_capacity(columns.len());
+        for description in columns {
+            let attribute = match description.content {
+                Content::Value if !description.types.is_empty() => columns[..readers.len()]
+                    .iter()
+                    .rposition(|column| column.content == Content::Attribute),
+                _ => None,
+            };
+            readers.push(Self {
+                description: description.clone(),
+                attribute,
+                value_kinds: Vec::new(),
+                store: Store::of(description.content),
+            });
+        }
+        readers
+    }
+
+    /// Name of the column.
+    pub(super) fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Reads the column's field of one row; `before` are the columns before
+    /// it, which have read theirs.
+    pub(super) fn push(&mut self, field: &[u8], before: &[Self]) -> Result<(), WireFault> {
+        let kind = match self.attribute {
+            None => Ok(self.description.kind),
+            Some(at) => match self.value_kind(&before[at]) {
+                None => Err(WireFault::TypeUnknown),
+                known => Ok(known),
+            },
+        };
+        match &mut self.store {
+            Store::Numbers(numbers) => numbers.push(read_number(field)?),
+            Store::Dictionary { codes, cells, seen } => {
+                let kind = match kind {
+                    Err(_) if matches!(field, b"" | b"*") => None,
+                    kind => kind?,
+                };
+                let seen = &mut seen[slot(kind)];
+                let code = match seen.get(field) {
+                    Some(&code) => code,
+                    None => {
+                        let text = std::str::from_utf8(field).map_err(|_| WireFault::NotUtf8)?;
+                        let cell = Cell::parse(text, self.description.content, kind)
+                            .map_err(|error| error.fault)?;
+                        let code = code_of(cells, cell);
+                        seen.insert(field.into(), code);
+                        code
+                    }
+                };
+                codes.push(code);
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows read since the last call.
+    pub(super) fn take(&mut self) -> PublishedColumn {
+        self.value_kinds.clear();
+        let store = std::mem::replace(&mut self.store, Store::of(self.description.content));
+        let cells = match store {
+            Store::Numbers(numbers) => Cells::Numbers(numbers),
+            Store::Dictionary { codes, cells, .. } => Cells::Dictionary { codes, cells },
+        };
+        PublishedColumn {
+            name: self.description.name.clone(),
+            content: self.description.content,
+            kind: self.description.kind,
+            cells,
+        }
+    }
+
+    /// Type of the attribute that the last row of `named` names.
+    fn value_kind(&mut self, named: &Self) -> Option<AttributeType> {
+        let Store::Dictionary { codes, cells, .. } = &named.store else {
+            return None;
+        };
+        for cell in &cells[self.value_kinds.len()..] {
+            let kind = match cell {
+                Cell::Label(name) => self.description.types.get(name).copied(),
+                _ => None,
+            };
+            self.value_kinds.push(kind);
+        }
+        self.value_kinds[*codes.last()? as usize]
+    }
+}
+
+/// Position for a new cell. Only cells that have one text under every type
+/// can be there already.
+fn code_of(cells: &mut Vec<Cell>, cell: Cell) -> u32 {
+    let known = match cell {
+        Cell::Empty | Cell::Masked => cells.iter().position(|held| *held == cell),
+        _ => None,
+    };
+    let code = known.unwrap_or_else(|| {
+        cells.push(cell);
+        cells.len() - 1
+    });
+    code as u32
+}
+
+fn slot(kind: Option<AttributeType>) -> usize {
+    match kind {
+        Some(AttributeType::Integer) => 0,
+        Some(AttributeType::Decimal) => 1,
+        Some(AttributeType::Date) => 2,
+        Some(AttributeType::Categorical) | None => 3,
+    }
+}
+
+/// A number from 1 without leading zeros; 0 for nothing.
+///
+/// Bounded by `i64::MAX`, so that every format can hold it.
+pub(in crate::release) fn read_number(field: &[u8]) -> Result<u64, WireFault> {
+    let mut number = 0_i64;
+    for &byte in field {
+        if !byte.is_ascii_digit() {
+            return Err(WireFault::NotANumber);
+        }
+        number = number
+            .checked_mul(10)
+            .and_then(|tens| tens.checked_add(i64::from(byte - b'0')))
+            .ok_or(WireFault::NotANumber)?;
+    }
+    if field.first() == Some(&b'0') {
+        return Err(WireFault::NotANumber);
+    }
+    Ok(number.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_text_each() {
+        assert_eq!(read_number(b""), Ok(0));
+        assert_eq!(read_number(b"120"), Ok(120));
+        assert_eq!(read_number(b"9223372036854775807"), Ok(i64::MAX as u64));
+        let refused: [&[u8]; 5] = [b"0", b"07", b"-1", b"1.0", b"9223372036854775808"];
+        for text in refused {
+            assert_eq!(read_number(text), Err(WireFault::NotANumber));
+        }
+    }
+}

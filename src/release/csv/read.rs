@@ -1,0 +1,146 @@
+//! Reads canonical CSV back into a published table.
+//!
+//! Each distinct text of a column is parsed once. The dictionaries of the
+//! result are in order of first appearance, without repeats or unused cells:
+//! the order that [`PublishedTable::canonical`] gives.
+
+use sha2::{Digest, Sha256};
+
+use super::column::ColumnReader;
+use super::scan::{End, Scanner};
+use super::write::sha256_hex;
+use crate::release::error::{WireError, WireFault};
+use crate::release::manifest::{ColumnDescription, TableDescription};
+use crate::release::table::PublishedTable;
+
+/// Reads a whole table from its pieces, in order, the header in the first.
+///
+/// # Errors
+/// The first text that is not canonical, with line and column; or
+/// `RowsDiffer`, `DigestDiffers` where the bytes are not those that the
+/// manifest describes.
+pub fn decode_csv<P: AsRef<[u8]>>(
+    description: &TableDescription,
+    pieces: impl IntoIterator<Item = P>,
+) -> Result<PublishedTable, WireError> {
+    let mut decoder = CsvDecoder::new(&description.columns);
+    let mut digest = Sha256::new();
+    for piece in pieces {
+        digest.update(piece.as_ref());
+        decoder.piece(piece.as_ref())?;
+    }
+    let table = decoder.finish(&description.name)?;
+    if table.rows() as u64 != description.rows {
+        return Err(WireFault::RowsDiffer.into());
+    }
+    if sha256_hex(&digest.finalize().into()) != description.sha256 {
+        return Err(WireFault::DigestDiffers.into());
+    }
+    Ok(table)
+}
+
+/// Reads a table from pieces that come one by one.
+pub struct CsvDecoder {
+    columns: Vec<ColumnReader>,
+    /// Line feeds of the pieces so far.
+    line_feeds: u64,
+    header_read: bool,
+    scratch: Vec<u8>,
+}
+
+impl CsvDecoder {
+    /// A decoder of a table with these columns.
+    pub fn new(columns: &[ColumnDescription]) -> Self {
+        Self {
+            columns: ColumnReader::all(columns),
+            line_feeds: 0,
+            header_read: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Reads the next piece: whole rows, in the first piece the header before
+    /// them.
+    ///
+    /// # Errors
+    /// The first text that is not canonical; the decoder is of no use then.
+    pub fn piece(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        if self.columns.is_empty() {
+            return Err(WireFault::ColumnsDiffer.into());
+        }
+        let mut scanner = Scanner::new(bytes);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        if !self.header_read {
+            self.header(&mut scanner, &mut scratch)?;
+            self.header_read = true;
+        }
+        while !scanner.is_done() {
+            let line = self.line_feeds + scanner.line_feeds() + 1;
+            self.row(&mut scanner, &mut scratch, line)?;
+        }
+        self.line_feeds += scanner.line_feeds();
+        self.scratch = scratch;
+        Ok(())
+    }
+
+    /// The rows read since the last call, as a table called `name`.
+    ///
+    /// Its dictionaries hold the cells of these rows alone, so a table can be
+    /// taken piece by piece without growing memory.
+    pub fn take(&mut self, name: &str) -> PublishedTable {
+        PublishedTable {
+            name: name.into(),
+            columns: self.columns.iter_mut().map(ColumnReader::take).collect(),
+        }
+    }
+
+    /// The table called `name` of all rows (since the last [`Self::take`]).
+    ///
+    /// # Errors
+    /// `ColumnsDiffer` if not even a header was read.
+    pub fn finish(mut self, name: &str) -> Result<PublishedTable, WireError> {
+        if self.header_read {
+            Ok(self.take(name))
+        } else {
+            Err(WireFault::ColumnsDiffer.into())
+        }
+    }
+
+    fn header(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
+        let last = self.columns.len() - 1;
+        for (position, column) in self.columns.iter().enumerate() {
+            let differs = || WireError::at(WireFault::ColumnsDiffer, 1, column.name());
+            let (field, end) = scanner.field(scratch).map_err(|_| differs())?;
+            let is_last = end == End::Line;
+            if field != column.name().as_bytes() || is_last != (position == last) {
+                return Err(differs());
+            }
+        }
+        Ok(())
+    }
+
+    fn row(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        scratch: &mut Vec<u8>,
+        line: u64,
+    ) -> Result<(), WireError> {
+        let last = self.columns.len() - 1;
+        for position in 0..=last {
+            let (before, rest) = self.columns.split_at_mut(position);
+            let column = &mut rest[0];
+            let pushed = scanner.field(scratch).and_then(|(field, end)| {
+                if (end == End::Line) != (position == last) {
+                    return Err(WireFault::WrongCellCount);
+                }
+                column.push(field, before)
+            });
+            pushed.map_err(|fault| WireError::at(fault, line, column.name()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! Writes a published table as canonical CSV in pieces.
+//!
+//! The text of every distinct cell is made once, quoted and with its
+//! separator behind it; a row is then a few copies. Lengths of rows are known
+//! before any row is written, so pieces are cut first and written in parallel
+//! afterwards: the bytes are the same with any number of threads.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::scan::needs_quotes;
+use crate::release::cell::Cell;
+use crate::release::table::{Cells, PublishedColumn, PublishedTable};
+
+/// What [`encode_csv`] wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CsvSummary {
+    /// SHA-256 of the whole text.
+    pub sha256: [u8; 32],
+    /// Bytes of the whole text.
+    pub bytes: u64,
+    /// Rows, the header not counted.
+    pub rows: u64,
+    /// Pieces handed to the sink.
+    pub pieces: u32,
+}
+
+/// Writes `table` as canonical CSV and hands it to `sink` in pieces of at
+/// most `piece_bytes` bytes (more only where one row alone is longer), each
+/// with the number of its rows.
+///
+/// The first piece starts with the header and is there even without rows.
+/// All columns have the same length. Uses rayon's current pool.
+pub fn encode_csv(
+    table: &PublishedTable,
+    piece_bytes: usize,
+    sink: &mut dyn FnMut(&[u8], u64),
+) -> CsvSummary {
+    let columns = ColumnText::of(table, false);
+    let header = header(&table.columns, false);
+    let lengths = row_lengths(&columns, table.rows());
+    let cuts = cut(&lengths, header.len(), piece_bytes);
+    let mut digest = Sha256::new();
+    let mut bytes = 0;
+    // Only as many pieces as there are threads are in memory at a time.
+    for (batch, ranges) in cuts.chunks(rayon::current_num_threads()).enumerate() {
+        let write = |(position, range): (usize, &Range<usize>)| {
+            let head: &[u8] = match (batch, position) {
+                (0, 0) => &header,
+                _ => &[],
+            };
+            let rows: usize = lengths[range.clone()].iter().sum();
+            let mut out = Vec::with_capacity(head.len() + rows);
+            out.extend_from_slice(head);
+            write_rows(&columns, range.clone(), &mut out);
+            out
+        };
+        let pieces: Vec<Vec<u8>> = ranges.par_iter().enumerate().map(write).collect();
+        for (range, piece) in ranges.iter().zip(&pieces) {
+            digest.update(piece);
+            bytes += piece.len() as u64;
+            sink(piece, range.len() as u64);
+        }
+    }
+    CsvSummary {
+        sha256: digest.finalize().into(),
+        bytes,
+        rows: table.rows() as u64,
+        pieces: cuts.len() as u32,
+    }
+}
+
+/// A digest as the manifest writes it.
+pub fn sha256_hex(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The cells of one column as they stand in a row, separator included.
+pub(super) enum ColumnText<'a> {
+    /// Numbers are written as they come.
+    Numbers {
+        numbers: &'a [u64],
+        /// What is written for 0.
+        empty: &'static [u8],
+        separator: u8,
+    },
+    /// The text of distinct cell `c` is `bytes[ends[c]..ends[c + 1]]`.
+    Dictionary {
+        codes: &'a [u32],
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
+}
+
+impl<'a> ColumnText<'a> {
+    /// The texts of all columns. With `spreadsheet_safe`, cells that a
+    /// spreadsheet would run start with `'`.
+    pub(super) fn of(table: &'a PublishedTable, spreadsheet_safe: bool) -> Vec<Self> {
+        let last = table.columns.len().saturating_sub(1);
+        let quote_empty = last == 0;
+        let column_text = |(position, column): (usize, &'a PublishedColumn)| {
+            let separator = if position == last { b'\n' } else { b',' };
+            match &column.cells {
+                Cells::Numbers(numbers) => Self::Numbers {
+                    numbers,
+                    empty: if quote_empty { b"\"\"" } else { b"" },
+                    separator,
+                },
+                Cells::Dictionary { codes, cells } => {
+                    let (bytes, ends) = dictionary(cells, separator, |out, text| {
+                        write_field(out, text, quote_empty, spreadsheet_safe);
+                    });
+                    Self::Dictionary { codes, bytes, ends }
+                }
+            }
+        };
+        table.columns.iter().enumerate().map(column_text).collect()
+    }
+
+    fn length(&self, row: usize) -> usize {
+        match self {
+            Self::Numbers { numbers, empty, .. } => match numbers[row] {
+                0 => empty.len() + 1,
+                number => number.ilog10() as usize + 2,
+            },
+            Self::Dictionary { codes, ends, .. } => {
+                let code = codes[row] as usize;
+                ends[code + 1] - ends[code]
+            }
+        }
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        match self {
+            Self::Numbers {
+                numbers,
+                empty,
+                separator,
+            } => {
+                match numbers[row] {
+                    0 => out.extend_from_slice(empty),
+                    number => write_number(out, number),
+                }
+                out.push(*separator);
+            }
+            Self::Dictionary { codes, bytes, ends } => {
+                let code = codes[row] as usize;
+                out.extend_from_slice(&bytes[ends[code]..ends[code + 1]]);
+            }
+        }
+    }
+}
+
+/// The header row.
+pub(super) fn header(columns: &[PublishedColumn], spreadsheet_safe: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (position, column) in columns.iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        write_field(&mut out, &column.name, columns.len() == 1, spreadsheet_safe);
+    }
+    out.push(b'\n');
+    out
+}
+
+/// Rows `range` one behind the other.
+pub(super) fn write_rows(columns: &[ColumnText<'_>], range: Range<usize>, out: &mut Vec<u8>) {
+    for row in range {
+        for column in columns {
+            column.write(row, out);
+        }
+    }
+}
+
+/// One text as a CSV field.
+pub(in crate::release) fn write_field(
+    out: &mut Vec<u8>,
+    text: &str,
+    quote_empty: bool,
+    spreadsheet_safe: bool,
+) {
+    let guard = spreadsheet_safe && would_run(text);
+    let quotes = needs_quotes(text.as_bytes()) || (quote_empty && text.is_empty());
+    if quotes {
+        out.push(b'"');
+    }
+    if guard {
+        out.push(b'\'');
+    }
+    if quotes {
+        for byte in text.bytes() {
+            if byte == b'"' {
+                out.push(b'"');
+            }
+            out.push(byte);
+        }
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Whether a spreadsheet would run the text: it starts with `= + - @` and is
+/// no plain number.
+fn would_run(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(['=', '+', '-', '@']) else {
+        return false;
+    };
+    let signed = text.starts_with(['+', '-']);
+    let (whole, part) = rest.split_once('.').unwrap_or((rest, "0"));
+    let digits = |run: &str| !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_digit());
+    !(signed && digits(whole) && digits(part))
+}
+
+fn dictionary(
+    cells: &[Cell],
+    separator: u8,
+    write: impl Fn(&mut Vec<u8>, &str),
+) -> (Vec<u8>, Vec<usize>) {
+    let mut bytes = Vec::new();
+    let mut ends = Vec::with_capacity(cells.len() + 1);
+    let mut text = String::new();
+    ends.push(0);
+    for cell in cells {
+        text.clear();
+        cell.text(&mut text);
+        write(&mut bytes, &text);
+        bytes.push(separator);
+        ends.push(bytes.len());
+    }
+    (bytes, ends)
+}
+
+fn write_number(out: &mut Vec<u8>, number: u64) {
+    let mut digits = [0_u8; 20];
+    let mut start = digits.len();
+    let mut rest = number;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+fn row_lengths(columns: &[ColumnText<'_>], rows: usize) -> Vec<usize> {
+    let length = |row| columns.iter().map(|column| column.length(row)).sum();
+    (0..rows).into_par_iter().map(length).collect()
+}
+
+/// Ranges of rows whose text fits a piece; the first also holds the header.
+fn cut(lengths: &[usize], header: usize, piece_bytes: usize) -> Vec<Range<usize>> {
+    let mut cuts = Vec::new();
+    let mut start = 0;
+    let mut filled = header;
+    for (row, &length) in lengths.iter().enumerate() {
+        if row > start && filled + length > piece_bytes {
+            cuts.push(start..row);
+            start = row;
+            filled = 0;
+        }
+        filled += length;
+    }
+    cuts.push(start..lengths.len());
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_a_spreadsheet_would_run_are_told_from_numbers() {
+        for text in ["=1", "+a", "-5..3", "@x", "-", "+1-1", "-1e5", "=", "-1."] {
+            assert!(would_run(text), "{text}");
+        }
+        for text in ["-5", "+5.25", "5", "a=b", "", "{=a|b}", "*"] {
+            assert!(!would_run(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_as_long_as_their_lengths_say() {
+        for number in [1, 9, 10, 99, 100, 12_345, u64::MAX] {
+            let column = ColumnText::Numbers {
+                numbers: &[number],
+                empty: b"",
+                separator: b',',
+            };
+            let mut out = Vec::new();
+            column.write(0, &mut out);
+            assert_eq!(out, format!("{number},").into_bytes());
+            assert_eq!(column.length(0), out.len());
+        }
+    }
+
+    #[test]
+    fn a_row_longer_than_a_piece_has_its_own() {
+        assert_eq!(cut(&[5, 50, 5, 5], 3, 10), [0..1, 1..2, 2..4]);
+        assert_eq!(cut(&[50, 1], 3, 10), [0..1, 1..2]);
+        assert_eq!(cut(&[], 3, 10).len(), 1, "the header needs a piece");
+    }
+}

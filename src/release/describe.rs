@@ -1,0 +1,98 @@
+//! The manifest's description of a published table: all that is needed to
+//! read the table back from its bytes.
+
+use std::collections::BTreeMap;
+
+use crate::microdata::AttributeType;
+
+use super::cell::Cell;
+use super::csv::{CsvSummary, sha256_hex};
+use super::manifest::{ColumnDescription, TableDescription};
+use super::table::{Cells, Content, PublishedColumn, PublishedTable};
+
+impl TableDescription {
+    /// The description of `table`, whose CSV form is `summary`.
+    pub fn of(table: &PublishedTable, summary: &CsvSummary) -> Self {
+        Self {
+            name: table.name.clone(),
+            rows: table.rows() as u64,
+            sha256: sha256_hex(&summary.sha256),
+            columns: ColumnDescription::all(table),
+        }
+    }
+}
+
+impl ColumnDescription {
+    /// Descriptions of the columns of `table`, in order. Reads every code once.
+    pub fn all(table: &PublishedTable) -> Vec<Self> {
+        let columns = table.columns.iter().enumerate();
+        let describe = |(position, column): (usize, &PublishedColumn)| Self {
+            name: column.name.clone(),
+            content: column.content,
+            kind: column.kind,
+            types: match column.content {
+                Content::Value => value_types(&table.columns[..position], column),
+                _ => BTreeMap::new(),
+            },
+            masked: is_masked(column),
+        };
+        columns.map(describe).collect()
+    }
+}
+
+/// Whether some row is masked; a cell of the dictionary alone does not count.
+fn is_masked(column: &PublishedColumn) -> bool {
+    match &column.cells {
+        Cells::Numbers(_) => false,
+        Cells::Dictionary { codes, cells } => {
+            let masked: Vec<bool> = cells.iter().map(|cell| *cell == Cell::Masked).collect();
+            masked.contains(&true) && codes.iter().any(|&code| masked[code as usize])
+        }
+    }
+}
+
+/// Type of each attribute that the rows of a column of values name in the
+/// attribute column before it.
+fn value_types(
+    before: &[PublishedColumn],
+    column: &PublishedColumn,
+) -> BTreeMap<String, AttributeType> {
+    let mut types = BTreeMap::new();
+    let attribute = before
+        .iter()
+        .rfind(|column| column.content == Content::Attribute);
+    let (Some(attribute), Cells::Dictionary { codes, cells }) = (attribute, &column.cells) else {
+        return types;
+    };
+    let Cells::Dictionary {
+        codes: names,
+        cells: labels,
+    } = &attribute.cells
+    else {
+        return types;
+    };
+    let mut known = vec![false; labels.len()];
+    for (&name, &code) in names.iter().zip(codes) {
+        if known[name as usize] {
+            continue;
+        }
+        if let (Cell::Label(label), Some(kind)) =
+            (&labels[name as usize], kind_of(&cells[code as usize]))
+        {
+            types.insert(label.clone(), kind);
+            known[name as usize] = true;
+        }
+    }
+    types
+}
+
+/// What type of attribute a cell is of; none where any would do.
+fn kind_of(cell: &Cell) -> Option<AttributeType> {
+    match cell {
+        Cell::Empty | Cell::Masked => None,
+        Cell::Integer(..) => Some(AttributeType::Integer),
+        Cell::Decimal(..) => Some(AttributeType::Decimal),
+        Cell::Date(..) => Some(AttributeType::Date),
+        Cell::Label(_) | Cell::Set(_) | Cell::Items(_) => Some(AttributeType::Categorical),
+    }
+}
