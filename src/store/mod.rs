@@ -19,9 +19,15 @@ pub mod error;
 pub mod hierarchies;
 pub mod jobs;
 pub mod keys;
+mod open;
+mod operations;
+mod postgres;
 pub mod preferences;
 pub mod releases;
 pub mod rows;
+mod session;
+mod sqlite;
+mod statements;
 pub mod versions;
 
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
@@ -32,6 +38,7 @@ pub use jobs::{
     Swept,
 };
 pub use keys::{KeyRow, Keys, NewKey};
+pub use open::{StoreOptions, open};
 pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
 pub use releases::{
     NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseDocument,
@@ -59,7 +66,11 @@ pub trait Store:
     fn pool_figures(&self) -> PoolFigures;
 
     /// Number of the latest migration that this database has.
-    fn schema_version(&self) -> StoreFuture<'_, i64>;
+    fn schema_version(&self) -> StoreFuture<'_, u64>;
+
+    /// Prepares every statement that the store ever runs, without running any;
+    /// answers their number. An error means that the tables are not ours.
+    fn statements_check(&self) -> StoreFuture<'_, usize>;
 
     /// Closes all connections, after their present work.
     fn close(&self) -> StoreFuture<'_, ()>;

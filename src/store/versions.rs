@@ -28,6 +28,13 @@ impl VersionMode {
             Self::Replace => "replace",
         }
     }
+
+    /// The mode that a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Append, Self::Replace]
+            .into_iter()
+            .find(|mode| mode.as_str() == word)
+    }
 }
 
 /// One chunk on its way into the store.

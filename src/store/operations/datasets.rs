@@ -1,0 +1,114 @@
+//! Datasets: creating, reading, erasing.
+
+use super::{SqlStore, page_bounds, page_of};
+use crate::ids::DatasetId;
+use crate::store::session::{Row, Session, Signal, cells, id_list};
+use crate::store::statements::datasets as sql;
+use crate::store::{
+    Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, StoreError, StoreFuture,
+};
+
+const TABLE: &str = "dataset";
+
+fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
+    Ok(DatasetRow {
+        id: DatasetId::from(row.uuid("id")?),
+        name: row.text("name")?,
+        schema: row.json("schema")?,
+        created_by: row.text("created_by")?,
+        created_at: row.time("created_at")?,
+        version: row.count("version")?,
+        records: row.count("records")?,
+        hierarchies: row.json("hierarchies")?,
+        preference_version: row.count("preference_version")?,
+        subjects_with_preference: row.count("subjects_with_preference")?,
+    })
+}
+
+async fn get(session: &mut Session, id: DatasetId) -> Result<DatasetRow, StoreError> {
+    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
+    dataset_row(&row.ok_or(StoreError::not_found("dataset"))?)
+}
+
+/// Reads a dataset's id by one of the locking statements; not found if it is erased.
+pub(super) async fn hold(
+    session: &mut Session,
+    id: DatasetId,
+    lock: &'static str,
+) -> Result<(), StoreError> {
+    let row = session.row(TABLE, lock, cells![id.uuid()]).await?;
+    row.map(|_| ()).ok_or(StoreError::not_found("dataset"))
+}
+
+async fn erase(session: &mut Session, id: DatasetId) -> Result<Erasure, StoreError> {
+    let lock = session.dialect().dataset_lock_erase;
+    hold(session, id, lock).await?;
+    let now = session.now().await?;
+    let dataset = id.uuid();
+    session.run(sql::ERASE, cells![dataset, now]).await?;
+    let jobs_cancelled = session.run(sql::ERASE_JOBS, cells![dataset, now]).await?;
+    session
+        .run(sql::ERASE_DRAFT_PIECES, cells![dataset])
+        .await?;
+    session
+        .run(sql::ERASE_DRAFT_TABLES, cells![dataset])
+        .await?;
+    let drafts = session.run(sql::ERASE_DRAFTS, cells![dataset]).await?;
+    session.run(sql::ERASE_LINEAGE, cells![dataset]).await?;
+    let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
+    let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
+    session.signal(Signal::JobChanged);
+    Ok(Erasure {
+        chunks,
+        preferences,
+        drafts,
+        jobs_cancelled,
+    })
+}
+
+impl Datasets for SqlStore {
+    fn dataset_create(&self, dataset: NewDataset) -> StoreFuture<'_, DatasetRow> {
+        self.write(move |session| {
+            Box::pin(async move {
+                let now = session.now().await?;
+                let cells = cells![
+                    dataset.id.uuid(),
+                    dataset.name,
+                    &dataset.schema,
+                    dataset.created_by,
+                    now,
+                ];
+                if session.run(sql::CREATE, cells).await? == 0 {
+                    return Err(Conflict::Exists.into());
+                }
+                get(session, dataset.id).await
+            })
+        })
+    }
+
+    fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow> {
+        self.read(move |session| Box::pin(get(session, id)))
+    }
+
+    fn dataset_list(
+        &self,
+        page: PageRequest,
+        only: Option<Vec<DatasetId>>,
+    ) -> StoreFuture<'_, Page<DatasetRow>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let (cursor, limit) = page_bounds(page);
+                let only = only.map(|ids| id_list(ids.into_iter().map(DatasetId::uuid)));
+                let list = session.dialect().dataset_list;
+                let rows = session
+                    .rows(TABLE, list, cells![cursor, only, limit])
+                    .await?;
+                page_of(rows, page, dataset_row)
+            })
+        })
+    }
+
+    fn dataset_erase(&self, id: DatasetId) -> StoreFuture<'_, Erasure> {
+        self.write(move |session| Box::pin(erase(session, id)))
+    }
+}

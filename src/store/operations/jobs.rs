@@ -1,0 +1,261 @@
+//! Jobs as everybody sees them: queueing, reading, asking to stop, waiting.
+//!
+//! What a worker does with a job in its hands is in `leases` and `results`.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::datasets::hold;
+use super::{SqlStore, page_bounds, page_of};
+use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::store::session::{Row, Session, Signal, cells, id_list};
+use crate::store::statements::{jobs as sql, versions as version_sql};
+use crate::store::{
+    ATTEMPTS_MAX, AcquiredJob, Conflict, Heartbeat, JobFilter, JobRow, JobState, Jobs, LeaseToken,
+    NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError, StoreFuture, Swept,
+};
+
+pub(super) const TABLE: &str = "job";
+
+/// Longest time between two looks while waiting: what a lost signal costs, and
+/// how soon an expired lease is noticed (nothing signals the passing of time).
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+pub(super) fn job_row(row: &Row) -> Result<JobRow, StoreError> {
+    Ok(JobRow {
+        id: JobId::from(row.uuid("id")?),
+        dataset: DatasetId::from(row.uuid("dataset_id")?),
+        dataset_version: row.count("dataset_version")?,
+        preference_version: row.count("preference_version")?,
+        engine: row.text("engine")?,
+        spec: row.json("spec")?,
+        publish: row.text("publish")?,
+        created_by: row.text("created_by")?,
+        state: row.word("state", JobState::parse)?,
+        revision: row.count("revision")?,
+        progress: row.json_or_null("progress")?,
+        problem: row.json_or_null("problem")?,
+        release: row.uuid_or_null("release_id")?.map(ReleaseId::from),
+        attempts: row.count32("attempts")?,
+        cancel_requested: row.truth("cancel_requested")?,
+        worker: row.text_or_null("worker")?,
+        lease_expires_at: row.time_or_null("lease_expires_at")?,
+        created_at: row.time("created_at")?,
+        started_at: row.time_or_null("started_at")?,
+        finished_at: row.time_or_null("finished_at")?,
+    })
+}
+
+pub(super) async fn get(session: &mut Session, id: JobId) -> Result<JobRow, StoreError> {
+    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
+    job_row(&row.ok_or(StoreError::not_found("job"))?)
+}
+
+async fn create(session: &mut Session, job: NewJob) -> Result<JobRow, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    hold(session, job.dataset, keep).await?;
+    let dataset = job.dataset.uuid();
+    let version = cells![dataset, job.dataset_version];
+    let version = session
+        .row("dataset_version", version_sql::GET, version)
+        .await?;
+    version.ok_or(StoreError::not_found("version"))?;
+    let now = session.now().await?;
+    let cells = cells![
+        job.id.uuid(),
+        dataset,
+        job.dataset_version,
+        job.preference_version,
+        job.engine,
+        &job.spec,
+        job.publish,
+        job.created_by,
+        now,
+    ];
+    if session.run(sql::CREATE, cells).await? == 0 {
+        return Err(Conflict::Exists.into());
+    }
+    session.signal(Signal::JobQueued);
+    get(session, job.id).await
+}
+
+async fn cancel_request(session: &mut Session, id: JobId) -> Result<JobRow, StoreError> {
+    let now = session.now().await?;
+    if session
+        .run(sql::CANCEL_REQUEST, cells![id.uuid(), now])
+        .await?
+        > 0
+    {
+        session.signal(Signal::JobChanged);
+    }
+    get(session, id).await
+}
+
+async fn list(
+    session: &mut Session,
+    page: PageRequest,
+    filter: JobFilter,
+) -> Result<Page<JobRow>, StoreError> {
+    let states = match filter.states.as_slice() {
+        [] => JobState::ALL.as_slice(),
+        states => states,
+    };
+    let states: serde_json::Value = states.iter().map(|state| state.as_str()).collect();
+    let only = allowed(filter.dataset, filter.only);
+    let (cursor, limit) = page_bounds(page);
+    let statement = session.dialect().job_list;
+    let rows = session
+        .rows(TABLE, statement, cells![cursor, &states, only, limit])
+        .await?;
+    page_of(rows, page, job_row)
+}
+
+/// Both filters on datasets as one list: those allowed, of which perhaps one is wanted.
+pub(super) fn allowed(wanted: Option<DatasetId>, only: Option<Vec<DatasetId>>) -> Option<String> {
+    let ids = match (wanted, only) {
+        (None, None) => return None,
+        (Some(wanted), None) => vec![wanted],
+        (None, Some(only)) => only,
+        (Some(wanted), Some(only)) => only.into_iter().filter(|id| *id == wanted).collect(),
+    };
+    Some(id_list(ids.into_iter().map(DatasetId::uuid)))
+}
+
+async fn waiting(session: &mut Session) -> Result<bool, StoreError> {
+    let now = session.now().await?;
+    let row = session
+        .row(TABLE, sql::WAITING, cells![now, ATTEMPTS_MAX])
+        .await?;
+    Ok(row.ok_or(StoreError::not_found("job"))?.count("jobs")? > 0)
+}
+
+async fn depth(session: &mut Session) -> Result<Vec<(JobState, u64)>, StoreError> {
+    let mut depth: Vec<(JobState, u64)> = JobState::ALL.iter().map(|state| (*state, 0)).collect();
+    for row in session.rows(TABLE, sql::DEPTH, Vec::new()).await? {
+        let state = row.word("state", JobState::parse)?;
+        for (named, jobs) in &mut depth {
+            if *named == state {
+                *jobs = row.count("jobs")?;
+            }
+        }
+    }
+    Ok(depth)
+}
+
+impl Jobs for SqlStore {
+    fn job_create(&self, job: NewJob) -> StoreFuture<'_, JobRow> {
+        self.write(|session| Box::pin(create(session, job)))
+    }
+
+    fn job_get(&self, id: JobId) -> StoreFuture<'_, JobRow> {
+        self.read(move |session| Box::pin(get(session, id)))
+    }
+
+    fn job_list(&self, page: PageRequest, filter: JobFilter) -> StoreFuture<'_, Page<JobRow>> {
+        self.read(move |session| Box::pin(list(session, page, filter)))
+    }
+
+    fn job_cancel_request(&self, id: JobId) -> StoreFuture<'_, JobRow> {
+        self.write(move |session| Box::pin(cancel_request(session, id)))
+    }
+
+    fn job_acquire(
+        &self,
+        worker: String,
+        lease_duration: Duration,
+    ) -> StoreFuture<'_, Option<AcquiredJob>> {
+        self.write(move |session| Box::pin(super::leases::acquire(session, worker, lease_duration)))
+    }
+
+    fn job_heartbeat(
+        &self,
+        id: JobId,
+        token: LeaseToken,
+        lease_duration: Duration,
+        progress: Option<serde_json::Value>,
+    ) -> StoreFuture<'_, Heartbeat> {
+        let lease = super::leases::Lease { id, token };
+        self.write(move |session| {
+            Box::pin(super::leases::heartbeat(
+                session,
+                lease,
+                lease_duration,
+                progress,
+            ))
+        })
+    }
+
+    fn job_complete(
+        &self,
+        id: JobId,
+        token: LeaseToken,
+        release: ReleaseCommit,
+    ) -> StoreFuture<'_, ReleaseState> {
+        let lease = super::leases::Lease { id, token };
+        self.write(move |session| Box::pin(super::results::complete(session, lease, release)))
+    }
+
+    fn job_fail(
+        &self,
+        id: JobId,
+        token: LeaseToken,
+        problem: serde_json::Value,
+    ) -> StoreFuture<'_, ()> {
+        let lease = super::leases::Lease { id, token };
+        self.write(move |session| Box::pin(super::leases::fail(session, lease, problem)))
+    }
+
+    fn job_cancelled(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+        let lease = super::leases::Lease { id, token };
+        self.write(move |session| Box::pin(super::leases::cancel(session, lease)))
+    }
+
+    fn job_yield(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+        let lease = super::leases::Lease { id, token };
+        self.write(move |session| Box::pin(super::leases::give_back(session, lease)))
+    }
+
+    fn job_sweep(&self, problem: serde_json::Value) -> StoreFuture<'_, Swept> {
+        self.write(move |session| Box::pin(super::leases::sweep(session, problem)))
+    }
+
+    fn job_wait(&self, timeout: Duration) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let end = Instant::now() + timeout;
+            let mut signal = self.backend.signals().subscribe(Signal::JobQueued);
+            loop {
+                if self.read(|session| Box::pin(waiting(session))).await? {
+                    return Ok(true);
+                }
+                let now = Instant::now();
+                if now >= end {
+                    return Ok(false);
+                }
+                let next_look = end.min(now + LOOK_INTERVAL);
+                // Signalled or timed out: either way, look again.
+                let _ = timeout_at(next_look, signal.changed()).await;
+            }
+        })
+    }
+
+    fn job_watch(&self, id: JobId, revision: u64, timeout: Duration) -> StoreFuture<'_, JobRow> {
+        Box::pin(async move {
+            let end = Instant::now() + timeout;
+            let mut signal = self.backend.signals().subscribe(Signal::JobChanged);
+            loop {
+                let job = self.job_get(id).await?;
+                let now = Instant::now();
+                if job.revision > revision || now >= end {
+                    return Ok(job);
+                }
+                let next_look = end.min(now + LOOK_INTERVAL);
+                let _ = timeout_at(next_look, signal.changed()).await;
+            }
+        })
+    }
+
+    fn queue_depth(&self) -> StoreFuture<'_, Vec<(JobState, u64)>> {
+        self.read(|session| Box::pin(depth(session)))
+    }
+}

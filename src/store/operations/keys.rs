@@ -1,0 +1,125 @@
+//! API keys.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{SqlStore, page_bounds, page_of};
+use crate::ids::{DatasetId, KeyId};
+use crate::store::session::{Row, Session, cells};
+use crate::store::statements::keys as sql;
+use crate::store::{Conflict, KeyRow, Keys, NewKey, Page, PageRequest, StoreError, StoreFuture};
+
+const TABLE: &str = "api_key";
+
+fn key_row(row: &Row) -> Result<KeyRow, StoreError> {
+    let texts = |column, list: Value| {
+        serde_json::from_value::<Vec<String>>(list).map_err(|_| row.inconsistent(column))
+    };
+    let datasets = row
+        .json_or_null("datasets")?
+        .map(|list| {
+            serde_json::from_value::<Vec<DatasetId>>(list).map_err(|_| row.inconsistent("datasets"))
+        })
+        .transpose()?;
+    Ok(KeyRow {
+        id: KeyId::from(row.uuid("id")?),
+        name: row.text("name")?,
+        roles: texts("roles", row.json("roles")?)?,
+        datasets,
+        secret_hash: row.digest("secret_hash")?,
+        created_at: row.time("created_at")?,
+        revoked_at: row.time_or_null("revoked_at")?,
+        last_used_at: row.time_or_null("last_used_at")?,
+    })
+}
+
+async fn get(session: &mut Session, id: KeyId) -> Result<KeyRow, StoreError> {
+    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
+    key_row(&row.ok_or(StoreError::not_found("key"))?)
+}
+
+async fn create(session: &mut Session, key: NewKey) -> Result<KeyRow, StoreError> {
+    let now = session.now().await?;
+    let datasets = key.datasets.map(|ids| {
+        ids.iter()
+            .map(DatasetId::to_string)
+            .collect::<Vec<String>>()
+    });
+    let cells = cells![
+        key.id.uuid(),
+        key.name,
+        &Value::from(key.roles),
+        datasets.map(|ids| Value::from(ids).to_string()),
+        key.secret_hash,
+        now,
+    ];
+    if session.run(sql::CREATE, cells).await? == 0 {
+        return Err(Conflict::Exists.into());
+    }
+    get(session, key.id).await
+}
+
+async fn admin_exists(session: &mut Session) -> Result<bool, StoreError> {
+    let row = session.row(TABLE, sql::ADMIN_COUNT, Vec::new()).await?;
+    Ok(row.ok_or(StoreError::not_found("key"))?.count("keys")? > 0)
+}
+
+impl Keys for SqlStore {
+    fn key_create(&self, key: NewKey) -> StoreFuture<'_, KeyRow> {
+        self.write(|session| Box::pin(create(session, key)))
+    }
+
+    fn key_create_first_admin(&self, key: NewKey) -> StoreFuture<'_, bool> {
+        self.write(|session| {
+            Box::pin(async move {
+                let lock = session.dialect().first_admin_lock;
+                session.run(lock, Vec::new()).await?;
+                if admin_exists(session).await? {
+                    return Ok(false);
+                }
+                create(session, key).await?;
+                Ok(true)
+            })
+        })
+    }
+
+    fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow> {
+        self.read(move |session| Box::pin(get(session, id)))
+    }
+
+    fn key_list(&self, page: PageRequest) -> StoreFuture<'_, Page<KeyRow>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let (cursor, limit): (Uuid, u32) = page_bounds(page);
+                let rows = session
+                    .rows(TABLE, sql::LIST, cells![cursor, limit])
+                    .await?;
+                page_of(rows, page, key_row)
+            })
+        })
+    }
+
+    fn key_revoke(&self, id: KeyId) -> StoreFuture<'_, KeyRow> {
+        self.write(move |session| {
+            Box::pin(async move {
+                let now = session.now().await?;
+                session.run(sql::REVOKE, cells![id.uuid(), now]).await?;
+                get(session, id).await
+            })
+        })
+    }
+
+    fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()> {
+        self.write(move |session| {
+            Box::pin(async move {
+                let now = session.now().await?;
+                session.run(sql::TOUCH, cells![id.uuid(), now]).await?;
+                Ok(())
+            })
+        })
+    }
+
+    fn admin_key_exists(&self) -> StoreFuture<'_, bool> {
+        self.read(|session| Box::pin(admin_exists(session)))
+    }
+}

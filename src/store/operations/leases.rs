@@ -1,0 +1,142 @@
+//! Leases: a job in the hands of one worker, and out of them again.
+//!
+//! Lease semantics after Janus. Acquiring sets a random token and an expiry
+//! and counts the attempt at once, so a job that kills its worker still runs
+//! out of attempts. Every later change asks for the token *and* for an expiry
+//! that is not past, in the statement that makes the change: between looking
+//! and changing nobody can slip in.
+//!
+//! An expired lease is over even while nobody else has taken the job; it is
+//! not brought back by a late heartbeat. Otherwise a worker that slept could
+//! go on in the moment before another acquires, and which of the two happened
+//! would depend on chance.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::jobs::{TABLE, get};
+use crate::ids::JobId;
+use crate::store::session::{Cell, Session, Signal, cells};
+use crate::store::statements::jobs as sql;
+use crate::store::{ATTEMPTS_MAX, AcquiredJob, Heartbeat, LeaseToken, StoreError, Swept};
+
+/// What a worker shows to change its job.
+#[derive(Clone, Copy)]
+pub(super) struct Lease {
+    pub(super) id: JobId,
+    pub(super) token: LeaseToken,
+}
+
+impl Lease {
+    /// The cells of the guard that every statement of a worker has.
+    pub(super) fn guard(self, now: DateTime<Utc>) -> Vec<Cell> {
+        cells![self.id.uuid(), self.token.0, now]
+    }
+}
+
+/// A token that nobody can guess and no two leases share.
+fn token_generate() -> LeaseToken {
+    LeaseToken(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
+}
+
+fn expiry(now: DateTime<Utc>, lease_duration: Duration) -> DateTime<Utc> {
+    let duration = TimeDelta::from_std(lease_duration).unwrap_or(TimeDelta::days(1));
+    now + duration.min(TimeDelta::days(1))
+}
+
+pub(super) async fn acquire(
+    session: &mut Session,
+    worker: String,
+    lease_duration: Duration,
+) -> Result<Option<AcquiredJob>, StoreError> {
+    let now = session.now().await?;
+    let lease_token = token_generate();
+    let acquire = session.dialect().job_acquire;
+    let expiry = expiry(now, lease_duration);
+    let cells = cells![lease_token.0, worker, now, expiry, ATTEMPTS_MAX];
+    let Some(row) = session.row(TABLE, acquire, cells).await? else {
+        return Ok(None);
+    };
+    let id: Uuid = row.uuid("id")?;
+    session.signal(Signal::JobChanged);
+    let job = get(session, JobId::from(id)).await?;
+    Ok(Some(AcquiredJob { job, lease_token }))
+}
+
+pub(super) async fn heartbeat(
+    session: &mut Session,
+    lease: Lease,
+    lease_duration: Duration,
+    progress: Option<Value>,
+) -> Result<Heartbeat, StoreError> {
+    let now = session.now().await?;
+    let lease_expires_at = expiry(now, lease_duration);
+    let told = progress.is_some();
+    let mut cells = lease.guard(now);
+    cells.push(lease_expires_at.into());
+    cells.push(progress.map(|progress| progress.to_string()).into());
+    let row = session
+        .row(TABLE, sql::HEARTBEAT, cells)
+        .await?
+        .ok_or(StoreError::LeaseLost)?;
+    if told {
+        session.signal(Signal::JobChanged);
+    }
+    Ok(Heartbeat {
+        cancel_requested: row.truth("cancel_requested")?,
+        lease_expires_at,
+    })
+}
+
+/// Runs a statement of the lease's holder that changes the job's state.
+pub(super) async fn change(
+    session: &mut Session,
+    statement: &'static str,
+    cells: Vec<Cell>,
+) -> Result<(), StoreError> {
+    match session.run(statement, cells).await? {
+        0 => Err(StoreError::LeaseLost),
+        _ => {
+            session.signal(Signal::JobChanged);
+            Ok(())
+        }
+    }
+}
+
+pub(super) async fn fail(
+    session: &mut Session,
+    lease: Lease,
+    problem: Value,
+) -> Result<(), StoreError> {
+    let mut cells = lease.guard(session.now().await?);
+    cells.push(Cell::from(&problem));
+    change(session, sql::FAIL, cells).await
+}
+
+pub(super) async fn cancel(session: &mut Session, lease: Lease) -> Result<(), StoreError> {
+    let cells = lease.guard(session.now().await?);
+    change(session, sql::CANCEL, cells).await
+}
+
+pub(super) async fn give_back(session: &mut Session, lease: Lease) -> Result<(), StoreError> {
+    let cells = lease.guard(session.now().await?);
+    session.signal(Signal::JobQueued);
+    change(session, sql::YIELD, cells).await
+}
+
+pub(super) async fn sweep(session: &mut Session, problem: Value) -> Result<Swept, StoreError> {
+    let now = session.now().await?;
+    let dialect = session.dialect();
+    let cells = cells![now, ATTEMPTS_MAX, &problem];
+    let failed = session.run(dialect.job_sweep_failed, cells).await?;
+    let cancelled = session
+        .run(dialect.job_sweep_cancelled, cells![now])
+        .await?;
+    if failed + cancelled > 0 {
+        session.signal(Signal::JobChanged);
+    }
+    Ok(Swept { failed, cancelled })
+}

@@ -1,0 +1,171 @@
+//! The operations of the store, written once for both databases.
+//!
+//! `SqlStore` is a backend (how to get a session) under the traits of the
+//! areas (what to do with it). A read takes a connection and gives it back. A
+//! write takes a transaction and runs *in a task of its own*: when a client
+//! goes away, the future of its request is dropped, and a transaction dropped
+//! half way through `BEGIN` would leave a PostgreSQL connection in the pool
+//! with an open transaction. The task goes on, commits, and nobody is there to
+//! hear of it, which is what a lost answer always may mean.
+
+mod datasets;
+mod hierarchies;
+mod jobs;
+mod keys;
+mod leases;
+mod preferences;
+mod releases;
+mod results;
+mod versions;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tracing::Instrument as _;
+use uuid::Uuid;
+
+use super::session::{Row, Session, Signals};
+use super::statements;
+use super::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, Store, StoreError, StoreFuture};
+
+/// A future inside a session.
+pub(super) type SessionFuture<'s, T> =
+    Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 's>>;
+
+/// A database: where sessions come from.
+pub(super) trait Backend: Send + Sync + 'static {
+    /// A session outside a transaction.
+    fn read(&self) -> StoreFuture<'_, Session>;
+
+    /// A session inside a transaction that may write.
+    fn write(&self) -> StoreFuture<'_, Session>;
+
+    /// The signals of this process.
+    fn signals(&self) -> &Signals;
+
+    /// How busy the connections are.
+    fn pool_figures(&self) -> PoolFigures;
+
+    /// Closes all connections.
+    fn close(&self) -> StoreFuture<'_, ()>;
+}
+
+/// The store on a backend.
+pub(super) struct SqlStore {
+    backend: Arc<dyn Backend>,
+}
+
+impl SqlStore {
+    /// The store on `backend`, whose tables are up to date.
+    pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
+    }
+
+    /// Runs `body` on a connection.
+    fn read<T, F>(&self, body: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
+    {
+        Box::pin(async move {
+            let mut session = self.backend.read().await?;
+            body(&mut session).await
+        })
+    }
+
+    /// Runs `body` in a transaction: commits if it answers, else takes all back.
+    fn write<T, F>(&self, body: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
+    {
+        let backend = Arc::clone(&self.backend);
+        let transaction = async move {
+            let mut session = backend.write().await?;
+            match body(&mut session).await {
+                Ok(answer) => {
+                    session.commit(backend.signals()).await?;
+                    Ok(answer)
+                }
+                Err(error) => {
+                    // The first error tells more than one of the way back.
+                    let _ = session.rollback().await;
+                    Err(error)
+                }
+            }
+        };
+        let task = tokio::spawn(transaction.in_current_span());
+        Box::pin(async move {
+            task.await
+                .unwrap_or_else(|_| Err(StoreError::driver("a write transaction panicked")))
+        })
+    }
+}
+
+impl Store for SqlStore {
+    fn ping(&self) -> StoreFuture<'_, ()> {
+        self.read(|session| {
+            Box::pin(async move {
+                session.row("(none)", statements::PING, Vec::new()).await?;
+                Ok(())
+            })
+        })
+    }
+
+    fn pool_figures(&self) -> PoolFigures {
+        self.backend.pool_figures()
+    }
+
+    fn schema_version(&self) -> StoreFuture<'_, u64> {
+        self.read(|session| {
+            Box::pin(async move {
+                let table = "_sqlx_migrations";
+                let row = session
+                    .row(table, statements::SCHEMA_VERSION, Vec::new())
+                    .await?;
+                row.ok_or(StoreError::not_found("migration"))?
+                    .count("version")
+            })
+        })
+    }
+
+    fn statements_check(&self) -> StoreFuture<'_, usize> {
+        self.read(|session| {
+            Box::pin(async move {
+                let all = statements::all(session.dialect());
+                for statement in &all {
+                    session.prepare(statement).await?;
+                }
+                Ok(all.len())
+            })
+        })
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.backend.close()
+    }
+}
+
+/// The cursor and the limit that a list's statement is given: one more row
+/// than the page holds tells whether there is a next one.
+fn page_bounds(page: PageRequest) -> (Uuid, u32) {
+    let limit = page.limit.clamp(1, PAGE_LIMIT_MAX);
+    (page.cursor.unwrap_or(Uuid::max()), limit + 1)
+}
+
+/// Cuts the rows of a list to a page.
+fn page_of<T>(
+    mut rows: Vec<Row>,
+    page: PageRequest,
+    read: impl Fn(&Row) -> Result<T, StoreError>,
+) -> Result<Page<T>, StoreError> {
+    let limit = page.limit.clamp(1, PAGE_LIMIT_MAX) as usize;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next_cursor = match rows.last() {
+        Some(last) if more => Some(last.uuid("id")?),
+        _ => None,
+    };
+    let items = rows.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Page { items, next_cursor })
+}

@@ -1,0 +1,211 @@
+//! Preferences: a history that every change extends by one version.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::SqlStore;
+use crate::ids::DatasetId;
+use crate::store::session::{Row, Session, cells};
+use crate::store::statements::{datasets as dataset_sql, preferences as sql};
+use crate::store::{PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
+
+const TABLE: &str = "preference";
+
+/// Documents that one statement of a bulk change takes: about a megabyte.
+const BULK_BATCH: usize = 4096;
+
+/// Takes the dataset's row, which orders all changes, and its next preference version.
+async fn advance(session: &mut Session, dataset: DatasetId) -> Result<u64, StoreError> {
+    let row = session
+        .row(
+            "dataset",
+            dataset_sql::PREFERENCE_ADVANCE,
+            cells![dataset.uuid()],
+        )
+        .await?;
+    row.ok_or(StoreError::not_found("dataset"))?
+        .count("preference_version")
+}
+
+fn subject_of(row: &Row) -> Result<String, StoreError> {
+    String::from_utf8(row.bytes("subject")?).map_err(|_| row.inconsistent("subject"))
+}
+
+async fn put(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: String,
+    document: Value,
+) -> Result<u64, StoreError> {
+    let version = advance(session, dataset).await?;
+    let now = session.now().await?;
+    let subject = subject.into_bytes();
+    session
+        .run(sql::CLOSE, cells![dataset.uuid(), subject.clone(), version])
+        .await?;
+    let cells = cells![dataset.uuid(), subject, version, &document, now];
+    session.run(sql::INSERT, cells).await?;
+    Ok(version)
+}
+
+async fn delete(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: String,
+) -> Result<u64, StoreError> {
+    let version = advance(session, dataset).await?;
+    let cells = cells![dataset.uuid(), subject.into_bytes(), version];
+    match session.run(sql::CLOSE, cells).await? {
+        0 => Err(StoreError::not_found("preference")),
+        _ => Ok(version),
+    }
+}
+
+fn hexadecimal(subject: &str) -> String {
+    subject.bytes().fold(
+        String::with_capacity(2 * subject.len()),
+        |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        },
+    )
+}
+
+async fn bulk(
+    session: &mut Session,
+    dataset: DatasetId,
+    documents: Vec<(String, Value)>,
+) -> Result<u64, StoreError> {
+    // One document a subject, the last one; in the order of the index.
+    let documents: BTreeMap<String, Value> = documents.into_iter().collect();
+    if documents.is_empty() {
+        let row = session
+            .row("dataset", dataset_sql::GET, cells![dataset.uuid()])
+            .await?;
+        return row
+            .ok_or(StoreError::not_found("dataset"))?
+            .count("preference_version");
+    }
+    let version = advance(session, dataset).await?;
+    let now = session.now().await?;
+    let mut batch = Vec::with_capacity(BULK_BATCH);
+    for (subject, document) in documents {
+        batch.push((hexadecimal(&subject), document.to_string()));
+        if batch.len() == BULK_BATCH {
+            bulk_batch(session, dataset, (version, now), &batch).await?;
+            batch.clear();
+        }
+    }
+    if !batch.is_empty() {
+        bulk_batch(session, dataset, (version, now), &batch).await?;
+    }
+    Ok(version)
+}
+
+async fn bulk_batch(
+    session: &mut Session,
+    dataset: DatasetId,
+    (version, now): (u64, DateTime<Utc>),
+    batch: &[(String, String)],
+) -> Result<(), StoreError> {
+    let subjects: Value = batch.iter().map(|(subject, _)| subject.as_str()).collect();
+    let pairs: Value = batch
+        .iter()
+        .map(|(subject, document)| Value::from([subject.as_str(), document]))
+        .collect();
+    let dialect = session.dialect();
+    let close = cells![dataset.uuid(), version, &subjects];
+    session.run(dialect.preference_bulk_close, close).await?;
+    let insert = cells![dataset.uuid(), version, &pairs, now];
+    session.run(dialect.preference_bulk_insert, insert).await?;
+    Ok(())
+}
+
+/// Whose document in force at `version` is not the one in force now.
+pub(super) async fn changed_since(
+    session: &mut Session,
+    dataset: DatasetId,
+    version: u64,
+) -> Result<Vec<PreferenceChange>, StoreError> {
+    let cells = cells![dataset.uuid(), version];
+    let rows = session.rows(TABLE, sql::CHANGED_SINCE, cells).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(PreferenceChange {
+                subject: subject_of(row)?,
+                old: row.json_or_null("past")?,
+                new: row.json_or_null("present")?,
+            })
+        })
+        .collect()
+}
+
+impl Preferences for SqlStore {
+    fn preference_put(
+        &self,
+        dataset: DatasetId,
+        subject: String,
+        document: Value,
+    ) -> StoreFuture<'_, u64> {
+        self.write(move |session| Box::pin(put(session, dataset, subject, document)))
+    }
+
+    fn preference_get(
+        &self,
+        dataset: DatasetId,
+        subject: String,
+    ) -> StoreFuture<'_, PreferenceRow> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let cells = cells![dataset.uuid(), subject.into_bytes()];
+                let row = session.row(TABLE, sql::GET, cells).await?;
+                let row = row.ok_or(StoreError::not_found("preference"))?;
+                Ok(PreferenceRow {
+                    document: row.json("document")?,
+                    version: row.count("version")?,
+                    created_at: row.time("created_at")?,
+                })
+            })
+        })
+    }
+
+    fn preference_delete(&self, dataset: DatasetId, subject: String) -> StoreFuture<'_, u64> {
+        self.write(move |session| Box::pin(delete(session, dataset, subject)))
+    }
+
+    fn preference_bulk(
+        &self,
+        dataset: DatasetId,
+        documents: Vec<(String, Value)>,
+    ) -> StoreFuture<'_, u64> {
+        self.write(move |session| Box::pin(bulk(session, dataset, documents)))
+    }
+
+    fn preferences_at(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<(String, Value)>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let cells = cells![dataset.uuid(), version];
+                let rows = session.rows(TABLE, sql::AT, cells).await?;
+                rows.iter()
+                    .map(|row| Ok((subject_of(row)?, row.json("document")?)))
+                    .collect()
+            })
+        })
+    }
+
+    fn preferences_changed_since(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<PreferenceChange>> {
+        self.read(move |session| Box::pin(changed_since(session, dataset, version)))
+    }
+}

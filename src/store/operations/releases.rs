@@ -1,0 +1,185 @@
+//! Releases: reading them, and taking them back.
+
+use super::jobs::allowed;
+use super::{SqlStore, page_bounds, page_of};
+use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::store::session::{Row, Session, cells};
+use crate::store::statements::releases as sql;
+use crate::store::{
+    Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter, ReleaseRow,
+    ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture,
+};
+
+const TABLE: &str = "release";
+
+fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
+    Ok(ReleaseRow {
+        id: ReleaseId::from(row.uuid("id")?),
+        job: JobId::from(row.uuid("job_id")?),
+        dataset: DatasetId::from(row.uuid("dataset_id")?),
+        dataset_version: row.count("dataset_version")?,
+        preference_version: row.count("preference_version")?,
+        engine: row.text("engine")?,
+        state: row.word("state", ReleaseState::parse)?,
+        manifest: row.json("manifest")?,
+        created_at: row.time("created_at")?,
+        published_at: row.time_or_null("published_at")?,
+        withdrawn_at: row.time_or_null("withdrawn_at")?,
+    })
+}
+
+fn table_row(row: &Row) -> Result<ReleaseTableRow, StoreError> {
+    Ok(ReleaseTableRow {
+        release: ReleaseId::from(row.uuid("release_id")?),
+        name: row.text("name")?,
+        columns: row.json("columns")?,
+        rows: row.count("rows")?,
+        raw_bytes: row.count("raw_bytes")?,
+        sha256: row.digest("sha256")?,
+        pieces: row.count32("pieces")?,
+    })
+}
+
+async fn get(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
+    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
+    release_row(&row.ok_or(StoreError::not_found("release"))?)
+}
+
+async fn list(
+    session: &mut Session,
+    page: PageRequest,
+    filter: ReleaseFilter,
+) -> Result<Page<ReleaseRow>, StoreError> {
+    let states = match filter.states.as_slice() {
+        [] => ReleaseState::ALL.as_slice(),
+        states => states,
+    };
+    let states: serde_json::Value = states.iter().map(|state| state.as_str()).collect();
+    let only = allowed(filter.dataset, filter.only);
+    let (cursor, limit) = page_bounds(page);
+    let statement = session.dialect().release_list;
+    let rows = session
+        .rows(TABLE, statement, cells![cursor, &states, only, limit])
+        .await?;
+    page_of(rows, page, release_row)
+}
+
+async fn withdraw(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
+    let now = session.now().await?;
+    if session.run(sql::WITHDRAW, cells![id.uuid(), now]).await? > 0 {
+        session.run(sql::WITHDRAW_PIECES, cells![id.uuid()]).await?;
+    }
+    get(session, id).await
+}
+
+/// Answers the one row that a statement about a named table finds.
+async fn of_table(
+    session: &mut Session,
+    statement: &'static str,
+    release: ReleaseId,
+    (name, position): (String, Option<u32>),
+) -> Result<Row, StoreError> {
+    let missing = StoreError::not_found("table");
+    // PostgreSQL's text has no NUL, so no table's name has one.
+    if name.contains('\0') {
+        return Err(missing);
+    }
+    let mut cells = cells![release.uuid(), name];
+    cells.extend(position.map(Into::into));
+    session
+        .row("release_table", statement, cells)
+        .await?
+        .ok_or(missing)
+}
+
+impl Releases for SqlStore {
+    fn release_get(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
+        self.read(move |session| Box::pin(get(session, id)))
+    }
+
+    fn release_list(
+        &self,
+        page: PageRequest,
+        filter: ReleaseFilter,
+    ) -> StoreFuture<'_, Page<ReleaseRow>> {
+        self.read(move |session| Box::pin(list(session, page, filter)))
+    }
+
+    fn release_document(
+        &self,
+        id: ReleaseId,
+        document: ReleaseDocument,
+    ) -> StoreFuture<'_, serde_json::Value> {
+        let statement = match document {
+            ReleaseDocument::Manifest => sql::MANIFEST,
+            ReleaseDocument::Report => sql::REPORT,
+            ReleaseDocument::Verification => sql::VERIFICATION,
+        };
+        self.read(move |session| {
+            Box::pin(async move {
+                let row = session.row(TABLE, statement, cells![id.uuid()]).await?;
+                row.ok_or(StoreError::not_found("release"))?
+                    .json("document")
+            })
+        })
+    }
+
+    fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let row = session.row(TABLE, sql::LINEAGE, cells![id.uuid()]).await?;
+                let lineage = row.ok_or(StoreError::not_found("release"))?;
+                lineage
+                    .bytes_or_null("lineage")?
+                    .ok_or(StoreError::not_found("lineage"))
+            })
+        })
+    }
+
+    fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let cells = cells![release.uuid()];
+                let rows = session
+                    .rows("release_table", sql::TABLE_LIST, cells)
+                    .await?;
+                rows.iter().map(table_row).collect()
+            })
+        })
+    }
+
+    fn table_get(&self, release: ReleaseId, name: String) -> StoreFuture<'_, ReleaseTableRow> {
+        self.read(move |session| {
+            Box::pin(async move {
+                table_row(&of_table(session, sql::TABLE_GET, release, (name, None)).await?)
+            })
+        })
+    }
+
+    fn table_piece(
+        &self,
+        release: ReleaseId,
+        name: String,
+        position: u32,
+    ) -> StoreFuture<'_, Vec<u8>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let piece = (name, Some(position));
+                let row = of_table(session, sql::PIECE_GET, release, piece).await?;
+                row.checked_bytes("bytes", "sha256")
+            })
+        })
+    }
+
+    fn release_publish(
+        &self,
+        id: ReleaseId,
+        check: PublishCheck,
+    ) -> StoreFuture<'_, PublishDecision> {
+        self.write(move |session| Box::pin(super::results::publish(session, id, check)))
+    }
+
+    fn release_withdraw(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
+        self.write(move |session| Box::pin(withdraw(session, id)))
+    }
+}

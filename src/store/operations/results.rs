@@ -1,0 +1,148 @@
+//! A job's result, and the step from draft to public.
+//!
+//! Completing is one transaction: the job's state (guarded by the lease, so a
+//! stale worker stops here), the release with its documents, tables and
+//! pieces, and, if the job publishes by itself, the publishing. Either all of
+//! it is there or nothing.
+//!
+//! Publishing looks at what changed in the preferences *after* it holds the
+//! dataset's row. A change of preferences holds the same row until it commits:
+//! it is either seen here, or it comes after the release was public.
+
+use sha2::{Digest, Sha256};
+
+use super::datasets::hold;
+use super::jobs::get;
+use super::leases::{Lease, change};
+use super::preferences::changed_since;
+use crate::ids::{DatasetId, ReleaseId};
+use crate::store::session::{Session, cells};
+use crate::store::statements::{jobs as job_sql, releases as sql};
+use crate::store::{
+    Conflict, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseState,
+    StoreError,
+};
+
+const TABLE: &str = "release";
+
+pub(super) async fn complete(
+    session: &mut Session,
+    lease: Lease,
+    commit: ReleaseCommit,
+) -> Result<ReleaseState, StoreError> {
+    let dataset = get(session, lease.id).await?.dataset;
+    // The dataset's row before the job's, as an erasure takes them.
+    let keep = session.dialect().dataset_keep;
+    match hold(session, dataset, keep).await {
+        Err(StoreError::NotFound { .. }) => return Err(StoreError::LeaseLost),
+        other => other?,
+    }
+    let now = session.now().await?;
+    change(session, job_sql::SUCCEED, lease.guard(now)).await?;
+    let cells = cells![
+        commit.id.uuid(),
+        lease.id.uuid(),
+        &commit.manifest,
+        &commit.report,
+        &commit.verification,
+        commit.lineage,
+        now,
+    ];
+    session.run(sql::CREATE, cells).await?;
+    for (position, table) in (0u32..).zip(commit.tables) {
+        table_write(session, commit.id, position, table).await?;
+    }
+    let Some(check) = commit.publish else {
+        return Ok(ReleaseState::Draft);
+    };
+    match publish_draft(session, commit.id, dataset, check).await? {
+        PublishDecision::Allow => Ok(ReleaseState::Published),
+        PublishDecision::Refuse => Ok(ReleaseState::Draft),
+    }
+}
+
+async fn table_write(
+    session: &mut Session,
+    release: ReleaseId,
+    position: u32,
+    table: NewReleaseTable,
+) -> Result<(), StoreError> {
+    let raw_bytes: u64 = table.pieces.iter().map(|piece| piece.raw_bytes).sum();
+    let cells = cells![
+        release.uuid(),
+        position,
+        table.name,
+        &table.columns,
+        table.rows,
+        raw_bytes,
+        table.sha256,
+        table.pieces.len() as u64,
+    ];
+    session.run(sql::TABLE_CREATE, cells).await?;
+    for (piece_position, piece) in (0u32..).zip(table.pieces) {
+        let digest: [u8; 32] = Sha256::digest(&piece.bytes).into();
+        let cells = cells![
+            release.uuid(),
+            position,
+            piece_position,
+            piece.rows,
+            piece.raw_bytes,
+            digest,
+            piece.bytes,
+        ];
+        session.run(sql::PIECE_CREATE, cells).await?;
+    }
+    Ok(())
+}
+
+/// Publishes a release in whatever state it is, if that can be.
+pub(super) async fn publish(
+    session: &mut Session,
+    id: ReleaseId,
+    check: PublishCheck,
+) -> Result<PublishDecision, StoreError> {
+    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    let dataset = DatasetId::from(row.uuid("dataset_id")?);
+    match row.word("state", ReleaseState::parse)? {
+        ReleaseState::Published => Ok(PublishDecision::Allow),
+        ReleaseState::Withdrawn => Err(Conflict::ReleaseState.into()),
+        ReleaseState::Draft => publish_draft(session, id, dataset, check).await,
+    }
+}
+
+async fn publish_draft(
+    session: &mut Session,
+    id: ReleaseId,
+    dataset: DatasetId,
+    mut check: PublishCheck,
+) -> Result<PublishDecision, StoreError> {
+    let dialect = session.dialect();
+    match hold(session, dataset, dialect.dataset_lock).await {
+        // An erasure took the dataset, and with it this draft.
+        Err(StoreError::NotFound { .. }) => return Err(StoreError::not_found("release")),
+        other => other?,
+    }
+    let row = session
+        .row(TABLE, dialect.release_lock, cells![id.uuid()])
+        .await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    match row.word("state", ReleaseState::parse)? {
+        // Somebody else was faster.
+        ReleaseState::Published => return Ok(PublishDecision::Allow),
+        ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
+        ReleaseState::Draft => {}
+    }
+    let lineage = row.bytes("lineage")?;
+    let changes = changed_since(session, dataset, row.count("preference_version")?).await?;
+    // The check reads a lineage as long as the table: not on this thread.
+    let checked = tokio::task::spawn_blocking(move || check(&changes, &lineage));
+    let decision = checked
+        .await
+        .map_err(|_| StoreError::driver("a publish check panicked"))?;
+    if decision == PublishDecision::Allow {
+        let now = session.now().await?;
+        session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
+    }
+    Ok(decision)
+}

@@ -1,0 +1,222 @@
+//! Versions of records: one transaction an upload, chunks shared by appends.
+
+use sha2::{Digest, Sha256};
+
+use super::SqlStore;
+use crate::ids::DatasetId;
+use crate::store::session::{Row, Session, cells};
+use crate::store::statements::{datasets as dataset_sql, versions as sql};
+use crate::store::{
+    ChunkRow, ChunkSource, Conflict, NewChunk, NewVersion, StoreError, StoreFuture, VersionMode,
+    VersionRow, Versions,
+};
+
+const TABLE: &str = "dataset_version";
+const CHUNK: &str = "chunk";
+
+fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
+    Ok(VersionRow {
+        dataset: DatasetId::from(row.uuid("dataset_id")?),
+        version: row.count("version")?,
+        mode: row.word("mode", VersionMode::parse)?,
+        records: row.count("records")?,
+        dropped: row.count("dropped")?,
+        total_records: row.count("total_records")?,
+        chunks: row.count32("chunks")?,
+        sha256: row.digest("sha256")?,
+        hierarchies: row.json("hierarchies")?,
+        created_by: row.text("created_by")?,
+        created_at: row.time("created_at")?,
+    })
+}
+
+fn chunk_row(row: &Row) -> Result<ChunkRow, StoreError> {
+    Ok(ChunkRow {
+        position: row.count32("position")?,
+        records: row.count("records")?,
+        bytes: row.count("size")?,
+        sha256: row.digest("sha256")?,
+    })
+}
+
+/// What a version is made of: the first `chunks` chunks of `epoch`.
+struct Extent {
+    epoch: u64,
+    chunks: u32,
+    records: u64,
+}
+
+async fn row_of(
+    session: &mut Session,
+    dataset: DatasetId,
+    version: u64,
+) -> Result<Row, StoreError> {
+    let row = session
+        .row(TABLE, sql::GET, cells![dataset.uuid(), version])
+        .await?;
+    row.ok_or(StoreError::not_found("version"))
+}
+
+async fn extent_of(
+    session: &mut Session,
+    dataset: DatasetId,
+    version: u64,
+) -> Result<Extent, StoreError> {
+    let row = row_of(session, dataset, version).await?;
+    Ok(Extent {
+        epoch: row.count("epoch")?,
+        chunks: row.count32("chunks")?,
+        records: row.count("total_records")?,
+    })
+}
+
+/// Draws the next chunk on a thread that may block: it comes from a file.
+async fn next_chunk(
+    mut source: ChunkSource,
+) -> Result<(ChunkSource, Option<NewChunk>), StoreError> {
+    let drawn = tokio::task::spawn_blocking(move || {
+        let chunk = source.next();
+        (source, chunk)
+    });
+    let (source, chunk) = drawn
+        .await
+        .map_err(|_| StoreError::driver("a chunk source panicked"))?;
+    let chunk = chunk
+        .transpose()
+        .map_err(|error| StoreError::driver(format!("reading a chunk: {}", error.kind())))?;
+    Ok((source, chunk))
+}
+
+/// Writes the chunks behind those of `extent`; answers the extent that then is.
+async fn chunks_write(
+    session: &mut Session,
+    dataset: DatasetId,
+    mut extent: Extent,
+    mut source: ChunkSource,
+) -> Result<Extent, StoreError> {
+    loop {
+        let (rest, chunk) = next_chunk(source).await?;
+        let Some(chunk) = chunk else {
+            return Ok(extent);
+        };
+        source = rest;
+        extent.records += chunk.records;
+        let digest: [u8; 32] = Sha256::digest(&chunk.bytes).into();
+        let (epoch, position) = (extent.epoch, extent.chunks);
+        let cells = cells![
+            dataset.uuid(),
+            epoch,
+            position,
+            chunk.records,
+            digest,
+            chunk.bytes
+        ];
+        session.run(sql::CHUNK_CREATE, cells).await?;
+        extent.chunks += 1;
+    }
+}
+
+async fn commit(session: &mut Session, new: NewVersion) -> Result<VersionRow, StoreError> {
+    let (dataset, version) = (new.dataset, new.base_version + 1);
+    let advance = cells![dataset.uuid(), new.base_version];
+    if session.run(dataset_sql::VERSION_ADVANCE, advance).await? == 0 {
+        let exists = session
+            .row("dataset", dataset_sql::EXISTS, cells![dataset.uuid()])
+            .await?;
+        return Err(match exists {
+            Some(_) => Conflict::VersionMoved.into(),
+            None => StoreError::not_found("dataset"),
+        });
+    }
+    let before = match (new.mode, new.base_version) {
+        (VersionMode::Append, base) if base > 0 => extent_of(session, dataset, base).await?,
+        _ => Extent {
+            epoch: version,
+            chunks: 0,
+            records: 0,
+        },
+    };
+    let records_before = before.records;
+    let extent = chunks_write(session, dataset, before, new.chunks).await?;
+    if extent.records - records_before != new.records {
+        return Err(StoreError::driver(
+            "the chunks hold another number of records than was said",
+        ));
+    }
+    let now = session.now().await?;
+    let cells = cells![
+        dataset.uuid(),
+        version,
+        new.mode.as_str(),
+        extent.epoch,
+        extent.chunks,
+        new.records,
+        new.dropped,
+        extent.records,
+        new.sha256,
+        &new.hierarchies,
+        new.created_by,
+        now,
+    ];
+    session.run(sql::CREATE, cells).await?;
+    version_row(&row_of(session, dataset, version).await?)
+}
+
+impl Versions for SqlStore {
+    fn version_commit(&self, version: NewVersion) -> StoreFuture<'_, VersionRow> {
+        self.write(|session| Box::pin(commit(session, version)))
+    }
+
+    fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow> {
+        self.read(move |session| {
+            Box::pin(async move { version_row(&row_of(session, dataset, version).await?) })
+        })
+    }
+
+    fn version_list(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<VersionRow>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let rows = session
+                    .rows(TABLE, sql::LIST, cells![dataset.uuid()])
+                    .await?;
+                rows.iter().map(version_row).collect()
+            })
+        })
+    }
+
+    fn version_chunk_list(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> StoreFuture<'_, Vec<ChunkRow>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let extent = extent_of(session, dataset, version).await?;
+                let cells = cells![dataset.uuid(), extent.epoch, extent.chunks];
+                let rows = session.rows(CHUNK, sql::CHUNK_LIST, cells).await?;
+                if rows.len() != extent.chunks as usize {
+                    return Err(row_of(session, dataset, version)
+                        .await?
+                        .inconsistent("chunks"));
+                }
+                rows.iter().map(chunk_row).collect()
+            })
+        })
+    }
+
+    fn chunk_get(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+        position: u32,
+    ) -> StoreFuture<'_, Vec<u8>> {
+        self.read(move |session| {
+            Box::pin(async move {
+                let cells = cells![dataset.uuid(), version, position];
+                let row = session.row(CHUNK, sql::CHUNK_GET, cells).await?;
+                row.ok_or(StoreError::not_found("chunk"))?
+                    .checked_bytes("bytes", "sha256")
+            })
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The store on PostgreSQL: any number of servers and workers on one database.
+//!
+//! The database's clock decides about leases, so that machines need not agree
+//! on the time. Rows are locked (`statements::datasets` says which and in what
+//! order); workers skip locked jobs instead of queueing for one. Signals travel
+//! by `LISTEN`/`NOTIFY`, over a connection of their own.
+
+mod listener;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Executor, PgPool, Row as _};
+use tokio::task::AbortHandle;
+
+use super::operations::{Backend, SqlStore};
+use super::session::{Link, Session, Signals};
+use super::statements::POSTGRES;
+use super::{PoolFigures, StoreError, StoreFuture};
+use crate::clock::Clock;
+
+/// How long an operation waits for a free connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Whether the connection is outside a transaction.
+///
+/// sqlx 0.9 may give a connection back whose `BEGIN` was sent and whose answer
+/// nobody awaited; it believes that no transaction is open. In one simple
+/// query outside a transaction both times are the same by definition; inside a
+/// transaction that was opened earlier they differ.
+const OUTSIDE_TRANSACTION: &str = "SELECT transaction_timestamp() = statement_timestamp()";
+
+/// The backend.
+struct Postgres {
+    pool: PgPool,
+    clock: Arc<dyn Clock>,
+    signals: Arc<Signals>,
+    connections_max: u32,
+    listener: AbortHandle,
+}
+
+/// Opens the store at `url` and brings its tables up to date, under a lock.
+pub(super) async fn open(
+    url: &str,
+    connections_max: u32,
+    clock: Arc<dyn Clock>,
+) -> Result<SqlStore, StoreError> {
+    let options: PgConnectOptions = url
+        .parse::<PgConnectOptions>()
+        .map_err(|_| StoreError::driver("the store's address cannot be read"))?
+        .application_name("vizard");
+    let pool = PgPoolOptions::new()
+        .max_connections(connections_max)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        // Also tells whether the connection lives, as sqlx's own test would.
+        .test_before_acquire(false)
+        .before_acquire(|connection, _| {
+            Box::pin(async move {
+                let row = connection
+                    .fetch_one(sqlx::raw_sql(OUTSIDE_TRANSACTION))
+                    .await?;
+                row.try_get::<bool, _>(0)
+            })
+        })
+        .connect_with(options.clone())
+        .await?;
+    sqlx::migrate!("migrations/postgres").run(&pool).await?;
+    let signals = Arc::new(Signals::default());
+    let listener = listener::start(options, Arc::clone(&signals)).await?;
+    let backend = Postgres {
+        pool,
+        clock,
+        signals,
+        connections_max,
+        listener,
+    };
+    Ok(SqlStore::new(Arc::new(backend)))
+}
+
+impl Postgres {
+    fn session(&self, link: Link) -> Session {
+        Session::new(link, Arc::clone(&self.clock), &POSTGRES)
+    }
+}
+
+impl Backend for Postgres {
+    fn read(&self) -> StoreFuture<'_, Session> {
+        Box::pin(async move { Ok(self.session(Link::PostgresRead(self.pool.acquire().await?))) })
+    }
+
+    fn write(&self) -> StoreFuture<'_, Session> {
+        Box::pin(async move { Ok(self.session(Link::PostgresWrite(self.pool.begin().await?))) })
+    }
+
+    fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    fn pool_figures(&self) -> PoolFigures {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        PoolFigures {
+            open: self.pool.size(),
+            idle,
+            max: self.connections_max,
+        }
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.listener.abort();
+            self.pool.close().await;
+            Ok(())
+        })
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}

@@ -1,0 +1,204 @@
+//! A session: one connection that runs constant statements with cells.
+//!
+//! sqlx has a type for each database and no cheap way to be generic over two.
+//! A session closes that gap at its narrowest place: the operations of
+//! `store::operations` are written once, over `Session`, with statements whose
+//! text is the same on both databases wherever SQL allows; what differs is
+//! named in `statements::Dialect`. A session is either for reading (a bare
+//! connection) or for writing (a transaction, `BEGIN IMMEDIATE` on SQLite).
+//!
+//! A writing session also remembers which signals its changes mean, and gives
+//! them out when it commits, never before.
+
+mod cell;
+mod row;
+mod signal;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use sqlx::pool::PoolConnection;
+use sqlx::{Executor, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection, Transaction};
+
+pub(super) use cell::{Cell, cells, id_list};
+pub(super) use row::Row;
+pub(super) use signal::{Signal, Signals};
+
+use super::StoreError;
+use super::statements::{Dialect, PG_NOTIFY, POSTGRES_NOW};
+use crate::clock::Clock;
+
+/// The connection under a session.
+pub(super) enum Link {
+    /// PostgreSQL, outside a transaction.
+    PostgresRead(PoolConnection<Postgres>),
+    /// PostgreSQL, inside a transaction.
+    PostgresWrite(Transaction<'static, Postgres>),
+    /// SQLite, from the pool that only reads.
+    SqliteRead(PoolConnection<Sqlite>),
+    /// SQLite, the one connection that writes, inside a transaction.
+    SqliteWrite(Transaction<'static, Sqlite>),
+}
+
+/// The connection under a link, whatever surrounds it.
+enum Connection<'a> {
+    Postgres(&'a mut PgConnection),
+    Sqlite(&'a mut SqliteConnection),
+}
+
+/// One connection, its clock, and the statements of its database.
+pub(super) struct Session {
+    link: Link,
+    clock: Arc<dyn Clock>,
+    dialect: &'static Dialect,
+    signals: Vec<Signal>,
+}
+
+impl Session {
+    /// A session over `link`; `clock` counts on SQLite only.
+    pub(super) fn new(link: Link, clock: Arc<dyn Clock>, dialect: &'static Dialect) -> Self {
+        Self {
+            link,
+            clock,
+            dialect,
+            signals: Vec::new(),
+        }
+    }
+
+    /// The statements that differ between the databases.
+    pub(super) fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    fn connection(&mut self) -> Connection<'_> {
+        match &mut self.link {
+            Link::PostgresRead(connection) => Connection::Postgres(connection),
+            Link::PostgresWrite(transaction) => Connection::Postgres(transaction),
+            Link::SqliteRead(connection) => Connection::Sqlite(connection),
+            Link::SqliteWrite(transaction) => Connection::Sqlite(transaction),
+        }
+    }
+
+    /// Runs a statement; answers how many rows it changed.
+    pub(super) async fn run(
+        &mut self,
+        statement: &'static str,
+        cells: Vec<Cell>,
+    ) -> Result<u64, StoreError> {
+        Ok(match self.connection() {
+            Connection::Postgres(connection) => connection
+                .execute(cell::postgres_query(statement, cells))
+                .await?
+                .rows_affected(),
+            Connection::Sqlite(connection) => connection
+                .execute(cell::sqlite_query(statement, cells))
+                .await?
+                .rows_affected(),
+        })
+    }
+
+    /// Runs a statement that answers rows of `table` (or what is made of them).
+    pub(super) async fn rows(
+        &mut self,
+        table: &'static str,
+        statement: &'static str,
+        cells: Vec<Cell>,
+    ) -> Result<Vec<Row>, StoreError> {
+        Ok(match self.connection() {
+            Connection::Postgres(connection) => {
+                let rows = connection
+                    .fetch_all(cell::postgres_query(statement, cells))
+                    .await?;
+                rows.into_iter()
+                    .map(|row| Row::postgres(table, row))
+                    .collect()
+            }
+            Connection::Sqlite(connection) => {
+                let rows = connection
+                    .fetch_all(cell::sqlite_query(statement, cells))
+                    .await?;
+                rows.into_iter()
+                    .map(|row| Row::sqlite(table, row))
+                    .collect()
+            }
+        })
+    }
+
+    /// Runs a statement that answers one row at most.
+    pub(super) async fn row(
+        &mut self,
+        table: &'static str,
+        statement: &'static str,
+        cells: Vec<Cell>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(table, statement, cells).await?.pop())
+    }
+
+    /// The time that decides: the database's on PostgreSQL (many machines, one
+    /// clock), the process's on SQLite (one process).
+    pub(super) async fn now(&mut self) -> Result<DateTime<Utc>, StoreError> {
+        match self.connection() {
+            Connection::Postgres(connection) => Ok(connection
+                .fetch_one(sqlx::query(POSTGRES_NOW))
+                .await?
+                .try_get(0)?),
+            Connection::Sqlite(_) => Ok(self.clock.now()),
+        }
+    }
+
+    /// Prepares a statement without running it: whether its text fits the tables.
+    pub(super) async fn prepare(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        use sqlx::SqlSafeStr as _;
+        match self.connection() {
+            Connection::Postgres(connection) => {
+                connection.prepare(statement.into_sql_str()).await?;
+            }
+            Connection::Sqlite(connection) => {
+                connection.prepare(statement.into_sql_str()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a signal, to be given out by `commit`.
+    pub(super) fn signal(&mut self, signal: Signal) {
+        if !self.signals.contains(&signal) {
+            self.signals.push(signal);
+        }
+    }
+
+    /// Commits, then wakes who waits for the noted signals.
+    ///
+    /// PostgreSQL carries the signals to every process, this one included.
+    pub(super) async fn commit(mut self, signals: &Signals) -> Result<(), StoreError> {
+        let noted = std::mem::take(&mut self.signals);
+        match self.link {
+            Link::PostgresWrite(mut transaction) => {
+                for signal in noted {
+                    let channel = Cell::from(signal.channel());
+                    let query = cell::postgres_query(PG_NOTIFY, vec![channel]);
+                    transaction.execute(query).await?;
+                }
+                transaction.commit().await?;
+            }
+            Link::SqliteWrite(transaction) => {
+                transaction.commit().await?;
+                for signal in noted {
+                    signals.give(signal);
+                }
+            }
+            Link::PostgresRead(_) | Link::SqliteRead(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Takes everything back.
+    pub(super) async fn rollback(self) -> Result<(), StoreError> {
+        match self.link {
+            Link::PostgresWrite(transaction) => transaction.rollback().await?,
+            Link::SqliteWrite(transaction) => transaction.rollback().await?,
+            Link::PostgresRead(_) | Link::SqliteRead(_) => {}
+        }
+        Ok(())
+    }
+}

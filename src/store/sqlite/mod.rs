@@ -1,0 +1,127 @@
+//! The store on SQLite: one process, one file, zero set-up.
+//!
+//! One connection writes, and every write transaction begins IMMEDIATE: it
+//! waits for the writer before it, and never finds out half way that it read
+//! something stale. Other connections only read, and see the last committed
+//! state while somebody writes (WAL). `synchronous=FULL`: what was answered is
+//! on the disk. A lock file keeps a second server away from the file.
+
+mod lock;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+
+use self::lock::FileLock;
+use super::operations::{Backend, SqlStore};
+use super::session::{Link, Session, Signals};
+use super::statements::SQLITE;
+use super::{PoolFigures, StoreError, StoreFuture};
+use crate::clock::Clock;
+
+/// How long an operation waits for its turn: a large upload may be before it.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long SQLite itself waits for another process (`vizard keys`) to finish.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The backend.
+struct Sqlite {
+    writer: SqlitePool,
+    readers: SqlitePool,
+    readers_max: u32,
+    clock: Arc<dyn Clock>,
+    signals: Signals,
+    /// Released when the store is dropped.
+    _lock: Option<FileLock>,
+}
+
+/// Opens the store in the file at `path`, making it if need be, and brings its
+/// tables up to date. `exclusive`: as the one server of this file.
+pub(super) async fn open(
+    path: &Path,
+    connections_max: u32,
+    exclusive: bool,
+    clock: Arc<dyn Clock>,
+) -> Result<SqlStore, StoreError> {
+    let lock = lock::prepare(path, exclusive)?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY_TIMEOUT)
+        .foreign_keys(true)
+        // What is erased is overwritten.
+        .pragma("secure_delete", "ON");
+    let writer = pool_options(1)
+        .connect_with(options.clone().create_if_missing(true))
+        .await?;
+    sqlx::migrate!("migrations/sqlite").run(&writer).await?;
+    let readers_max = connections_max.max(1);
+    let readers = pool_options(readers_max)
+        .connect_with(options.read_only(true))
+        .await?;
+    let backend = Sqlite {
+        writer,
+        readers,
+        readers_max,
+        clock,
+        signals: Signals::default(),
+        _lock: lock,
+    };
+    Ok(SqlStore::new(Arc::new(backend)))
+}
+
+/// Connections are kept for good: opening one reads the whole schema again.
+fn pool_options(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .min_connections(1)
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .idle_timeout(None)
+        .max_lifetime(None)
+}
+
+impl Sqlite {
+    fn session(&self, link: Link) -> Session {
+        Session::new(link, Arc::clone(&self.clock), &SQLITE)
+    }
+}
+
+impl Backend for Sqlite {
+    fn read(&self) -> StoreFuture<'_, Session> {
+        Box::pin(async move { Ok(self.session(Link::SqliteRead(self.readers.acquire().await?))) })
+    }
+
+    fn write(&self) -> StoreFuture<'_, Session> {
+        Box::pin(async move {
+            let transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+            Ok(self.session(Link::SqliteWrite(transaction)))
+        })
+    }
+
+    fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    fn pool_figures(&self) -> PoolFigures {
+        let idle = self.readers.num_idle() + self.writer.num_idle();
+        PoolFigures {
+            open: self.readers.size() + self.writer.size(),
+            idle: u32::try_from(idle).unwrap_or(u32::MAX),
+            max: self.readers_max + 1,
+        }
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            // The writer last: closing it folds the write-ahead log into the file.
+            self.readers.close().await;
+            self.writer.close().await;
+            Ok(())
+        })
+    }
+}

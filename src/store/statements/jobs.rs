@@ -1,0 +1,146 @@
+//! Statements on jobs.
+//!
+//! Every statement of a worker has the same guard: the token matches, the job
+//! runs, and the lease's time is not up. What it changes is then the worker's
+//! own; else it changes no row.
+
+use super::statements;
+
+macro_rules! select {
+    ($tail:expr) => {
+        concat!(
+            "SELECT job.id, job.dataset_id, job.dataset_version, job.preference_version, \
+             job.engine, job.spec, job.publish, job.created_by, job.state, job.revision, \
+             job.progress, job.problem, job.attempts, job.cancel_requested, job.worker, \
+             job.lease_expires_at, job.created_at, job.started_at, job.finished_at, \
+             release.id AS release_id \
+             FROM job LEFT JOIN release ON release.job_id = job.id ",
+            $tail
+        )
+    };
+}
+
+/// `$1` job, `$2` token, `$3` now: the lease is held.
+macro_rules! guard {
+    ($head:literal) => {
+        concat!(
+            "UPDATE job SET ",
+            $head,
+            " WHERE id = $1 AND lease_token = $2 AND state = 'running' AND lease_expires_at > $3"
+        )
+    };
+}
+
+macro_rules! acquire {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE job SET state = 'running', lease_token = $1, worker = $2, \
+             started_at = COALESCE(started_at, $3), lease_expires_at = $4, \
+             attempts = attempts + 1, revision = revision + 1, progress = NULL \
+             WHERE id = (SELECT id FROM job WHERE state = 'queued' OR (state = 'running' \
+             AND lease_expires_at <= $3 AND attempts < $5 AND NOT cancel_requested) \
+             ORDER BY id LIMIT 1",
+            $lock,
+            ") RETURNING id"
+        )
+    };
+}
+
+macro_rules! sweep {
+    ($change:literal, $which:literal, $lock:literal) => {
+        concat!(
+            "UPDATE job SET ",
+            $change,
+            ", lease_token = NULL, lease_expires_at = NULL, finished_at = $1, \
+             revision = revision + 1 WHERE id IN (SELECT id FROM job WHERE state = 'running' \
+             AND lease_expires_at <= $1 AND ",
+            $which,
+            $lock,
+            ")"
+        )
+    };
+}
+
+macro_rules! list {
+    ($states:literal, $ids:literal) => {
+        select!(concat!(
+            "WHERE job.id < $1 AND job.state IN (",
+            $states,
+            ") AND (CAST($3 AS TEXT) IS NULL OR job.dataset_id IN (",
+            $ids,
+            ")) ORDER BY job.id DESC LIMIT $4"
+        ))
+    };
+}
+
+statements! {
+    /// `$1` id, `$2` dataset, `$3` version, `$4` preference version, `$5` engine, `$6` spec,
+    /// `$7` publish, `$8` who, `$9` now.
+    CREATE = "INSERT INTO job (id, dataset_id, dataset_version, preference_version, engine, \
+        spec, publish, created_by, state, revision, attempts, cancel_requested, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9) \
+        ON CONFLICT (id) DO NOTHING";
+    /// `$1` id.
+    GET = select!("WHERE job.id = $1");
+    /// `$1` id, `$2` now.
+    CANCEL_REQUEST = "UPDATE job SET cancel_requested = TRUE, revision = revision + 1, \
+        finished_at = CASE WHEN state = 'queued' THEN $2 ELSE finished_at END, \
+        state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
+        WHERE id = $1 AND state IN ('queued', 'running') AND NOT cancel_requested";
+    /// `$4` expiry, `$5` progress or null. Only progress that is new is a visible change.
+    HEARTBEAT = concat!(guard!("lease_expires_at = $4, \
+        revision = revision + CASE WHEN CAST($5 AS TEXT) IS NULL \
+            OR progress IS NOT DISTINCT FROM CAST($5 AS TEXT) THEN 0 ELSE 1 END, \
+        progress = COALESCE(CAST($5 AS TEXT), progress)"),
+        " RETURNING id, cancel_requested, revision");
+    /// The job has its release.
+    SUCCEED = guard!("state = 'succeeded', lease_token = NULL, lease_expires_at = NULL, \
+        finished_at = $3, revision = revision + 1");
+    /// `$4` problem.
+    FAIL = guard!("state = 'failed', problem = $4, lease_token = NULL, \
+        lease_expires_at = NULL, finished_at = $3, revision = revision + 1");
+    /// Somebody asked for it.
+    CANCEL = guard!("state = 'cancelled', lease_token = NULL, lease_expires_at = NULL, \
+        finished_at = $3, revision = revision + 1");
+    /// Back to the queue, the attempt not counted.
+    YIELD = guard!("state = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'queued' END, \
+        finished_at = CASE WHEN cancel_requested THEN $3 ELSE finished_at END, \
+        attempts = attempts - 1, lease_token = NULL, lease_expires_at = NULL, \
+        progress = NULL, revision = revision + 1");
+    /// `$1` now, `$2` most attempts.
+    WAITING = "SELECT count(*) AS jobs FROM job WHERE state = 'queued' OR (state = 'running' \
+        AND lease_expires_at <= $1 AND attempts < $2 AND NOT cancel_requested)";
+    /// Jobs by state.
+    DEPTH = "SELECT state, count(*) AS jobs FROM job GROUP BY state";
+}
+
+pub(in crate::store) const POSTGRES_ACQUIRE: &str = acquire!(" FOR UPDATE SKIP LOCKED");
+pub(in crate::store) const SQLITE_ACQUIRE: &str = acquire!("");
+
+pub(in crate::store) const POSTGRES_SWEEP_FAILED: &str = sweep!(
+    "state = 'failed', problem = $3",
+    "attempts >= $2 AND NOT cancel_requested",
+    " FOR UPDATE SKIP LOCKED"
+);
+pub(in crate::store) const SQLITE_SWEEP_FAILED: &str = sweep!(
+    "state = 'failed', problem = $3",
+    "attempts >= $2 AND NOT cancel_requested",
+    ""
+);
+
+pub(in crate::store) const POSTGRES_SWEEP_CANCELLED: &str = sweep!(
+    "state = 'cancelled'",
+    "cancel_requested",
+    " FOR UPDATE SKIP LOCKED"
+);
+pub(in crate::store) const SQLITE_SWEEP_CANCELLED: &str =
+    sweep!("state = 'cancelled'", "cancel_requested", "");
+
+pub(in crate::store) const POSTGRES_LIST: &str = list!(
+    "SELECT value FROM json_array_elements_text(CAST($2 AS json))",
+    "SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST($3 AS json))"
+);
+pub(in crate::store) const SQLITE_LIST: &str = list!(
+    "SELECT value FROM json_each($2)",
+    "SELECT unhex(value) FROM json_each($3)"
+);

@@ -1,0 +1,136 @@
+//! Every statement that the store runs, as a constant, an area each file.
+//!
+//! Most texts are the same on both databases. `Dialect` names those that are
+//! not: row locks (SQLite has none and needs none, it has one writer) and
+//! reading a JSON array as rows. `all` lists every text, so that
+//! `Store::statements_check` can prepare each of them on a real database.
+//!
+//! Placeholders are `$1`, `$2`, … on both. A placeholder whose kind PostgreSQL
+//! could not infer from its place is wrapped in a `CAST`.
+
+pub(super) mod datasets;
+pub(super) mod hierarchies;
+pub(super) mod jobs;
+pub(super) mod keys;
+pub(super) mod preferences;
+pub(super) mod releases;
+pub(super) mod versions;
+
+/// Defines constants and lists them in `ALL`.
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
+        $($(#[$doc])* pub(in crate::store) const $name: &str = $text;)*
+
+        /// Every statement of this area.
+        pub(in crate::store) const ALL: &[&str] = &[$($name),*];
+    };
+}
+use statements;
+
+/// The database's clock. Not `now()`, which stands still during a transaction.
+pub(super) const POSTGRES_NOW: &str = "SELECT clock_timestamp()";
+
+/// Sends a signal to every process when the transaction commits.
+pub(super) const PG_NOTIFY: &str = "SELECT pg_notify($1, '')";
+
+/// Answers if the database does.
+pub(super) const PING: &str = "SELECT 1 AS one";
+
+/// The latest migration.
+pub(super) const SCHEMA_VERSION: &str =
+    "SELECT max(version) AS version FROM _sqlx_migrations WHERE success";
+
+/// The statements whose text differs between the databases.
+pub(super) struct Dialect {
+    /// Lets one process at a time make the first admin key.
+    pub(super) first_admin_lock: &'static str,
+    /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
+    pub(super) dataset_list: &'static str,
+    /// Holds a dataset against changes of its records, preferences and publicity.
+    pub(super) dataset_lock: &'static str,
+    /// Holds a dataset against erasure only.
+    pub(super) dataset_keep: &'static str,
+    /// Holds a dataset against everything.
+    pub(super) dataset_lock_erase: &'static str,
+    /// `$1` dataset, `$2` new version, `$3` JSON array of subjects in hexadecimal.
+    pub(super) preference_bulk_close: &'static str,
+    /// `$1` dataset, `$2` new version, `$3` JSON array of `[subject in hexadecimal,
+    /// document]`, `$4` now.
+    pub(super) preference_bulk_insert: &'static str,
+    /// `$1` token, `$2` worker, `$3` now, `$4` expiry, `$5` most attempts.
+    pub(super) job_acquire: &'static str,
+    /// `$1` now, `$2` most attempts, `$3` problem.
+    pub(super) job_sweep_failed: &'static str,
+    /// `$1` now.
+    pub(super) job_sweep_cancelled: &'static str,
+    /// `$1` cursor, `$2` states (JSON), `$3` only these datasets (JSON or null), `$4` limit.
+    pub(super) job_list: &'static str,
+    /// The same for releases.
+    pub(super) release_list: &'static str,
+    /// Reads a release's state and holds its row.
+    pub(super) release_lock: &'static str,
+}
+
+/// PostgreSQL's.
+pub(super) const POSTGRES: Dialect = Dialect {
+    first_admin_lock: keys::POSTGRES_FIRST_ADMIN_LOCK,
+    dataset_list: datasets::POSTGRES_LIST,
+    dataset_lock: datasets::POSTGRES_LOCK,
+    dataset_keep: datasets::POSTGRES_KEEP,
+    dataset_lock_erase: datasets::POSTGRES_LOCK_ERASE,
+    preference_bulk_close: preferences::POSTGRES_BULK_CLOSE,
+    preference_bulk_insert: preferences::POSTGRES_BULK_INSERT,
+    job_acquire: jobs::POSTGRES_ACQUIRE,
+    job_sweep_failed: jobs::POSTGRES_SWEEP_FAILED,
+    job_sweep_cancelled: jobs::POSTGRES_SWEEP_CANCELLED,
+    job_list: jobs::POSTGRES_LIST,
+    release_list: releases::POSTGRES_LIST,
+    release_lock: releases::POSTGRES_LOCK,
+};
+
+/// SQLite's.
+pub(super) const SQLITE: Dialect = Dialect {
+    first_admin_lock: PING,
+    dataset_list: datasets::SQLITE_LIST,
+    dataset_lock: datasets::SQLITE_LOCK,
+    dataset_keep: datasets::SQLITE_LOCK,
+    dataset_lock_erase: datasets::SQLITE_LOCK,
+    preference_bulk_close: preferences::SQLITE_BULK_CLOSE,
+    preference_bulk_insert: preferences::SQLITE_BULK_INSERT,
+    job_acquire: jobs::SQLITE_ACQUIRE,
+    job_sweep_failed: jobs::SQLITE_SWEEP_FAILED,
+    job_sweep_cancelled: jobs::SQLITE_SWEEP_CANCELLED,
+    job_list: jobs::SQLITE_LIST,
+    release_list: releases::SQLITE_LIST,
+    release_lock: releases::SQLITE_LOCK,
+};
+
+/// Every statement that is run on the database of `dialect`.
+pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
+    let shared: [&[&str]; 8] = [
+        &[PING, SCHEMA_VERSION],
+        keys::ALL,
+        datasets::ALL,
+        versions::ALL,
+        hierarchies::ALL,
+        preferences::ALL,
+        jobs::ALL,
+        releases::ALL,
+    ];
+    let own = [
+        dialect.first_admin_lock,
+        dialect.dataset_list,
+        dialect.dataset_lock,
+        dialect.dataset_keep,
+        dialect.dataset_lock_erase,
+        dialect.preference_bulk_close,
+        dialect.preference_bulk_insert,
+        dialect.job_acquire,
+        dialect.job_sweep_failed,
+        dialect.job_sweep_cancelled,
+        dialect.job_list,
+        dialect.release_list,
+        dialect.release_lock,
+    ];
+    shared.into_iter().flatten().copied().chain(own).collect()
+}

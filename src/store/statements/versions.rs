@@ -1,0 +1,42 @@
+//! Statements on versions of records and their chunks.
+//!
+//! The chunks of a version are the first `chunks` of its epoch.
+
+use super::statements;
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT dataset_version.dataset_id, dataset_version.version, mode, epoch, chunks, \
+             records, dropped, total_records, sha256, hierarchies, dataset_version.created_by, \
+             dataset_version.created_at FROM dataset_version JOIN dataset \
+             ON dataset.id = dataset_version.dataset_id AND dataset.erased_at IS NULL \
+             WHERE dataset_version.dataset_id = $1 ",
+            $tail
+        )
+    };
+}
+
+statements! {
+    /// `$1` dataset, `$2` version.
+    GET = select!("AND dataset_version.version = $2");
+    /// `$1` dataset.
+    LIST = select!("ORDER BY dataset_version.version DESC");
+    /// `$1` dataset, `$2` version, `$3` mode, `$4` epoch, `$5` chunks, `$6` records,
+    /// `$7` dropped, `$8` total, `$9` sha256, `$10` hierarchies, `$11` who, `$12` now.
+    CREATE = "INSERT INTO dataset_version (dataset_id, version, mode, epoch, chunks, records, \
+        dropped, total_records, sha256, hierarchies, created_by, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    /// `$1` dataset, `$2` epoch, `$3` position, `$4` records, `$5` sha256, `$6` bytes.
+    CHUNK_CREATE = "INSERT INTO chunk (dataset_id, epoch, position, records, sha256, bytes) \
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    /// `$1` dataset, `$2` epoch, `$3` number of chunks.
+    CHUNK_LIST = "SELECT dataset_id, epoch, position, records, sha256, length(bytes) AS size \
+        FROM chunk WHERE dataset_id = $1 AND epoch = $2 AND position < $3 ORDER BY position";
+    /// `$1` dataset, `$2` version, `$3` position.
+    CHUNK_GET = "SELECT chunk.dataset_id, chunk.epoch, chunk.position, chunk.sha256, chunk.bytes \
+        FROM dataset_version JOIN chunk ON chunk.dataset_id = dataset_version.dataset_id \
+        AND chunk.epoch = dataset_version.epoch AND chunk.position < dataset_version.chunks \
+        WHERE dataset_version.dataset_id = $1 AND dataset_version.version = $2 \
+        AND chunk.position = $3";
+}
