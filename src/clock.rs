@@ -21,7 +21,7 @@ pub trait Clock: Send + Sync + 'static {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[allow(
+    #[expect(
         clippy::disallowed_methods,
         reason = "the one place that asks the system"
     )]

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod leases;
+mod store;
 
 use sqlx::{Connection, PgConnection};
 

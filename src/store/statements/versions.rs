@@ -31,7 +31,7 @@ statements! {
     CHUNK_CREATE = "INSERT INTO chunk (dataset_id, epoch, position, records, sha256, bytes) \
         VALUES ($1, $2, $3, $4, $5, $6)";
     /// `$1` dataset, `$2` epoch, `$3` number of chunks.
-    CHUNK_LIST = "SELECT dataset_id, epoch, position, records, sha256, length(bytes) AS size \
+    CHUNK_LIST = "SELECT dataset_id, epoch, position, records, sha256, CAST(length(bytes) AS bigint) AS size \
         FROM chunk WHERE dataset_id = $1 AND epoch = $2 AND position < $3 ORDER BY position";
     /// `$1` dataset, `$2` version, `$3` position.
     CHUNK_GET = "SELECT chunk.dataset_id, chunk.epoch, chunk.position, chunk.sha256, chunk.bytes \

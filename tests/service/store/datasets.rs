@@ -1,0 +1,179 @@
+//! Datasets and their erasure.
+
+use serde_json::json;
+use vizard::ids::DatasetId;
+use vizard::store::{
+    Erasure, JobState, PageRequest, PublishDecision, ReleaseState, StoreError, VersionMode,
+};
+
+use super::stage::{Stage, draft, on_both, version};
+
+async fn a_new_dataset_has_no_records(stage: &Stage) {
+    let id = stage.dataset().await;
+    let row = stage.store.dataset_get(id).await.expect("it is there");
+    assert_eq!(
+        (row.version, row.records, row.preference_version),
+        (0, 0, 0)
+    );
+    assert_eq!(
+        (row.subjects_with_preference, row.hierarchies),
+        (0, json!({}))
+    );
+    assert_eq!(row.schema, json!({"name": "admissions", "attributes": []}));
+}
+
+async fn a_dataset_tells_of_its_latest_version_and_of_subjects_once(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.filled_dataset().await);
+    for subject in ["1", "2", "1"] {
+        let document = json!({"exclude": true});
+        store
+            .preference_put(id, subject.to_owned(), document)
+            .await
+            .expect("it is kept");
+    }
+    let append = version(id, 1, VersionMode::Append, &[b"more", b"and more"]);
+    store.version_commit(append).await.expect("a version");
+    let row = store.dataset_get(id).await.expect("it is there");
+    assert_eq!((row.version, row.records), (2, 30));
+    assert_eq!(
+        (row.preference_version, row.subjects_with_preference),
+        (3, 2)
+    );
+    assert_eq!(row.hierarchies, json!({"icd10": "abc"}));
+}
+
+async fn a_list_holds_only_the_datasets_asked_for(stage: &Stage) {
+    let ids = [
+        stage.dataset().await,
+        stage.dataset().await,
+        stage.dataset().await,
+    ];
+    let listed = async |only| {
+        let page = stage
+            .store
+            .dataset_list(PageRequest::default(), only)
+            .await
+            .expect("a page");
+        page.items
+            .into_iter()
+            .map(|dataset| dataset.id)
+            .collect::<Vec<DatasetId>>()
+    };
+    assert_eq!(listed(None).await, [ids[2], ids[1], ids[0]]);
+    assert_eq!(listed(Some(vec![ids[0], ids[2]])).await, [ids[2], ids[0]]);
+    assert_eq!(listed(Some(Vec::new())).await, []);
+}
+
+async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.filled_dataset().await);
+    let published = stage.draft_release(id).await;
+    let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
+    store
+        .release_publish(published, allow)
+        .await
+        .expect("it is published");
+    let kept_draft = stage.draft_release(id).await;
+    store
+        .preference_put(id, "1".to_owned(), json!({}))
+        .await
+        .expect("it is kept");
+    store
+        .preference_put(id, "1".to_owned(), json!({"exclude": true}))
+        .await
+        .expect("it is kept");
+    stage.job(id).await;
+    let running = stage.acquire().await;
+    let queued = stage.job(id).await.id;
+
+    let erasure = store.dataset_erase(id).await.expect("it is erased");
+    assert_eq!(
+        erasure,
+        Erasure {
+            chunks: 1,
+            preferences: 2,
+            drafts: 1,
+            jobs_cancelled: 2
+        }
+    );
+
+    assert!(matches!(
+        store.dataset_get(id).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    assert!(matches!(
+        store.version_get(id, 1).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    assert!(matches!(
+        store.chunk_get(id, 1, 0).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    assert!(matches!(
+        store.release_get(kept_draft).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    assert!(
+        store
+            .preferences_at(id, 2)
+            .await
+            .expect("an answer")
+            .is_empty()
+    );
+    let listed = store
+        .dataset_list(PageRequest::default(), None)
+        .await
+        .expect("a page");
+    assert!(listed.items.is_empty());
+
+    let public = store
+        .release_get(published)
+        .await
+        .expect("what is public stays");
+    assert_eq!(public.state, ReleaseState::Published);
+    let piece = store
+        .table_piece(published, "microdata".to_owned(), 0)
+        .await;
+    assert_eq!(piece.expect("its bytes stay"), b"first");
+    assert!(matches!(
+        store.release_lineage(published).await,
+        Err(StoreError::NotFound { .. })
+    ));
+    for job in [queued, running.job.id] {
+        assert_eq!(
+            store.job_get(job).await.expect("it stays").state,
+            JobState::Cancelled
+        );
+    }
+    let late = store
+        .job_complete(running.job.id, running.lease_token, draft())
+        .await;
+    assert!(matches!(late, Err(StoreError::LeaseLost)), "{late:?}");
+}
+
+async fn an_erased_dataset_takes_nothing_any_more(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.filled_dataset().await);
+    store.dataset_erase(id).await.expect("it is erased");
+    let again = store.dataset_erase(id).await;
+    assert!(matches!(again, Err(StoreError::NotFound { .. })));
+    let upload = store
+        .version_commit(version(id, 1, VersionMode::Append, &[b"late"]))
+        .await;
+    assert!(
+        matches!(upload, Err(StoreError::NotFound { .. })),
+        "{upload:?}"
+    );
+    let preference = store.preference_put(id, "1".to_owned(), json!({})).await;
+    assert!(matches!(preference, Err(StoreError::NotFound { .. })));
+    let many = store
+        .preference_bulk(id, vec![("1".to_owned(), json!({}))])
+        .await;
+    assert!(matches!(many, Err(StoreError::NotFound { .. })));
+}
+
+on_both!(
+    a_new_dataset_has_no_records,
+    a_dataset_tells_of_its_latest_version_and_of_subjects_once,
+    a_list_holds_only_the_datasets_asked_for,
+    erasing_leaves_nothing_personal_and_keeps_what_is_public,
+    an_erased_dataset_takes_nothing_any_more,
+);

@@ -1,0 +1,261 @@
+//! An empty store on either database, and short ways to fill it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use tempfile::TempDir;
+use vizard::clock::{ManualClock, SystemClock};
+use vizard::ids::{DatasetId, JobId, ReleaseId};
+use vizard::store::{
+    AcquiredJob, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
+    ReleaseCommit, Store, StoreOptions, VersionMode, open,
+};
+
+use crate::common::postgres::cluster;
+
+/// Makes one test on each database of every async function over a `&Stage`.
+macro_rules! on_both {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $test() {
+                super::$test(&$crate::store::Stage::sqlite().await).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $test() {
+                // Where PostgreSQL is missing the cluster says that it skips.
+                if let Some(stage) = $crate::store::Stage::postgres().await {
+                    super::$test(&stage).await;
+                }
+            })+
+        }
+    };
+}
+pub(crate) use on_both;
+
+/// How long leases last in these tests: so long that none runs out by itself.
+pub const LEASE: Duration = Duration::from_secs(600);
+
+enum Database {
+    Sqlite {
+        _folder: TempDir,
+        url: String,
+        clock: Arc<ManualClock>,
+    },
+    Postgres {
+        url: String,
+    },
+}
+
+/// An empty store.
+pub struct Stage {
+    pub store: Arc<dyn Store>,
+    database: Database,
+}
+
+impl Stage {
+    /// On SQLite, with a clock that stands still.
+    pub async fn sqlite() -> Self {
+        let folder = TempDir::new().expect("a folder for the store");
+        let url = format!("sqlite:{}", folder.path().join("vizard.db").display());
+        let start = DateTime::from_timestamp(1_800_000_000, 123_456_000).expect("in range");
+        let clock = Arc::new(ManualClock::new(start));
+        let store = open(StoreOptions::new(&url), clock.clone())
+            .await
+            .expect("it opens");
+        Self {
+            store,
+            database: Database::Sqlite {
+                _folder: folder,
+                url,
+                clock,
+            },
+        }
+    }
+
+    /// On PostgreSQL, in a database of its own; `None` where there is none.
+    pub async fn postgres() -> Option<Self> {
+        let url = cluster()?.fresh_database();
+        let store = open(StoreOptions::new(&url), Arc::new(SystemClock))
+            .await
+            .expect("it opens");
+        Some(Self {
+            store,
+            database: Database::Postgres { url },
+        })
+    }
+
+    /// The store's address.
+    pub fn url(&self) -> &str {
+        match &self.database {
+            Database::Sqlite { url, .. } | Database::Postgres { url } => url,
+        }
+    }
+
+    /// Lets every lease run out: moves the clock, or the leases where the
+    /// clock is the database's.
+    pub async fn let_leases_run_out(&self) {
+        match &self.database {
+            Database::Sqlite { clock, .. } => {
+                clock.advance(TimeDelta::from_std(LEASE).expect("in range"));
+            }
+            Database::Postgres { .. } => {
+                self.sabotage(
+                    "UPDATE job SET lease_expires_at = clock_timestamp() \
+                     WHERE lease_expires_at IS NOT NULL",
+                )
+                .await;
+            }
+        }
+    }
+
+    /// Runs a statement behind the store's back.
+    pub async fn sabotage(&self, statement: &str) {
+        let statement = AssertSqlSafe(statement.to_owned());
+        match &self.database {
+            Database::Sqlite { url, .. } => {
+                let mut connection = SqliteConnection::connect(url).await.expect("the file");
+                connection
+                    .execute(sqlx::query(statement))
+                    .await
+                    .expect("it runs");
+                connection.close().await.expect("it closes");
+            }
+            Database::Postgres { url } => {
+                let mut connection = PgConnection::connect(url).await.expect("the database");
+                connection
+                    .execute(sqlx::query(statement))
+                    .await
+                    .expect("it runs");
+                connection.close().await.expect("it closes");
+            }
+        }
+    }
+
+    /// A dataset without records.
+    pub async fn dataset(&self) -> DatasetId {
+        let dataset = NewDataset {
+            id: DatasetId::generate(),
+            name: "admissions".to_owned(),
+            schema: json!({"name": "admissions", "attributes": []}),
+            created_by: "a test".to_owned(),
+        };
+        self.store
+            .dataset_create(dataset)
+            .await
+            .expect("a dataset")
+            .id
+    }
+
+    /// A dataset with one version of one chunk.
+    pub async fn filled_dataset(&self) -> DatasetId {
+        let dataset = self.dataset().await;
+        let version = version(dataset, 0, VersionMode::Append, &[b"records"]);
+        self.store.version_commit(version).await.expect("a version");
+        dataset
+    }
+
+    /// A queued job on the first version of a dataset.
+    pub async fn job(&self, dataset: DatasetId) -> JobRow {
+        let preference_version = self
+            .store
+            .dataset_get(dataset)
+            .await
+            .expect("the dataset")
+            .preference_version;
+        let job = NewJob {
+            id: JobId::generate(),
+            dataset,
+            dataset_version: 1,
+            preference_version,
+            engine: "lgb".to_owned(),
+            spec: json!({"engine": "lgb"}),
+            publish: "manual".to_owned(),
+            created_by: "a test".to_owned(),
+        };
+        self.store.job_create(job).await.expect("a job")
+    }
+
+    /// Acquires the next job, which must be there.
+    pub async fn acquire(&self) -> AcquiredJob {
+        let acquired = self.store.job_acquire("worker".to_owned(), LEASE).await;
+        acquired.expect("acquiring works").expect("a job waits")
+    }
+
+    /// A job of the dataset brought to a draft.
+    pub async fn draft_release(&self, dataset: DatasetId) -> ReleaseId {
+        self.job(dataset).await;
+        let acquired = self.acquire().await;
+        let release = draft();
+        let id = release.id;
+        let state = self
+            .store
+            .job_complete(acquired.job.id, acquired.lease_token, release)
+            .await;
+        assert_eq!(
+            state.expect("it completes"),
+            vizard::store::ReleaseState::Draft
+        );
+        id
+    }
+}
+
+/// A version whose chunks are the given bytes, ten records each.
+pub fn version(
+    dataset: DatasetId,
+    base_version: u64,
+    mode: VersionMode,
+    chunks: &[&[u8]],
+) -> NewVersion {
+    let chunks: Vec<NewChunk> = chunks
+        .iter()
+        .map(|bytes| NewChunk {
+            bytes: bytes.to_vec(),
+            records: 10,
+        })
+        .collect();
+    NewVersion {
+        dataset,
+        base_version,
+        mode,
+        records: 10 * chunks.len() as u64,
+        dropped: 3,
+        sha256: [7; 32],
+        hierarchies: json!({"icd10": "abc"}),
+        created_by: "a test".to_owned(),
+        chunks: Box::new(chunks.into_iter().map(Ok)),
+    }
+}
+
+/// What a job may produce: two tables, one in two pieces.
+pub fn draft() -> ReleaseCommit {
+    let piece = |bytes: &[u8], rows| NewPiece {
+        bytes: bytes.to_vec(),
+        raw_bytes: 100,
+        rows,
+    };
+    let table = |name: &str, pieces: Vec<NewPiece>| NewReleaseTable {
+        name: name.to_owned(),
+        columns: json!([{"name": "age"}]),
+        rows: pieces.iter().map(|piece| piece.rows).sum(),
+        sha256: [9; 32],
+        pieces,
+    };
+    ReleaseCommit {
+        id: ReleaseId::generate(),
+        manifest: json!({"format": "vizard-release/1"}),
+        report: json!({"c_dm": 12}),
+        verification: json!({"holds": true}),
+        lineage: b"table,row,subject".to_vec(),
+        tables: vec![
+            table("microdata", vec![piece(b"first", 6), piece(b"second", 4)]),
+            table("buckets", vec![piece(b"third", 2)]),
+        ],
+        publish: None,
+    }
+}

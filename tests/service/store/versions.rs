@@ -1,0 +1,207 @@
+//! Versions of records and their chunks.
+
+use sha2::{Digest, Sha256};
+use vizard::store::{Conflict, NewChunk, StoreError, VersionMode};
+
+use super::stage::{Stage, on_both, version};
+
+/// The bytes of a version, chunk by chunk.
+async fn content(stage: &Stage, dataset: vizard::ids::DatasetId, version: u64) -> Vec<Vec<u8>> {
+    let chunks = stage
+        .store
+        .version_chunk_list(dataset, version)
+        .await
+        .expect("chunks");
+    let mut content = Vec::new();
+    for (position, chunk) in (0..).zip(chunks) {
+        assert_eq!(chunk.position, position);
+        let bytes = stage
+            .store
+            .chunk_get(dataset, version, position)
+            .await
+            .expect("a chunk");
+        assert_eq!(chunk.bytes, bytes.len() as u64);
+        assert_eq!(chunk.sha256, <[u8; 32]>::from(Sha256::digest(&bytes)));
+        content.push(bytes);
+    }
+    content
+}
+
+async fn an_append_shares_the_chunks_before_and_a_replace_begins_anew(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.dataset().await);
+    let commits = [
+        (VersionMode::Append, vec![b"a1".as_slice(), b"a2"], 20),
+        (VersionMode::Append, vec![b"b1".as_slice()], 30),
+        (VersionMode::Replace, vec![b"c1".as_slice()], 10),
+        (VersionMode::Append, vec![b"d1".as_slice()], 20),
+    ];
+    for (base, (mode, chunks, total)) in (0..).zip(commits) {
+        let row = store
+            .version_commit(version(id, base, mode, &chunks))
+            .await
+            .expect("a version");
+        assert_eq!(
+            (row.version, row.mode, row.total_records),
+            (base + 1, mode, total)
+        );
+        assert_eq!((row.records, row.dropped), (10 * chunks.len() as u64, 3));
+        assert_eq!(
+            store.version_get(id, base + 1).await.expect("it is there"),
+            row
+        );
+    }
+    assert_eq!(
+        content(stage, id, 1).await,
+        [b"a1".to_vec(), b"a2".to_vec()]
+    );
+    assert_eq!(
+        content(stage, id, 2).await,
+        [b"a1".to_vec(), b"a2".to_vec(), b"b1".to_vec()]
+    );
+    assert_eq!(content(stage, id, 3).await, [b"c1".to_vec()]);
+    assert_eq!(
+        content(stage, id, 4).await,
+        [b"c1".to_vec(), b"d1".to_vec()]
+    );
+    let versions = store.version_list(id).await.expect("a list");
+    assert_eq!(
+        versions.iter().map(|row| row.version).collect::<Vec<_>>(),
+        [4, 3, 2, 1]
+    );
+    let beyond = store.chunk_get(id, 1, 2).await;
+    assert!(
+        matches!(beyond, Err(StoreError::NotFound { .. })),
+        "not of that version"
+    );
+}
+
+async fn an_empty_upload_is_a_version_too(stage: &Stage) {
+    let id = stage.filled_dataset().await;
+    let row = stage
+        .store
+        .version_commit(version(id, 1, VersionMode::Append, &[]))
+        .await;
+    assert_eq!(row.expect("a version").total_records, 10);
+    assert_eq!(content(stage, id, 2).await, [b"records".to_vec()]);
+}
+
+async fn a_version_on_an_older_base_is_refused(stage: &Stage) {
+    let id = stage.filled_dataset().await;
+    let late = stage
+        .store
+        .version_commit(version(id, 0, VersionMode::Replace, &[b"late"]))
+        .await;
+    assert!(
+        matches!(late, Err(StoreError::Conflict(Conflict::VersionMoved))),
+        "{late:?}"
+    );
+    assert_eq!(content(stage, id, 1).await, [b"records".to_vec()]);
+}
+
+async fn of_many_appends_on_one_base_one_wins(stage: &Stage) {
+    let id = stage.filled_dataset().await;
+    let tasks: Vec<_> = (0..8u8)
+        .map(|number| {
+            let store = stage.store.clone();
+            let commit = version(id, 1, VersionMode::Append, &[&[number], &[number]]);
+            tokio::spawn(async move { store.version_commit(commit).await })
+        })
+        .collect();
+    let mut won = Vec::new();
+    for task in tasks {
+        match task.await.expect("no panic") {
+            Ok(row) => won.push(row),
+            Err(StoreError::Conflict(Conflict::VersionMoved)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(won.len(), 1);
+    let content = content(stage, id, 2).await;
+    assert_eq!(content.len(), 3);
+    assert_eq!(
+        content[1], content[2],
+        "both chunks are of the one that won"
+    );
+}
+
+async fn a_source_that_breaks_off_leaves_nothing(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.filled_dataset().await);
+    let mut broken = version(id, 1, VersionMode::Append, &[]);
+    broken.records = 10;
+    let chunk = NewChunk {
+        bytes: b"half".to_vec(),
+        records: 10,
+    };
+    broken.chunks = Box::new([Ok(chunk), Err(std::io::Error::other("gone"))].into_iter());
+    let answer = store.version_commit(broken).await;
+    assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
+    let mut miscounted = version(id, 1, VersionMode::Append, &[b"ten records"]);
+    miscounted.records = 11;
+    let answer = store.version_commit(miscounted).await;
+    assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
+
+    let dataset = store.dataset_get(id).await.expect("it is there");
+    assert_eq!((dataset.version, dataset.records), (1, 10));
+    let next = store
+        .version_commit(version(id, 1, VersionMode::Append, &[b"whole"]))
+        .await;
+    assert_eq!(next.expect("a version").version, 2);
+    assert_eq!(
+        content(stage, id, 2).await,
+        [b"records".to_vec(), b"whole".to_vec()]
+    );
+}
+
+async fn a_dropped_request_leaves_all_or_nothing_and_harms_nobody(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.dataset().await);
+    for round in 0..40u64 {
+        let base = store.dataset_get(id).await.expect("it is there").version;
+        let chunks: Vec<&[u8]> = vec![b"one", b"two", b"three"];
+        let commit = store.version_commit(version(id, base, VersionMode::Append, &chunks));
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(100 * round), commit).await;
+        // Another request on the same connections, at once.
+        store
+            .preference_put(id, "1".to_owned(), serde_json::json!({}))
+            .await
+            .expect("it works");
+    }
+    let last = store.dataset_get(id).await.expect("it is there");
+    assert_eq!(
+        last.preference_version, 40,
+        "no change was lost in a stale transaction"
+    );
+    if last.version > 0 {
+        assert_eq!(last.records % 30, 0);
+        let chunks = content(stage, id, last.version).await;
+        assert_eq!(chunks.len() as u64 * 10, last.records);
+    }
+}
+
+async fn damage_is_found_and_named(stage: &Stage) {
+    let id = stage.filled_dataset().await;
+    let damaged = |answer: Result<Vec<u8>, StoreError>| match answer {
+        Err(StoreError::Inconsistent { table, column, row }) => (table, column, row),
+        other => panic!("{other:?}"),
+    };
+    stage.sabotage("UPDATE chunk SET bytes = sha256").await;
+    let (table, column, row) = damaged(stage.store.chunk_get(id, 1, 0).await);
+    assert_eq!((table, column), ("chunk", "bytes"));
+    assert!(row.contains(&id.uuid().to_string()), "{row}");
+    stage.sabotage("DELETE FROM chunk").await;
+    let list = stage
+        .store
+        .version_chunk_list(id, 1)
+        .await
+        .map(|_| Vec::new());
+    assert_eq!(damaged(list).0, "dataset_version");
+}
+
+on_both!(
+    an_append_shares_the_chunks_before_and_a_replace_begins_anew,
+    an_empty_upload_is_a_version_too,
+    a_version_on_an_older_base_is_refused,
+    of_many_appends_on_one_base_one_wins,
+    a_source_that_breaks_off_leaves_nothing,
+    a_dropped_request_leaves_all_or_nothing_and_harms_nobody,
+    damage_is_found_and_named,
+);
