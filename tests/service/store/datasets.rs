@@ -1,7 +1,7 @@
 //! Datasets and their erasure.
 
 use serde_json::json;
-use vizard::ids::DatasetId;
+use vizard::ids::{DatasetId, ReleaseId};
 use vizard::store::{
     Erasure, JobState, PageRequest, PublishDecision, ReleaseState, StoreError, VersionMode,
 };
@@ -62,6 +62,23 @@ async fn a_list_holds_only_the_datasets_asked_for(stage: &Stage) {
     assert_eq!(listed(None).await, [ids[2], ids[1], ids[0]]);
     assert_eq!(listed(Some(vec![ids[0], ids[2]])).await, [ids[2], ids[0]]);
     assert_eq!(listed(Some(Vec::new())).await, []);
+}
+
+async fn only_what_is_public_stays(stage: &Stage, published: ReleaseId) {
+    let store = &stage.store;
+    let public = store
+        .release_get(published)
+        .await
+        .expect("what is public stays");
+    assert_eq!(public.state, ReleaseState::Published);
+    let piece = store
+        .table_piece(published, "microdata".to_owned(), 0)
+        .await;
+    assert_eq!(piece.expect("its bytes stay"), b"first");
+    assert!(matches!(
+        store.release_lineage(published).await,
+        Err(StoreError::NotFound { .. })
+    ));
 }
 
 async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage) {
@@ -125,19 +142,7 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
         .expect("a page");
     assert!(listed.items.is_empty());
 
-    let public = store
-        .release_get(published)
-        .await
-        .expect("what is public stays");
-    assert_eq!(public.state, ReleaseState::Published);
-    let piece = store
-        .table_piece(published, "microdata".to_owned(), 0)
-        .await;
-    assert_eq!(piece.expect("its bytes stay"), b"first");
-    assert!(matches!(
-        store.release_lineage(published).await,
-        Err(StoreError::NotFound { .. })
-    ));
+    only_what_is_public_stays(stage, published).await;
     for job in [queued, running.job.id] {
         assert_eq!(
             store.job_get(job).await.expect("it stays").state,
