@@ -1,0 +1,36 @@
+# syntax=docker/dockerfile:1
+# One binary on a slim system, run by a user without rights.
+#   docker build --tag vizard .
+
+FROM rust:1.95-bookworm AS build
+WORKDIR /source
+COPY . .
+# The caches live outside the image: a change of one line does not build every crate anew.
+RUN --mount=type=cache,target=/usr/local/cargo/registry \
+    --mount=type=cache,target=/source/target \
+    cargo build --release --locked --bin vizard \
+    && cp target/release/vizard /vizard
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin vizard \
+    && install --directory --owner vizard --group vizard --mode 0700 /data
+COPY --from=build /vizard /usr/local/bin/vizard
+
+USER vizard
+WORKDIR /data
+VOLUME /data
+# Where the embedded store and the first key are kept, and where an upload waits
+# on disk until all of it is valid.
+ENV VIZARD_DATA=/data \
+    TMPDIR=/data \
+    VIZARD_LISTEN=0.0.0.0:8080
+EXPOSE 8080
+# The server finishes or releases its jobs before it ends.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["vizard", "healthcheck"]
+ENTRYPOINT ["vizard"]
+CMD ["serve"]
