@@ -8,8 +8,10 @@ use super::text::TextColumn;
 
 /// Records in a chunk; bounds the memory of an upload.
 pub const CHUNK_RECORDS_MAX: usize = 65_536;
-/// Bytes of text after which a chunk is closed, however few its records.
-pub const CHUNK_TEXT_BYTES_MAX: usize = 8 << 20;
+/// Bytes in memory after which a chunk is closed, however few its records.
+pub const CHUNK_BYTES_MAX: usize = 6 << 20;
+/// Bytes of a chunk as it is stored.
+pub const CHUNK_STORED_BYTES_MAX: usize = 8 << 20;
 
 /// A run of records: one column per attribute, in schema order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,7 +29,7 @@ pub enum ChunkColumn {
     Text(TextColumn),
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Finite numbers.
+    /// Finite numbers; never the negative zero.
     Decimal(Vec<f64>),
     /// Days since 1970-01-01.
     Date(Vec<i32>),
@@ -38,4 +40,22 @@ pub enum ChunkColumn {
         /// One position in `labels` per record.
         codes: Vec<u32>,
     },
+}
+
+impl ChunkColumn {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(texts) => texts.len(),
+            Self::Integer(values) => values.len(),
+            Self::Decimal(values) => values.len(),
+            Self::Date(values) => values.len(),
+            Self::Category { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }

@@ -6,18 +6,39 @@
 //! whose published attributes are columns of [`Code`]s into an ordered
 //! [`Domain`]; engines, verifier and measures work on codes alone.
 
+pub mod builder;
 pub mod chunk;
+pub mod chunk_codec;
 pub mod column;
 pub mod domain;
 pub mod error;
 pub mod hierarchy;
 pub mod index;
+pub mod limits;
 pub mod preference;
+pub mod preference_read;
+pub mod records;
 pub mod schema;
+pub mod subjects;
 pub mod table;
 pub mod text;
 
+mod cell;
+mod csv;
+mod dictionary;
+mod digest;
+mod faults;
+mod intake;
+mod intake_column;
+mod lines;
+mod ndjson;
+mod number;
+mod preference_document;
+mod window;
+
+pub use builder::TableBuilder;
 pub use chunk::{Chunk, ChunkColumn};
+pub use chunk_codec::{decode_chunk, encode_chunk};
 pub use column::CodedColumn;
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, TableError};
@@ -25,7 +46,11 @@ pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
+pub use limits::{ReadLimits, Target};
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
+pub use preference_read::{check_terms, read_preferences};
+pub use records::{ReadSummary, RecordFormat, read_records};
 pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
+pub use subjects::{Spill, SubjectKeys};
 pub use table::{Table, TableColumn};
 pub use text::TextColumn;

@@ -88,7 +88,11 @@ pub struct Terms {
 }
 
 /// The preference document of one subject.
+///
+/// Reading is strict: an unknown or repeated field is refused, here and in
+/// `max_leakage` and `guard`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "super::preference_document::Draft")]
 pub struct Preference {
     /// Key of the subject.
     pub subject: String,

@@ -21,6 +21,13 @@ impl TextColumn {
         self.ends.push(self.bytes.len());
     }
 
+    /// Appends all texts of another column.
+    pub fn append(&mut self, other: &Self) {
+        let start = self.bytes.len();
+        self.bytes.push_str(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+    }
+
     /// The text at `position`; panics beyond the end, as a slice does.
     pub fn get(&self, position: usize) -> &str {
         let start = match position {

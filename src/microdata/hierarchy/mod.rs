@@ -10,6 +10,7 @@ mod read;
 mod tree;
 
 pub use read::{HierarchyFormat, Intervals};
+pub(super) use tree::Branch;
 pub use tree::{Hierarchy, Node, NodeIndex};
 
 use std::collections::BTreeMap;

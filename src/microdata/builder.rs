@@ -1,0 +1,283 @@
+//! Joins chunks to a [`Table`]: orders each domain and codes each cell.
+//!
+//! Values are kept as they come, categories as provisional codes; when all
+//! chunks are there, values are ranked, which is one counting pass for most
+//! attributes, and labels are put in their order. There is no `String` per
+//! cell and no lookup by text per cell.
+
+use std::sync::Arc;
+
+use super::chunk::{Chunk, ChunkColumn};
+use super::column::CodedColumn;
+use super::dictionary::TextDictionary;
+use super::domain::{Domain, MISSING_LABEL, Values};
+use super::error::TableError;
+use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
+use super::index::Code;
+use super::number::{Number, ranked, tree_over};
+use super::schema::{Attribute, AttributeType, Multiplicity, Role, Schema};
+use super::table::{Table, TableColumn};
+use super::text::TextColumn;
+
+/// A table under construction.
+pub struct TableBuilder {
+    schema: Arc<Schema>,
+    columns: Vec<Building>,
+    records: usize,
+    /// Distinct subjects, where a subject may have many records.
+    subjects: TextDictionary,
+    subject_of: Vec<u32>,
+    /// The only subject keys, where each record is its own subject.
+    subject_keys: TextColumn,
+}
+
+/// One attribute under construction.
+enum Building {
+    SubjectKey,
+    Identifier(TextColumn),
+    Integer(Vec<i64>, Option<HierarchySource>),
+    Decimal(Vec<f64>, Option<HierarchySource>),
+    Date(Vec<i32>, Option<HierarchySource>),
+    Category { codes: Vec<u32>, labels: Labels },
+}
+
+/// The labels of a category and their provisional codes.
+enum Labels {
+    /// Codes are those of the leaves; behind the last one the missing value.
+    Tree {
+        tree: Arc<Hierarchy>,
+        has_missing: bool,
+    },
+    /// Codes are in order of first appearance.
+    Free(TextDictionary),
+}
+
+impl TableBuilder {
+    /// A table without records. Hierarchies that the schema does not name are
+    /// ignored; one that it names and that is absent is
+    /// [`TableError::HierarchyUnknown`].
+    pub fn new(schema: Arc<Schema>, hierarchies: &HierarchySet) -> Result<Self, TableError> {
+        let columns = (0_usize..).zip(schema.attributes());
+        let columns = columns
+            .map(|(at, attribute)| match at == schema.subject_key().at() {
+                true => Ok(Building::SubjectKey),
+                false => Building::new(attribute, hierarchies),
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            schema,
+            columns,
+            records: 0,
+            subjects: TextDictionary::default(),
+            subject_of: Vec::new(),
+            subject_keys: TextColumn::new(),
+        })
+    }
+
+    /// Adds the records of a chunk. [`TableError::Chunk`]: it was not made
+    /// for this schema and these hierarchies.
+    pub fn push(&mut self, chunk: Chunk) -> Result<(), TableError> {
+        let fits = chunk.columns.len() == self.columns.len()
+            && chunk
+                .columns
+                .iter()
+                .all(|cells| cells.len() == chunk.records);
+        if !fits {
+            return Err(unfit("columns"));
+        }
+        self.records += chunk.records;
+        if self.records >= u32::MAX as usize {
+            return Err(unfit("number of records"));
+        }
+        for (at, cells) in chunk.columns.into_iter().enumerate() {
+            match (&mut self.columns[at], cells) {
+                (Building::SubjectKey, ChunkColumn::Text(keys)) => self.push_subjects(&keys),
+                (Building::SubjectKey, _) => return Err(unfit("subject keys")),
+                (column, cells) => column.push(cells)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of all records pushed.
+    pub fn finish(self) -> Result<Table, TableError> {
+        let columns = self.columns.into_iter().map(Building::finish);
+        let columns = columns.collect::<Result<_, _>>()?;
+        let subject_keys = match self.schema.multiplicity() {
+            Multiplicity::One => self.subject_keys,
+            Multiplicity::Many => self.subjects.into_texts(),
+        };
+        Ok(Table::new(
+            self.schema,
+            columns,
+            subject_keys,
+            self.subject_of,
+        ))
+    }
+
+    fn push_subjects(&mut self, keys: &TextColumn) {
+        if self.schema.multiplicity() == Multiplicity::One {
+            self.subject_keys.append(keys);
+            return;
+        }
+        // A subject's records mostly stand together.
+        let mut last: Option<(&str, u32)> = None;
+        for key in keys.iter() {
+            let subject = match last {
+                Some((before, subject)) if before == key => subject,
+                _ => self.subjects.intern(key).0,
+            };
+            last = Some((key, subject));
+            self.subject_of.push(subject);
+        }
+    }
+}
+
+impl Building {
+    fn new(attribute: &Attribute, hierarchies: &HierarchySet) -> Result<Self, TableError> {
+        let Some(kind) = attribute
+            .kind
+            .filter(|_| attribute.role != Role::Identifier)
+        else {
+            return Ok(Self::Identifier(TextColumn::new()));
+        };
+        let source = match &attribute.hierarchy {
+            None => None,
+            Some(name) => match hierarchies.get(name) {
+                Some(source) => Some(source.clone()),
+                None => return Err(TableError::HierarchyUnknown(name.clone())),
+            },
+        };
+        Ok(match (kind, source) {
+            (AttributeType::Integer, source) => Self::Integer(Vec::new(), source),
+            (AttributeType::Decimal, source) => Self::Decimal(Vec::new(), source),
+            (_, Some(HierarchySource::Intervals(_))) => {
+                return Err(TableError::Hierarchy(
+                    "intervals are laid over integers and decimals only".into(),
+                ));
+            }
+            (AttributeType::Date, source) => Self::Date(Vec::new(), source),
+            (AttributeType::Categorical, Some(HierarchySource::Tree(tree))) => Self::Category {
+                codes: Vec::new(),
+                labels: Labels::Tree {
+                    tree,
+                    has_missing: false,
+                },
+            },
+            (AttributeType::Categorical, None) => Self::Category {
+                codes: Vec::new(),
+                labels: Labels::Free(TextDictionary::default()),
+            },
+        })
+    }
+
+    fn push(&mut self, cells: ChunkColumn) -> Result<(), TableError> {
+        match (self, cells) {
+            (Self::Identifier(texts), ChunkColumn::Text(cells)) => texts.append(&cells),
+            (Self::Integer(values, _), ChunkColumn::Integer(cells)) => values.extend(cells),
+            (Self::Decimal(values, _), ChunkColumn::Decimal(cells)) => values.extend(cells),
+            (Self::Date(values, _), ChunkColumn::Date(cells)) => values.extend(cells),
+            (
+                Self::Category { codes, labels },
+                ChunkColumn::Category {
+                    labels: chunk_labels,
+                    codes: chunk_codes,
+                },
+            ) => {
+                let provisional = chunk_labels
+                    .iter()
+                    .map(|label| labels.code(label))
+                    .collect::<Result<Vec<u32>, _>>()?;
+                if chunk_codes
+                    .iter()
+                    .any(|&code| code as usize >= provisional.len())
+                {
+                    return Err(unfit("codes"));
+                }
+                codes.extend(chunk_codes.iter().map(|&code| provisional[code as usize]));
+            }
+            _ => return Err(unfit("types")),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<TableColumn, TableError> {
+        let (domain, codes) = match self {
+            Self::SubjectKey => return Ok(TableColumn::Identifier(TextColumn::new())),
+            Self::Identifier(texts) => return Ok(TableColumn::Identifier(texts)),
+            Self::Integer(values, source) => numbers(values, source, Values::Integer)?,
+            Self::Decimal(values, source) => numbers(values, source, Values::Decimal)?,
+            Self::Date(values, source) => numbers(values, source, Values::Date)?,
+            Self::Category { codes, labels } => labels.finish(codes),
+        };
+        Ok(TableColumn::Coded(CodedColumn {
+            domain: Arc::new(domain),
+            codes,
+        }))
+    }
+}
+
+impl Labels {
+    /// The provisional code of a label.
+    fn code(&mut self, label: &str) -> Result<u32, TableError> {
+        match self {
+            Self::Free(dictionary) => Ok(dictionary.intern(label).0),
+            Self::Tree { tree, has_missing } => match tree.leaf(label) {
+                Some(Code(code)) => Ok(code),
+                None if label == MISSING_LABEL && tree.find(label).is_none() => {
+                    *has_missing = true;
+                    Ok(tree.leaf_count() as u32)
+                }
+                None => Err(unfit("categories")),
+            },
+        }
+    }
+
+    /// The ordered domain, and the codes in it.
+    fn finish(self, mut codes: Vec<u32>) -> (Domain, Vec<u32>) {
+        match self {
+            Self::Tree { tree, has_missing } => {
+                let tree = match has_missing {
+                    true => Arc::new(tree.with_missing_leaf()),
+                    false => tree,
+                };
+                let leaves = tree.leaf_labels().map(str::to_owned).collect();
+                (Domain::new(Values::Category(leaves), Some(tree)), codes)
+            }
+            Self::Free(dictionary) => {
+                let texts = dictionary.into_texts();
+                let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+                order.sort_unstable_by_key(|&at| texts.get(at as usize));
+                let mut rank = vec![0; order.len()];
+                for (at, &code) in (0..).zip(&order) {
+                    rank[code as usize] = at;
+                }
+                codes
+                    .iter_mut()
+                    .for_each(|code| *code = rank[*code as usize]);
+                let values = order
+                    .iter()
+                    .map(|&at| texts.get(at as usize).to_owned())
+                    .collect();
+                (Domain::new(Values::Category(values), None), codes)
+            }
+        }
+    }
+}
+
+fn numbers<N: Number>(
+    values: Vec<N>,
+    source: Option<HierarchySource>,
+    wrap: impl FnOnce(Vec<N>) -> Values,
+) -> Result<(Domain, Vec<u32>), TableError> {
+    let (distinct, ranks) = ranked(&values);
+    let tree = match source {
+        Some(source) => tree_over(&source, &distinct)?,
+        None => None,
+    };
+    Ok((Domain::new(wrap(distinct), tree), ranks))
+}
+
+fn unfit(what: &str) -> TableError {
+    TableError::Chunk(format!("{what} do not fit the schema"))
+}

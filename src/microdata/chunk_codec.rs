@@ -1,0 +1,212 @@
+//! Chunks as Parquet, in memory.
+//!
+//! One row group, zstd, no statistics; integers and decimals are INT64 and
+//! DOUBLE, days are DATE, identifiers and categories are UTF8, categories
+//! with a dictionary page that holds each label once. Columns are named
+//! after their position, so that no attribute name is stored twice.
+//!
+//! Bytes come back from a store that checks their digest. They are checked
+//! here all the same: whatever they are, reading them is a chunk that keeps
+//! the promises of [`Chunk`] or [`TableError::Chunk`].
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, Date32Array, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    RecordBatch, StringArray,
+};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{
+    DataType, Date32Type, Field, Float64Type, Int32Type, Int64Type, Schema as ArrowSchema,
+};
+use bytes::Bytes;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+
+use super::chunk::{CHUNK_RECORDS_MAX, CHUNK_STORED_BYTES_MAX, Chunk, ChunkColumn};
+use super::error::TableError;
+use super::schema::{Attribute, AttributeType, Role, Schema};
+use super::text::TextColumn;
+
+/// Bytes that a chunk may have in memory once read; stored ones have less.
+const READ_BYTES_MAX: i64 = 64 << 20;
+
+/// A chunk as Parquet; at most [`CHUNK_STORED_BYTES_MAX`] bytes.
+pub fn encode_chunk(chunk: &Chunk) -> Result<Vec<u8>, TableError> {
+    let arrays: Vec<ArrayRef> = chunk.columns.iter().map(array).collect::<Result<_, _>>()?;
+    let fields: Vec<Field> = (0..)
+        .zip(&arrays)
+        .map(|(at, array)| Field::new(column_name(at), array.data_type().clone(), false))
+        .collect();
+    let schema = Arc::new(ArrowSchema::new(fields));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_dictionary_page_size_limit(CHUNK_STORED_BYTES_MAX)
+        .set_max_row_group_row_count(Some(CHUNK_RECORDS_MAX))
+        .build();
+    let written = || -> parquet::errors::Result<Vec<u8>> {
+        let batch = RecordBatch::try_new(schema.clone(), arrays.clone())?;
+        let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?;
+        writer.write(&batch)?;
+        writer.into_inner()
+    };
+    let bytes = written().map_err(|_| TableError::Chunk("could not be written".into()))?;
+    if bytes.len() > CHUNK_STORED_BYTES_MAX {
+        return Err(TableError::Chunk("is larger than 8 MiB".into()));
+    }
+    Ok(bytes)
+}
+
+/// The chunk that was stored as `bytes` for a dataset with `schema`.
+pub fn decode_chunk(bytes: Vec<u8>, schema: &Schema) -> Result<Chunk, TableError> {
+    // Parquet's reader promises no answer to hostile bytes but a panic.
+    match catch_unwind(AssertUnwindSafe(|| read(bytes.into(), schema))) {
+        Ok(chunk) => chunk,
+        Err(_) => Err(broken("cannot be read")),
+    }
+}
+
+fn read(bytes: Bytes, schema: &Schema) -> Result<Chunk, TableError> {
+    let unreadable = |_| broken("cannot be read");
+    let fields: Vec<Field> = (0..)
+        .zip(schema.attributes())
+        .map(|(at, attribute)| Field::new(column_name(at), data_type(attribute), false))
+        .collect();
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(ArrowSchema::new(fields)));
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options);
+    let builder = builder.map_err(unreadable)?;
+    let metadata = builder.metadata();
+    let records = usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(usize::MAX);
+    let is_small = metadata.row_groups().iter().all(|group| {
+        group.num_rows() as usize == records
+            && group.columns().iter().all(|column| {
+                column.num_values() as usize == records
+                    && (0..=READ_BYTES_MAX).contains(&column.uncompressed_size())
+            })
+    });
+    if records > CHUNK_RECORDS_MAX || metadata.num_row_groups() > 1 || !is_small {
+        return Err(broken("is larger than a chunk"));
+    }
+    let mut batches = builder
+        .with_batch_size(records.max(1))
+        .build()
+        .map_err(unreadable)?;
+    let batch = match batches.next() {
+        None if records == 0 => return Ok(empty(schema)),
+        None => return Err(broken("has too few records")),
+        Some(batch) => batch.map_err(|_| broken("cannot be read"))?,
+    };
+    if batch.num_rows() != records || batch.num_columns() != schema.attributes().len() {
+        return Err(broken("has too few cells"));
+    }
+    let columns = batch.columns().iter().map(column);
+    Ok(Chunk {
+        records,
+        columns: columns.collect::<Result<_, _>>()?,
+    })
+}
+
+fn column_name(at: usize) -> String {
+    format!("c{at}")
+}
+
+fn broken(what: &str) -> TableError {
+    TableError::Chunk(what.into())
+}
+
+fn data_type(attribute: &Attribute) -> DataType {
+    match attribute.kind {
+        _ if attribute.role == Role::Identifier => DataType::Utf8,
+        None => DataType::Utf8,
+        Some(AttributeType::Integer) => DataType::Int64,
+        Some(AttributeType::Decimal) => DataType::Float64,
+        Some(AttributeType::Date) => DataType::Date32,
+        Some(AttributeType::Categorical) => {
+            DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+        }
+    }
+}
+
+fn array(column: &ChunkColumn) -> Result<ArrayRef, TableError> {
+    Ok(match column {
+        ChunkColumn::Text(texts) => Arc::new(strings(texts)),
+        ChunkColumn::Integer(values) => Arc::new(Int64Array::from(values.clone())),
+        ChunkColumn::Decimal(values) => Arc::new(Float64Array::from(values.clone())),
+        ChunkColumn::Date(values) => Arc::new(Date32Array::from(values.clone())),
+        ChunkColumn::Category { labels, codes } => {
+            let codes: Int32Array = codes.iter().map(|&code| Some(code as i32)).collect();
+            let array = DictionaryArray::<Int32Type>::try_new(codes, Arc::new(strings(labels)));
+            Arc::new(array.map_err(|_| broken("has a code without a label"))?)
+        }
+    })
+}
+
+fn strings(texts: &TextColumn) -> StringArray {
+    let offsets = OffsetBuffer::from_lengths(texts.iter().map(str::len));
+    let bytes = Buffer::from_slice_ref(texts.iter().collect::<String>());
+    StringArray::new(offsets, bytes, None)
+}
+
+fn column(array: &ArrayRef) -> Result<ChunkColumn, TableError> {
+    if array.null_count() > 0 {
+        return Err(broken("has an empty cell"));
+    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => ChunkColumn::Text(texts(array.as_string())),
+        DataType::Int64 => {
+            ChunkColumn::Integer(array.as_primitive::<Int64Type>().values().to_vec())
+        }
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>().values().to_vec();
+            if !values.iter().all(|value| value.is_finite()) {
+                return Err(broken("has a number that is not finite"));
+            }
+            ChunkColumn::Decimal(values)
+        }
+        DataType::Date32 => ChunkColumn::Date(array.as_primitive::<Date32Type>().values().to_vec()),
+        DataType::Dictionary(_, _) => category(array.as_dictionary::<Int32Type>())?,
+        _ => return Err(broken("has a type that no attribute has")),
+    })
+}
+
+fn category(array: &DictionaryArray<Int32Type>) -> Result<ChunkColumn, TableError> {
+    let labels = array.values().as_string_opt::<i32>();
+    let labels = texts(labels.ok_or_else(|| broken("has labels that are no text"))?);
+    let codes: &ScalarBuffer<i32> = array.keys().values();
+    if codes
+        .iter()
+        .any(|&code| code < 0 || code as usize >= labels.len())
+    {
+        return Err(broken("has a code without a label"));
+    }
+    let codes = codes.iter().map(|&code| code as u32).collect();
+    Ok(ChunkColumn::Category { labels, codes })
+}
+
+fn texts(array: &StringArray) -> TextColumn {
+    array.iter().map(Option::unwrap_or_default).collect()
+}
+
+fn empty(schema: &Schema) -> Chunk {
+    let columns = schema
+        .attributes()
+        .iter()
+        .map(|attribute| match data_type(attribute) {
+            DataType::Int64 => ChunkColumn::Integer(Vec::new()),
+            DataType::Float64 => ChunkColumn::Decimal(Vec::new()),
+            DataType::Date32 => ChunkColumn::Date(Vec::new()),
+            DataType::Utf8 => ChunkColumn::Text(TextColumn::new()),
+            _ => ChunkColumn::Category {
+                labels: TextColumn::new(),
+                codes: Vec::new(),
+            },
+        });
+    Chunk {
+        records: 0,
+        columns: columns.collect(),
+    }
+}

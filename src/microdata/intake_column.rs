@@ -1,0 +1,286 @@
+//! One attribute of the records that come in: checks a cell and keeps it.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use super::cell;
+use super::chunk::ChunkColumn;
+use super::dictionary::TextDictionary;
+use super::digest::ContentDigest;
+use super::domain::MISSING_LABEL;
+use super::error::{CellErrorCode, TableError};
+use super::hierarchy::{Hierarchy, HierarchySource};
+use super::limits::{ReadLimits, Target};
+use super::number::{Number, leaf_keys};
+use super::schema::{Attribute, AttributeType, MissingPolicy, Role};
+use super::text::TextColumn;
+
+/// The cells of one attribute in the open chunk.
+pub(super) struct IntakeColumn {
+    cells: Cells,
+    /// Whether an empty cell becomes a category.
+    admits_missing: bool,
+}
+
+enum Cells {
+    Text(TextColumn),
+    Integer(NumberCells<i64>),
+    Decimal(NumberCells<f64>),
+    Date(NumberCells<i32>),
+    Category(Box<CategoryCells>),
+}
+
+impl IntakeColumn {
+    /// An empty column. The error: a hierarchy that is not given or does not
+    /// fit the attribute.
+    pub fn new(attribute: &Attribute, target: &Target<'_>) -> Result<Self, TableError> {
+        let is_category = attribute.kind == Some(AttributeType::Categorical);
+        let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
+        let admits_missing =
+            is_category && !is_key && target.schema.missing() == MissingPolicy::Category;
+        let cells = match attribute.kind {
+            _ if attribute.role == Role::Identifier => Cells::Text(TextColumn::new()),
+            None => Cells::Text(TextColumn::new()),
+            Some(kind) => {
+                let source = source_of(attribute, target)?;
+                match kind {
+                    AttributeType::Integer => Cells::Integer(NumberCells::new(source)?),
+                    AttributeType::Decimal => Cells::Decimal(NumberCells::new(source)?),
+                    AttributeType::Date => Cells::Date(NumberCells::new(source)?),
+                    AttributeType::Categorical => {
+                        Cells::Category(Box::new(CategoryCells::new(source, admits_missing)?))
+                    }
+                }
+            }
+        };
+        Ok(Self {
+            cells,
+            admits_missing,
+        })
+    }
+
+    /// Checks a trimmed cell, digests and keeps it; the bytes it costs.
+    #[inline]
+    pub fn take(
+        &mut self,
+        cell: &[u8],
+        limits: &ReadLimits,
+        digest: &mut ContentDigest,
+    ) -> Result<usize, CellErrorCode> {
+        let cell = match cell {
+            [] if self.admits_missing => MISSING_LABEL.as_bytes(),
+            [] => return Err(CellErrorCode::Missing),
+            cell => cell,
+        };
+        match &mut self.cells {
+            Cells::Category(cells) => cells.take(cell, limits, digest),
+            Cells::Integer(cells) => {
+                let value = cells.take(cell, limits)?;
+                cell::with_integer_text(cell, value, |text| digest.cell(text));
+                Ok(size_of::<i64>())
+            }
+            Cells::Decimal(cells) => {
+                let value = cells.take(cell, limits)?;
+                cell::with_decimal_text(cell, value, |text| digest.cell(text));
+                Ok(size_of::<f64>())
+            }
+            Cells::Date(cells) => {
+                cells.take(cell, limits)?;
+                // A day is written in one way only.
+                digest.cell(cell);
+                Ok(size_of::<i32>())
+            }
+            Cells::Text(texts) => {
+                texts.push(cell::text(cell, limits.cell_bytes_max)?);
+                digest.cell(cell);
+                Ok(cell.len() + size_of::<usize>())
+            }
+        }
+    }
+
+    /// Hands the open chunk's cells over and begins the next chunk.
+    pub fn close(&mut self) -> ChunkColumn {
+        match &mut self.cells {
+            Cells::Text(texts) => ChunkColumn::Text(std::mem::take(texts)),
+            Cells::Integer(cells) => ChunkColumn::Integer(std::mem::take(&mut cells.values)),
+            Cells::Decimal(cells) => ChunkColumn::Decimal(std::mem::take(&mut cells.values)),
+            Cells::Date(cells) => ChunkColumn::Date(std::mem::take(&mut cells.values)),
+            Cells::Category(cells) => cells.close(),
+        }
+    }
+}
+
+/// The hierarchy that an attribute names, fit for its type.
+fn source_of<'t>(
+    attribute: &Attribute,
+    target: &Target<'t>,
+) -> Result<Option<&'t HierarchySource>, TableError> {
+    let Some(name) = &attribute.hierarchy else {
+        return Ok(None);
+    };
+    let source = target.hierarchies.get(name);
+    let source = source.ok_or_else(|| TableError::HierarchyUnknown(name.clone()))?;
+    let is_number = matches!(
+        attribute.kind,
+        Some(AttributeType::Integer | AttributeType::Decimal)
+    );
+    match source {
+        HierarchySource::Intervals(_) if !is_number => Err(TableError::Hierarchy(
+            "intervals are laid over integers and decimals only".into(),
+        )),
+        source => Ok(Some(source)),
+    }
+}
+
+struct NumberCells<N> {
+    values: Vec<N>,
+    /// Keys of the values that a tree has; `None` admits all.
+    leaves: Option<HashSet<u64>>,
+}
+
+impl<N: Number> NumberCells<N> {
+    fn new(source: Option<&HierarchySource>) -> Result<Self, TableError> {
+        let leaves = match source {
+            Some(HierarchySource::Tree(tree)) => Some(leaf_keys::<N>(tree)?),
+            _ => None,
+        };
+        Ok(Self {
+            values: Vec::new(),
+            leaves,
+        })
+    }
+
+    #[inline]
+    fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<N, CellErrorCode> {
+        if cell.len() > limits.cell_bytes_max {
+            return Err(CellErrorCode::CellTooLong);
+        }
+        let value = N::read(cell).ok_or_else(|| match std::str::from_utf8(cell) {
+            Ok(_) => N::REFUSAL,
+            Err(_) => CellErrorCode::NotUtf8,
+        })?;
+        match &self.leaves {
+            Some(leaves) if !leaves.contains(&value.key()) => Err(CellErrorCode::NotInHierarchy),
+            _ => {
+                self.values.push(value);
+                Ok(value)
+            }
+        }
+    }
+}
+
+/// Slots of the table of labels seen lately.
+const RECENT: usize = 256;
+
+struct CategoryCells {
+    dictionary: TextDictionary,
+    codes: Vec<u32>,
+    /// Number of a label plus one, by a cheap hash of its text: most cells
+    /// are found here. Labels made to collide only cost the keyed hash.
+    recent: [u32; RECENT],
+    tree: Option<Arc<Hierarchy>>,
+    admits_missing: bool,
+    /// Hashes of the distinct labels of the whole upload, without a tree.
+    distinct: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl CategoryCells {
+    fn new(source: Option<&HierarchySource>, admits_missing: bool) -> Result<Self, TableError> {
+        let tree = match source {
+            Some(HierarchySource::Tree(tree)) => Some(tree.clone()),
+            _ => None,
+        };
+        if let Some(tree) = &tree
+            && admits_missing
+            && tree.find(MISSING_LABEL).is_some()
+            && tree.leaf(MISSING_LABEL).is_none()
+        {
+            return Err(TableError::Hierarchy(
+                "the label of missing values stands above leaves".into(),
+            ));
+        }
+        Ok(Self {
+            dictionary: TextDictionary::default(),
+            codes: Vec::new(),
+            recent: [0; RECENT],
+            tree,
+            admits_missing,
+            distinct: HashSet::new(),
+            hasher: RandomState::new(),
+        })
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        cell: &[u8],
+        limits: &ReadLimits,
+        digest: &mut ContentDigest,
+    ) -> Result<usize, CellErrorCode> {
+        digest.cell(cell);
+        let slot = slot_of(cell);
+        if let Some(code) = self.recent[slot].checked_sub(1)
+            && self.dictionary.texts().get(code as usize).as_bytes() == cell
+        {
+            self.codes.push(code);
+            return Ok(size_of::<u32>());
+        }
+        let (code, bytes) = self.look_up(cell, limits)?;
+        self.recent[slot] = code + 1;
+        self.codes.push(code);
+        Ok(bytes + size_of::<u32>())
+    }
+
+    /// The number of a label in the open chunk, and the bytes that a new one
+    /// costs.
+    fn look_up(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<(u32, usize), CellErrorCode> {
+        let label = cell::text(cell, limits.cell_bytes_max)?;
+        if let Some(code) = self.dictionary.find(label) {
+            return Ok((code, 0));
+        }
+        match &self.tree {
+            Some(tree) => {
+                let stands_for_missing = self.admits_missing && label == MISSING_LABEL;
+                if !stands_for_missing && tree.leaf(label).is_none() {
+                    return Err(CellErrorCode::NotInHierarchy);
+                }
+            }
+            None => {
+                let hash = self.hasher.hash_one(label);
+                if self.distinct.len() < limits.values_max {
+                    self.distinct.insert(hash);
+                } else if !self.distinct.contains(&hash) {
+                    return Err(CellErrorCode::TooManyValues);
+                }
+            }
+        }
+        let (code, _) = self.dictionary.intern(label);
+        Ok((code, label.len() + size_of::<[usize; 3]>()))
+    }
+
+    fn close(&mut self) -> ChunkColumn {
+        self.recent = [0; RECENT];
+        ChunkColumn::Category {
+            labels: self.dictionary.take_texts(),
+            codes: std::mem::take(&mut self.codes),
+        }
+    }
+}
+
+/// A cheap hash of a label: its length and its first and last eight bytes.
+#[inline]
+fn slot_of(cell: &[u8]) -> usize {
+    let word = |bytes: &[u8]| {
+        let mut word = [0_u8; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    let mixed = match cell.len() {
+        0..=8 => word(cell),
+        length => word(&cell[..8]) ^ word(&cell[length - 8..]).rotate_left(29),
+    } ^ cell.len() as u64;
+    // The golden ratio spreads any input over the upper bits.
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize
+}

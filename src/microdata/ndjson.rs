@@ -1,0 +1,273 @@
+//! Records as NDJSON: one flat object a line.
+//!
+//! Every attribute of the schema must be there, in any order, and no other
+//! name. Null is an empty cell. A number stands for itself where a number is
+//! due, and as a whole number for a category or an identifier too; its digits
+//! are taken as they are written, so that no binary fraction comes between.
+//! Arrays, objects and truth values are not cells.
+
+use std::io::Read;
+
+use super::error::{CellErrorCode, TableError};
+use super::index::AttributeIndex;
+use super::limits::Target;
+use super::lines::{Line, Lines};
+use super::records::{Fault, Row, Rows};
+use super::schema::{AttributeType, Role, Schema};
+
+/// The rows of an NDJSON stream; columns are attributes in schema order.
+pub(super) struct NdjsonRows<'t, R> {
+    lines: Lines<R>,
+    schema: &'t Schema,
+    /// Cells of the row at hand, one behind the other.
+    text: Vec<u8>,
+    /// Where each attribute's cell stands in `text`.
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+impl<'t, R: Read> NdjsonRows<'t, R> {
+    /// Rows of `input`; the first is not yet read.
+    pub fn new(input: R, target: &Target<'t>) -> Result<Self, TableError> {
+        Ok(Self {
+            lines: Lines::new(input, target.limits.record_bytes_max)?,
+            schema: target.schema,
+            text: Vec::new(),
+            spans: Vec::new(),
+        })
+    }
+}
+
+impl<R: Read> Rows for NdjsonRows<'_, R> {
+    fn next_row(&mut self) -> Result<Row, TableError> {
+        let line = match self.lines.next_line()? {
+            Line::Here(line) => line,
+            Line::TooLong(line) => {
+                return Ok(Row::Stop(Fault::of_line(line, CellErrorCode::CellTooLong)));
+            }
+            Line::End => return Ok(Row::End),
+        };
+        self.text.clear();
+        self.spans.clear();
+        self.spans.resize(self.schema.attributes().len(), None);
+        let mut object = Object {
+            rest: self.lines.bytes(),
+            schema: self.schema,
+            text: &mut self.text,
+            spans: &mut self.spans,
+        };
+        Ok(match object.read() {
+            Ok(()) => Row::Cells(line),
+            Err((attribute, code)) => Row::Fault(Fault {
+                line,
+                attribute,
+                code,
+            }),
+        })
+    }
+
+    fn width(&self) -> usize {
+        self.spans.len()
+    }
+
+    fn cell(&self, column: usize) -> &[u8] {
+        match self.spans[column] {
+            Some((start, end)) => &self.text[start..end],
+            None => &[],
+        }
+    }
+}
+
+type Refusal = (Option<AttributeIndex>, CellErrorCode);
+const MALFORMED: Refusal = (None, CellErrorCode::Malformed);
+
+/// One object on its way into cells.
+struct Object<'a> {
+    rest: &'a [u8],
+    schema: &'a Schema,
+    text: &'a mut Vec<u8>,
+    spans: &'a mut [Option<(usize, usize)>],
+}
+
+impl Object<'_> {
+    fn read(&mut self) -> Result<(), Refusal> {
+        self.expect(b'{')?;
+        if self.peek() == Some(b'}') {
+            self.rest = &self.rest[1..];
+        } else {
+            loop {
+                self.member()?;
+                match self.peek() {
+                    Some(b',') => self.rest = &self.rest[1..],
+                    _ => break,
+                }
+            }
+            self.expect(b'}')?;
+        }
+        if self.peek().is_some() {
+            return Err(MALFORMED);
+        }
+        match self.spans.iter().position(Option::is_none) {
+            None => Ok(()),
+            Some(at) => Err((
+                Some(AttributeIndex::from_usize(at)),
+                CellErrorCode::AttributeMissing,
+            )),
+        }
+    }
+
+    /// The next byte that is not white space.
+    fn peek(&mut self) -> Option<u8> {
+        while let [b' ' | b'\t' | b'\r', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        self.rest.first().copied()
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Refusal> {
+        if self.peek() != Some(byte) {
+            return Err(MALFORMED);
+        }
+        self.rest = &self.rest[1..];
+        Ok(())
+    }
+
+    fn member(&mut self) -> Result<(), Refusal> {
+        self.expect(b'"')?;
+        let start = self.text.len();
+        self.string()?;
+        let name = std::str::from_utf8(&self.text[start..]);
+        let name = name.map_err(|_| (None, CellErrorCode::NotUtf8))?;
+        let Some(index) = self.schema.find(name) else {
+            return Err((None, CellErrorCode::AttributeUnknown));
+        };
+        self.text.truncate(start);
+        if self.spans[index.at()].is_some() {
+            return Err((Some(index), CellErrorCode::AttributeRepeated));
+        }
+        self.expect(b':')?;
+        let refused = Err((Some(index), CellErrorCode::Malformed));
+        match self.peek() {
+            Some(b'"') => {
+                self.rest = &self.rest[1..];
+                self.string()?;
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                let is_whole = self.number()?;
+                if !is_whole && !self.is_numeric(index) {
+                    return refused;
+                }
+            }
+            _ => match self.rest.strip_prefix(b"null") {
+                Some(rest) => self.rest = rest,
+                None => return refused,
+            },
+        }
+        self.spans[index.at()] = Some((start, self.text.len()));
+        Ok(())
+    }
+
+    fn is_numeric(&self, index: AttributeIndex) -> bool {
+        let attribute = self.schema.attribute(index);
+        attribute.role != Role::Identifier && attribute.kind != Some(AttributeType::Categorical)
+    }
+
+    /// Appends a string, whose opening quote was read, to the text.
+    fn string(&mut self) -> Result<(), Refusal> {
+        loop {
+            let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+            let at = self.rest.iter().position(stop).ok_or(MALFORMED)?;
+            self.text.extend_from_slice(&self.rest[..at]);
+            let (end, rest) = (self.rest[at], &self.rest[at + 1..]);
+            self.rest = rest;
+            match end {
+                b'"' => return Ok(()),
+                b'\\' => self.escape()?,
+                _ => return Err(MALFORMED),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Refusal> {
+        let (&kind, rest) = self.rest.split_first().ok_or(MALFORMED)?;
+        self.rest = rest;
+        let byte = match kind {
+            b'"' | b'\\' | b'/' => kind,
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => return self.escaped_character(),
+            _ => return Err(MALFORMED),
+        };
+        self.text.push(byte);
+        Ok(())
+    }
+
+    fn escaped_character(&mut self) -> Result<(), Refusal> {
+        let first = self.hexadecimal()?;
+        let point = match first {
+            // The first of a surrogate pair; the second must follow.
+            0xD800..=0xDBFF => {
+                self.rest = self.rest.strip_prefix(b"\\u").ok_or(MALFORMED)?;
+                match self.hexadecimal()? {
+                    second @ 0xDC00..=0xDFFF => {
+                        0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
+                    }
+                    _ => return Err(MALFORMED),
+                }
+            }
+            point => point,
+        };
+        let character = char::from_u32(point).ok_or(MALFORMED)?;
+        let mut room = [0; 4];
+        let bytes = character.encode_utf8(&mut room).as_bytes();
+        self.text.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn hexadecimal(&mut self) -> Result<u32, Refusal> {
+        let (digits, rest) = self.rest.split_at_checked(4).ok_or(MALFORMED)?;
+        self.rest = rest;
+        digits.iter().try_fold(0, |sum, &digit| {
+            let digit = char::from(digit).to_digit(16).ok_or(MALFORMED)?;
+            Ok(sum * 16 + digit)
+        })
+    }
+
+    /// Appends a number as it is written to the text; whether it is whole.
+    fn number(&mut self) -> Result<bool, Refusal> {
+        let start = self.rest;
+        self.rest = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
+        let starts_with_zero = self.rest.first() == Some(&b'0');
+        if self.digits()? > 1 && starts_with_zero {
+            return Err(MALFORMED);
+        }
+        let whole = self.rest;
+        if let Some(rest) = self.rest.strip_prefix(b".") {
+            self.rest = rest;
+            self.digits()?;
+        }
+        if let [b'e' | b'E', rest @ ..] = self.rest {
+            self.rest = match rest {
+                [b'+' | b'-', rest @ ..] => rest,
+                rest => rest,
+            };
+            self.digits()?;
+        }
+        let length = start.len() - self.rest.len();
+        self.text.extend_from_slice(&start[..length]);
+        Ok(whole.len() == self.rest.len())
+    }
+
+    fn digits(&mut self) -> Result<usize, Refusal> {
+        let is_digit = |byte: &&u8| byte.is_ascii_digit();
+        let count = self.rest.iter().take_while(is_digit).count();
+        self.rest = &self.rest[count..];
+        if count == 0 {
+            Err(MALFORMED)
+        } else {
+            Ok(count)
+        }
+    }
+}

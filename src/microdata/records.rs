@@ -1,0 +1,201 @@
+//! Reads the records of an upload: streamed, checked, in chunks.
+//!
+//! A format yields rows of cells ([`Rows`]); the [`Intake`] behind them is
+//! the same for every format: it types and checks the cells, follows the
+//! missing-value policy, digests the content and closes chunks. Reading goes
+//! on behind an error, so that one answer names many; no chunk is yielded
+//! behind the first one.
+
+use std::io::Read;
+
+use super::chunk::Chunk;
+use super::csv::CsvRows;
+use super::error::{CellErrorCode, TableError};
+use super::index::AttributeIndex;
+use super::intake::Intake;
+use super::limits::Target;
+use super::ndjson::NdjsonRows;
+use super::schema::Schema;
+use super::subjects::SubjectKeys;
+
+/// The form that records or preferences are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordFormat {
+    /// `text/csv`.
+    Csv,
+    /// `application/x-ndjson`.
+    Ndjson,
+}
+
+/// What an upload brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadSummary {
+    /// Records accepted.
+    pub records: u64,
+    /// Records that the missing-value policy left out.
+    pub dropped: u64,
+    /// SHA-256 of the content, whatever form it came in.
+    pub sha256: [u8; 32],
+}
+
+impl ReadSummary {
+    /// The digest in hexadecimal digits.
+    pub fn sha256_hex(&self) -> String {
+        self.sha256
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// One thing wrong with a line, before it is listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub line: u64,
+    pub attribute: Option<AttributeIndex>,
+    pub code: CellErrorCode,
+}
+
+impl Fault {
+    /// A fault of a whole line.
+    pub fn of_line(line: u64, code: CellErrorCode) -> Self {
+        Self {
+            line,
+            attribute: None,
+            code,
+        }
+    }
+
+    /// A fault of one attribute.
+    pub fn of_attribute(line: u64, attribute: AttributeIndex, code: CellErrorCode) -> Self {
+        Self {
+            line,
+            attribute: Some(attribute),
+            code,
+        }
+    }
+}
+
+/// What a format says when asked for its next row.
+pub(super) enum Row {
+    /// Cells are at hand; the row begins on this line.
+    Cells(u64),
+    /// The row cannot be read; the next one may.
+    Fault(Fault),
+    /// The row cannot be read, nor can anything behind it.
+    Stop(Fault),
+    /// There is no further row.
+    End,
+}
+
+/// Rows of cells, one at a time.
+pub(super) trait Rows {
+    /// Goes to the next row.
+    fn next_row(&mut self) -> Result<Row, TableError>;
+
+    /// Number of cells of the row at hand.
+    fn width(&self) -> usize;
+
+    /// A cell of the row at hand, not trimmed.
+    fn cell(&self, column: usize) -> &[u8];
+}
+
+/// Reads records to their end and yields them in chunks to `sink`.
+///
+/// `subjects` holds the subjects of the records that the upload is appended
+/// to, and is not looked at where a subject may have many records. The error
+/// [`TableError::Cells`] lists what is wrong; `sink` has then seen chunks that
+/// must be thrown away. Memory: one chunk, one record, one run of subjects.
+pub fn read_records(
+    input: impl Read,
+    format: RecordFormat,
+    target: &Target<'_>,
+    subjects: &mut SubjectKeys<'_>,
+    sink: &mut dyn FnMut(Chunk) -> Result<(), TableError>,
+) -> Result<ReadSummary, TableError> {
+    let mut intake = Intake::new(target, subjects, sink)?;
+    match format {
+        RecordFormat::Csv => {
+            let mut rows = CsvRows::new(input, target.limits.record_bytes_max)?;
+            if let Some(columns) = read_header(&mut rows, target.schema, &mut intake)? {
+                take_rows(&mut rows, &columns, &mut intake)?;
+            }
+        }
+        RecordFormat::Ndjson => {
+            let mut rows = NdjsonRows::new(input, target)?;
+            let columns: Vec<usize> = (0..target.schema.attributes().len()).collect();
+            take_rows(&mut rows, &columns, &mut intake)?;
+        }
+    }
+    intake.finish()
+}
+
+fn take_rows(
+    rows: &mut impl Rows,
+    columns: &[usize],
+    intake: &mut Intake<'_, '_>,
+) -> Result<(), TableError> {
+    loop {
+        match rows.next_row()? {
+            Row::Cells(line) if rows.width() != columns.len() => {
+                intake.fault(Fault::of_line(line, CellErrorCode::WrongCellCount));
+            }
+            Row::Cells(line) => {
+                if !intake.take(line, rows, columns)? {
+                    return Ok(());
+                }
+            }
+            Row::Fault(fault) => intake.fault(fault),
+            Row::Stop(fault) => {
+                intake.fault(fault);
+                return Ok(());
+            }
+            Row::End => return Ok(()),
+        }
+    }
+}
+
+/// Reads the header: the column of each attribute, or nothing if the header
+/// is at fault, for without it no cell means anything.
+fn read_header(
+    rows: &mut impl Rows,
+    schema: &Schema,
+    intake: &mut Intake<'_, '_>,
+) -> Result<Option<Vec<usize>>, TableError> {
+    let mut columns: Vec<Option<usize>> = vec![None; schema.attributes().len()];
+    let line = match rows.next_row()? {
+        Row::Cells(line) => line,
+        Row::Fault(fault) | Row::Stop(fault) => {
+            intake.fault(fault);
+            return Ok(None);
+        }
+        Row::End => 1,
+    };
+    let mut is_sound = true;
+    for column in 0..rows.width() {
+        let name = std::str::from_utf8(rows.cell(column)).ok();
+        // An unknown name is not repeated in the error: where the header is
+        // lacking, it is a cell of the first record.
+        let fault = match name.and_then(|name| schema.find(name)) {
+            Some(index) if columns[index.at()].is_none() => {
+                columns[index.at()] = Some(column);
+                continue;
+            }
+            Some(index) => Fault::of_attribute(line, index, CellErrorCode::AttributeRepeated),
+            None => Fault::of_line(line, CellErrorCode::AttributeUnknown),
+        };
+        intake.fault(fault);
+        is_sound = false;
+    }
+    for index in schema.select(|_| true) {
+        if columns[index.at()].is_none() {
+            let code = CellErrorCode::AttributeMissing;
+            intake.fault(Fault::of_attribute(line, index, code));
+            is_sound = false;
+        }
+    }
+    Ok(columns
+        .into_iter()
+        .collect::<Option<Vec<usize>>>()
+        .filter(|_| is_sound))
+}
