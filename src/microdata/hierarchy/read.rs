@@ -231,10 +231,8 @@ fn csv_branch(text: &str) -> Result<Branch, TableError> {
     if growing.labels.is_empty() {
         return Err(TableError::Hierarchy("no line".into()));
     }
-    if leaves
-        .iter()
-        .any(|&leaf| !growing.children[leaf].is_empty())
-    {
+    let is_inner = |node: &usize| !growing.children[*node].is_empty();
+    if (0..growing.labels.len()).any(|node| leaves.contains(&node) && is_inner(&node)) {
         return Err(TableError::Hierarchy(
             "a label is a leaf on one line and above a leaf on another".into(),
         ));
