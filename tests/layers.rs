@@ -253,6 +253,7 @@ fn an_unwrap_without_its_reason_is_found() {
         0
     );
     assert_eq!(unwraps("a.unwrap_or(b)"), 0);
+    assert_eq!(unwraps("self.expect(b'{')?;"), 0);
     assert_eq!(
         unwraps("#[cfg(test)] mod tests { fn f() { a.unwrap(); } }"),
         0
