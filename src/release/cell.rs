@@ -215,6 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::release::tests::strategies::{any_cell, hostile_label};
     use AttributeType::{Categorical, Date, Decimal, Integer};
 
     fn text(cell: &Cell) -> String {
@@ -223,59 +224,9 @@ mod tests {
         out
     }
 
-    /// Labels made of what the text form gives a meaning to.
-    fn hostile_label() -> impl Strategy<Value = String> {
-        let pieces = [
-            "..", "{", "|", "}", "*", "\\", "\"", "'", "\n", "\r", ",", "ä", "𝛼", "=", "+", "-",
-            "@", "a", "0", " ", "\u{feff}",
-        ];
-        prop::collection::vec(prop::sample::select(pieces.to_vec()), 1..6)
-            .prop_map(|pieces| pieces.concat())
-    }
-
-    fn members(least: usize) -> impl Strategy<Value = Vec<String>> {
-        prop::collection::btree_set(hostile_label(), least..5)
-            .prop_map(|labels| labels.into_iter().collect())
-    }
-
-    fn ends<T: PartialOrd>((a, b): (T, T)) -> (T, T) {
-        if a <= b { (a, b) } else { (b, a) }
-    }
-
-    /// A cell with the column that it fits.
-    fn cell() -> impl Strategy<Value = (Cell, Content, Option<AttributeType>)> {
-        let finite = any::<f64>().prop_filter("finite", |value| value.is_finite());
-        let decimal = (finite.clone(), finite)
-            .prop_map(|pair| (Cell::Decimal(ends(pair).0, ends(pair).1), Some(Decimal)));
-        let integer = any::<(i64, i64)>()
-            .prop_map(|pair| (Cell::Integer(ends(pair).0, ends(pair).1), Some(Integer)));
-        let days = -700_000..2_900_000_i32;
-        let date = (days.clone(), days)
-            .prop_map(|pair| (Cell::Date(ends(pair).0, ends(pair).1), Some(Date)));
-        let label = hostile_label().prop_map(|label| (Cell::Label(label), Some(Categorical)));
-        let set = members(2).prop_map(|labels| (Cell::Set(labels), None));
-        let plain = prop_oneof![
-            Just((Cell::Empty, Some(Integer))),
-            Just((Cell::Masked, Some(Date))),
-            Just((Cell::Empty, None)),
-            Just((Cell::Masked, Some(Categorical))),
-        ];
-        let attribute = prop_oneof![decimal, integer, date, label, set, plain];
-        let attribute = (
-            attribute,
-            prop::sample::select(vec![Content::Generalized, Content::Exact, Content::Value]),
-        )
-            .prop_map(|((cell, kind), content)| (cell, content, kind));
-        prop_oneof![
-            4 => attribute,
-            1 => members(1).prop_map(|labels| (Cell::Items(labels), Content::Fingerprint, None)),
-            1 => hostile_label().prop_map(|name| (Cell::Label(name), Content::Attribute, None)),
-        ]
-    }
-
     proptest! {
         #[test]
-        fn every_cell_reads_back_as_itself((cell, content, kind) in cell()) {
+        fn every_cell_reads_back_as_itself((cell, content, kind) in any_cell()) {
             let text = text(&cell);
             prop_assert_eq!(Cell::parse(&text, content, kind), Ok(cell));
         }

@@ -116,7 +116,7 @@ impl<'a> Lines<'a> {
         let rest = rest.and_then(|rest| rest.strip_prefix(b"\n"));
         let rest = rest.ok_or(WireError::line(WireFault::ColumnsDiffer, 1))?;
         Ok(Self {
-            scanner: Scanner::new(rest),
+            scanner: Scanner::new(rest, 3),
             scratch: Vec::new(),
         })
     }

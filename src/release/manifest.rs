@@ -139,3 +139,65 @@ impl Manifest {
     /// The format that this program writes.
     pub const FORMAT: &'static str = "vizard-release/1";
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The manifest of releases.md, with every guarantee.
+    fn document() -> serde_json::Value {
+        json!({
+            "format": "vizard-release/1", "engine": "lgb", "parameters": {"k": 5, "l": 8},
+            "records": 30162, "excluded": 3, "suppressed": 1,
+            "guarantees": [
+                {"kind": "k_anonymity", "k": 5, "scope": "quasi-identifiers as published"},
+                {"kind": "l_diversity", "attribute": "salary", "l": 8},
+                {"kind": "t_closeness", "attribute": "sex", "t": 0.2, "max_posterior": 0.8},
+                {"kind": "min_spread", "attribute": "salary", "min_spread": 1000.0},
+                {"kind": "max_leakage", "attribute": "*", "scope": "each subject's own preference"}],
+            "adversary": "knows every quasi-identifier value of everyone",
+            "not_protected": ["correlation between sensitive attributes of one row"],
+            "tables": [
+                {"name": "microdata", "rows": 30162, "sha256": "ab", "columns": [
+                    {"name": "group", "content": "group"},
+                    {"name": "age", "content": "generalized", "type": "integer", "masked": true},
+                    {"name": "age_bucket", "content": "bucket"}]},
+                {"name": "buckets", "rows": 9, "sha256": "cd", "columns": [
+                    {"name": "attribute", "content": "attribute"},
+                    {"name": "value", "content": "value",
+                     "types": {"age": "integer", "sex": "categorical"}},
+                    {"name": "count", "content": "count"}]}],
+            "input": {"dataset": "people", "version": 3, "sha256": "ef"},
+            "made_by": {"vizard": "0.1.0"},
+        })
+    }
+
+    #[test]
+    fn a_manifest_reads_back_as_written() {
+        let manifest: Manifest = serde_json::from_value(document()).unwrap();
+        assert_eq!(manifest.format, Manifest::FORMAT);
+        assert_eq!(manifest.guarantees.len(), 5);
+        assert_eq!(
+            manifest.tables[0].columns[1].kind,
+            Some(AttributeType::Integer)
+        );
+        assert_eq!(serde_json::to_value(&manifest).unwrap(), document());
+        let text = serde_json::to_string_pretty(&manifest).unwrap();
+        assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap(), manifest);
+    }
+
+    #[test]
+    fn only_an_unverified_manifest_says_so() {
+        let mut manifest: Manifest = serde_json::from_value(document()).unwrap();
+        assert!(!manifest.unverified);
+        manifest.unverified = true;
+        let written = serde_json::to_value(&manifest).unwrap();
+        assert_eq!(written["unverified"], json!(true));
+        assert_eq!(
+            serde_json::from_value::<Manifest>(written).unwrap(),
+            manifest
+        );
+    }
+}

@@ -5,20 +5,32 @@
 //! carry its tables, and [`PublishedTable`]s read back from those bytes are
 //! all that the verifier and the queries ever see.
 
+mod arrow;
 mod canonical;
 mod cell;
+mod columnar;
 mod csv;
 mod describe;
 mod error;
+mod format;
 mod lineage;
 mod manifest;
+mod ndjson;
+mod parquet;
 mod table;
+mod transcode;
+
+#[cfg(test)]
+mod tests;
 
 pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, decode_csv, encode_csv, sha256_hex};
+pub use self::parquet::decode_parquet;
 pub use cell::Cell;
 pub use error::{WireError, WireFault};
+pub use format::Format;
 pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
 };
 pub use table::{Cells, Content, PublishedColumn, PublishedTable, Release};
+pub use transcode::Transcoder;

@@ -14,7 +14,7 @@ use crate::release::table::{Cells, Content, PublishedColumn};
 type Seen = HashMap<Box<[u8]>, u32, BuildHasherDefault<DefaultHasher>>;
 
 /// One column being read.
-pub(super) struct ColumnReader {
+pub(in crate::release) struct ColumnReader {
     description: ColumnDescription,
     /// For values: position of the column that names their attribute.
     attribute: Option<usize>,
@@ -50,7 +50,7 @@ impl Store {
 
 impl ColumnReader {
     /// Readers of all columns of a table.
-    pub(super) fn all(columns: &[ColumnDescription]) -> Vec<Self> {
+    pub(in crate::release) fn all(columns: &[ColumnDescription]) -> Vec<Self> {
         let mut readers: Vec<Self> = Vec::with_capacity(columns.len());
         for description in columns {
             let attribute = match description.content {
@@ -74,9 +74,13 @@ impl ColumnReader {
         &self.description.name
     }
 
-    /// Reads the column's field of one row; `before` are the columns before
-    /// it, which have read theirs.
-    pub(super) fn push(&mut self, field: &[u8], before: &[Self]) -> Result<(), WireFault> {
+    /// Reads the column's field of its next row; `before` are the columns
+    /// before it, which have read that row.
+    pub(in crate::release) fn push(
+        &mut self,
+        field: &[u8],
+        before: &[Self],
+    ) -> Result<(), WireFault> {
         let kind = match self.attribute {
             None => Ok(self.description.kind),
             Some(at) => match self.value_kind(&before[at]) {
@@ -110,7 +114,7 @@ impl ColumnReader {
     }
 
     /// The rows read since the last call.
-    pub(super) fn take(&mut self) -> PublishedColumn {
+    pub(in crate::release) fn take(&mut self) -> PublishedColumn {
         self.value_kinds.clear();
         let store = std::mem::replace(&mut self.store, Store::of(self.description.content));
         let cells = match store {
@@ -125,8 +129,12 @@ impl ColumnReader {
         }
     }
 
-    /// Type of the attribute that the last row of `named` names.
+    /// Type of the attribute that `named` names in the row to be read next.
     fn value_kind(&mut self, named: &Self) -> Option<AttributeType> {
+        let row = match &self.store {
+            Store::Numbers(numbers) => numbers.len(),
+            Store::Dictionary { codes, .. } => codes.len(),
+        };
         let Store::Dictionary { codes, cells, .. } = &named.store else {
             return None;
         };
@@ -137,7 +145,7 @@ impl ColumnReader {
             };
             self.value_kinds.push(kind);
         }
-        self.value_kinds[*codes.last()? as usize]
+        self.value_kinds[*codes.get(row)? as usize]
     }
 }
 

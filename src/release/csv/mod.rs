@@ -15,11 +15,11 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(super) use column::read_number;
+pub(super) use column::{ColumnReader, read_number};
 pub use read::{CsvDecoder, decode_csv};
 pub(super) use scan::{End, Scanner};
-pub(super) use write::write_field;
 pub use write::{CsvSummary, encode_csv, sha256_hex};
+pub(super) use write::{write_field, write_spreadsheet_safe};
 
 /// Bytes of CSV in a stored piece, at most, unless one row is longer.
 pub const PIECE_BYTES_MAX: usize = 4 << 20;

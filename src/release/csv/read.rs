@@ -68,7 +68,7 @@ impl CsvDecoder {
         if self.columns.is_empty() {
             return Err(WireFault::ColumnsDiffer.into());
         }
-        let mut scanner = Scanner::new(bytes);
+        let mut scanner = Scanner::new(bytes, self.columns.len());
         let mut scratch = std::mem::take(&mut self.scratch);
         if !self.header_read {
             self.header(&mut scanner, &mut scratch)?;

@@ -19,6 +19,8 @@ pub(in crate::release) enum End {
 pub(in crate::release) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Whether an empty field is quoted: it is alone in its line.
+    quote_empty: bool,
     /// Line feeds passed so far, those inside quotes included.
     line_feeds: u64,
 }
@@ -39,10 +41,12 @@ pub(super) fn needs_quotes(field: &[u8]) -> bool {
 }
 
 impl<'a> Scanner<'a> {
-    pub(in crate::release) fn new(bytes: &'a [u8]) -> Self {
+    /// A cursor over lines of `columns` fields each.
+    pub(in crate::release) fn new(bytes: &'a [u8], columns: usize) -> Self {
         Self {
             bytes,
             at: 0,
+            quote_empty: columns == 1,
             line_feeds: 0,
         }
     }
@@ -75,6 +79,9 @@ impl<'a> Scanner<'a> {
             .iter()
             .position(|&byte| STOPS[usize::from(byte)])
             .ok_or(WireFault::Malformed)?;
+        if length == 0 && self.quote_empty {
+            return Err(WireFault::Malformed);
+        }
         self.at = start + length;
         let end = self.end()?;
         Ok((&bytes[start..start + length], end))
@@ -98,7 +105,11 @@ impl<'a> Scanner<'a> {
             scratch.push(b'"');
             self.at += 1;
         }
-        if !scratch.is_empty() && !needs_quotes(scratch) {
+        let bare = match scratch.as_slice() {
+            [] => !self.quote_empty,
+            field => !needs_quotes(field),
+        };
+        if bare {
             return Err(WireFault::Malformed);
         }
         let inside = scratch.iter().filter(|&&byte| byte == b'\n').count();
@@ -123,8 +134,8 @@ impl<'a> Scanner<'a> {
 mod tests {
     use super::*;
 
-    fn fields(text: &str) -> Result<Vec<(String, End)>, WireFault> {
-        let mut scanner = Scanner::new(text.as_bytes());
+    fn fields(text: &str, columns: usize) -> Result<Vec<(String, End)>, WireFault> {
+        let mut scanner = Scanner::new(text.as_bytes(), columns);
         let mut scratch = Vec::new();
         let mut found = Vec::new();
         while !scanner.is_done() {
@@ -136,22 +147,36 @@ mod tests {
 
     #[test]
     fn quoted_fields_come_back_without_their_quotes() {
-        let found = fields("a,\"b\"\"\n,\",\n,x\n").unwrap();
+        let found = fields("a,\"b\"\"\n,\",\n,x,y\n", 3).unwrap();
         let expected = [
             ("a", End::Comma),
             ("b\"\n,", End::Comma),
             ("", End::Line),
             ("", End::Comma),
-            ("x", End::Line),
+            ("x", End::Comma),
+            ("y", End::Line),
         ];
         let expected = expected.map(|(field, end)| (field.to_owned(), end));
         assert_eq!(found, expected);
+        let alone = fields("\"\"\nx\n", 1).unwrap();
+        assert_eq!(alone, [("".into(), End::Line), ("x".into(), End::Line)]);
     }
 
     #[test]
     fn text_that_no_encoder_writes_is_refused() {
-        for text in ["a", "a\r\n", "a\"b\n", "\"a\"\n", "\"a,\"b\n", "\"a,", "\""] {
-            assert_eq!(fields(text), Err(WireFault::Malformed), "{text:?}");
+        let texts = [
+            "a",
+            "a\r\n",
+            "a\"b\n",
+            "\"a\"\n",
+            "\"a,\"b\n",
+            "\"a,",
+            "\"",
+            "\"\",a\n",
+        ];
+        for text in texts {
+            assert_eq!(fields(text, 2), Err(WireFault::Malformed), "{text:?}");
         }
+        assert_eq!(fields("a\n\nb\n", 1), Err(WireFault::Malformed));
     }
 }

@@ -72,6 +72,20 @@ pub fn encode_csv(
     }
 }
 
+/// Appends the rows of `table` as CSV in which no cell is run by a
+/// spreadsheet: text that starts with `= + - @` and is no number gets a `'`
+/// before it. Not canonical: it cannot be read back.
+pub(in crate::release) fn write_spreadsheet_safe(
+    table: &PublishedTable,
+    with_header: bool,
+    out: &mut Vec<u8>,
+) {
+    if with_header {
+        out.extend_from_slice(&header(&table.columns, true));
+    }
+    write_rows(&ColumnText::of(table, true), 0..table.rows(), out);
+}
+
 /// A digest as the manifest writes it.
 pub fn sha256_hex(digest: &[u8; 32]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
