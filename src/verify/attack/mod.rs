@@ -1,0 +1,19 @@
+//! Attacks of trust.md, carried out on the published tables: what an
+//! adversary attains, beside the bound where a claim rests on it.
+//!
+//! | attack | figure | bound |
+//! |---|---|---|
+//! | linkage | prosecutor's largest and mean risk, marketer's | 1/K |
+//! | homogeneity | largest share of a value in a bucket | the claim |
+//! | similarity | least spread of a bucket, as a share of the whole | none |
+//! | skewness | largest distance of a bucket from the whole | none (t where claimed) |
+//! | joint_knowledge | rows of the group that stay possible | none |
+//! | group_leakage | chance of linking a subject to its own value | none |
+
+mod contents;
+mod joint;
+mod linkage;
+
+pub(super) use contents::{homogeneity, similarity, skewness};
+pub(super) use joint::joint_knowledge;
+pub(super) use linkage::linkage;

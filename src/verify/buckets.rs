@@ -1,0 +1,245 @@
+//! The buckets of a release: what each holds, and which rows are in it.
+//!
+//! Contents come from the published table `buckets` alone. Each row must name
+//! a semi-sensitive or sensitive attribute, a bucket numbered from 1 without
+//! gaps, one value of the attribute and how often it occurs, each value once
+//! a bucket. Rows that do not are counted as failures and left out, so that
+//! what remains is sound to compute with: no attribute's buckets hold more
+//! cells than the table has records.
+
+use rustc_hash::FxHashMap;
+
+use crate::privacy::ProtectedIndex;
+use crate::release::{Cell, PublishedTable};
+
+use super::evidence::Evidence;
+use super::meaning::{Meaning, dictionary, numbers};
+use super::shape::BUCKETS;
+use super::verdict::{Check, Failures, Place};
+use super::view::{AttributeView, View};
+
+/// The buckets of one attribute; bucket b is at position b − 1.
+#[derive(Debug, Default)]
+pub(super) struct Buckets {
+    /// Contents of bucket at position p: `contents[starts[p]..starts[p + 1]]`.
+    starts: Vec<u32>,
+    /// Codes with how often they occur, ascending in each bucket.
+    contents: Vec<(u32, u64)>,
+    /// Cells of each bucket.
+    pub(super) sizes: Vec<u64>,
+    /// How often the most frequent value of each bucket occurs in it.
+    largest: Vec<u64>,
+    /// How often each code occurs in all of the buckets.
+    pub(super) totals: Vec<u64>,
+}
+
+impl Buckets {
+    /// One bucket that holds each code so often.
+    #[cfg(test)]
+    pub(super) fn of_totals(totals: Vec<u64>) -> Self {
+        let contents: Vec<_> = (0_u32..).zip(totals.iter().copied()).collect();
+        Self {
+            starts: vec![0, contents.len() as u32],
+            contents,
+            sizes: vec![totals.iter().sum()],
+            largest: vec![totals.iter().copied().max().unwrap_or(0)],
+            totals,
+        }
+    }
+
+    /// Number of buckets.
+    pub(super) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Codes of a bucket with their counts, ascending, each once.
+    pub(super) fn contents(&self, at: usize) -> &[(u32, u64)] {
+        &self.contents[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// How often the most frequent value of a bucket occurs in it.
+    pub(super) fn largest_count(&self, at: usize) -> u64 {
+        self.largest[at]
+    }
+
+    /// How often a code occurs in a bucket.
+    pub(super) fn count(&self, at: usize, code: u32) -> u64 {
+        let contents = self.contents(at);
+        let found = contents.binary_search_by_key(&code, |&(code, _)| code);
+        found.map_or(0, |found| contents[found].1)
+    }
+
+    /// Position of the bucket numbered `number`, if there is one.
+    pub(super) fn position(&self, number: u64) -> Option<u32> {
+        (1..=self.len() as u64)
+            .contains(&number)
+            .then(|| (number - 1) as u32)
+    }
+
+    /// Cells in all buckets.
+    pub(super) fn cells(&self) -> u64 {
+        self.sizes.iter().sum()
+    }
+}
+
+/// One sound row of the table `buckets`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    bucket: u32,
+    code: u32,
+    count: u64,
+    row: u32,
+}
+
+/// Reads the table `buckets`: the buckets of each protectable attribute, and
+/// the check `buckets_well_formed`. `None` if the table cannot be read.
+pub(super) fn read(evidence: &Evidence, view: &View) -> Option<(Vec<Buckets>, Check)> {
+    let published = evidence.published(BUCKETS)?;
+    let mut failures = Failures::none();
+    let entries = entries(published, view, &mut failures)?;
+    let mut all = Vec::with_capacity(entries.len());
+    let protected: Vec<_> = view.protected().map(|(_, attribute)| attribute).collect();
+    for (attribute, entries) in protected.into_iter().zip(entries) {
+        let limit = view.table.records() as u64;
+        all.push(gather(attribute, entries, limit, &mut failures));
+    }
+    Some((all, Check::structure("buckets_well_formed", &failures)))
+}
+
+/// The sound rows by protectable attribute.
+fn entries(
+    published: &PublishedTable,
+    view: &View,
+    failures: &mut Failures,
+) -> Option<Vec<Vec<Entry>>> {
+    let rows = published.rows();
+    let column = |name| {
+        let column = published.column(name)?;
+        (column.cells.len() == rows).then_some(column)
+    };
+    let (attribute_codes, attribute_cells) = dictionary(column("attribute")?)?;
+    let (value_codes, value_cells) = dictionary(column("value")?)?;
+    let bucket = numbers(column("bucket")?)?;
+    let count = numbers(column("count")?)?;
+    let mut values = ValueCodes::new(view, value_cells);
+    let named = attributes_named(view, attribute_cells);
+    let mut entries = vec![Vec::new(); view.requirements.policy().protections.len()];
+    for row in 0..rows {
+        let place = Place::Row(row as u64 + 1);
+        let Some(index) = named[attribute_codes[row] as usize] else {
+            failures.add_at("attribute", place);
+            failures
+                .note
+                .get_or_insert("a row names no attribute that can be in buckets");
+            continue;
+        };
+        // A bucket number beyond the rows cannot be one of 1..b without gaps.
+        let numbered = (1..=rows as u64).contains(&bucket[row]);
+        match values.code(index, value_codes[row]) {
+            Some(code) if numbered && count[row] >= 1 => entries[index.at()].push(Entry {
+                bucket: (bucket[row] - 1) as u32,
+                code,
+                count: count[row],
+                row: row as u32,
+            }),
+            _ => {
+                failures.add_at("bucket", place);
+                failures
+                    .note
+                    .get_or_insert("a row has no bucket, no value of the attribute, or no count");
+            }
+        }
+    }
+    Some(entries)
+}
+
+/// The attribute that each distinct cell of a column of names stands for.
+pub(super) fn attributes_named(view: &View, cells: &[Cell]) -> Vec<Option<ProtectedIndex>> {
+    let named = |cell: &Cell| match cell {
+        Cell::Label(name) => {
+            let found = view
+                .protected()
+                .find(|(_, attribute)| attribute.name == name);
+            found.map(|(index, _)| index)
+        }
+        _ => None,
+    };
+    cells.iter().map(named).collect()
+}
+
+/// The code that a distinct value cell stands for, attribute by attribute.
+struct ValueCodes<'a> {
+    cells: &'a [Cell],
+    domains: Vec<&'a AttributeView<'a>>,
+    known: FxHashMap<(u8, u32), Option<u32>>,
+}
+
+impl<'a> ValueCodes<'a> {
+    fn new(view: &'a View<'a>, cells: &'a [Cell]) -> Self {
+        Self {
+            cells,
+            domains: view.protected().map(|(_, attribute)| attribute).collect(),
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn code(&mut self, index: ProtectedIndex, cell: u32) -> Option<u32> {
+        let domain = self.domains[index.at()].domain;
+        *self.known.entry((index.0, cell)).or_insert_with(|| {
+            let code = Meaning::of(&self.cells[cell as usize], domain).single()?;
+            // A node above a single leaf covers one code without being one.
+            let is_value = match &self.cells[cell as usize] {
+                Cell::Label(label) => domain.code_of_label(label).is_some(),
+                _ => true,
+            };
+            is_value.then_some(code)
+        })
+    }
+}
+
+/// Buckets out of entries. Repeated values, gaps in the numbering and cells
+/// beyond the number of records are failures.
+fn gather(
+    attribute: &AttributeView,
+    mut entries: Vec<Entry>,
+    limit: u64,
+    failures: &mut Failures,
+) -> Buckets {
+    entries.sort_unstable();
+    let mut buckets = Buckets {
+        starts: vec![0],
+        totals: vec![0; attribute.domain.len()],
+        ..Buckets::default()
+    };
+    let mut cells = 0_u64;
+    let mut previous: Option<Entry> = None;
+    for entry in entries {
+        let repeated = previous
+            .is_some_and(|previous| (previous.bucket, previous.code) == (entry.bucket, entry.code));
+        let fits = cells
+            .checked_add(entry.count)
+            .is_some_and(|cells| cells <= limit);
+        if repeated || !fits {
+            failures.add_at(attribute.name, Place::Row(u64::from(entry.row) + 1));
+            continue;
+        }
+        while buckets.len() <= entry.bucket as usize {
+            // A number that is skipped leaves an empty bucket behind.
+            if buckets.len() < entry.bucket as usize {
+                failures.add_at(attribute.name, Place::Bucket(buckets.len() as u64 + 1));
+            }
+            buckets.starts.push(buckets.contents.len() as u32);
+            buckets.sizes.push(0);
+            buckets.largest.push(0);
+        }
+        cells += entry.count;
+        buckets.contents.push((entry.code, entry.count));
+        let at = entry.bucket as usize;
+        buckets.starts[at + 1] = buckets.contents.len() as u32;
+        buckets.sizes[at] += entry.count;
+        buckets.largest[at] = buckets.largest[at].max(entry.count);
+        buckets.totals[entry.code as usize] += entry.count;
+        previous = Some(entry);
+    }
+    buckets
+}

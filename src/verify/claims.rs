@@ -1,0 +1,99 @@
+//! `claims_match_policy`: the manifest claims what the job's policy asks for,
+//! no less and no more.
+//!
+//! Less would let a release pass by promising nothing; more would promise
+//! what nobody set out to keep. So the claims are compared as a set: one
+//! `k_anonymity`, one claim for each semi-sensitive or sensitive attribute
+//! (`min_spread` beside it where the policy has one), and `max_leakage` where
+//! preferences were applied.
+
+use crate::microdata::Schema;
+use crate::privacy::{Policy, Protection, Share, T};
+use crate::release::{Guarantee, Manifest};
+
+use super::evidence::Evidence;
+use super::verdict::{Check, Failures};
+
+/// A claim in exact terms, however its numbers were written.
+#[derive(Clone, Debug, PartialEq)]
+enum Claim<'a> {
+    KAnonymity(u32),
+    LDiversity(&'a str, u32),
+    TCloseness(&'a str, T, Share),
+    MinSpread(&'a str, f64),
+    MaxLeakage,
+    /// A claim that no parameter type accepts.
+    Unsound,
+}
+
+/// Compares the claims of the manifest with the policy.
+pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
+    let policy = evidence.requirements.policy();
+    let mut wanted = wanted(evidence.table.schema(), policy);
+    let mut failures = Failures::none();
+    for guarantee in &evidence.manifest.guarantees {
+        let claim = claim(guarantee);
+        match wanted.iter().position(|wanted| *wanted == claim) {
+            Some(at) => {
+                wanted.swap_remove(at);
+            }
+            // Vacuous without preferences, but true.
+            None if claim == Claim::MaxLeakage && !policy.apply_preferences => {}
+            None => failures.add("the manifest claims something that the policy does not ask for"),
+        }
+    }
+    for _ in wanted {
+        failures.add("the manifest does not claim something that the policy asks for");
+    }
+    if evidence.manifest.format != Manifest::FORMAT {
+        failures.add("the manifest is of another format");
+    }
+    if evidence.manifest.adversary.trim().is_empty() {
+        failures.add("the manifest does not say against whom its claims hold");
+    }
+    if evidence.manifest.parameters.get("seed").is_some() {
+        failures.add("the manifest names the seed");
+    }
+    Check::structure("claims_match_policy", &failures)
+}
+
+fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
+    let mut wanted = vec![Claim::KAnonymity(policy.k.get())];
+    for &(index, protection) in &policy.protections {
+        let name = schema.attribute(index).name.as_str();
+        match protection {
+            Protection::Diversity { l, min_spread } => {
+                wanted.push(Claim::LDiversity(name, l.get()));
+                wanted.extend(min_spread.map(|spread| Claim::MinSpread(name, spread)));
+            }
+            Protection::Closeness { t, max_posterior } => {
+                wanted.push(Claim::TCloseness(name, t, max_posterior));
+            }
+        }
+    }
+    if policy.apply_preferences {
+        wanted.push(Claim::MaxLeakage);
+    }
+    wanted
+}
+
+fn claim(guarantee: &Guarantee) -> Claim<'_> {
+    match guarantee {
+        Guarantee::KAnonymity { k, .. } => Claim::KAnonymity(*k),
+        Guarantee::LDiversity { attribute, l } => Claim::LDiversity(attribute, *l),
+        Guarantee::TCloseness {
+            attribute,
+            t,
+            max_posterior,
+        } => match (T::new(*t), Share::new(*max_posterior)) {
+            (Ok(t), Ok(share)) => Claim::TCloseness(attribute, t, share),
+            _ => Claim::Unsound,
+        },
+        Guarantee::MinSpread {
+            attribute,
+            min_spread,
+        } => Claim::MinSpread(attribute, *min_spread),
+        Guarantee::MaxLeakage { attribute, .. } if attribute == "*" => Claim::MaxLeakage,
+        Guarantee::MaxLeakage { .. } => Claim::Unsound,
+    }
+}

@@ -1,0 +1,221 @@
+//! t-closeness of buckets (Li et al. 2007), in exact integers.
+//!
+//! The distribution that buckets are held against is that of the attribute's
+//! cells *published in buckets*: the flagged, unmasked cells (engines.md,
+//! stage 2), and with it the best that anyone can learn from the release
+//! about flagged values as a whole.
+//!
+//! Distance over a domain of m values in order (all of the dataset version):
+//! - numbers and dates, ordered distance: Σ_i |P_i − Q_i| / (m − 1) with P and
+//!   Q the cumulated shares;
+//! - categories, equal distance: Σ max(0, p − q).
+//!
+//! With A/s and C/N for cumulated counts over sizes, |A/s − C/N| is
+//! |A·N − C·s| / (s·N): the numerators are summed, the denominator kept.
+//! Between two values of a bucket A is constant and C grows, so each run is
+//! two differences of prefix sums, found by halving: a bucket costs its own
+//! number of values times log m, not m.
+
+use crate::microdata::Domain;
+use crate::privacy::{Share, T};
+
+use super::buckets::Buckets;
+use super::membership::Bucketized;
+use super::verdict::{Check, Place, Section};
+use super::view::View;
+
+/// An exact distance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distance {
+    pub(super) numerator: u128,
+    pub(super) denominator: u128,
+}
+
+impl Distance {
+    /// The distance as a number in 0..=1.
+    pub(super) fn get(self) -> f64 {
+        self.numerator as f64 / self.denominator.max(1) as f64
+    }
+}
+
+/// The distribution that buckets of an attribute are held against.
+#[derive(Debug)]
+pub(super) struct Reference<'a> {
+    ordered: bool,
+    totals: &'a [u64],
+    cells: u64,
+    /// Cells with at most each code.
+    cumulated: Vec<u64>,
+    /// Sum of `cumulated` before each code.
+    prefix: Vec<u128>,
+}
+
+impl<'a> Reference<'a> {
+    pub(super) fn of(domain: &Domain, buckets: &'a Buckets) -> Self {
+        let mut cumulated = Vec::new();
+        let mut prefix = vec![0_u128];
+        let (mut cells, mut sum) = (0_u64, 0_u128);
+        if domain.is_numeric() {
+            for &count in &buckets.totals {
+                cells += count;
+                sum += u128::from(cells);
+                cumulated.push(cells);
+                prefix.push(sum);
+            }
+        }
+        Self {
+            ordered: domain.is_numeric(),
+            totals: &buckets.totals,
+            cells: buckets.cells(),
+            cumulated,
+            prefix,
+        }
+    }
+
+    /// Distance of a bucket from the whole.
+    pub(super) fn distance(&self, contents: &[(u32, u64)]) -> Distance {
+        let size: u64 = contents.iter().map(|&(_, count)| count).sum();
+        let scale = u128::from(size) * u128::from(self.cells);
+        if !self.ordered {
+            let above = contents.iter().map(|&(code, count)| {
+                let own = u128::from(count) * u128::from(self.cells);
+                own.saturating_sub(u128::from(self.totals[code as usize]) * u128::from(size))
+            });
+            return Distance {
+                numerator: above.sum(),
+                denominator: scale,
+            };
+        }
+        let mut numerator = 0_u128;
+        let (mut start, mut below) = (0_usize, 0_u64);
+        for &(code, count) in contents {
+            numerator += self.run(start..code as usize, below, size);
+            start = code as usize;
+            below += count;
+        }
+        numerator += self.run(start..self.totals.len(), below, size);
+        let steps = self.totals.len().saturating_sub(1) as u128;
+        Distance {
+            numerator,
+            denominator: scale * steps,
+        }
+    }
+
+    /// Σ |A·N − C_i·s| over the codes of a run, where A cells of the bucket
+    /// of size s lie at or below it.
+    fn run(&self, codes: std::ops::Range<usize>, below: u64, size: u64) -> u128 {
+        let own = u128::from(below) * u128::from(self.cells);
+        let size = u128::from(size);
+        let whole = &self.cumulated[codes.clone()];
+        let middle = codes.start + whole.partition_point(|&c| u128::from(c) * size < own);
+        let sum = |from: usize, to: usize| (self.prefix[to] - self.prefix[from]) * size;
+        let before = own * (middle - codes.start) as u128 - sum(codes.start, middle);
+        let after = sum(middle, codes.end) - own * (codes.end - middle) as u128;
+        before + after
+    }
+}
+
+/// The guarantee `t_closeness` of one attribute: attained is the largest
+/// distance; every bucket also has two distinct values, and no value above
+/// the share that policy and each member accept.
+pub(super) fn t_closeness(
+    view: &View,
+    (t, max_posterior): (T, Share),
+    bucketized: &Bucketized,
+) -> Check {
+    let Bucketized {
+        index,
+        attribute,
+        buckets,
+        members,
+    } = *bucketized;
+    let reference = Reference::of(attribute.domain, buckets);
+    let mut farthest: Option<(f64, usize)> = None;
+    let mut broken: Option<usize> = None;
+    let (mut beyond, mut single, mut above) = (0_u64, 0_u64, 0_u64);
+    let mut largest_share = 0.0_f64;
+    for at in 0..buckets.len() {
+        let contents = buckets.contents(at);
+        let distance = reference.distance(contents);
+        let far = !t.allows(distance.numerator, distance.denominator);
+        let (count, size) = (buckets.largest_count(at), buckets.sizes[at]);
+        let rows = members.rows(at).iter();
+        let accepted =
+            rows.filter_map(|&row| Some(view.terms(row as usize)?.max_share[index.at()]));
+        let bound = accepted.min().unwrap_or(max_posterior).min(max_posterior);
+        let exposed = !bound.allows(count, size);
+        beyond += u64::from(far);
+        single += u64::from(contents.len() < 2);
+        above += u64::from(exposed);
+        largest_share = largest_share.max(count as f64 / size.max(1) as f64);
+        if far || exposed || contents.len() < 2 {
+            broken.get_or_insert(at);
+        }
+        if farthest.is_none_or(|(most, _)| distance.get() > most) {
+            farthest = Some((distance.get(), at));
+        }
+    }
+    let worst = broken.or(farthest.map(|(_, at)| at));
+    Check::new(Section::Guarantee, "t_closeness")
+        .about(attribute.name)
+        .claiming(t.get())
+        .attaining(
+            farthest.map(|(distance, _)| distance),
+            worst.map(|at| Place::Bucket(at as u64 + 1)),
+        )
+        .holding(beyond + single + above == 0)
+        .with_figure("buckets", buckets.len() as f64)
+        .with_figure("buckets_beyond_t", beyond as f64)
+        .with_figure("buckets_with_one_value", single as f64)
+        .with_figure("buckets_above_their_share", above as f64)
+        .with_figure("max_posterior_claimed", max_posterior.get())
+        .with_figure("max_posterior_attained", largest_share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::microdata::Values;
+
+    /// The definition, code by code.
+    fn naive(ordered: bool, totals: &[u64], bucket: &[u64]) -> f64 {
+        let share =
+            |counts: &[u64], code: usize| counts[code] as f64 / counts.iter().sum::<u64>() as f64;
+        let differences = (0..totals.len()).map(|code| share(bucket, code) - share(totals, code));
+        if !ordered {
+            return differences.map(f64::abs).sum::<f64>() / 2.0;
+        }
+        let mut cumulated = 0.0;
+        let steps = differences.map(|difference| {
+            cumulated += difference;
+            f64::abs(cumulated)
+        });
+        steps.sum::<f64>() / (totals.len() - 1) as f64
+    }
+
+    #[test]
+    fn distances_are_those_of_the_definition() {
+        let totals = vec![3, 0, 5, 1, 0, 7, 2];
+        let bucket = [1, 0, 0, 1, 0, 2, 0];
+        let contents: Vec<(u32, u64)> =
+            (0..7).zip(bucket).filter(|&(_, count)| count > 0).collect();
+        let buckets = Buckets::of_totals(totals.clone());
+        let numbers = Domain::new(Values::Integer((0..7).collect()), None);
+        let texts = Domain::new(
+            Values::Category((0..7).map(|n| n.to_string()).collect()),
+            None,
+        );
+        for (domain, ordered) in [(&numbers, true), (&texts, false)] {
+            let distance = Reference::of(domain, &buckets).distance(&contents).get();
+            assert!((distance - naive(ordered, &totals, &bucket)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_bucket_like_the_whole_is_at_distance_nothing() {
+        let buckets = Buckets::of_totals(vec![8, 12]);
+        let domain = Domain::new(Values::Integer(vec![1, 2]), None);
+        let distance = Reference::of(&domain, &buckets).distance(&[(0, 2), (1, 3)]);
+        assert_eq!(distance.numerator, 0);
+    }
+}

@@ -1,0 +1,87 @@
+//! Every record once: each published row is about a subject of its own, what
+//! is published and what is excluded make up the source, and nobody who asked
+//! to be left out is there.
+
+use super::evidence::Evidence;
+use super::shape::MICRODATA;
+use super::verdict::{Check, Failures, Place};
+use super::view::View;
+use crate::microdata::{Multiplicity, RecordIndex};
+
+/// `every_record_once`: the lineage gives each row a subject of its own, and
+/// the manifest's counts of published and excluded records are right.
+///
+/// Needs no view: it speaks even where columns are missing.
+pub(super) fn every_record_once(evidence: &Evidence) -> Check {
+    let mut failures = Failures::none();
+    let rows = evidence
+        .published(MICRODATA)
+        .map_or(0, |table| table.rows());
+    let source = evidence.table.records();
+    if evidence.table.schema().multiplicity() != Multiplicity::One {
+        failures.add("the engine publishes one row a subject, and subjects have many records");
+    }
+    let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
+    if subjects.len() != rows {
+        failures.add("the lineage has more or fewer rows than the table");
+    }
+    let mut seen = vec![false; evidence.table.subjects()];
+    for (row, subject) in subjects.iter().enumerate() {
+        let new = seen
+            .get_mut(subject.at())
+            .is_some_and(|seen| !std::mem::replace(seen, true));
+        if !new {
+            failures.add_at(MICRODATA, Place::Row(row as u64 + 1));
+        }
+    }
+    if evidence.manifest.records != rows as u64 {
+        failures.add("the manifest counts more or fewer records than are published");
+    }
+    if evidence
+        .manifest
+        .records
+        .checked_add(evidence.manifest.excluded)
+        != Some(source as u64)
+    {
+        failures.add("published and excluded records are not those of the source");
+    }
+    Check::structure("every_record_once", &failures)
+}
+
+/// `exclusions_honoured`: no row is about a subject who asked to be left out.
+pub(super) fn exclusions_honoured(evidence: &Evidence) -> Check {
+    let mut failures = Failures::none();
+    let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
+    for (row, subject) in subjects.iter().enumerate() {
+        let known = subject.at() < evidence.requirements.records();
+        if known && evidence.requirements.of(RecordIndex(subject.0)).exclude {
+            failures.add_at(MICRODATA, Place::Row(row as u64 + 1));
+        }
+    }
+    Check::structure("exclusions_honoured", &failures)
+}
+
+/// `groups_numbered`: groups are numbered from 1 without gaps, and rows of
+/// one group look the same (`groups_look_alike`).
+pub(super) fn groups_numbered(view: &View, strangers: &[u32]) -> [Check; 2] {
+    let mut numbered = Failures::none();
+    let mut seen = vec![false; view.rows() + 1];
+    for (row, &number) in view.group.iter().enumerate() {
+        match usize::try_from(number).ok().filter(|&number| number != 0) {
+            Some(number) if number < seen.len() => seen[number] = true,
+            _ => numbered.add_at("group", Place::Row(row as u64 + 1)),
+        }
+    }
+    let last = seen.iter().rposition(|&seen| seen).unwrap_or(0);
+    for gap in (1..last).filter(|&number| !seen[number]) {
+        numbered.add_at("group", Place::Group(gap as u64));
+    }
+    let mut alike = Failures::none();
+    for &row in strangers {
+        alike.add_at("group", Place::Row(u64::from(row) + 1));
+    }
+    [
+        Check::structure("groups_numbered", &numbered),
+        Check::structure("groups_look_alike", &alike),
+    ]
+}

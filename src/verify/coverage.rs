@@ -1,0 +1,120 @@
+//! What published cells say about the records behind them.
+//!
+//! - `cells_cover_their_source`: the interval, node or set holds the record's
+//!   value (masked holds any; a flagged cell shows nothing and is checked by
+//!   `membership`).
+//! - `insensitive_exact`: an insensitive attribute is published as it is.
+//! - `cells_span_their_group`: a cell says no more than the rows that look
+//!   like it: its interval is the least that holds their values, its node
+//!   their lowest common ancestor, its set the values present (engines.md,
+//!   stage 3). A wider cell still covers, but its ends would have to come from
+//!   elsewhere: from a record that was left out, for one.
+
+use rayon::prelude::*;
+
+use crate::microdata::{Code, Role};
+
+use super::meaning::Meaning;
+use super::signature::Signatures;
+use super::verdict::{Check, Failures, Place};
+use super::view::{AttributeView, View};
+
+/// The three checks, attribute by attribute.
+pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
+    let parts = view
+        .attributes
+        .par_iter()
+        .map(|attribute| match attribute.role {
+            Role::Insensitive => (Failures::none(), exact(view, attribute), Failures::none()),
+            _ => (
+                cover(view, attribute),
+                Failures::none(),
+                span(view, attribute, signatures),
+            ),
+        });
+    let parts: Vec<_> = parts.collect();
+    let mut all = (Failures::none(), Failures::none(), Failures::none());
+    for part in parts {
+        all = (all.0.and(part.0), all.1.and(part.1), all.2.and(part.2));
+    }
+    [
+        Check::structure("cells_cover_their_source", &all.0),
+        Check::structure("insensitive_exact", &all.1),
+        Check::structure("cells_span_their_group", &all.2),
+    ]
+}
+
+fn cover(view: &View, attribute: &AttributeView) -> Failures {
+    let mut failures = Failures::none();
+    for row in 0..view.rows() {
+        let (Some(code), Some(terms)) = (view.source(attribute, row), view.terms(row)) else {
+            continue;
+        };
+        let flagged = attribute
+            .protected
+            .is_some_and(|index| terms.flags.contains(index));
+        if !flagged && !attribute.cells.meaning(row).covers(code) {
+            failures.add_at(attribute.name, Place::Row(row as u64 + 1));
+        }
+    }
+    failures
+}
+
+fn exact(view: &View, attribute: &AttributeView) -> Failures {
+    let mut failures = Failures::none();
+    for row in 0..view.rows() {
+        let source = view.source(attribute, row);
+        if source.is_some() && attribute.cells.meaning(row).single() != source {
+            failures.add_at(attribute.name, Place::Row(row as u64 + 1));
+        }
+    }
+    failures
+}
+
+fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Failures {
+    let mut failures = Failures::none();
+    let mut codes: Vec<u32> = Vec::new();
+    for class in 0..signatures.len() {
+        let rows = signatures.rows(class);
+        let Some(&first) = rows.first() else {
+            continue;
+        };
+        // Rows of a class look the same: the first row's cell stands for all.
+        let meaning = attribute.cells.meaning(first as usize);
+        if matches!(meaning, Meaning::Empty | Meaning::Masked) {
+            continue;
+        }
+        codes.clear();
+        codes.extend(
+            rows.iter()
+                .filter_map(|&row| view.source(attribute, row as usize)),
+        );
+        if !is_least(attribute, meaning, &mut codes) {
+            failures.add_at(
+                attribute.name,
+                Place::Group(signatures.group_number(view, class)),
+            );
+        }
+    }
+    failures
+}
+
+/// Whether no narrower cell of the same kind covers all of `codes`.
+fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut Vec<u32>) -> bool {
+    let (Some(&low), Some(&high)) = (codes.iter().min(), codes.iter().max()) else {
+        return true;
+    };
+    match (meaning, attribute.domain.hierarchy()) {
+        (Meaning::Values(values), None) => {
+            codes.sort_unstable();
+            codes.dedup();
+            values == codes
+        }
+        (Meaning::Span { first, last }, Some(hierarchy)) if !attribute.domain.is_numeric() => {
+            let node = hierarchy.node(hierarchy.common_ancestor(Code(low), Code(high)));
+            (Code(*first), Code(*last)) == (node.first_leaf, node.last_leaf())
+        }
+        (Meaning::Span { first, last }, _) => (*first, *last) == (low, high),
+        _ => false,
+    }
+}

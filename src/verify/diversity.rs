@@ -1,0 +1,91 @@
+//! l-diversity of buckets (Machanavajjhala et al. 2006 in the frequency form
+//! of Xiao & Tao 2006), as the buckets of the LGB paper have it: at least l
+//! cells, no value twice, l the largest that policy or a member asks for.
+//!
+//! And `min_spread` (*ours*): every bucket spans a numeric range, or a number
+//! of branches of the hierarchy's root (of values, where there is none).
+
+use crate::microdata::{Code, Domain};
+
+use super::membership::Bucketized;
+use super::verdict::{Check, Place, Section};
+use super::view::View;
+
+/// The guarantee `l_diversity` of one attribute: attained is the least, over
+/// buckets, of size / largest count, rounded down.
+pub(super) fn l_diversity(view: &View, claimed: u32, bucketized: &Bucketized) -> Check {
+    let Bucketized {
+        index,
+        attribute,
+        buckets,
+        members,
+    } = *bucketized;
+    let mut attained: Option<u64> = None;
+    let mut worst: Option<(bool, u64, usize)> = None;
+    let (mut below, mut repeated) = (0_u64, 0_u64);
+    for at in 0..buckets.len() {
+        let largest = buckets.largest_count(at);
+        let l = buckets.sizes[at] / largest.max(1);
+        let rows = members.rows(at).iter();
+        let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.l[index.at()]));
+        let demanded = asked.max().unwrap_or(claimed).max(claimed);
+        let short = l < u64::from(demanded);
+        below += u64::from(short);
+        repeated += u64::from(largest > 1);
+        attained = Some(attained.map_or(l, |least| least.min(l)));
+        // Sound buckets sort behind those that fail.
+        let rank = (!(short || largest > 1), l, at);
+        worst = Some(worst.map_or(rank, |worst| worst.min(rank)));
+    }
+    Check::new(Section::Guarantee, "l_diversity")
+        .about(attribute.name)
+        .claiming(f64::from(claimed))
+        .attaining(
+            attained.map(|l| l as f64),
+            worst.map(|(_, _, at)| Place::Bucket(at as u64 + 1)),
+        )
+        .holding(below == 0 && repeated == 0)
+        .with_figure("buckets", buckets.len() as f64)
+        .with_figure("buckets_below_l", below as f64)
+        .with_figure("buckets_with_a_value_twice", repeated as f64)
+}
+
+/// The guarantee `min_spread` of one attribute: attained is the least spread.
+pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
+    let Bucketized {
+        attribute, buckets, ..
+    } = *bucketized;
+    let spreads = (0..buckets.len()).map(|at| (spread(attribute.domain, buckets.contents(at)), at));
+    let least = spreads.min_by(|a, b| a.0.total_cmp(&b.0));
+    Check::new(Section::Guarantee, "min_spread")
+        .about(attribute.name)
+        .claiming(claimed)
+        .attaining(
+            least.map(|(spread, _)| spread),
+            least.map(|(_, at)| Place::Bucket(at as u64 + 1)),
+        )
+        .holding(least.is_none_or(|(spread, _)| spread >= claimed))
+}
+
+/// What the values of a bucket span: max − min for numbers and dates,
+/// branches of the root for a hierarchy, else distinct values.
+pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
+    let (Some(&(low, _)), Some(&(high, _))) = (contents.first(), contents.last()) else {
+        return 0.0;
+    };
+    if domain.is_numeric() {
+        return domain.number(Code(high)) - domain.number(Code(low));
+    }
+    match domain.hierarchy() {
+        None => contents.len() as f64,
+        Some(hierarchy) => {
+            // Codes ascend, so those of one branch stand side by side.
+            let branches = contents
+                .iter()
+                .map(|&(code, _)| hierarchy.branch_of(Code(code)));
+            let mut branches: Vec<_> = branches.collect();
+            branches.dedup();
+            branches.len() as f64
+        }
+    }
+}

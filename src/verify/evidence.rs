@@ -1,0 +1,34 @@
+//! What the verifier is given: the published tables as anyone would decode
+//! them, what they claim, and the private originals to hold them against.
+//!
+//! Nothing of an engine's in-memory state is here. The tables come from the
+//! bytes that were stored, the requirements from policy and preferences, and
+//! the lineage says which subject each published row is about. Any of them
+//! may be garbage except the table and its requirements, which are valid by
+//! construction.
+
+use crate::microdata::Table;
+use crate::privacy::Requirements;
+use crate::release::{Lineage, Manifest, PublishedTable};
+
+/// Everything one verification looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The dataset version that was published.
+    pub table: &'a Table,
+    /// What every record of it asks for; of the same table.
+    pub requirements: &'a Requirements,
+    /// What the release claims.
+    pub manifest: &'a Manifest,
+    /// The published tables, decoded from their bytes.
+    pub tables: &'a [PublishedTable],
+    /// The subject of each published row; private.
+    pub lineage: &'a Lineage,
+}
+
+impl<'a> Evidence<'a> {
+    /// The published table called `name`; the first, should two be.
+    pub(super) fn published(&self, name: &str) -> Option<&'a PublishedTable> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}

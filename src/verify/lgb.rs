@@ -1,0 +1,153 @@
+//! The rules of engine `lgb` (local generalization and bucketization), put
+//! together: what its tables must look like, what they claim and attain.
+//!
+//! Order: the checks that read raw columns and counts come first and always
+//! speak. The rest need a [`View`]; where no view exists, or no buckets can be
+//! read, each guarantee is entered as not examined, which does not hold.
+
+use rayon::prelude::*;
+
+use crate::privacy::Protection;
+
+use super::attack::{homogeneity, joint_knowledge, linkage, similarity, skewness};
+use super::buckets::{self, Buckets};
+use super::candidates::candidates_remain;
+use super::claims::claims_match_policy;
+use super::closeness::t_closeness;
+use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::coverage;
+use super::diversity::{l_diversity, min_spread};
+use super::evidence::Evidence;
+use super::identifiers::no_source_identifier;
+use super::k_anonymity::{LargestK, k_anonymity};
+use super::leakage::max_leakage;
+use super::links;
+use super::membership::{self, Bucketized, Members};
+use super::row_order::row_order_independent;
+use super::shape;
+use super::signature::Signatures;
+use super::verdict::{Check, Failures, Section, Verdict};
+use super::view::View;
+
+/// Verifies a release by the rules of `lgb`.
+pub fn verify_lgb(evidence: &Evidence) -> Verdict {
+    let links_groups = shape::links_groups(evidence);
+    let expected = shape::expected(evidence.table.schema(), links_groups);
+    let mut checks = vec![
+        shape::tables_and_columns(evidence, &expected),
+        shape::table_digests(evidence),
+        claims_match_policy(evidence),
+        every_record_once(evidence),
+        exclusions_honoured(evidence),
+        no_source_identifier(evidence),
+    ];
+    match View::of(evidence, &expected) {
+        Some(view) => with_view(evidence, &view, links_groups, &mut checks),
+        None => checks.extend(guarantees_not_examined(evidence, true)),
+    }
+    Verdict { checks }
+}
+
+/// What every release must be, and k-anonymity.
+fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
+    let signatures = Signatures::of(view);
+    checks.extend(groups_numbered(view, &signatures.strangers));
+    checks.push(row_order_independent(view));
+    checks.extend(coverage::cells(view, &signatures));
+    checks.push(membership::flagged_cells(view));
+    checks.push(membership::unflagged_cells(view));
+    let largest_k = LargestK::of(view, &signatures);
+    checks.push(k_anonymity(view, &signatures, &largest_k));
+    checks.push(linkage(view, &signatures, &largest_k));
+    match read_buckets(evidence, view, links_groups, checks) {
+        Some((buckets, members)) => {
+            let parts = view.protected().zip(&buckets).zip(&members);
+            let bucketized = parts.map(|(((index, attribute), buckets), members)| Bucketized {
+                index,
+                attribute,
+                buckets,
+                members,
+            });
+            let bucketized: Vec<_> = bucketized.collect();
+            checks.push(candidates_remain(view, &bucketized));
+            checks.push(max_leakage(view, &signatures, &bucketized));
+            let parts = bucketized.par_iter();
+            let parts: Vec<_> = parts
+                .map(|parts| of_attribute(view, &signatures, parts))
+                .collect();
+            checks.extend(parts.into_iter().flatten());
+        }
+        None => checks.extend(guarantees_not_examined(evidence, false)),
+    }
+}
+
+/// The buckets and who is in them, with the checks of both.
+fn read_buckets(
+    evidence: &Evidence,
+    view: &View,
+    links_groups: bool,
+    checks: &mut Vec<Check>,
+) -> Option<(Vec<Buckets>, Vec<Members>)> {
+    let (buckets, well_formed) = buckets::read(evidence, view)?;
+    checks.push(well_formed);
+    let (members, failures) = if links_groups {
+        links::by_group(evidence, view, &buckets)?
+    } else {
+        let mut failures = Failures::none();
+        let mut all = Vec::with_capacity(buckets.len());
+        for ((_, attribute), buckets) in view.protected().zip(&buckets) {
+            let (members, unknown) = membership::by_row(attribute, buckets, view.rows());
+            failures = failures.and(unknown);
+            all.push(members);
+        }
+        let wrong = membership::contents(view, &buckets, &all);
+        (all, failures.and(wrong))
+    };
+    checks.push(Check::structure("bucket_contents_match", &failures));
+    Some((buckets, members))
+}
+
+/// The guarantees of one attribute, and the attacks on its buckets.
+fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec<Check> {
+    let mut checks = Vec::new();
+    match view.requirements.protection(parts.index) {
+        Protection::Diversity {
+            l,
+            min_spread: least,
+        } => {
+            checks.push(l_diversity(view, l.get(), parts));
+            checks.extend(least.map(|least| min_spread(least, parts)));
+        }
+        Protection::Closeness { t, max_posterior } => {
+            checks.push(t_closeness(view, (t, max_posterior), parts));
+        }
+    }
+    checks.extend([homogeneity(view, parts), similarity(parts), skewness(parts)]);
+    checks.extend(joint_knowledge(view, signatures, parts));
+    checks
+}
+
+/// Entries for the guarantees that the tables are too broken to show.
+fn guarantees_not_examined(evidence: &Evidence, with_k: bool) -> Vec<Check> {
+    let policy = evidence.requirements.policy();
+    let mut checks = Vec::new();
+    if with_k {
+        let k = f64::from(policy.k.get());
+        checks.push(Check::not_examined(Section::Guarantee, "k_anonymity").claiming(k));
+    }
+    for &(index, protection) in &policy.protections {
+        let name = &evidence.table.schema().attribute(index).name;
+        let (kind, claimed) = match protection {
+            Protection::Diversity { l, .. } => ("l_diversity", f64::from(l.get())),
+            Protection::Closeness { t, .. } => ("t_closeness", t.get()),
+        };
+        let check = Check::not_examined(Section::Guarantee, kind);
+        checks.push(check.about(name).claiming(claimed));
+    }
+    checks.push(
+        Check::not_examined(Section::Guarantee, "max_leakage")
+            .about("*")
+            .claiming(1.0),
+    );
+    checks
+}

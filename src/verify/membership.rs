@@ -1,0 +1,162 @@
+//! Which cells are in which bucket, and whether that is as it must be.
+//!
+//! With `bucket_link: "row"` a row names the bucket of each of its cells, and
+//! everything here is exact. What `"group"` publishes instead is read by
+//! `links`, which hands back members of the same form.
+
+use crate::privacy::ProtectedIndex;
+
+use super::buckets::Buckets;
+use super::meaning::Meaning;
+use super::verdict::{Check, Failures, Place};
+use super::view::{AttributeView, NONE, View};
+
+/// An attribute with its buckets and who is in them.
+#[derive(Debug)]
+pub(super) struct Bucketized<'a> {
+    pub(super) index: ProtectedIndex,
+    pub(super) attribute: &'a AttributeView<'a>,
+    pub(super) buckets: &'a Buckets,
+    pub(super) members: &'a Members,
+}
+
+/// The cells of one attribute by bucket.
+#[derive(Debug)]
+pub(super) struct Members {
+    /// Position of the bucket of each row's cell; [`NONE`] for none.
+    pub(super) bucket_of_row: Vec<u32>,
+    /// Rows by bucket: those of the one at p are `rows[starts[p]..starts[p + 1]]`.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Members {
+    pub(super) fn of(bucket_of_row: Vec<u32>, buckets: usize) -> Self {
+        let mut starts = vec![0_u32; buckets + 1];
+        for &bucket in bucket_of_row.iter().filter(|&&bucket| bucket != NONE) {
+            starts[bucket as usize + 1] += 1;
+        }
+        for bucket in 0..buckets {
+            starts[bucket + 1] += starts[bucket];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0_u32; starts[buckets] as usize];
+        for (row, &bucket) in bucket_of_row.iter().enumerate() {
+            if bucket != NONE {
+                rows[next[bucket as usize] as usize] = row as u32;
+                next[bucket as usize] += 1;
+            }
+        }
+        Self {
+            bucket_of_row,
+            starts,
+            rows,
+        }
+    }
+
+    /// The rows of the bucket at a position.
+    pub(super) fn rows(&self, bucket: usize) -> &[u32] {
+        &self.rows[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    }
+}
+
+/// The members as rows name them, with failures for numbers of no bucket.
+pub(super) fn by_row(
+    attribute: &AttributeView,
+    buckets: &Buckets,
+    rows: usize,
+) -> (Members, Failures) {
+    let mut failures = Failures::none();
+    let none = vec![0_u64; rows];
+    let numbers = attribute.bucket.unwrap_or(&none);
+    let positions = numbers.iter().enumerate().map(|(row, &number)| {
+        if number == 0 {
+            return NONE;
+        }
+        buckets.position(number).unwrap_or_else(|| {
+            failures.add_at(attribute.name, Place::Row(row as u64 + 1));
+            NONE
+        })
+    });
+    let positions = positions.collect();
+    (Members::of(positions, buckets.len()), failures)
+}
+
+/// `flagged_cells_in_one_bucket`: a flagged cell is in exactly one bucket and
+/// shows nothing, or is masked and in none.
+pub(super) fn flagged_cells(view: &View) -> Check {
+    cells(
+        view,
+        "flagged_cells_in_one_bucket",
+        |flagged, meaning, in_bucket| {
+            !flagged
+                || match meaning {
+                    Meaning::Empty => in_bucket,
+                    Meaning::Masked => !in_bucket,
+                    _ => false,
+                }
+        },
+    )
+}
+
+/// `unflagged_cells_in_no_bucket`: a cell that nobody flagged is published as
+/// a quasi-identifier. In a bucket it would be a candidate that every
+/// adversary can rule out.
+pub(super) fn unflagged_cells(view: &View) -> Check {
+    cells(
+        view,
+        "unflagged_cells_in_no_bucket",
+        |flagged, meaning, in_bucket| flagged || (!in_bucket && *meaning != Meaning::Empty),
+    )
+}
+
+fn cells(view: &View, kind: &'static str, sound: impl Fn(bool, &Meaning, bool) -> bool) -> Check {
+    let mut failures = Failures::none();
+    for (index, attribute) in view.protected() {
+        for row in 0..view.rows() {
+            let Some(terms) = view.terms(row) else {
+                continue;
+            };
+            let meaning = attribute.cells.meaning(row);
+            // Where rows name no bucket, an empty cell is in one of its
+            // group's; `group_buckets` is held against the number of them.
+            let in_bucket = match attribute.bucket {
+                Some(numbers) => numbers[row] != 0,
+                None => *meaning == Meaning::Empty,
+            };
+            let flagged = terms.flags.contains(index);
+            if !sound(flagged, meaning, in_bucket) {
+                failures.add_at(attribute.name, Place::Row(row as u64 + 1));
+            }
+        }
+    }
+    Check::structure(kind, &failures)
+}
+
+/// `bucket_contents_match`: the published contents of each bucket are the
+/// source values of its members, value by value.
+pub(super) fn contents(view: &View, buckets: &[Buckets], members: &[Members]) -> Failures {
+    let mut failures = Failures::none();
+    for (((_, attribute), buckets), members) in view.protected().zip(buckets).zip(members) {
+        let mut codes: Vec<u32> = Vec::new();
+        for bucket in 0..buckets.len() {
+            codes.clear();
+            let rows = members.rows(bucket).iter();
+            codes.extend(rows.filter_map(|&row| view.source(attribute, row as usize)));
+            codes.sort_unstable();
+            if !same_multiset(&codes, buckets.contents(bucket)) {
+                failures.add_at(attribute.name, Place::Bucket(bucket as u64 + 1));
+            }
+        }
+    }
+    failures
+}
+
+fn same_multiset(sorted: &[u32], contents: &[(u32, u64)]) -> bool {
+    let mut runs = sorted.chunk_by(|a, b| a == b);
+    let all = contents.iter().all(|&(code, count)| {
+        let run = runs.next();
+        run.is_some_and(|run| run[0] == code && run.len() as u64 == count)
+    });
+    all && runs.next().is_none()
+}

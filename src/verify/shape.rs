@@ -1,0 +1,205 @@
+//! The tables and columns that an lgb release must have: none missing, none
+//! extra, in order, of the right content and type, as long as the manifest
+//! says, all columns of a table equally long.
+//!
+//! Expected (releases.md): `microdata` with `group`, every attribute but the
+//! identifiers in schema order and, with `bucket_link: "row"`, `<a>_bucket`
+//! behind each semi-sensitive or sensitive attribute; `buckets`; and with
+//! `bucket_link: "group"` also `group_buckets`.
+
+use crate::microdata::{AttributeType, Role, Schema};
+use crate::release::{
+    Cells, ColumnDescription, Content, PIECE_BYTES_MAX, PublishedColumn, PublishedTable,
+    TableDescription, encode_csv, sha256_hex,
+};
+
+use super::evidence::Evidence;
+use super::meaning::dictionary;
+use super::verdict::{Check, Failures};
+
+/// Name of the table with one row a subject.
+pub(super) const MICRODATA: &str = "microdata";
+/// Name of the table of bucket contents.
+pub(super) const BUCKETS: &str = "buckets";
+/// Name of the table that links groups with buckets.
+pub(super) const GROUP_BUCKETS: &str = "group_buckets";
+
+/// A column that a table must have.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ExpectedColumn {
+    pub(super) name: String,
+    pub(super) content: Content,
+    pub(super) kind: Option<AttributeType>,
+}
+
+/// A table that a release must have.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ExpectedTable {
+    pub(super) name: &'static str,
+    pub(super) columns: Vec<ExpectedColumn>,
+}
+
+/// Whether rows name groups' buckets (`bucket_link: "group"`), not their own.
+pub(super) fn links_groups(evidence: &Evidence) -> bool {
+    let link = evidence.manifest.parameters.get("bucket_link");
+    link.and_then(serde_json::Value::as_str) == Some("group")
+}
+
+/// The tables that an lgb release of this schema must have, in order.
+pub(super) fn expected(schema: &Schema, links_groups: bool) -> Vec<ExpectedTable> {
+    let column = |name: &str, content, kind| ExpectedColumn {
+        name: name.to_owned(),
+        content,
+        kind,
+    };
+    let mut microdata = vec![column("group", Content::Group, None)];
+    for index in schema.publishable() {
+        let attribute = schema.attribute(index);
+        let content = match attribute.role {
+            Role::Insensitive => Content::Exact,
+            _ => Content::Generalized,
+        };
+        microdata.push(column(&attribute.name, content, attribute.kind));
+        if attribute.is_protectable() && !links_groups {
+            let name = format!("{}_bucket", attribute.name);
+            microdata.push(column(&name, Content::Bucket, None));
+        }
+    }
+    let buckets = vec![
+        column("attribute", Content::Attribute, None),
+        column("bucket", Content::Bucket, None),
+        column("value", Content::Value, None),
+        column("count", Content::Count, None),
+    ];
+    let group_buckets = vec![
+        column("group", Content::Group, None),
+        column("attribute", Content::Attribute, None),
+        column("bucket", Content::Bucket, None),
+        column("count", Content::Count, None),
+    ];
+    let mut tables = vec![
+        ExpectedTable {
+            name: MICRODATA,
+            columns: microdata,
+        },
+        ExpectedTable {
+            name: BUCKETS,
+            columns: buckets,
+        },
+    ];
+    if links_groups {
+        tables.push(ExpectedTable {
+            name: GROUP_BUCKETS,
+            columns: group_buckets,
+        });
+    }
+    tables
+}
+
+/// `tables_and_columns`: the release holds exactly the tables expected, and
+/// the manifest describes them as they are.
+pub(super) fn tables_and_columns(evidence: &Evidence, expected: &[ExpectedTable]) -> Check {
+    let mut failures = Failures::none();
+    let names = |failures: &mut Failures, found: Vec<&str>| {
+        if found != expected.iter().map(|table| table.name).collect::<Vec<_>>() {
+            failures.add("the tables are not those that the engine publishes");
+        }
+    };
+    names(
+        &mut failures,
+        evidence
+            .tables
+            .iter()
+            .map(|table| table.name.as_str())
+            .collect(),
+    );
+    let described = &evidence.manifest.tables;
+    names(
+        &mut failures,
+        described.iter().map(|table| table.name.as_str()).collect(),
+    );
+    for wanted in expected {
+        let Some(table) = evidence.published(wanted.name) else {
+            continue;
+        };
+        compare_columns(&mut failures, table, wanted);
+        if let Some(description) = described.iter().find(|table| table.name == wanted.name) {
+            compare_description(&mut failures, table, description);
+        }
+    }
+    Check::structure("tables_and_columns", &failures)
+}
+
+fn compare_columns(failures: &mut Failures, table: &PublishedTable, wanted: &ExpectedTable) {
+    if table.columns.len() != wanted.columns.len() {
+        failures.add("a table has more or fewer columns than the engine publishes");
+    }
+    for (column, wanted) in table.columns.iter().zip(&wanted.columns) {
+        if !fits(column, wanted) {
+            failures.add("a column is not the one that the engine publishes at its place");
+        }
+    }
+    if !is_readable(table) {
+        failures.add("columns are not equally long, or point beyond their cells");
+    }
+}
+
+fn compare_description(
+    failures: &mut Failures,
+    table: &PublishedTable,
+    description: &TableDescription,
+) {
+    if description.rows != table.rows() as u64 {
+        failures.add("a table has more or fewer rows than the manifest says");
+    }
+    let same = is_readable(table) && description.columns == ColumnDescription::all(table);
+    if !same {
+        failures.add("the columns of a table are not those of the manifest");
+    }
+}
+
+/// `table_digests`: the SHA-256 that the manifest gives is that of the table's
+/// CSV form, written anew from what was read.
+pub(super) fn table_digests(evidence: &Evidence) -> Check {
+    let mut failures = Failures::none();
+    for table in evidence.tables {
+        let mut described = evidence.manifest.tables.iter();
+        let Some(description) = described.find(|described| described.name == table.name) else {
+            failures.add("a table is not in the manifest");
+            continue;
+        };
+        let same = is_readable(table) && {
+            let summary = encode_csv(table, PIECE_BYTES_MAX, &mut |_, _| {});
+            sha256_hex(&summary.sha256) == description.sha256
+        };
+        if !same {
+            failures.add("a table is not the one whose digest the manifest gives");
+        }
+    }
+    Check::structure("table_digests", &failures)
+}
+
+/// Whether all columns are equally long, and none points beyond its cells.
+pub(super) fn is_readable(table: &PublishedTable) -> bool {
+    let mut columns = table.columns.iter();
+    columns.len() > 0
+        && columns.all(|column| {
+            let known = matches!(column.cells, Cells::Numbers(_)) || dictionary(column).is_some();
+            known && column.cells.len() == table.rows()
+        })
+}
+
+/// Whether a column is the expected one.
+pub(super) fn fits(column: &PublishedColumn, wanted: &ExpectedColumn) -> bool {
+    column.name == wanted.name
+        && column.content == wanted.content
+        && column.kind == wanted.kind
+        && matches!(column.cells, Cells::Numbers(_)) == is_number(wanted.content)
+}
+
+fn is_number(content: Content) -> bool {
+    matches!(
+        content,
+        Content::Group | Content::Block | Content::Bucket | Content::Count
+    )
+}

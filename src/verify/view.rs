@@ -1,0 +1,170 @@
+//! The release as the checks read it: published columns resolved against the
+//! source, rows joined with their records by the lineage.
+//!
+//! Made once, leniently: a view exists whenever every column that an lgb
+//! release needs can be read, whatever the columns say. Rows whose subject is
+//! unknown have no record; checks skip them, since `every_record_once` has
+//! named them already.
+
+use crate::microdata::{AttributeIndex, Domain, Multiplicity, RecordIndex, Role, Table};
+use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use crate::release::{PublishedColumn, PublishedTable};
+
+use super::evidence::Evidence;
+use super::meaning::{MeaningColumn, numbers};
+use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
+
+/// Stands for a row without a record, or a cell without a bucket.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One published attribute beside its source.
+#[derive(Debug)]
+pub(super) struct AttributeView<'a> {
+    pub(super) name: &'a str,
+    pub(super) role: Role,
+    /// Its position among the protectable attributes, if it is one.
+    pub(super) protected: Option<ProtectedIndex>,
+    pub(super) domain: &'a Domain,
+    /// Source code of each *record*.
+    source: &'a [u32],
+    /// The published cell of each row.
+    pub(super) cells: MeaningColumn<'a>,
+    /// The bucket number of each row (0 for none), where rows name theirs.
+    pub(super) bucket: Option<&'a [u64]>,
+}
+
+/// A release joined with its source.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) table: &'a Table,
+    pub(super) requirements: &'a Requirements,
+    /// Record of each row of `microdata`; [`NONE`] where it is not known.
+    pub(super) records: Vec<u32>,
+    /// Published group number of each row.
+    pub(super) group: &'a [u64],
+    /// The published attributes in schema order.
+    pub(super) attributes: Vec<AttributeView<'a>>,
+}
+
+impl<'a> View<'a> {
+    /// The view, or `None` where a column that it needs cannot be read.
+    pub(super) fn of(evidence: &Evidence<'a>, expected: &[ExpectedTable]) -> Option<Self> {
+        let table = evidence.table;
+        if evidence.requirements.records() != table.records() {
+            return None;
+        }
+        let published = evidence.published(MICRODATA)?;
+        let wanted = &expected
+            .iter()
+            .find(|table| table.name == MICRODATA)?
+            .columns;
+        let rows = published.rows();
+        let column = |at: usize| {
+            let found = find(published, wanted, at)?;
+            (found.cells.len() == rows).then_some(found)
+        };
+        let group = numbers(column(0)?)?;
+        let mut attributes = Vec::new();
+        let mut at = 1;
+        for index in table.schema().publishable() {
+            let attribute = table.schema().attribute(index);
+            let source = table.coded(index)?;
+            let cells = MeaningColumn::of(column(at)?, &source.domain)?;
+            at += 1;
+            let links_row = attribute.is_protectable()
+                && wanted
+                    .get(at)
+                    .is_some_and(|column| column.content == crate::release::Content::Bucket);
+            let bucket = match links_row {
+                true => Some(numbers(column(at)?)?),
+                false => None,
+            };
+            at += usize::from(links_row);
+            attributes.push(AttributeView {
+                name: &attribute.name,
+                role: attribute.role,
+                protected: protected_position(evidence.requirements, index),
+                domain: &source.domain,
+                source: &source.codes,
+                cells,
+                bucket,
+            });
+        }
+        let protected = attributes
+            .iter()
+            .filter(|attribute| attribute.protected.is_some());
+        if protected.count() != evidence.requirements.policy().protections.len() {
+            return None;
+        }
+        Some(Self {
+            table,
+            requirements: evidence.requirements,
+            records: records_of_rows(evidence, rows),
+            group,
+            attributes,
+        })
+    }
+
+    /// Number of rows of `microdata`.
+    pub(super) fn rows(&self) -> usize {
+        self.records.len()
+    }
+
+    /// What the subject of a row asks for; `None` if the row has no record.
+    #[inline]
+    pub(super) fn terms(&self, row: usize) -> Option<&'a RecordTerms> {
+        let record = self.records[row];
+        (record != NONE).then(|| self.requirements.of(RecordIndex(record)))
+    }
+
+    /// Source code of a row's value; `None` if the row has no record.
+    #[inline]
+    pub(super) fn source(&self, attribute: &AttributeView, row: usize) -> Option<u32> {
+        let record = self.records[row];
+        (record != NONE).then(|| attribute.source[record as usize])
+    }
+
+    /// The protectable attributes with their position.
+    pub(super) fn protected(&self) -> impl Iterator<Item = (ProtectedIndex, &AttributeView<'a>)> {
+        let all = self.attributes.iter();
+        all.filter_map(|attribute| Some((attribute.protected?, attribute)))
+    }
+}
+
+/// The column expected at position `at`: the one there if the table has the
+/// expected width (names may repeat), else any that fits.
+fn find<'a>(
+    table: &'a PublishedTable,
+    wanted: &[ExpectedColumn],
+    at: usize,
+) -> Option<&'a PublishedColumn> {
+    let expected = wanted.get(at)?;
+    let there = table
+        .columns
+        .get(at)
+        .filter(|column| fits(column, expected));
+    there.or_else(|| table.columns.iter().find(|column| fits(column, expected)))
+}
+
+fn protected_position(
+    requirements: &Requirements,
+    attribute: AttributeIndex,
+) -> Option<ProtectedIndex> {
+    requirements
+        .protected()
+        .find(|&index| requirements.attribute(index) == attribute)
+}
+
+/// With one record a subject, the record of a subject has its position.
+fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
+    let single = evidence.table.schema().multiplicity() == Multiplicity::One;
+    let subjects = match single {
+        true => evidence.lineage.of(MICRODATA).unwrap_or_default(),
+        false => &[],
+    };
+    let known = |row: usize| {
+        let subject = subjects.get(row)?;
+        (subject.at() < evidence.table.records()).then_some(subject.0)
+    };
+    (0..rows).map(|row| known(row).unwrap_or(NONE)).collect()
+}
