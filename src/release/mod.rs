@@ -13,6 +13,7 @@ mod csv;
 mod describe;
 mod error;
 mod format;
+pub mod joined;
 mod lineage;
 mod manifest;
 mod ndjson;
@@ -28,6 +29,7 @@ pub use self::parquet::decode_parquet;
 pub use cell::Cell;
 pub use error::{WireError, WireFault};
 pub use format::Format;
+pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,

@@ -1,1 +1,97 @@
-//! (being built)
+//! What a release is still good for, and what risk is left: one measure a
+//! file, its definition and source on top of it.
+//!
+//! Measures work on the *decoded* published tables, as anyone would read
+//! them, beside the original table, the requirements and the lineage. A
+//! measure that needs any of the originals is for stewards ([`Audience`]);
+//! [`public_part`] keeps what analysts may see. That includes the loss scale:
+//! the range of the dataset would tell of an extreme record that was left
+//! out, so what analysts see is measured on the range that the release shows.
+//!
+//! Counts that come from preferences are rounded to tens (data.md).
+//! Everything is computed on codes, per attribute in one pass over rows.
+
+mod bucket_range;
+mod correlation;
+mod coverage;
+mod discernibility;
+mod evidence;
+mod group_size;
+mod histogram;
+mod information;
+mod leakage;
+mod marginal;
+mod ncp;
+mod reidentification;
+mod report;
+mod scale;
+
+pub use bucket_range::{AttributeBuckets, BucketRange};
+pub use correlation::{Correlation, PairCorrelation};
+pub use discernibility::Discernibility;
+pub use evidence::{Evidence, EvidenceError, Prepared, PreparedAttribute};
+pub use group_size::GroupSizes;
+pub use histogram::{Bin, Histogram};
+pub use information::InformationLeft;
+pub use leakage::{Leakage, LeakageSummary};
+pub use marginal::Marginals;
+pub use ncp::{AttributeLoss, Ncp};
+pub use reidentification::ReidentificationRisk;
+pub use report::{Audience, Description, Measure, UtilityReport, public_part};
+pub use scale::Scale;
+
+/// Measures a release. Work: linear in rows × attributes, except correlation,
+/// which reads a sample of the rows.
+///
+/// Fails only where tables and originals do not fit together, which the
+/// verifier reports first.
+pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
+    let prepared = Prepared::new(evidence)?;
+    let mut report = UtilityReport::new(prepared.joined.rows() as u64);
+    let sizes = prepared.signatures.sizes();
+    report.insert(
+        "c_dm",
+        discernibility::DESCRIPTION,
+        &discernibility::measure(sizes),
+    );
+    report.insert(
+        "group_sizes",
+        group_size::DESCRIPTION,
+        &group_size::measure(sizes),
+    );
+    report.insert(
+        "reidentification_risk",
+        reidentification::DESCRIPTION,
+        &reidentification::measure(sizes),
+    );
+    report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
+    report.insert(
+        "ncp_published",
+        ncp::DESCRIPTION_PUBLISHED,
+        &ncp::measure_published(&prepared),
+    );
+    report.insert(
+        "bucket_range",
+        bucket_range::DESCRIPTION,
+        &bucket_range::measure(&prepared),
+    );
+    let (leakage, (correlation, (marginals, information))) = rayon::join(
+        || leakage::measure(&prepared),
+        || {
+            rayon::join(
+                || correlation::measure(&prepared),
+                || {
+                    rayon::join(
+                        || marginal::measure(&prepared),
+                        || information::measure(&prepared),
+                    )
+                },
+            )
+        },
+    );
+    report.insert("leakage", leakage::DESCRIPTION, &leakage);
+    report.insert("correlation", correlation::DESCRIPTION, &correlation);
+    report.insert("marginals", marginal::DESCRIPTION, &marginals);
+    report.insert("information_left", information::DESCRIPTION, &information);
+    Ok(report)
+}

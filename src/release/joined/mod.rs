@@ -1,0 +1,174 @@
+//! A microdata-shaped release with its buckets joined to its rows.
+//!
+//! Measures and queries ask the same things of decoded tables: which cell a
+//! row publishes, and where that cell is empty, which bucketized values may be
+//! behind it. [`JoinedTable`] answers both as dense codes and runs of counts,
+//! for either way of linking: a bucket number per row, or a multiset of
+//! buckets per group. It reads the release alone, never an original table.
+//!
+//! A release that does not fit together (a bucket that no row of `buckets`
+//! describes, columns of unlike length) is an error here, so that nothing
+//! above has to look twice.
+
+mod buckets;
+mod signature;
+
+pub use buckets::{Buckets, Link};
+pub use signature::Signatures;
+
+use crate::microdata::AttributeType;
+
+use super::cell::Cell;
+use super::table::{Cells, Content, PublishedColumn, PublishedTable};
+
+/// Name of the table with one row a record.
+pub const MICRODATA: &str = "microdata";
+/// Name of the table with the values of each bucket.
+pub const BUCKETS: &str = "buckets";
+/// Name of the table with the buckets of each group (`bucket_link: "group"`).
+pub const GROUP_BUCKETS: &str = "group_buckets";
+/// What follows an attribute's name in the name of its bucket column.
+pub const BUCKET_SUFFIX: &str = "_bucket";
+
+/// Why published tables do not fit together; names the table, never a cell.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("table `{table}`: {reason}")]
+pub struct JoinError {
+    /// The table at fault.
+    pub table: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl JoinError {
+    pub(super) fn new(table: &str, reason: &'static str) -> Self {
+        Self {
+            table: table.into(),
+            reason,
+        }
+    }
+}
+
+/// The row-bearing table of a release, with its buckets.
+#[derive(Clone, Debug)]
+pub struct JoinedTable<'a> {
+    rows: usize,
+    attributes: Vec<JoinedAttribute<'a>>,
+}
+
+/// One attribute of a [`JoinedTable`].
+#[derive(Clone, Debug)]
+pub struct JoinedAttribute<'a> {
+    /// Name of the attribute.
+    pub name: &'a str,
+    /// What its values are.
+    pub kind: AttributeType,
+    /// [`Content::Generalized`] or [`Content::Exact`].
+    pub content: Content,
+    /// Position in `cells` of each row's cell.
+    pub codes: &'a [u32],
+    /// The cells that occur.
+    pub cells: &'a [Cell],
+    /// Its buckets, where it has any.
+    pub buckets: Option<Buckets<'a>>,
+}
+
+impl<'a> JoinedTable<'a> {
+    /// Joins the tables of a release.
+    ///
+    /// Expects a table `microdata`; `buckets` and `group_buckets` where
+    /// attributes are bucketized. Time is linear in the rows of all tables.
+    pub fn new(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
+        let find = |name: &str| tables.iter().find(|table| table.name == name);
+        let Some(microdata) = find(MICRODATA) else {
+            return Err(JoinError::new(MICRODATA, "is not in the release"));
+        };
+        let rows = microdata.rows();
+        if microdata
+            .columns
+            .iter()
+            .any(|column| column.cells.len() != rows)
+        {
+            return Err(JoinError::new(MICRODATA, "columns differ in length"));
+        }
+        let mut attributes = Vec::new();
+        for column in &microdata.columns {
+            if let Some(mut attribute) = attribute_of(column)? {
+                attribute.buckets = Buckets::of(
+                    attribute.name,
+                    microdata,
+                    find(BUCKETS),
+                    find(GROUP_BUCKETS),
+                )?;
+                attributes.push(attribute);
+            }
+        }
+        Ok(Self { rows, attributes })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The attributes in order of columns.
+    pub fn attributes(&self) -> &[JoinedAttribute<'a>] {
+        &self.attributes
+    }
+
+    /// The attribute called `name`.
+    pub fn attribute(&self, name: &str) -> Option<&JoinedAttribute<'a>> {
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name == name)
+    }
+
+    /// Rows by their published signature: equal cells in every generalized
+    /// attribute, where "in a bucket" and `*` are cells of their own.
+    pub fn signatures(&self) -> Signatures {
+        let generalized = self
+            .attributes
+            .iter()
+            .filter(|attribute| attribute.content == Content::Generalized);
+        Signatures::of(self.rows, generalized)
+    }
+}
+
+fn attribute_of(column: &PublishedColumn) -> Result<Option<JoinedAttribute<'_>>, JoinError> {
+    if !matches!(column.content, Content::Generalized | Content::Exact) {
+        return Ok(None);
+    }
+    let (Cells::Dictionary { codes, cells }, Some(kind)) = (&column.cells, column.kind) else {
+        return Err(JoinError::new(
+            MICRODATA,
+            "an attribute has no type or no cells",
+        ));
+    };
+    if codes.iter().any(|&code| code as usize >= cells.len()) {
+        return Err(JoinError::new(MICRODATA, "a code points at no cell"));
+    }
+    Ok(Some(JoinedAttribute {
+        name: &column.name,
+        kind,
+        content: column.content,
+        codes,
+        cells,
+        buckets: None,
+    }))
+}
+
+impl JoinedAttribute<'_> {
+    /// The cell of a row.
+    pub fn cell(&self, row: usize) -> &Cell {
+        &self.cells[self.codes[row] as usize]
+    }
+
+    /// How often each cell occurs; one entry per cell.
+    pub fn histogram(&self) -> Vec<u32> {
+        let mut counts = vec![0_u32; self.cells.len()];
+        for &code in self.codes {
+            counts[code as usize] += 1;
+        }
+        counts
+    }
+}

@@ -1,0 +1,170 @@
+//! Leakage: the probability that an adversary who knows everyone's public
+//! values gives a subject's own sensitive value.
+//!
+//! For a cell in a bucket: count of the subject's value / size of the bucket;
+//! with `bucket_link: "group"` the mean of that over the cells of the group.
+//! A subject's limit is 1/l, or the largest share, of their requirements. A
+//! subject is *near* the limit from nine tenths of it on. Masked cells are in
+//! no bucket and leak nothing beyond the whole table. The distribution over
+//! subjects takes each subject's largest probability.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::microdata::RecordIndex;
+use crate::privacy::{ProtectedIndex, Protection, Requirements};
+use crate::release::{Buckets, Link};
+
+use super::coverage::value_codes;
+use super::evidence::{Prepared, PreparedAttribute};
+use super::histogram::Histogram;
+use super::report::{Audience, Description, rounded_to_tens};
+
+/// What this measure is.
+pub const DESCRIPTION: Description = Description {
+    title: "Leakage",
+    audience: Audience::Steward,
+    definition: "Distribution over subjects of the probability of their own sensitive value, count / size of its bucket, and how many subjects are within a tenth of their limit. Counts are rounded to tens.",
+    source: "LGB (leakage); limits are those of each subject's preference and the job",
+};
+
+/// Bars of the histograms.
+const BINS: usize = 20;
+
+/// Leakage of a release.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Leakage {
+    /// Each subject's largest probability.
+    pub subjects: LeakageSummary,
+    /// Per attribute with buckets.
+    pub attributes: BTreeMap<String, LeakageSummary>,
+}
+
+/// Distribution of probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeakageSummary {
+    /// Subjects with a cell in a bucket, rounded to tens.
+    pub subjects: u64,
+    /// Mean probability.
+    pub mean: f64,
+    /// Largest probability.
+    pub max: f64,
+    /// Largest probability / limit; at most 1 where everyone's terms hold.
+    pub max_of_limit: f64,
+    /// Subjects at nine tenths of their limit or above, rounded to tens.
+    pub near_limit: u64,
+    /// Subjects by probability, rounded to tens.
+    pub histogram: Histogram,
+}
+
+/// One subject's probability and its share of the limit.
+type Leak = (f64, f64);
+
+/// Measures all bucketized cells.
+pub fn measure(prepared: &Prepared<'_>) -> Leakage {
+    let requirements = prepared.evidence.requirements;
+    let mut worst: Vec<Leak> = vec![(-1.0, 0.0); prepared.joined.rows()];
+    let mut attributes = BTreeMap::new();
+    for attribute in prepared.attributes() {
+        let Some(buckets) = &attribute.published.buckets else {
+            continue;
+        };
+        let position = requirements
+            .protected()
+            .find(|&index| requirements.attribute(index) == attribute.index);
+        let Some(position) = position else { continue };
+        let leaks = leaks(prepared, attribute, buckets, position);
+        for (worst, leak) in worst.iter_mut().zip(&leaks) {
+            *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
+        }
+        attributes.insert(attribute.published.name.to_owned(), sum_up(&leaks));
+    }
+    Leakage {
+        subjects: sum_up(&worst),
+        attributes,
+    }
+}
+
+/// The leak of each row; probability −1 where its cell is in no bucket.
+fn leaks(
+    prepared: &Prepared<'_>,
+    attribute: PreparedAttribute<'_>,
+    buckets: &Buckets<'_>,
+    position: ProtectedIndex,
+) -> Vec<Leak> {
+    let codes = value_codes(attribute.domain(), buckets);
+    let limits = limits(prepared.evidence.requirements, position);
+    let terms_of = prepared.evidence.requirements.terms_of_record();
+    let own_share = |row: usize, record: RecordIndex| -> Option<f64> {
+        let own = Some(attribute.original.code(record).0);
+        let pool = buckets.pool_of(row)? as usize;
+        let share = |bucket: usize| {
+            let count: u32 = buckets
+                .coded_run(bucket)
+                .filter(|&(value, _)| codes[value as usize] == own)
+                .map(|(_, count)| count)
+                .sum();
+            f64::from(count) / f64::from(buckets.sizes()[bucket])
+        };
+        match buckets.link() {
+            Link::Row(_) => Some(share(pool)),
+            Link::Group {
+                starts,
+                buckets: of_group,
+                counts,
+                ..
+            } => {
+                let run = starts[pool] as usize..starts[pool + 1] as usize;
+                let total: f64 = counts[run.clone()].iter().map(|&n| f64::from(n)).sum();
+                let sum: f64 = run
+                    .map(|at| f64::from(counts[at]) * share(of_group[at] as usize))
+                    .sum();
+                (total > 0.0).then_some(sum / total)
+            }
+        }
+    };
+    let rows = prepared.records.par_iter().enumerate();
+    rows.map(|(row, &record)| match own_share(row, record) {
+        None => (-1.0, 0.0),
+        Some(share) => (share, share / limits[terms_of[record.at()] as usize]),
+    })
+    .collect()
+}
+
+/// The limit of each distinct set of terms.
+fn limits(requirements: &Requirements, position: ProtectedIndex) -> Vec<f64> {
+    let terms = requirements.distinct_terms().iter();
+    terms
+        .map(|terms| match requirements.protection(position) {
+            Protection::Diversity { .. } => 1.0 / f64::from(terms.l[position.at()]),
+            Protection::Closeness { .. } => terms.max_share[position.at()].get(),
+        })
+        .collect()
+}
+
+fn sum_up(leaks: &[Leak]) -> LeakageSummary {
+    let mut counts = vec![0_u64; BINS];
+    let (mut subjects, mut near, mut sum) = (0_u64, 0_u64, 0.0);
+    let (mut max, mut max_of_limit) = (0.0_f64, 0.0_f64);
+    for &(share, of_limit) in leaks.iter().filter(|leak| leak.0 >= 0.0) {
+        subjects += 1;
+        sum += share;
+        (max, max_of_limit) = (max.max(share), max_of_limit.max(of_limit));
+        // A hair of slack: 0.9 × 1/3 has no exact form.
+        near += u64::from(of_limit >= 0.9 - 1e-12);
+        counts[((share * BINS as f64 + 1e-9) as usize).min(BINS - 1)] += 1;
+    }
+    counts
+        .iter_mut()
+        .for_each(|count| *count = rounded_to_tens(*count));
+    LeakageSummary {
+        subjects: rounded_to_tens(subjects),
+        mean: sum / subjects.max(1) as f64,
+        max,
+        max_of_limit,
+        near_limit: rounded_to_tens(near),
+        histogram: Histogram::from_share_counts(&counts),
+    }
+}

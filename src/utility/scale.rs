@@ -1,0 +1,160 @@
+//! The scale that cells of an attribute are measured on: the loss of a cell
+//! (engines.md, rule 6) and the place of a value.
+//!
+//! Two scales exist for each attribute: that of the dataset version, and that
+//! which the release itself shows (hull of the published intervals and bucket
+//! values, hierarchies, distinct published labels). They differ only where
+//! records that were left out or masked held the extremes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::microdata::{Domain, Hierarchy, Values};
+use crate::release::{Buckets, Cell, JoinedAttribute};
+
+/// What cells of one attribute are measured on.
+#[derive(Clone, Debug)]
+pub enum Scale {
+    /// Numbers or days from lo to hi.
+    Numeric {
+        /// Smallest value.
+        lo: f64,
+        /// Largest value.
+        hi: f64,
+    },
+    /// Leaves of a hierarchy.
+    Tree(Arc<Hierarchy>),
+    /// Categories in ascending order.
+    Plain(Vec<String>),
+}
+
+impl Scale {
+    /// The scale of a dataset version.
+    pub fn of_domain(domain: &Domain) -> Self {
+        match (domain.values(), domain.hierarchy()) {
+            (Values::Category(_), Some(tree)) => Self::Tree(Arc::clone(tree)),
+            (Values::Category(labels), None) => Self::Plain(labels.clone()),
+            _ if domain.is_empty() => Self::Numeric { lo: 0.0, hi: 0.0 },
+            _ => {
+                let last = crate::microdata::Code::from_usize(domain.len() - 1);
+                Self::Numeric {
+                    lo: domain.number(crate::microdata::Code(0)),
+                    hi: domain.number(last),
+                }
+            }
+        }
+    }
+
+    /// The scale that a release shows of an attribute; a hierarchy is public.
+    pub fn of_published(
+        attribute: &JoinedAttribute<'_>,
+        hierarchy: Option<&Arc<Hierarchy>>,
+    ) -> Self {
+        use crate::microdata::AttributeType::Categorical;
+        match (attribute.kind, hierarchy) {
+            (Categorical, Some(tree)) => Self::Tree(Arc::clone(tree)),
+            (Categorical, None) => {
+                let mut labels = BTreeSet::new();
+                each_cell(attribute, |cell| match cell {
+                    Cell::Label(label) => {
+                        labels.insert(label.clone());
+                    }
+                    Cell::Set(members) => labels.extend(members.iter().cloned()),
+                    _ => {}
+                });
+                Self::Plain(labels.into_iter().collect())
+            }
+            _ => {
+                let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+                each_cell(attribute, |cell| {
+                    if let Some((from, to)) = ends(cell) {
+                        (lo, hi) = (lo.min(from), hi.max(to));
+                    }
+                });
+                match lo <= hi {
+                    true => Self::Numeric { lo, hi },
+                    false => Self::Numeric { lo: 0.0, hi: 0.0 },
+                }
+            }
+        }
+    }
+
+    /// Loss of one cell, 0 to 1: (hi − lo)/range; leaves(node)/leaves(root)
+    /// and 0 for a leaf; |set|/|domain| and 0 for one value; masked 1; in a
+    /// bucket 0. A cell that is not on the scale loses everything.
+    pub fn loss(&self, cell: &Cell) -> f64 {
+        match (self, cell) {
+            (_, Cell::Empty) => 0.0,
+            (_, Cell::Masked) => 1.0,
+            (Self::Numeric { lo, hi }, _) => match ends(cell) {
+                Some((from, to)) if from == to => 0.0,
+                Some((from, to)) => ((to - from) / (hi - lo)).min(1.0),
+                None => 1.0,
+            },
+            (Self::Tree(tree), Cell::Label(label)) => match tree.find(label) {
+                None => 1.0,
+                Some(node) => match tree.node(node).leaf_count {
+                    1 => 0.0,
+                    leaves => f64::from(leaves) / tree.leaf_count() as f64,
+                },
+            },
+            (_, Cell::Label(_)) => 0.0,
+            (Self::Plain(labels), Cell::Set(members)) if members.len() > 1 => {
+                members.len() as f64 / labels.len().max(1) as f64
+            }
+            (Self::Tree(tree), Cell::Set(members)) if members.len() > 1 => {
+                members.len() as f64 / tree.leaf_count() as f64
+            }
+            (_, Cell::Set(_)) => 0.0,
+            _ => 1.0,
+        }
+    }
+
+    /// The place of an exact value: the number itself, the position of a leaf,
+    /// or the rank of a category.
+    pub fn place(&self, cell: &Cell) -> Option<f64> {
+        match (self, cell) {
+            (Self::Numeric { .. }, _) => ends(cell).map(|(from, _)| from),
+            (Self::Tree(tree), Cell::Label(label)) => {
+                tree.leaf(label).map(|leaf| f64::from(leaf.0))
+            }
+            (Self::Plain(labels), Cell::Label(label)) => {
+                labels.binary_search(label).ok().map(|rank| rank as f64)
+            }
+            _ => None,
+        }
+    }
+
+    /// Distance between the first and the last place.
+    pub fn span(&self) -> f64 {
+        match self {
+            Self::Numeric { lo, hi } => hi - lo,
+            Self::Tree(tree) => (tree.leaf_count().max(1) - 1) as f64,
+            Self::Plain(labels) => (labels.len().max(1) - 1) as f64,
+        }
+    }
+}
+
+/// Both ends of a numeric cell.
+fn ends(cell: &Cell) -> Option<(f64, f64)> {
+    match *cell {
+        Cell::Integer(from, to) => Some((from as f64, to as f64)),
+        Cell::Decimal(from, to) => Some((from, to)),
+        Cell::Date(from, to) => Some((f64::from(from), f64::from(to))),
+        _ => None,
+    }
+}
+
+/// Visits every cell that an attribute publishes, bucket values included.
+fn each_cell(attribute: &JoinedAttribute<'_>, mut visit: impl FnMut(&Cell)) {
+    attribute.cells.iter().for_each(&mut visit);
+    if let Some(buckets) = &attribute.buckets {
+        let runs = 0..Buckets::len(buckets);
+        let mut seen = vec![false; buckets.cells().len()];
+        for (value, _) in runs.flat_map(|bucket| buckets.coded_run(bucket)) {
+            if !std::mem::replace(&mut seen[value as usize], true) {
+                visit(&buckets.cells()[value as usize]);
+            }
+        }
+    }
+}
