@@ -39,7 +39,7 @@ impl Histogram {
             let from = lo + at as u32 * width;
             Bin {
                 from: f64::from(from),
-                to: f64::from(from + (width - 1)),
+                to: f64::from(from.saturating_add(width - 1)),
                 count,
             }
         };
