@@ -1,1 +1,24 @@
-//! (being built)
+//! The REST API (docs/API.md): routes, roles, problems, openapi.yaml.
+//!
+//! `router` puts the routes under their layers, `listener` serves them,
+//! `access` says who may call what and what may go wrong, `routes` holds one
+//! file a resource with its handlers and views. What arrives is read by
+//! `extract` (small bodies) and `upload` (records); what is wrong leaves as a
+//! `problem`. Nothing here knows a worker: the two meet in the store.
+
+pub mod access;
+pub mod auth;
+mod convert;
+pub mod described;
+mod extract;
+mod listener;
+mod observe;
+pub mod openapi;
+pub mod problem;
+mod router;
+mod routes;
+mod state;
+
+pub use listener::serve;
+pub use problem::{Problem, ProblemKind};
+pub use state::AppState;

@@ -1,0 +1,292 @@
+//! The table of operations: which roles may call each, and which problems it
+//! answers with.
+//!
+//! This is the one place where roles meet operations: `auth::authorize`
+//! enforces it, `openapi` describes it, and the tests walk it. A route that is
+//! not in the table is answered with 404.
+
+use axum::http::Method;
+
+use super::auth::Role::{self, Admin, Analyst, Consent, Steward, Uploader};
+use super::problem::ProblemKind::{self, *};
+
+/// Who may call an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone, without a token.
+    Public,
+    /// Anyone with a valid token.
+    AnyKey,
+    /// Holders of one of these roles.
+    Roles(&'static [Role]),
+}
+
+/// One operation of the API.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// Its name in openapi.yaml: `<verb>_<resource>`.
+    pub id: &'static str,
+    /// Its method.
+    pub method: &'static str,
+    /// Its path, as the router knows it.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// Problems of its own; [`Operation::problems`] adds those that all have.
+    own: &'static [ProblemKind],
+}
+
+impl Operation {
+    /// Every kind of problem that the operation may answer with, in order.
+    pub fn problems(&self) -> Vec<ProblemKind> {
+        let mut all = vec![Internal];
+        all.extend(self.own);
+        if self.access != Access::Public {
+            all.extend([Unauthenticated, Unavailable]);
+        }
+        if matches!(self.access, Access::Roles(_)) {
+            all.push(Forbidden);
+        }
+        if self.path.contains("{id}") {
+            all.extend([InvalidId, NotFound]);
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// The operation of a matched path.
+pub fn operation(method: &Method, path: &str) -> Option<&'static Operation> {
+    OPERATIONS
+        .iter()
+        .find(|operation| operation.path == path && operation.method == method.as_str())
+}
+
+const fn at(
+    id: &'static str,
+    method: &'static str,
+    path: &'static str,
+    access: Access,
+    own: &'static [ProblemKind],
+) -> Operation {
+    Operation {
+        id,
+        method,
+        path,
+        access,
+        own,
+    }
+}
+
+const ADMIN: Access = Access::Roles(&[Admin]);
+const ANALYST: Access = Access::Roles(&[Analyst, Steward]);
+const CONSENT: Access = Access::Roles(&[Consent]);
+const STEWARD: Access = Access::Roles(&[Steward]);
+const UPLOADER: Access = Access::Roles(&[Uploader, Steward]);
+
+/// Problems of a body in JSON, and of a store that takes something in.
+const JSON: &[ProblemKind] = &[
+    MalformedJson,
+    UnsupportedMediaType,
+    BodyTooLarge,
+    BodyTimeout,
+    InvalidBody,
+    StoreFull,
+];
+
+/// All operations, by resource.
+pub const OPERATIONS: &[Operation] = &[
+    at("create_key", "POST", "/v1/keys", ADMIN, JSON),
+    at("list_keys", "GET", "/v1/keys", ADMIN, &[InvalidQuery]),
+    at("revoke_key", "DELETE", "/v1/keys/{id}", ADMIN, &[]),
+    at(
+        "create_dataset",
+        "POST",
+        "/v1/datasets",
+        UPLOADER,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidSchema,
+            StoreFull,
+        ],
+    ),
+    at(
+        "list_datasets",
+        "GET",
+        "/v1/datasets",
+        UPLOADER,
+        &[InvalidQuery],
+    ),
+    at("get_dataset", "GET", "/v1/datasets/{id}", UPLOADER, &[]),
+    at("erase_dataset", "DELETE", "/v1/datasets/{id}", STEWARD, &[]),
+    at(
+        "upload_records",
+        "POST",
+        "/v1/datasets/{id}/records",
+        UPLOADER,
+        &[
+            InvalidQuery,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            VersionMoved,
+            HierarchyUnknown,
+            InvalidData,
+            LimitExceeded,
+            TooManyUploads,
+            StoreFull,
+        ],
+    ),
+    at(
+        "put_hierarchy",
+        "PUT",
+        "/v1/hierarchies/{name}",
+        UPLOADER,
+        &[
+            InvalidQuery,
+            InvalidId,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            HierarchyExists,
+            InvalidHierarchy,
+            StoreFull,
+        ],
+    ),
+    at(
+        "get_hierarchy",
+        "GET",
+        "/v1/hierarchies/{name}",
+        UPLOADER,
+        &[InvalidQuery, InvalidId, NotFound],
+    ),
+    at(
+        "put_preference",
+        "PUT",
+        "/v1/datasets/{id}/preferences/{subject}",
+        CONSENT,
+        &[
+            MalformedJson,
+            InvalidHeader,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            PreconditionFailed,
+            InvalidBody,
+            InvalidPreference,
+            StoreFull,
+        ],
+    ),
+    at(
+        "get_preference",
+        "GET",
+        "/v1/datasets/{id}/preferences/{subject}",
+        CONSENT,
+        &[],
+    ),
+    at(
+        "delete_preference",
+        "DELETE",
+        "/v1/datasets/{id}/preferences/{subject}",
+        CONSENT,
+        &[InvalidHeader, PreconditionFailed],
+    ),
+    at(
+        "import_preferences",
+        "POST",
+        "/v1/datasets/{id}/preferences",
+        CONSENT,
+        &[
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidPreference,
+            StoreFull,
+        ],
+    ),
+    at("list_engines", "GET", "/v1/engines", Access::AnyKey, &[]),
+    at(
+        "create_job",
+        "POST",
+        "/v1/jobs",
+        STEWARD,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
+            InvalidParameter,
+            NotFound,
+            NoRecords,
+            StoreFull,
+        ],
+    ),
+    at("list_jobs", "GET", "/v1/jobs", STEWARD, &[InvalidQuery]),
+    at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[]),
+    at("cancel_job", "POST", "/v1/jobs/{id}/cancel", STEWARD, &[]),
+    at(
+        "stream_job_events",
+        "GET",
+        "/v1/jobs/{id}/events",
+        STEWARD,
+        &[InvalidHeader],
+    ),
+    at(
+        "list_releases",
+        "GET",
+        "/v1/releases",
+        ANALYST,
+        &[InvalidQuery],
+    ),
+    at("get_release", "GET", "/v1/releases/{id}", ANALYST, &[]),
+    at(
+        "get_release_table",
+        "GET",
+        "/v1/releases/{id}/tables/{table}",
+        ANALYST,
+        &[InvalidQuery, NotAcceptable, ReleaseState],
+    ),
+    at(
+        "get_release_report",
+        "GET",
+        "/v1/releases/{id}/report",
+        ANALYST,
+        &[NotAcceptable],
+    ),
+    at(
+        "get_release_verification",
+        "GET",
+        "/v1/releases/{id}/verification",
+        ANALYST,
+        &[],
+    ),
+    at(
+        "publish_release",
+        "POST",
+        "/v1/releases/{id}/publish",
+        STEWARD,
+        &[PreferencesMoved, ReleaseState, StoreFull],
+    ),
+    at(
+        "withdraw_release",
+        "POST",
+        "/v1/releases/{id}/withdraw",
+        STEWARD,
+        &[],
+    ),
+    at("get_health", "GET", "/healthz", Access::Public, &[]),
+    at(
+        "get_readiness",
+        "GET",
+        "/readyz",
+        Access::Public,
+        &[Unavailable],
+    ),
+    at("get_metrics", "GET", "/metrics", Access::Public, &[]),
+    at("get_openapi", "GET", "/openapi.yaml", Access::Public, &[]),
+];

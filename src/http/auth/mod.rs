@@ -1,0 +1,91 @@
+//! Who calls: tokens, principals, and the one place that lets them in.
+//!
+//! [`authorize`] runs before every operation of the table in `access`: it
+//! reads the bearer token, finds the key, compares roles, and hands the
+//! handler a [`Principal`]. What a principal may see beyond that — datasets
+//! its key is tied to, drafts — is asked of the principal by the handlers and
+//! answered with 404, never 403.
+
+mod issue;
+mod principal;
+mod role;
+mod token;
+
+pub use issue::{AdminKey, KeyError, create_key, ensure_admin_key};
+pub use principal::Principal;
+pub use role::Role;
+pub use token::NewToken;
+
+pub(super) use principal::KeyUse;
+pub(super) use token::AdminDigest;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::access::{self, Access};
+use super::problem::{Problem, ProblemKind};
+use super::state::AppState;
+use token::Token;
+
+/// Lets a request through to its handler, or answers 401 or 403.
+///
+/// Runs on matched routes only. A route that the table of operations does not
+/// name is answered as if it were not there: forgetting one fails closed.
+pub async fn authorize(
+    State(state): State<AppState>,
+    path: MatchedPath,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let method = match request.method() {
+        &Method::HEAD => &Method::GET,
+        method => method,
+    };
+    let Some(operation) = access::operation(method, path.as_str()) else {
+        return Problem::not_found("path").into_response();
+    };
+    let roles = match operation.access {
+        Access::Public => return next.run(request).await,
+        Access::AnyKey => Role::ALL,
+        Access::Roles(roles) => roles,
+    };
+    match authenticate(&state, request.headers()).await {
+        Err(problem) => problem.into_response(),
+        Ok(principal) if !principal.has_any(roles) => {
+            let words: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+            let detail = format!("one of these roles is needed: {}", words.join(", "));
+            Problem::new(ProblemKind::Forbidden, detail).into_response()
+        }
+        Ok(principal) => {
+            request.extensions_mut().insert(principal);
+            next.run(request).await
+        }
+    }
+}
+
+async fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Problem> {
+    let unknown = || Problem::new(ProblemKind::Unauthenticated, "no valid bearer token");
+    let bearer = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or_else(unknown)?;
+    if state.admin.as_ref().is_some_and(|admin| admin.is(bearer)) {
+        return Ok(Principal::operator());
+    }
+    let token = Token::read(bearer).ok_or_else(unknown)?;
+    let key = match state.store.key_get(token.key).await {
+        Ok(key) => key,
+        Err(crate::store::StoreError::NotFound { .. }) => return Err(unknown()),
+        Err(error) => return Err(error.into()),
+    };
+    if !token.opens(&key) {
+        return Err(unknown());
+    }
+    state.key_use.note(state, key.id);
+    Ok(Principal::of(key))
+}

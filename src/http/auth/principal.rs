@@ -1,0 +1,142 @@
+//! Who a request comes from, once its token was checked.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::role::Role;
+use crate::ids::{DatasetId, KeyId};
+use crate::store::{KeyRow, ReleaseRow, ReleaseState};
+
+/// Who a request comes from.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    name: String,
+    roles: Vec<Role>,
+    datasets: Option<Vec<DatasetId>>,
+}
+
+impl Principal {
+    /// The operator, by the admin key of their own choosing.
+    pub(super) fn operator() -> Self {
+        Self {
+            name: "operator".into(),
+            roles: vec![Role::Admin],
+            datasets: None,
+        }
+    }
+
+    /// The holder of a key. Roles that this program does not know give nothing.
+    pub(super) fn of(key: KeyRow) -> Self {
+        Self {
+            name: key.id.to_string(),
+            roles: key
+                .roles
+                .iter()
+                .filter_map(|word| Role::parse(word))
+                .collect(),
+            datasets: key.datasets,
+        }
+    }
+
+    /// How rows and logs name it: a key's id, or `operator`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it holds a role.
+    pub fn has(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// Whether it holds one of several roles.
+    pub fn has_any(&self, roles: &[Role]) -> bool {
+        roles.iter().any(|&role| self.has(role))
+    }
+
+    /// The datasets it is tied to; `None`: all.
+    pub fn datasets(&self) -> Option<&[DatasetId]> {
+        self.datasets.as_deref()
+    }
+
+    /// An error, as if the thing were not there, unless it may see the dataset.
+    pub fn sees(&self, dataset: DatasetId, what: &str) -> Result<(), Problem> {
+        match &self.datasets {
+            Some(datasets) if !datasets.contains(&dataset) => Err(Problem::not_found(what)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error, as if the release were not there, unless it may see it:
+    /// stewards see every state, others published releases only.
+    pub fn sees_release(&self, release: &ReleaseRow) -> Result<(), Problem> {
+        self.sees(release.dataset, "release")?;
+        match release.state {
+            ReleaseState::Published => Ok(()),
+            _ if self.has(Role::Steward) => Ok(()),
+            _ => Err(Problem::not_found("release")),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Principal {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let principal = parts.extensions.get::<Self>().cloned();
+        principal.ok_or_else(|| Problem::new(ProblemKind::Unauthenticated, "no bearer token"))
+    }
+}
+
+/// Notes the use of keys, at most once a minute each: a write for every
+/// request would make reading as dear as writing.
+#[derive(Default)]
+pub(in crate::http) struct KeyUse(Mutex<HashMap<KeyId, DateTime<Utc>>>);
+
+impl KeyUse {
+    const INTERVAL: TimeDelta = TimeDelta::minutes(1);
+
+    pub(super) fn note(&self, state: &AppState, key: KeyId) {
+        if !self.is_due(key, state.clock.now()) {
+            return;
+        }
+        let store = state.store.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.key_touch(key).await {
+                tracing::debug!(%key, %error, "the use of a key was not noted");
+            }
+        });
+    }
+
+    fn is_due(&self, key: KeyId, now: DateTime<Utc>) -> bool {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match noted.get(&key) {
+            Some(&at) if now - at < Self::INTERVAL && at <= now => false,
+            _ => {
+                noted.insert(key, now);
+                true
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_use_of_a_key_is_noted_once_a_minute() {
+        let (noted, key, other) = (KeyUse::default(), KeyId::generate(), KeyId::generate());
+        let start = DateTime::UNIX_EPOCH;
+        assert!(noted.is_due(key, start));
+        assert!(!noted.is_due(key, start + TimeDelta::seconds(59)));
+        assert!(noted.is_due(other, start + TimeDelta::seconds(59)));
+        assert!(noted.is_due(key, start + TimeDelta::seconds(60)));
+        assert!(noted.is_due(key, start), "a clock set back notes again");
+    }
+}

@@ -1,0 +1,154 @@
+//! Tokens: `vz_<id>_<secret>`.
+//!
+//! The id finds the key, the secret (256 random bits in hexadecimal) opens it.
+//! The store keeps the secret's SHA-256 alone; guessing 256 bits is hopeless,
+//! so a slow hash would only slow the service down. Comparison takes the same
+//! time whatever is wrong.
+
+use rand::TryRng;
+use rand::rngs::SysRng;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+use super::role::Role;
+use crate::config::Secret;
+use crate::ids::{DatasetId, KeyId};
+use crate::store::{KeyRow, NewKey};
+
+/// Bytes of a secret.
+const SECRET_BYTES: usize = 32;
+
+/// A token as a request shows it.
+pub(super) struct Token {
+    /// The key it claims to open.
+    pub key: KeyId,
+    secret_hash: [u8; 32],
+}
+
+impl Token {
+    /// Reads `vz_<id>_<secret>`; `None` for any other text.
+    pub fn read(text: &str) -> Option<Self> {
+        let (id, secret) = text.strip_prefix("vz_")?.split_once('_')?;
+        let id = Uuid::try_parse(id).ok()?;
+        Some(Self {
+            key: KeyId::from(id),
+            secret_hash: Sha256::digest(secret).into(),
+        })
+    }
+
+    /// Whether the secret is the key's, and the key was not revoked.
+    pub fn opens(&self, key: &KeyRow) -> bool {
+        let same = self.secret_hash.ct_eq(&key.secret_hash);
+        bool::from(same) && key.revoked_at.is_none()
+    }
+}
+
+/// A token that was just made: the only moment at which it can be read.
+pub struct NewToken {
+    /// The key that it opens.
+    pub key: KeyId,
+    /// The whole token.
+    pub text: Secret,
+    /// What the store keeps of it.
+    pub secret_hash: [u8; 32],
+}
+
+impl NewToken {
+    /// Makes a token from the operating system's randomness.
+    ///
+    /// The error says that the system has none to give.
+    pub fn generate() -> Result<Self, rand::rngs::SysError> {
+        let mut bytes = [0_u8; SECRET_BYTES];
+        SysRng.try_fill_bytes(&mut bytes)?;
+        let secret: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let key = KeyId::generate();
+        Ok(Self {
+            key,
+            text: Secret::new(format!("vz_{}_{secret}", key.uuid().simple())),
+            secret_hash: Sha256::digest(&secret).into(),
+        })
+    }
+
+    /// The key as the store is to keep it.
+    pub(super) fn row(
+        &self,
+        name: String,
+        roles: &[Role],
+        datasets: Option<Vec<DatasetId>>,
+    ) -> NewKey {
+        NewKey {
+            id: self.key,
+            name,
+            roles: roles.iter().map(|role| role.as_str().into()).collect(),
+            datasets,
+            secret_hash: self.secret_hash,
+        }
+    }
+}
+
+/// The digest of the admin key that the operator chose.
+#[derive(Clone)]
+pub(in crate::http) struct AdminDigest([u8; 32]);
+
+impl AdminDigest {
+    /// The digest of a key.
+    pub fn of(key: &Secret) -> Self {
+        Self(Sha256::digest(key.expose()).into())
+    }
+
+    /// Whether a bearer token is that key.
+    pub fn is(&self, bearer: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(bearer).into();
+        self.0.ct_eq(&digest).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::DateTime;
+
+    fn row(token: &NewToken) -> KeyRow {
+        KeyRow {
+            id: token.key,
+            name: "etl".into(),
+            roles: vec!["uploader".into()],
+            datasets: None,
+            secret_hash: token.secret_hash,
+            created_at: DateTime::UNIX_EPOCH,
+            revoked_at: None,
+            last_used_at: None,
+        }
+    }
+
+    #[test]
+    fn a_new_token_opens_its_key_and_no_other() {
+        let (mine, other) = (NewToken::generate().unwrap(), NewToken::generate().unwrap());
+        let token = Token::read(mine.text.expose()).expect("it has the form");
+        assert_eq!(token.key, mine.key);
+        assert!(token.opens(&row(&mine)));
+        assert!(!token.opens(&row(&other)));
+    }
+
+    #[test]
+    fn a_revoked_key_opens_to_nobody() {
+        let token = NewToken::generate().unwrap();
+        let mut key = row(&token);
+        key.revoked_at = Some(DateTime::UNIX_EPOCH);
+        assert!(!Token::read(token.text.expose()).unwrap().opens(&key));
+    }
+
+    #[test]
+    fn other_texts_are_no_tokens() {
+        for text in [
+            "",
+            "vz_",
+            "vz_x_y",
+            "vz_0199d1f25a3e7c419d0b2f6a8c1e4b70",
+            "bearer",
+        ] {
+            assert!(Token::read(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Errors of the layers below, as problems.
+//!
+//! A failure of the store says to the client only whether to come again; the
+//! log gets the rest.
+
+use super::problem::{Problem, ProblemKind};
+use crate::job::JobFailure;
+use crate::microdata::TableError;
+use crate::store::{Conflict, StoreError};
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { what } => Self::not_found(what),
+            StoreError::Conflict(conflict) => Self::from(conflict),
+            StoreError::Driver(_) if error.is_disk_full() => {
+                Self::new(ProblemKind::StoreFull, "nothing was kept of this request")
+            }
+            StoreError::Driver(_) => {
+                tracing::warn!(%error, "the store failed");
+                Self::new(ProblemKind::Unavailable, "the store does not answer")
+            }
+            StoreError::LeaseLost | StoreError::Inconsistent { .. } => {
+                tracing::error!(%error, "the store answered what it never should");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<Conflict> for Problem {
+    fn from(conflict: Conflict) -> Self {
+        match conflict {
+            Conflict::VersionMoved => Self::new(
+                ProblemKind::VersionMoved,
+                "another upload was faster; nothing was kept of this one",
+            ),
+            Conflict::ReleaseState => {
+                Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
+            }
+            // Ids are new random numbers: one that is taken is a fault of ours.
+            Conflict::Exists => Self::internal(),
+        }
+    }
+}
+
+/// What is wrong with a body that is read as a table, preferences or a
+/// hierarchy; `misfit` is the kind of problem for what does not fit.
+pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
+    match error {
+        TableError::Cells { errors, total } => {
+            Problem::new(misfit, error.to_string()).with_errors(errors, *total)
+        }
+        TableError::HierarchyUnknown(name) => {
+            Problem::new(ProblemKind::HierarchyUnknown, error.to_string())
+                .with_hierarchy(name.as_str())
+        }
+        _ => Problem::new(misfit, error.to_string()),
+    }
+}
+
+impl From<JobFailure> for Problem {
+    /// The problem of a job that was refused before it was queued.
+    fn from(failure: JobFailure) -> Self {
+        let document = failure.problem();
+        let kind = ProblemKind::ALL
+            .iter()
+            .find(|kind| kind.slug() == failure.slug());
+        let detail = document["detail"].as_str().unwrap_or_default();
+        let problem = Self::new(kind.copied().unwrap_or(ProblemKind::Internal), detail);
+        match failure {
+            JobFailure::Engine(crate::engine::EngineError::InvalidParameter {
+                parameter, ..
+            }) => problem.with_parameter(parameter),
+            _ => problem,
+        }
+    }
+}

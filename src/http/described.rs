@@ -1,0 +1,224 @@
+//! Documents of the pure layers, described for openapi.yaml.
+//!
+//! Schemas, terms and manifests are read and written by `microdata` and
+//! `release`, which know nothing of OpenAPI. These structs say the same in its
+//! words; the tests hold real documents against them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// The schema of a dataset.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Schema, examples(json!({
+    "name": "admissions-2026-q3",
+    "subject_key": "patient",
+    "attributes": [
+        {"name": "patient", "role": "identifier"},
+        {"name": "age", "role": "semi_sensitive", "type": "integer"},
+        {"name": "education", "role": "quasi_identifier", "type": "categorical", "hierarchy": "education"},
+        {"name": "salary", "role": "sensitive", "type": "integer"}
+    ],
+    "default_preference": {"max_leakage": 0.2}
+})))]
+pub struct SchemaDocument {
+    /// Name of the dataset, 1 to 64 characters.
+    pub name: String,
+    /// The identifier attribute that names the subject.
+    pub subject_key: String,
+    /// How many records a subject has.
+    #[serde(default = "one")]
+    pub multiplicity: MultiplicityWord,
+    /// What happens to an empty cell.
+    #[serde(default = "reject")]
+    pub missing: MissingWord,
+    /// The attributes in order.
+    pub attributes: Vec<AttributeDocument>,
+    /// Terms of subjects who gave none.
+    #[serde(default)]
+    pub default_preference: Option<TermsDocument>,
+}
+
+fn one() -> MultiplicityWord {
+    MultiplicityWord::one
+}
+
+fn reject() -> MissingWord {
+    MissingWord::reject
+}
+
+/// One attribute of a schema.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Attribute)]
+pub struct AttributeDocument {
+    /// Unique in the schema, 1 to 64 characters.
+    pub name: String,
+    /// What the attribute is to an adversary.
+    pub role: RoleWord,
+    /// What its values are; an identifier needs none.
+    #[serde(default)]
+    pub r#type: Option<TypeWord>,
+    /// Name of its hierarchy.
+    #[serde(default)]
+    pub hierarchy: Option<String>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident as $public:ident { $($word:ident),* }) => {
+        $(#[$doc])*
+        #[derive(Deserialize, ToSchema)]
+        #[schema(as = $public)]
+        #[allow(non_camel_case_types, reason = "the words as they are written")]
+        pub enum $name { $(
+            #[doc = stringify!($word)]
+            $word
+        ),* }
+    };
+}
+
+words! {
+    /// What an attribute is to an adversary.
+    RoleWord as AttributeRole { identifier, quasi_identifier, semi_sensitive, sensitive, insensitive }
+}
+words! {
+    /// What the values of an attribute are.
+    TypeWord as AttributeType { integer, decimal, date, categorical }
+}
+words! {
+    /// How many records a subject has.
+    MultiplicityWord as Multiplicity { one, many }
+}
+words! {
+    /// What happens to an empty cell.
+    MissingWord as MissingPolicy { reject, drop, category }
+}
+words! {
+    /// What the cells of a published column are.
+    ContentWord as Content {
+        group, block, bucket, generalized, exact, fingerprint, attribute, value, count
+    }
+}
+
+/// What a subject asks for.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Terms, examples(json!({
+    "sensitive": ["age"], "max_leakage": 0.25, "max_reidentification": 0.1
+})))]
+pub struct TermsDocument {
+    /// Semi-sensitive attributes whose value is to be treated as sensitive.
+    #[serde(default)]
+    pub sensitive: Option<Vec<String>>,
+    /// Probability with which a sensitive value may be linked to the subject.
+    #[serde(default)]
+    pub max_leakage: Option<MaxLeakageDocument>,
+    /// Probability with which a published row may be linked to the subject; above 0, at most 1.
+    #[serde(default)]
+    #[schema(exclusive_minimum = 0.0, maximum = 1.0)]
+    pub max_reidentification: Option<f64>,
+    /// Whether the subject is in no release made from now on.
+    #[serde(default)]
+    pub exclude: bool,
+    /// Nodes of a sensitive attribute's hierarchy: any value under them leaks.
+    #[serde(default)]
+    pub guard: BTreeMap<String, Vec<String>>,
+    /// In a request: the subject of the path once more, if at all.
+    #[serde(default)]
+    pub subject: Option<String>,
+}
+
+/// A bound for all attributes, or one for each attribute named.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = MaxLeakage)]
+#[serde(untagged)]
+pub enum MaxLeakageDocument {
+    /// For all attributes that the job protects by l-diversity; above 0, at most 1.
+    #[schema(title = "all")]
+    All(f64),
+    /// For the named attributes; each above 0, at most 1.
+    #[schema(title = "by attribute")]
+    PerAttribute(BTreeMap<String, f64>),
+}
+
+/// What is in a release, what it claims and against whom.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = Manifest)]
+pub struct ManifestDocument {
+    /// `vizard-release/1`.
+    pub format: String,
+    /// Name of the engine.
+    pub engine: String,
+    /// The job's parameters, defaults filled in.
+    #[schema(value_type = Object)]
+    pub parameters: Value,
+    /// Records published.
+    pub records: u64,
+    /// Records left out at their subject's wish or because their terms cannot be met.
+    pub excluded: u64,
+    /// Records left out for another reason.
+    pub suppressed: u64,
+    /// What is claimed; `kind` tells which of the other fields there are.
+    #[schema(value_type = Vec<Object>)]
+    pub guarantees: Vec<Value>,
+    /// Against whom.
+    pub adversary: String,
+    /// What is not protected.
+    pub not_protected: Vec<String>,
+    /// The tables.
+    pub tables: Vec<TableDocument>,
+    /// What it was made from.
+    pub input: InputDocument,
+    /// By which program.
+    pub made_by: MadeByDocument,
+}
+
+/// One table of a release.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = TableDescription)]
+pub struct TableDocument {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// SHA-256 of its CSV form.
+    pub sha256: String,
+    /// Its columns in order.
+    pub columns: Vec<ColumnDocument>,
+}
+
+/// One column of a table.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = ColumnDescription)]
+pub struct ColumnDocument {
+    /// Its name in the header.
+    pub name: String,
+    /// What its cells are.
+    pub content: ContentWord,
+    /// Type of the attribute that it publishes.
+    #[serde(default)]
+    pub r#type: Option<TypeWord>,
+}
+
+/// What a release was made from.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = InputDescription)]
+pub struct InputDocument {
+    /// The dataset.
+    pub dataset: String,
+    /// Its version.
+    pub version: u64,
+    /// SHA-256 of its content.
+    pub sha256: String,
+}
+
+/// The program that made a release.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = MadeBy)]
+pub struct MadeByDocument {
+    /// Version of Vizard.
+    pub vizard: String,
+}

@@ -1,0 +1,185 @@
+//! openapi.yaml, made from the code.
+//!
+//! Handlers describe what they take and what they answer when all is well;
+//! the table of operations adds who may call them and every problem they may
+//! answer with. `vizard openapi > openapi.yaml` refreshes the file in the
+//! repository; a test compares the two.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Operation as Described, PathItem};
+use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::schema::Ref;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::access::{self, Access, Operation};
+use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
+use super::router::operations;
+
+/// Name of the security scheme.
+const BEARER: &str = "bearer";
+
+/// The whole description.
+pub fn document() -> OpenApi {
+    let (_, mut document) = operations().split_for_parts();
+    document.info = InfoBuilder::new()
+        .title("Vizard")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(DESCRIPTION))
+        .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+        .build();
+    for (path, item) in &mut document.paths.paths {
+        for (method, described) in methods(item) {
+            let operation = access::OPERATIONS
+                .iter()
+                .find(|operation| operation.path == path && operation.method == method);
+            if let Some(operation) = operation {
+                describe(described, operation);
+            }
+        }
+    }
+    let components = document.components.get_or_insert_default();
+    add_components(components);
+    document
+}
+
+/// The whole description as YAML.
+pub fn document_yaml() -> String {
+    // Texts and numbers alone: writing them down cannot fail.
+    document().to_yaml().unwrap_or_default()
+}
+
+const DESCRIPTION: &str = "\
+Turns tables about people into tables that can be published, keeping each \
+person's own privacy terms.
+
+Every refusal is a problem document (`application/problem+json`, RFC 9457) \
+with a stable `type`; no answer ever quotes a cell. Lists are newest first and \
+paged by `limit` and `cursor`. A thing that a token may not see is answered as \
+if it were not there.";
+
+fn methods(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Described)> {
+    [
+        ("GET", &mut item.get),
+        ("PUT", &mut item.put),
+        ("POST", &mut item.post),
+        ("DELETE", &mut item.delete),
+    ]
+    .into_iter()
+    .filter_map(|(method, described)| Some((method, described.as_mut()?)))
+}
+
+/// Adds roles, security and problems to what a handler said of itself.
+fn describe(described: &mut Described, operation: &Operation) {
+    let who = match operation.access {
+        Access::Public => "Needs no token.".to_owned(),
+        Access::AnyKey => "Needs any valid token.".to_owned(),
+        Access::Roles(roles) => {
+            let words: Vec<_> = roles
+                .iter()
+                .map(|role| format!("`{}`", role.as_str()))
+                .collect();
+            format!("Needs one of these roles: {}.", words.join(", "))
+        }
+    };
+    let said = described.description.take();
+    described.description = Some(match said {
+        Some(said) if !said.is_empty() => format!("{said}\n\n{who}"),
+        _ => who,
+    });
+    described.security = Some(match operation.access {
+        Access::Public => Vec::new(),
+        _ => vec![SecurityRequirement::new(BEARER, Vec::<String>::new())],
+    });
+    let mut by_status: BTreeMap<u16, Vec<ProblemKind>> = BTreeMap::new();
+    for kind in operation.problems() {
+        by_status
+            .entry(kind.status().as_u16())
+            .or_default()
+            .push(kind);
+    }
+    for (status, kinds) in by_status {
+        let response = RefOr::T(problem_response(&kinds));
+        described
+            .responses
+            .responses
+            .insert(status.to_string(), response);
+    }
+}
+
+/// The answer of one status: which kinds of problem it may be, an example each.
+fn problem_response(kinds: &[ProblemKind]) -> utoipa::openapi::Response {
+    let lines: Vec<_> = kinds
+        .iter()
+        .map(|kind| format!("`{}`: {}.", kind.slug(), kind.title()))
+        .collect();
+    let examples = kinds.iter().map(|kind| {
+        let example = utoipa::openapi::example::ExampleBuilder::new()
+            .summary(kind.title())
+            .value(Some(example(*kind)))
+            .build();
+        (kind.slug(), RefOr::T(example))
+    });
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name("Problem")))
+        .examples_from_iter(examples)
+        .build();
+    ResponseBuilder::new()
+        .description(lines.join(" "))
+        .content(PROBLEM_JSON, content)
+        .build()
+}
+
+fn example(kind: ProblemKind) -> Value {
+    let mut document = json!({
+        "type": kind.urn(),
+        "title": kind.title(),
+        "status": kind.status().as_u16(),
+        "detail": kind.title(),
+        "instance": "0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b70",
+    });
+    match kind {
+        ProblemKind::InvalidData | ProblemKind::InvalidPreference => {
+            document["errors"] =
+                json!([{"line": 17, "attribute": "age", "code": "not_an_integer"}]);
+            document["total_errors"] = json!(1);
+        }
+        ProblemKind::HierarchyUnknown => document["hierarchy"] = json!("education"),
+        ProblemKind::InvalidParameter => document["parameter"] = json!("k"),
+        _ => {}
+    }
+    document
+}
+
+/// Adds the shapes that only problems use, and the way tokens are shown.
+fn add_components(components: &mut Components) {
+    components
+        .schemas
+        .insert(LineError::name().into(), LineError::schema());
+    components
+        .schemas
+        .insert("Problem".into(), problem_schema());
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "An API key `vz_<id>_<secret>`, or the operator's own admin key.",
+        ))
+        .build();
+    components.add_security_scheme(BEARER, SecurityScheme::Http(scheme));
+}
+
+/// The schema of a problem: `type` is one of the closed list.
+fn problem_schema() -> RefOr<utoipa::openapi::Schema> {
+    let mut schema = ProblemDocument::schema();
+    if let RefOr::T(utoipa::openapi::Schema::Object(object)) = &mut schema
+        && let Some(RefOr::T(utoipa::openapi::Schema::Object(kind))) =
+            object.properties.get_mut("type")
+    {
+        let urns = ProblemKind::ALL.iter().map(|kind| Value::from(kind.urn()));
+        kind.enum_values = Some(urns.collect());
+    }
+    schema
+}

@@ -1,0 +1,369 @@
+//! The closed list of problems that the API answers with (RFC 9457).
+//!
+//! A [`Problem`] is what a handler returns; the outermost middleware writes it
+//! down as `application/problem+json`, because only there the request's id is
+//! known. Details are written for clients and hold no cell value, no subject
+//! and nothing of the machine: lines, attributes, names of parameters and
+//! counts only. docs/PROBLEMS.md explains each kind; a test keeps this list,
+//! openapi.yaml and that page together.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::microdata::CellError;
+
+macro_rules! problem_kinds {
+    ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
+        /// Every kind of problem there is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum ProblemKind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl ProblemKind {
+            /// All kinds, in the order of docs/PROBLEMS.md.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// Last part of the problem's `type`.
+            pub const fn slug(self) -> &'static str {
+                match self { $(Self::$name => $slug,)* }
+            }
+
+            /// The HTTP status that goes with it.
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status,)* }
+            }
+
+            /// Whether the same request may succeed later without being changed.
+            pub const fn retry(self) -> bool {
+                match self { $(Self::$name => $retry,)* }
+            }
+
+            /// One line for people, the same for every problem of the kind.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+        }
+    };
+}
+
+problem_kinds! {
+    /// An id in the path or query is not of the kind needed there.
+    InvalidId = "invalid-id", BAD_REQUEST, false, "An id has the wrong form";
+    /// A query parameter is unknown, or its value is not among the allowed ones.
+    InvalidQuery = "invalid-query", BAD_REQUEST, false, "A query parameter is unknown or out of its bounds";
+    /// The body is no JSON.
+    MalformedJson = "malformed-json", BAD_REQUEST, false, "The body is not JSON";
+    /// A header that the operation reads cannot be read.
+    InvalidHeader = "invalid-header", BAD_REQUEST, false, "A header cannot be read";
+    /// No token, or one that nobody holds.
+    Unauthenticated = "unauthenticated", UNAUTHORIZED, false, "A valid bearer token is needed";
+    /// The token's roles do not allow the operation.
+    Forbidden = "forbidden", FORBIDDEN, false, "The token's roles do not allow this";
+    /// There is no such thing, or it is not for this token to see.
+    NotFound = "not-found", NOT_FOUND, false, "There is no such thing";
+    /// The path is known, the method is not.
+    MethodNotAllowed = "method-not-allowed", METHOD_NOT_ALLOWED, false, "The path does not know this method";
+    /// None of the accepted media types can be given.
+    NotAcceptable = "not-acceptable", NOT_ACCEPTABLE, false, "None of the accepted media types can be given";
+    /// The body stopped arriving.
+    BodyTimeout = "body-timeout", REQUEST_TIMEOUT, true, "The body stopped arriving";
+    /// The dataset got another version while this one was read.
+    VersionMoved = "version-moved", CONFLICT, true, "The dataset changed meanwhile";
+    /// The hierarchy's name has other content.
+    HierarchyExists = "hierarchy-exists", CONFLICT, false, "The hierarchy's name has other content";
+    /// The schema names a hierarchy that nobody has put.
+    HierarchyUnknown = "hierarchy-unknown", CONFLICT, false, "A hierarchy that the schema names is missing";
+    /// The dataset has no records yet.
+    NoRecords = "no-records", CONFLICT, false, "The dataset has no records";
+    /// A subject of the draft has since excluded themself or asked for more.
+    PreferencesMoved = "preferences-moved", CONFLICT, false, "Preferences moved against the draft";
+    /// The release is not in a state from which this is possible.
+    ReleaseState = "release-state", CONFLICT, false, "The release's state does not allow this";
+    /// The thing is not in the version that `If-Match` or `If-None-Match` asks for.
+    PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, false, "The thing is in another version";
+    /// The body is larger than the service takes.
+    BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, false, "The body is too large";
+    /// The body's media type or encoding is not one of those that the operation reads.
+    UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, false, "The body's media type is not read here";
+    /// The body is JSON, but a field is missing, unknown or does not fit.
+    InvalidBody = "invalid-body", UNPROCESSABLE_ENTITY, false, "The body does not fit";
+    /// The schema contradicts itself.
+    InvalidSchema = "invalid-schema", UNPROCESSABLE_ENTITY, false, "The schema does not fit";
+    /// The hierarchy contradicts itself.
+    InvalidHierarchy = "invalid-hierarchy", UNPROCESSABLE_ENTITY, false, "The hierarchy does not fit";
+    /// Lines of the records do not fit the schema; also: stored records cannot be read.
+    InvalidData = "invalid-data", UNPROCESSABLE_ENTITY, false, "The records do not fit the schema";
+    /// A preference does not fit the dataset's schema.
+    InvalidPreference = "invalid-preference", UNPROCESSABLE_ENTITY, false, "A preference does not fit the schema";
+    /// The engine or one of its parameters does not fit the dataset.
+    InvalidParameter = "invalid-parameter", UNPROCESSABLE_ENTITY, false, "A parameter does not fit the dataset";
+    /// No release with these parameters exists; the strongest that would hold is named.
+    Infeasible = "infeasible", UNPROCESSABLE_ENTITY, false, "The parameters cannot hold on this dataset";
+    /// More records, values or memory than the service takes.
+    LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";
+    /// The job was cancelled.
+    Cancelled = "cancelled", UNPROCESSABLE_ENTITY, false, "The job was cancelled";
+    /// As many uploads are read as the service reads at the same time.
+    TooManyUploads = "too-many-uploads", TOO_MANY_REQUESTS, true, "Too many uploads at the same time";
+    /// The service failed; its log knows more under the request's id.
+    Internal = "internal", INTERNAL_SERVER_ERROR, false, "The service failed";
+    /// The release did not pass the verifier and was thrown away.
+    VerificationFailed = "verification-failed", INTERNAL_SERVER_ERROR, false, "The release did not pass verification";
+    /// The job ended its worker too often.
+    AttemptsExhausted = "attempts-exhausted", INTERNAL_SERVER_ERROR, false, "The job ended its worker too often";
+    /// The database does not answer, or the service is stopping.
+    Unavailable = "unavailable", SERVICE_UNAVAILABLE, true, "The service is not available right now";
+    /// The disk of the store is full.
+    StoreFull = "store-full", INSUFFICIENT_STORAGE, true, "The store is full";
+}
+
+impl ProblemKind {
+    /// The problem's `type`.
+    pub fn urn(self) -> String {
+        format!("urn:vizard:problem:{}", self.slug())
+    }
+}
+
+/// Media type of a problem document.
+pub const PROBLEM_JSON: &str = "application/problem+json";
+
+/// Seconds after which a client may try again what is worth trying again.
+const RETRY_AFTER_S: HeaderValue = HeaderValue::from_static("2");
+
+/// One thing wrong with one line of a body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LineError {
+    /// Line of the body, from 1 (a CSV header is line 1).
+    #[schema(examples(17))]
+    pub line: u64,
+    /// Attribute concerned, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("age"))]
+    pub attribute: Option<String>,
+    /// What is wrong, one word of a closed list.
+    #[schema(examples("not_an_integer"))]
+    pub code: String,
+}
+
+/// A problem on its way to the client.
+#[derive(Clone, Debug)]
+pub struct Problem(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
+    kind: ProblemKind,
+    detail: String,
+    errors: Option<(Vec<LineError>, u64)>,
+    hierarchy: Option<String>,
+    parameter: Option<String>,
+}
+
+/// The document of a problem (RFC 9457).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemDocument {
+    /// Stable name of the kind of problem, `urn:vizard:problem:<slug>`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// One line for people, the same for every problem of the kind.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// What is wrong this time.
+    pub detail: String,
+    /// Id of the request, to be found in the service's log. Absent from the
+    /// problem of a job, which outlives requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// The first 100 errors in the lines of the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Vec<LineError>>,
+    /// Number of errors in the whole body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_errors: Option<u64>,
+    /// Name of the hierarchy that is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<String>,
+    /// Name of the parameter at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<String>,
+    /// Attribute concerned, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
+    /// The strongest setting that would hold, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strongest: Option<String>,
+    /// The same as a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strongest_value: Option<f64>,
+}
+
+impl Problem {
+    /// A problem of a kind, with what is wrong this time.
+    pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
+        Self(Box::new(Parts {
+            kind,
+            detail: detail.into(),
+            errors: None,
+            hierarchy: None,
+            parameter: None,
+        }))
+    }
+
+    /// There is no such thing, or it is not for this token to see.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(ProblemKind::NotFound, format!("no such {what}"))
+    }
+
+    /// A body larger than `bytes_max`.
+    pub fn body_too_large(bytes_max: u64) -> Self {
+        Self::new(
+            ProblemKind::BodyTooLarge,
+            format!("at most {bytes_max} bytes are read here"),
+        )
+    }
+
+    /// A failure of ours; what it was goes to the log alone.
+    pub fn internal() -> Self {
+        Self::new(
+            ProblemKind::Internal,
+            "the log knows more under the request's id",
+        )
+    }
+
+    /// Lists the errors in the lines of the body, of which there are `total`.
+    #[must_use]
+    pub fn with_errors(mut self, errors: &[CellError], total: u64) -> Self {
+        let errors = errors.iter().map(LineError::from).collect();
+        self.0.errors = Some((errors, total));
+        self
+    }
+
+    /// Names the hierarchy that is missing.
+    #[must_use]
+    pub fn with_hierarchy(mut self, name: impl Into<String>) -> Self {
+        self.0.hierarchy = Some(name.into());
+        self
+    }
+
+    /// Names the parameter at fault.
+    #[must_use]
+    pub fn with_parameter(mut self, name: impl Into<String>) -> Self {
+        self.0.parameter = Some(name.into());
+        self
+    }
+
+    /// The kind of problem.
+    pub fn kind(&self) -> ProblemKind {
+        self.0.kind
+    }
+
+    /// The document as it is sent in answer to the request `instance`.
+    pub fn document(&self, instance: Option<String>) -> ProblemDocument {
+        let parts = &self.0;
+        ProblemDocument {
+            kind: parts.kind.urn(),
+            title: parts.kind.title().into(),
+            status: parts.kind.status().as_u16(),
+            detail: parts.detail.clone(),
+            instance,
+            errors: parts.errors.as_ref().map(|(errors, _)| errors.clone()),
+            total_errors: parts.errors.as_ref().map(|(_, total)| *total),
+            hierarchy: parts.hierarchy.clone(),
+            parameter: parts.parameter.clone(),
+            attribute: None,
+            strongest: None,
+            strongest_value: None,
+        }
+    }
+
+    fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        match self.0.kind {
+            ProblemKind::Unauthenticated => Some((
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"vizard\""),
+            )),
+            kind if kind.retry() => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
+            _ => None,
+        }
+    }
+}
+
+impl From<&CellError> for LineError {
+    fn from(error: &CellError) -> Self {
+        let code = serde_json::to_value(error.code).ok();
+        Self {
+            line: error.line,
+            attribute: error.attribute.clone(),
+            code: code
+                .and_then(|code| code.as_str().map(str::to_owned))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    /// A response with the status and the problem as an extension; the
+    /// outermost middleware writes the document.
+    fn into_response(self) -> Response {
+        let mut response = self.0.kind.status().into_response();
+        if let Some((name, value)) = self.header() {
+            response.headers_mut().insert(name, value);
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{EngineError, Infeasible};
+    use crate::job::JobFailure;
+    use crate::microdata::TableError;
+
+    #[test]
+    fn every_slug_is_named_once() {
+        let mut slugs: Vec<_> = ProblemKind::ALL.iter().map(|kind| kind.slug()).collect();
+        slugs.sort_unstable();
+        slugs.dedup();
+        assert_eq!(slugs.len(), ProblemKind::ALL.len());
+    }
+
+    #[test]
+    fn every_failure_of_a_job_is_a_kind_with_the_same_title_and_status() {
+        let infeasible = Infeasible {
+            attribute: None,
+            parameter: "l",
+            condition: String::new(),
+            strongest: String::new(),
+            strongest_value: None,
+        };
+        let parameter = EngineError::InvalidParameter {
+            parameter: "k".into(),
+            reason: String::new(),
+        };
+        let failures = [
+            JobFailure::Engine(infeasible.into()),
+            JobFailure::Engine(parameter),
+            JobFailure::Engine(EngineError::LimitExceeded(String::new())),
+            JobFailure::Engine(EngineError::Cancelled),
+            JobFailure::Input(TableError::Chunk(String::new())),
+            JobFailure::VerificationFailed { checks: Vec::new() },
+            JobFailure::AttemptsExhausted,
+            JobFailure::Internal,
+        ];
+        for failure in failures {
+            let kind = ProblemKind::ALL
+                .iter()
+                .find(|kind| kind.slug() == failure.slug())
+                .unwrap_or_else(|| panic!("{} is not in the list", failure.slug()));
+            let problem = failure.problem();
+            assert_eq!(problem["status"], kind.status().as_u16());
+            assert_eq!(problem["type"], kind.urn());
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Datasets: created from a schema, described without records, erased.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::described::SchemaDocument;
+use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::page::{PageQuery, PageView};
+use crate::ids::DatasetId;
+use crate::store::{DatasetRow, NewDataset, VersionRow};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(create_dataset, list_datasets))
+        .routes(routes!(get_dataset, erase_dataset))
+}
+
+/// A dataset, without its records.
+#[derive(Debug, Serialize, ToSchema)]
+struct DatasetView {
+    /// Its id.
+    id: DatasetId,
+    /// Its name, as in the schema.
+    name: String,
+    /// Latest version of the records; 0 before the first upload.
+    version: u64,
+    /// Records in the latest version.
+    records: u64,
+    /// Digest of each hierarchy that the latest version pins, by name.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    hierarchies: Value,
+    /// What is known of preferences.
+    preferences: PreferenceCounts,
+    /// Its schema.
+    #[schema(value_type = SchemaDocument)]
+    schema: Value,
+    /// When it was created.
+    created_at: DateTime<Utc>,
+    /// Id of the key that created it.
+    created_by: String,
+}
+
+/// What is known of a dataset's preferences; never whose or which.
+#[derive(Debug, Serialize, ToSchema)]
+struct PreferenceCounts {
+    /// Grows with every change.
+    version: u64,
+    /// Subjects with a preference in force.
+    subjects: u64,
+}
+
+/// A dataset with its versions.
+#[derive(Debug, Serialize, ToSchema)]
+struct DatasetDetailView {
+    #[serde(flatten)]
+    dataset: DatasetView,
+    /// Its versions, newest first.
+    versions: Vec<VersionView>,
+}
+
+/// One version of a dataset's records.
+#[derive(Debug, Serialize, ToSchema)]
+struct VersionView {
+    /// 1, 2, …
+    version: u64,
+    /// `append` or `replace`.
+    mode: &'static str,
+    /// Records that the upload brought.
+    records: u64,
+    /// Records that the missing-value policy left out.
+    dropped: u64,
+    /// Records in the version.
+    total_records: u64,
+    /// SHA-256 of the upload's content, whatever form it came in.
+    sha256: String,
+    /// When it was uploaded.
+    created_at: DateTime<Utc>,
+    /// Id of the key that uploaded it.
+    created_by: String,
+}
+
+/// What an erasure removed.
+#[derive(Debug, Serialize, ToSchema)]
+struct ErasureView {
+    /// The dataset that is no more.
+    id: DatasetId,
+    /// Chunks of records.
+    chunks: u64,
+    /// Preferences, their history included.
+    preferences: u64,
+    /// Drafts, with their tables.
+    drafts: u64,
+    /// Jobs that were queued or running.
+    jobs_cancelled: u64,
+}
+
+impl From<DatasetRow> for DatasetView {
+    fn from(row: DatasetRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            version: row.version,
+            records: row.records,
+            hierarchies: row.hierarchies,
+            preferences: PreferenceCounts {
+                version: row.preference_version,
+                subjects: row.subjects_with_preference,
+            },
+            schema: row.schema,
+            created_at: row.created_at,
+            created_by: row.created_by,
+        }
+    }
+}
+
+impl From<VersionRow> for VersionView {
+    fn from(row: VersionRow) -> Self {
+        Self {
+            version: row.version,
+            mode: row.mode.as_str(),
+            records: row.records,
+            dropped: row.dropped,
+            total_records: row.total_records,
+            sha256: super::hex(&row.sha256),
+            created_at: row.created_at,
+            created_by: row.created_by,
+        }
+    }
+}
+
+/// Create a dataset
+///
+/// The body is its schema. Hierarchies that it names may be put later, before
+/// the first upload. A key that is tied to datasets cannot create one.
+#[utoipa::path(
+    post, path = "/v1/datasets", operation_id = "create_dataset", tag = "datasets",
+    request_body = SchemaDocument,
+    responses((status = 201, description = "The dataset, without records.", body = DatasetView,
+        headers(("location" = String, description = "Path of the dataset.")))),
+)]
+async fn create_dataset(
+    State(state): State<AppState>,
+    principal: Principal,
+    SchemaBody { schema, document }: SchemaBody,
+) -> Result<(StatusCode, [(HeaderName, String); 1], Json<DatasetView>), Problem> {
+    if principal.datasets().is_some() {
+        let detail = "the key is tied to datasets and could not see a new one";
+        return Err(Problem::new(ProblemKind::Forbidden, detail));
+    }
+    let dataset = NewDataset {
+        id: DatasetId::generate(),
+        name: schema.name().to_owned(),
+        schema: document,
+        created_by: principal.name().to_owned(),
+    };
+    let row = state.store.dataset_create(dataset).await?;
+    let location = [(header::LOCATION, format!("/v1/datasets/{}", row.id))];
+    Ok((StatusCode::CREATED, location, Json(row.into())))
+}
+
+/// List datasets
+#[utoipa::path(
+    get, path = "/v1/datasets", operation_id = "list_datasets", tag = "datasets",
+    params(PageQuery),
+    responses((status = 200, description = "One page of datasets, newest first.", body = PageView<DatasetView>)),
+)]
+async fn list_datasets(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlQuery(query): UrlQuery<PageQuery>,
+) -> Result<Json<PageView<DatasetView>>, Problem> {
+    let only = principal.datasets().map(<[_]>::to_vec);
+    let page = state.store.dataset_list(query.request()?, only).await?;
+    Ok(Json(PageView::of(page, DatasetView::from)))
+}
+
+/// Describe a dataset
+///
+/// Schema, versions and counts; never records.
+#[utoipa::path(
+    get, path = "/v1/datasets/{id}", operation_id = "get_dataset", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    responses((status = 200, description = "The dataset and its versions.", body = DatasetDetailView)),
+)]
+async fn get_dataset(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+) -> Result<Json<DatasetDetailView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let row = state.store.dataset_get(id).await?;
+    let versions = state.store.version_list(id).await?;
+    Ok(Json(DatasetDetailView {
+        dataset: row.into(),
+        versions: versions.into_iter().map(VersionView::from).collect(),
+    }))
+}
+
+/// Erase a dataset
+///
+/// Its records, lineage, preferences and drafts, at once and for good.
+/// Published releases stay.
+#[utoipa::path(
+    delete, path = "/v1/datasets/{id}", operation_id = "erase_dataset", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    responses((status = 200, description = "What was removed.", body = ErasureView)),
+)]
+async fn erase_dataset(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+) -> Result<Json<ErasureView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let erased = state.store.dataset_erase(id).await?;
+    Ok(Json(ErasureView {
+        id,
+        chunks: erased.chunks,
+        preferences: erased.preferences,
+        drafts: erased.drafts,
+        jobs_cancelled: erased.jobs_cancelled,
+    }))
+}

@@ -1,0 +1,91 @@
+//! Health, readiness and metrics, for the machines that watch the service.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(get_health))
+        .routes(routes!(get_readiness))
+        .routes(routes!(get_metrics))
+}
+
+/// That the process lives.
+#[derive(Debug, Serialize, ToSchema)]
+struct HealthView {
+    /// Always `alive`.
+    status: &'static str,
+    /// Version of Vizard.
+    version: &'static str,
+}
+
+/// That the process can do its work.
+#[derive(Debug, Serialize, ToSchema)]
+struct ReadinessView {
+    /// Always `ready`.
+    status: &'static str,
+    /// Number of the database's latest migration.
+    schema_version: u64,
+}
+
+/// Is the process alive?
+#[utoipa::path(
+    get, path = "/healthz", operation_id = "get_health", tag = "service",
+    responses((status = 200, description = "It is.", body = HealthView)),
+)]
+async fn get_health() -> Json<HealthView> {
+    Json(HealthView {
+        status: "alive",
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// Can the service do its work?
+///
+/// No, while the store does not answer or the process is stopping.
+#[utoipa::path(
+    get, path = "/readyz", operation_id = "get_readiness", tag = "service",
+    responses((status = 200, description = "It can.", body = ReadinessView)),
+)]
+async fn get_readiness(State(state): State<AppState>) -> Result<Json<ReadinessView>, Problem> {
+    if state.shutdown.is_cancelled() {
+        let detail = "the service is stopping";
+        return Err(Problem::new(ProblemKind::Unavailable, detail));
+    }
+    state.store.ping().await?;
+    Ok(Json(ReadinessView {
+        status: "ready",
+        schema_version: state.store.schema_version().await?,
+    }))
+}
+
+/// Metrics
+///
+/// In Prometheus' text form. No label holds personal data.
+#[utoipa::path(
+    get, path = "/metrics", operation_id = "get_metrics", tag = "service",
+    responses((status = 200, description = "The metrics.", body = String, content_type = "text/plain")),
+)]
+async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
+    let pool = state.store.pool_figures();
+    for (kind, connections) in [("open", pool.open), ("idle", pool.idle), ("max", pool.max)] {
+        metrics::gauge!("vizard_store_connections", "kind" => kind).set(f64::from(connections));
+    }
+    // A store that does not answer shows in the readiness; other metrics stay readable.
+    if let Ok(depth) = state.store.queue_depth().await {
+        for (job_state, jobs) in depth {
+            metrics::gauge!("vizard_jobs", "state" => job_state.as_str()).set(jobs as f64);
+        }
+    }
+    let media_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, media_type)], state.metrics.render())
+}

@@ -1,0 +1,150 @@
+//! API keys: made, listed and revoked by admins.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::{KeyError, Role, create_key as make_key};
+use super::super::extract::{JsonBody, UrlPath, UrlQuery};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::page::{PageQuery, PageView};
+use crate::ids::{DatasetId, KeyId};
+use crate::store::KeyRow;
+
+/// Characters in the name of a key.
+const NAME_CHARACTERS_MAX: usize = 200;
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(create_key, list_keys))
+        .routes(routes!(revoke_key))
+}
+
+/// A key to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct KeyRequest {
+    /// What people call it; 1 to 200 characters.
+    #[schema(examples("etl"))]
+    name: String,
+    /// What it may do; at least one.
+    #[schema(min_items = 1)]
+    roles: Vec<Role>,
+    /// The datasets that it is tied to; null or absent: all.
+    #[serde(default)]
+    datasets: Option<Vec<DatasetId>>,
+}
+
+/// A key, without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+struct KeyView {
+    /// Its id.
+    id: KeyId,
+    /// What people call it.
+    name: String,
+    /// What it may do.
+    roles: Vec<String>,
+    /// The datasets that it is tied to; null: all.
+    datasets: Option<Vec<DatasetId>>,
+    /// When it was made.
+    created_at: DateTime<Utc>,
+    /// When it was revoked, if it was.
+    revoked_at: Option<DateTime<Utc>>,
+    /// When it was last used, to the minute.
+    last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A key that was just made.
+#[derive(Debug, Serialize, ToSchema)]
+struct NewKeyView {
+    /// The bearer token. It is shown only here.
+    #[schema(examples("vz_0199d1f25a3e7c419d0b2f6a8c1e4b73_3f…"))]
+    token: String,
+    #[serde(flatten)]
+    key: KeyView,
+}
+
+impl From<KeyRow> for KeyView {
+    fn from(row: KeyRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            roles: row.roles,
+            datasets: row.datasets,
+            created_at: row.created_at,
+            revoked_at: row.revoked_at,
+            last_used_at: row.last_used_at,
+        }
+    }
+}
+
+/// Make a key
+///
+/// The token is in this answer and nowhere else.
+#[utoipa::path(
+    post, path = "/v1/keys", operation_id = "create_key", tag = "keys",
+    request_body = KeyRequest,
+    responses((status = 201, description = "The key, with its token.", body = NewKeyView)),
+)]
+async fn create_key(
+    State(state): State<AppState>,
+    JsonBody(request): JsonBody<KeyRequest>,
+) -> Result<(StatusCode, Json<NewKeyView>), Problem> {
+    let misfit = |detail: &str| Err(Problem::new(ProblemKind::InvalidBody, detail));
+    if !(1..=NAME_CHARACTERS_MAX).contains(&request.name.chars().count()) {
+        return misfit("a name has 1 to 200 characters");
+    }
+    if request.roles.is_empty() {
+        return misfit("a key needs a role");
+    }
+    let mut roles = request.roles;
+    roles.sort_unstable();
+    roles.dedup();
+    let made = make_key(state.store.as_ref(), request.name, &roles, request.datasets).await;
+    let (row, token) = made.map_err(|error| match error {
+        KeyError::Store(error) => Problem::from(error),
+        _ => Problem::internal(),
+    })?;
+    let view = NewKeyView {
+        token: token.expose().to_owned(),
+        key: row.into(),
+    };
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+/// List keys
+///
+/// Newest first, revoked ones among them.
+#[utoipa::path(
+    get, path = "/v1/keys", operation_id = "list_keys", tag = "keys",
+    params(PageQuery),
+    responses((status = 200, description = "One page of keys.", body = PageView<KeyView>)),
+)]
+async fn list_keys(
+    State(state): State<AppState>,
+    UrlQuery(query): UrlQuery<PageQuery>,
+) -> Result<Json<PageView<KeyView>>, Problem> {
+    let page = state.store.key_list(query.request()?).await?;
+    Ok(Json(PageView::of(page, KeyView::from)))
+}
+
+/// Revoke a key
+///
+/// For good and at once; a second time changes nothing.
+#[utoipa::path(
+    delete, path = "/v1/keys/{id}", operation_id = "revoke_key", tag = "keys",
+    params(("id" = KeyId, Path, description = "The key.")),
+    responses((status = 200, description = "The revoked key.", body = KeyView)),
+)]
+async fn revoke_key(
+    State(state): State<AppState>,
+    UrlPath(id): UrlPath<KeyId>,
+) -> Result<Json<KeyView>, Problem> {
+    Ok(Json(state.store.key_revoke(id).await?.into()))
+}

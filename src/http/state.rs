@@ -1,0 +1,55 @@
+//! What every handler is given.
+
+use std::sync::Arc;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::auth::{AdminDigest, KeyUse};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::store::Store;
+
+/// The state of a server: cheap to clone, shared by all requests.
+#[derive(Clone)]
+pub struct AppState {
+    /// Everything that survives a restart.
+    pub store: Arc<dyn Store>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What the process was told when it started.
+    pub settings: Arc<Settings>,
+    /// Renders the metrics.
+    pub metrics: PrometheusHandle,
+    /// Ends streams that would otherwise never end.
+    pub shutdown: CancellationToken,
+    /// One permit for each upload that may be read at the same time.
+    pub(super) uploads: Arc<Semaphore>,
+    /// The operator's own admin key, if there is one.
+    pub(super) admin: Option<AdminDigest>,
+    /// When each key was last noted as used.
+    pub(super) key_use: Arc<KeyUse>,
+}
+
+impl AppState {
+    /// Puts the state of a server together; `shutdown` ends its endless streams.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+        metrics: PrometheusHandle,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Self {
+            uploads: Arc::new(Semaphore::new(settings.limits.uploads_max)),
+            admin: settings.admin_key.as_ref().map(AdminDigest::of),
+            key_use: Arc::default(),
+            store,
+            clock,
+            settings: Arc::new(settings),
+            metrics,
+            shutdown,
+        }
+    }
+}
