@@ -281,3 +281,6 @@ fn numbers<N: Number>(
 fn unfit(what: &str) -> TableError {
     TableError::Chunk(format!("{what} do not fit the schema"))
 }
+
+#[cfg(test)]
+mod tests;

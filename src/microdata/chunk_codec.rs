@@ -210,3 +210,6 @@ fn empty(schema: &Schema) -> Chunk {
         columns: columns.collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -212,3 +212,117 @@ fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usiz
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Yields the text in pieces of at most `piece` bytes.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    /// The cells of a row, or line and code of its fault.
+    type Parsed = Result<Vec<Vec<u8>>, (u64, CellErrorCode)>;
+
+    fn rows(text: &[u8], piece: usize) -> Vec<Parsed> {
+        let mut csv = CsvRows::new(Pieces(text, piece), 1 << 20).unwrap();
+        let mut rows = Vec::new();
+        loop {
+            rows.push(match csv.next_row().unwrap() {
+                Row::Cells(_) => Ok((0..csv.width()).map(|at| csv.cell(at).to_vec()).collect()),
+                Row::Fault(fault) | Row::Stop(fault) => Err((fault.line, fault.code)),
+                Row::End => return rows,
+            });
+        }
+    }
+
+    fn texts(text: &str) -> Vec<Vec<String>> {
+        let rows = rows(text.as_bytes(), usize::MAX).into_iter();
+        rows.map(|row| {
+            let cells = row.unwrap().into_iter();
+            cells.map(|cell| String::from_utf8(cell).unwrap()).collect()
+        })
+        .collect()
+    }
+
+    #[test]
+    fn quotes_line_ends_and_empty_cells_are_read_as_rfc_4180_says() {
+        assert_eq!(
+            texts("a,\"b,\"\"c\"\"\nd\",\r\n\n,\n\"\"\r\nlast,\r"),
+            [
+                vec!["a", "b,\"c\"\nd", ""],
+                vec!["", ""],
+                vec![""],
+                vec!["last", "\r"]
+            ]
+        );
+        assert_eq!(texts("\u{feff}a\n"), [["a"]]);
+        assert_eq!(texts("\"a\"\r"), [["a"]]);
+        assert_eq!(texts("\n\r\n"), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn a_quote_in_the_wrong_place_spoils_its_line_only() {
+        for wrong in ["a\"b", "\"a\"b", "\"a\" ", " \"a\""] {
+            let text = format!("x\n\"1\n2\",{wrong},9\nc\n");
+            assert_eq!(
+                rows(text.as_bytes(), usize::MAX),
+                [
+                    Ok(vec![b"x".to_vec()]),
+                    Err((2, CellErrorCode::Malformed)),
+                    Ok(vec![b"c".to_vec()])
+                ],
+                "{wrong}"
+            );
+        }
+        assert_eq!(
+            rows(b"x\n\"1\n2,3\n", usize::MAX)[1],
+            Err((2, CellErrorCode::Malformed))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_csv_crate_writes_is_read_back(
+            table in prop::collection::vec(prop::collection::vec("[ab,\"\r\n é]{0,6}", 3), 0..12),
+            crlf: bool,
+            always: bool,
+            piece in 1_usize..40,
+        ) {
+            let mut writer = ::csv::WriterBuilder::new();
+            if crlf {
+                writer.terminator(::csv::Terminator::CRLF);
+            }
+            if always {
+                writer.quote_style(::csv::QuoteStyle::Always);
+            }
+            let mut writer = writer.from_writer(Vec::new());
+            for row in &table {
+                writer.write_record(row).unwrap();
+            }
+            let text = writer.into_inner().unwrap();
+            let read: Vec<Vec<Vec<u8>>> = rows(&text, piece).into_iter().map(Result::unwrap).collect();
+            let written: Vec<Vec<Vec<u8>>> = table
+                .iter()
+                .map(|row| row.iter().map(|cell| cell.clone().into_bytes()).collect())
+                .collect();
+            prop_assert_eq!(read, written);
+        }
+
+        #[test]
+        fn any_bytes_are_rows_or_faults(text in "[a,\"\r\n]{0,60}", piece in 1_usize..9) {
+            let whole = rows(text.as_bytes(), usize::MAX);
+            prop_assert_eq!(whole, rows(text.as_bytes(), piece));
+        }
+    }
+}

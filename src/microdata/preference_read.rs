@@ -265,3 +265,6 @@ fn read_cells<'r>(
     };
     Ok(Preference { subject, terms })
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,3 +199,6 @@ fn read_header(
         .collect::<Option<Vec<usize>>>()
         .filter(|_| is_sound))
 }
+
+#[cfg(test)]
+mod tests;
