@@ -11,4 +11,4 @@ mod requirements;
 
 pub use parameter::{K, L, ParameterError, Share, T};
 pub use policy::{Policy, Protection};
-pub use requirements::{ProtectedIndex, ProtectedSet, RecordTerms, Requirements};
+pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

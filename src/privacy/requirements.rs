@@ -77,6 +77,8 @@ pub struct RecordTerms {
     pub max_leakage_parts: Vec<u32>,
     /// Guarded hierarchy nodes by protectable attribute.
     pub guard: Vec<(ProtectedIndex, Vec<String>)>,
+    /// What the subject alone asks for, before the job's floors are joined.
+    pub own: OwnTerms,
     /// Whether the subject asked to be left out.
     pub exclude: bool,
     /// Whether the subject gave terms of their own (not the default).
@@ -115,6 +117,34 @@ impl RecordTerms {
             || stricter_l
             || stricter_share
             || guards_more
+    }
+}
+
+/// What one subject alone asks for; an engine tells by it terms of a subject,
+/// which may be left out, from floors of the job, which may not be lowered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnTerms {
+    /// The subject's k; 1 where they gave none.
+    pub k: u32,
+    /// Per protectable attribute the subject's l; 1 where they gave none.
+    pub l: Vec<u32>,
+    /// Per protectable attribute the share that the subject named for it;
+    /// [`Share::ALL`] where they named none.
+    pub share: Vec<Share>,
+}
+
+impl RecordTerms {
+    /// Joins the job's floors with what the subject asks for.
+    fn join_floors(&mut self, policy: &Policy) {
+        self.k = policy.k.get().max(self.own.k);
+        for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+            (self.l[at], self.max_share[at]) = match protection {
+                Protection::Diversity { l, .. } => (l.get().max(self.own.l[at]), Share::ALL),
+                Protection::Closeness { max_posterior, .. } => {
+                    (1, max_posterior.min(self.own.share[at]))
+                }
+            };
+        }
     }
 }
 
@@ -174,6 +204,22 @@ impl Requirements {
             policy,
             terms,
             terms_of_record,
+        }
+    }
+
+    /// The same subjects' terms under another policy over the same attributes,
+    /// to find out what would hold. Terms keep their positions.
+    #[must_use]
+    pub fn under(&self, policy: Policy) -> Self {
+        debug_assert_eq!(policy.protections.len(), self.policy.protections.len());
+        let mut terms = self.terms.clone();
+        for entry in &mut terms {
+            entry.join_floors(&policy);
+        }
+        Self {
+            policy,
+            terms,
+            terms_of_record: self.terms_of_record.clone(),
         }
     }
 
@@ -258,19 +304,20 @@ impl<'a> Join<'a> {
         let width = self.policy.protections.len();
         let mut terms = RecordTerms {
             flags: ProtectedSet::default(),
-            k: self
-                .policy
-                .k
-                .get()
-                .max(max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling())),
+            k: 1,
             l: vec![1; width],
             max_share: vec![Share::ALL; width],
             max_leakage_parts: vec![0; width],
             guard: Vec::new(),
+            own: OwnTerms {
+                k: max_reidentification.map_or(1, |bound| bound.reciprocal_ceiling()),
+                l: vec![1; width],
+                share: vec![Share::ALL; width],
+            },
             exclude: given.exclude || default.exclude,
             personal,
         };
-        for (at, &(attribute, protection)) in self.policy.protections.iter().enumerate() {
+        for (at, &(attribute, _)) in self.policy.protections.iter().enumerate() {
             let index = ProtectedIndex(at as u8);
             let attribute = self.schema.attribute(attribute);
             let named = sensitive.is_some_and(|names| names.contains(&attribute.name));
@@ -290,23 +337,16 @@ impl<'a> Join<'a> {
             if let Some(bound) = by_name.or(plain) {
                 terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
             }
-            match protection {
-                // A plain number speaks for attributes under l-diversity only.
-                Protection::Diversity { l, .. } => {
-                    let asked = by_name
-                        .or(plain)
-                        .map_or(1, |bound| bound.reciprocal_ceiling());
-                    terms.l[at] = l.get().max(asked);
-                }
-                Protection::Closeness { max_posterior, .. } => {
-                    // A bound below one part per billion allows no value at all.
-                    let asked = by_name.map_or(Share::ALL, |bound| {
-                        Share::new(bound.get()).unwrap_or(Share::LEAST)
-                    });
-                    terms.max_share[at] = max_posterior.min(asked);
-                }
+            if let Some(bound) = by_name.or(plain) {
+                terms.own.l[at] = bound.reciprocal_ceiling();
+            }
+            // A plain number speaks for attributes under l-diversity only; a
+            // bound below one part per billion allows no value at all.
+            if let Some(bound) = by_name {
+                terms.own.share[at] = Share::new(bound.get()).unwrap_or(Share::LEAST);
             }
         }
+        terms.join_floors(self.policy);
         terms
     }
 }

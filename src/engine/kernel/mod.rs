@@ -1,1 +1,37 @@
 //! Shared pure blocks of the engines.
+//!
+//! Engines work on rows of ordered codes ([`Rows`]) and on slices of row
+//! numbers that are partitioned in place; nothing here allocates per record
+//! in an inner loop. A random choice draws from the stream of its
+//! [`Place`] in the tree of splits, never from the order in which threads
+//! arrive.
+//!
+//! | block | what it gives |
+//! |---|---|
+//! | [`rows`] | codes of the records of one set, row by row |
+//! | [`cut`] | lower-median cut by counting, partition in place |
+//! | [`loss`] | loss of a pair or an interval of one attribute |
+//! | [`cover`] | the box around a set and what one more record adds to its loss |
+//! | [`descend`] | splits a set until nothing can be split, on all threads |
+//! | [`eligibility`] | l-eligibility in integers, tallies that follow removals |
+//! | [`groups`] | finished groups and their extremes |
+//! | [`cells`] | published cells from codes |
+//! | [`place`] | positions in a tree and their random streams |
+
+pub mod cells;
+pub mod cover;
+pub mod cut;
+pub mod descend;
+pub mod eligibility;
+pub mod groups;
+pub mod loss;
+pub mod place;
+pub mod rows;
+
+pub use cover::{Cover, Space};
+pub use descend::{Descent, Splitter, descend};
+pub use eligibility::{Tally, is_eligible};
+pub use groups::Groups;
+pub use loss::Scale;
+pub use place::Place;
+pub use rows::Rows;

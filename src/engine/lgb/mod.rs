@@ -1,1 +1,160 @@
-//! Local generalization and bucketization.
+//! `lgb`: local generalization and bucketization.
+//!
+//! Quasi-identifiers are generalized inside groups of at least K records;
+//! sensitive values are published exactly, unlinked, in buckets that cross
+//! groups. What is sensitive is each subject's choice. README.md beside this
+//! file has the paper, the promise and the algorithm as built.
+//!
+//! | stage | file | result |
+//! |---|---|---|
+//! | before | `exclusion`, `strongest` | who is left out, or why nothing can be published |
+//! | 1 | `patterns` | subsets of records with one pattern, rare ones masked |
+//! | 2 | `bucketize`, `runs`, `assignment`, `nearest`, `spread`, `closeness` | buckets |
+//! | 3 | `generalize`, `mdp`, `ncp` | groups |
+//! | 4 | `publish` | tables and lineage |
+
+mod assignment;
+mod bucketize;
+mod closeness;
+mod describe;
+mod exclusion;
+mod frame;
+mod generalize;
+mod mdp;
+mod ncp;
+mod nearest;
+mod params;
+mod patterns;
+mod publish;
+mod runs;
+mod spread;
+mod strongest;
+
+pub use params::{Assignment, AttributeParams, BucketLink, Effort, Generalization, Params};
+
+use crate::microdata::{Multiplicity, RecordIndex, Table};
+use crate::privacy::{Policy, Protection, Requirements};
+use crate::release::{Guarantee, Release};
+
+use super::context::RunContext;
+use super::error::EngineError;
+
+use exclusion::{Failure, prepare};
+use frame::{Frame, STEPS};
+
+/// Publishes a table by local generalization and bucketization.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences.
+/// Tables: `microdata`, `buckets`, and `group_buckets` where buckets are
+/// linked to groups. Runs in rayon's current pool; the result does not depend
+/// on the number of threads.
+///
+/// Errors: `InvalidParameter` for a dataset with several records a subject or
+/// parameters that contradict the requirements, `Infeasible` with the
+/// strongest parameter that would hold, `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    check(table, requirements, params)?;
+    let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
+    report(1, "prepare");
+    let scales = frame::lay_out(table);
+    let frame = Frame {
+        table,
+        requirements,
+        params,
+        context,
+        scales: &scales,
+    };
+    let prepared = match prepare(&frame) {
+        Ok(prepared) => prepared,
+        Err(Failure::Stopped(error)) => return Err(error),
+        Err(Failure::Refused(refusal)) => return Err(strongest::answer(&frame, refusal)),
+    };
+    report(2, "bucketize");
+    let buckets = bucketize::bucketize(&frame, &prepared.division)?;
+    report(3, "generalize");
+    let groups = generalize::generalize(&frame, &prepared.division)?;
+    report(4, "publish");
+    let layout = publish::Layout::new(&frame, &prepared.division, &groups);
+    let mut tables = vec![layout.microdata(&buckets), layout.buckets(&buckets)];
+    if params.bucket_link == BucketLink::Group {
+        tables.push(layout.group_buckets(&buckets));
+    }
+    context.check()?;
+    let unsatisfiable = prepared.unsatisfiable.iter();
+    let unsatisfiable = unsatisfiable.map(|&record| table.subject_of(RecordIndex(record)));
+    Ok(Release {
+        tables,
+        lineage: layout.lineage(),
+        guarantees: guarantees(table, requirements.policy()),
+        adversary: ADVERSARY.into(),
+        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
+        excluded: (prepared.opted_out + prepared.unsatisfiable.len()) as u64,
+        unsatisfiable: unsatisfiable.collect(),
+    })
+}
+
+const ADVERSARY: &str = "knows every quasi-identifier value of everyone, who is in the table and \
+                         which values each subject treats as sensitive; knows no sensitive value";
+
+const NOT_PROTECTED: [&str; 3] = [
+    "correlation between sensitive attributes of one row",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
+    params.check()?;
+    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
+        parameter: parameter.into(),
+        reason: reason.into(),
+    };
+    if table.schema().multiplicity() != Multiplicity::One {
+        let reason = "lgb takes datasets with one record a subject (multiplicity one)";
+        return Err(invalid("engine", reason));
+    }
+    if requirements.records() != table.records() {
+        return Err(invalid("requirements", "belong to another table"));
+    }
+    Ok(())
+}
+
+fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {
+    let mut guarantees = vec![Guarantee::KAnonymity {
+        k: policy.k.get(),
+        scope: "quasi-identifiers as published".into(),
+    }];
+    for &(attribute, protection) in &policy.protections {
+        let attribute = table.schema().attribute(attribute).name.clone();
+        match protection {
+            Protection::Diversity { l, min_spread } => {
+                guarantees.push(Guarantee::LDiversity {
+                    attribute: attribute.clone(),
+                    l: l.get(),
+                });
+                guarantees.extend(min_spread.map(|min_spread| Guarantee::MinSpread {
+                    attribute,
+                    min_spread,
+                }));
+            }
+            Protection::Closeness { t, max_posterior } => {
+                guarantees.push(Guarantee::TCloseness {
+                    attribute,
+                    t: t.get(),
+                    max_posterior: max_posterior.get(),
+                });
+            }
+        }
+    }
+    if policy.apply_preferences {
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+    }
+    guarantees
+}

@@ -1,0 +1,50 @@
+//! Published cells from codes: what a set of codes of one attribute looks
+//! like once it is published.
+
+use crate::microdata::{Code, Domain, Values};
+use crate::release::Cell;
+
+/// The label of a root that says nothing.
+const ANY: &str = "*";
+
+/// The exact value of a code.
+pub fn value_cell(domain: &Domain, code: u32) -> Cell {
+    let at = code as usize;
+    match domain.values() {
+        Values::Integer(values) => Cell::Integer(values[at], values[at]),
+        Values::Decimal(values) => Cell::Decimal(values[at], values[at]),
+        Values::Date(values) => Cell::Date(values[at], values[at]),
+        Values::Category(values) => Cell::Label(values[at].clone()),
+    }
+}
+
+/// The cell that covers the codes from `lowest` to `highest`: an interval, or
+/// the lowest common ancestor in the hierarchy. For categories without a
+/// hierarchy use [`set_cell`].
+pub fn interval_cell(domain: &Domain, lowest: u32, highest: u32) -> Cell {
+    let (from, to) = (lowest as usize, highest as usize);
+    match (domain.values(), domain.hierarchy()) {
+        (Values::Integer(values), _) => Cell::Integer(values[from], values[to]),
+        (Values::Decimal(values), _) => Cell::Decimal(values[from], values[to]),
+        (Values::Date(values), _) => Cell::Date(values[from], values[to]),
+        (Values::Category(_), Some(hierarchy)) => {
+            let node = hierarchy.node(hierarchy.common_ancestor(Code(lowest), Code(highest)));
+            if node.depth == 0 && node.label == ANY {
+                Cell::Masked
+            } else {
+                Cell::Label(node.label.clone())
+            }
+        }
+        (Values::Category(values), None) => set_cell(values, &[lowest, highest]),
+    }
+}
+
+/// The cell that names every code present; `codes` ascend, without repeats.
+pub fn set_cell(values: &[String], codes: &[u32]) -> Cell {
+    let label = |&code: &u32| values[code as usize].clone();
+    match codes {
+        [one] => Cell::Label(label(one)),
+        [one, other] if one == other => Cell::Label(label(one)),
+        _ => Cell::Set(codes.iter().map(label).collect()),
+    }
+}

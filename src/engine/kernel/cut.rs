@@ -1,0 +1,184 @@
+//! Lower-median cuts and partition in place.
+//!
+//! The cut of a set of codes is its lower median m: codes ≤ m go left, the
+//! others right (Mondrian, LeFevre et al. 2006; `[LGB]` Alg. 3, line 5). Where
+//! m is the highest code nothing would go right, and the cut moves to the
+//! highest code below it (*ours*: both parts of a split are non-empty).
+
+/// A cut: rows with a code of at most `code` go left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Highest code of the left part.
+    pub code: u32,
+    /// Number of rows in the left part.
+    pub left: usize,
+}
+
+/// Buffers that cuts reuse.
+#[derive(Debug, Default)]
+pub struct CutBuffers {
+    counts: Vec<u32>,
+    codes: Vec<u32>,
+}
+
+/// A span of codes up to this many times the number of rows is counted; a
+/// wider one is cheaper to select from.
+const SPAN_PER_ROW: usize = 4;
+
+/// The lower-median cut of codes between `lowest` and `highest`, both of
+/// which occur. `None` if all codes are equal.
+///
+/// One counting pass where the span of codes is narrow, a selection otherwise.
+pub fn lower_median_cut(
+    codes: impl ExactSizeIterator<Item = u32>,
+    lowest: u32,
+    highest: u32,
+    buffers: &mut CutBuffers,
+) -> Option<Cut> {
+    if lowest == highest {
+        return None;
+    }
+    let span = (highest - lowest) as usize + 1;
+    if span <= SPAN_PER_ROW * codes.len() {
+        Some(cut_by_counting(codes, lowest, span, &mut buffers.counts))
+    } else {
+        Some(cut_by_selection(codes, highest, &mut buffers.codes))
+    }
+}
+
+fn cut_by_counting(
+    codes: impl ExactSizeIterator<Item = u32>,
+    lowest: u32,
+    span: usize,
+    counts: &mut Vec<u32>,
+) -> Cut {
+    let size = codes.len();
+    counts.clear();
+    counts.resize(span, 0);
+    for code in codes {
+        counts[(code - lowest) as usize] += 1;
+    }
+    let median_rank = (size - 1) / 2;
+    let (mut below, mut at) = (0, 0);
+    while below + counts[at] as usize <= median_rank {
+        below += counts[at] as usize;
+        at += 1;
+    }
+    let upto = below + counts[at] as usize;
+    if upto < size {
+        return Cut {
+            code: lowest + at as u32,
+            left: upto,
+        };
+    }
+    // The median is the highest code: cut below it. `lowest` occurs, so the
+    // search ends.
+    at -= 1;
+    while counts[at] == 0 {
+        at -= 1;
+    }
+    Cut {
+        code: lowest + at as u32,
+        left: below,
+    }
+}
+
+fn cut_by_selection(
+    codes: impl ExactSizeIterator<Item = u32>,
+    highest: u32,
+    buffer: &mut Vec<u32>,
+) -> Cut {
+    buffer.clear();
+    buffer.extend(codes);
+    let median_rank = (buffer.len() - 1) / 2;
+    let (below, &mut median, above) = buffer.select_nth_unstable(median_rank);
+    if median < highest {
+        let equal_above = above.iter().filter(|&&code| code == median).count();
+        return Cut {
+            code: median,
+            left: below.len() + 1 + equal_above,
+        };
+    }
+    let lower = below.iter().filter(|&&code| code < median);
+    let left = lower.clone().count();
+    Cut {
+        // Unwrap safety: the codes are not all equal, so one lies below the highest.
+        code: lower.copied().max().unwrap(),
+        left,
+    }
+}
+
+/// Moves the rows for which `goes_left` holds to the front, in place.
+/// Returns their number. The order inside the parts is not kept.
+pub fn partition_in_place(rows: &mut [u32], mut goes_left: impl FnMut(u32) -> bool) -> usize {
+    let mut left = 0;
+    for at in 0..rows.len() {
+        // Without a branch: which way a row goes cannot be predicted.
+        let row = rows[at];
+        rows.swap(at, left);
+        left += usize::from(goes_left(row));
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(codes: &[u32]) -> Option<Cut> {
+        let (lowest, highest) = (*codes.iter().min().unwrap(), *codes.iter().max().unwrap());
+        lower_median_cut(
+            codes.iter().copied(),
+            lowest,
+            highest,
+            &mut CutBuffers::default(),
+        )
+    }
+
+    #[test]
+    fn the_lower_median_goes_left() {
+        assert_eq!(cut(&[1, 2, 3, 4]), Some(Cut { code: 2, left: 2 }));
+        assert_eq!(cut(&[5, 1, 3]), Some(Cut { code: 3, left: 2 }));
+    }
+
+    #[test]
+    fn a_median_that_is_the_highest_code_is_cut_below() {
+        assert_eq!(cut(&[1, 9, 9, 9]), Some(Cut { code: 1, left: 1 }));
+        assert_eq!(cut(&[1, 2, 9, 9, 9]), Some(Cut { code: 2, left: 2 }));
+    }
+
+    #[test]
+    fn equal_codes_cannot_be_cut() {
+        assert_eq!(cut(&[7, 7, 7]), None);
+    }
+
+    #[test]
+    fn a_wide_span_gives_the_same_cut_as_a_narrow_one() {
+        for codes in [
+            vec![0, 1_000_000, 3, 3, 2_000_000],
+            vec![1, 1_000_000, 1_000_000, 1_000_000],
+        ] {
+            let mut ranks = codes.clone();
+            ranks.sort_unstable();
+            ranks.dedup();
+            let narrow: Vec<u32> = codes
+                .iter()
+                .map(|code| ranks.binary_search(code).unwrap() as u32)
+                .collect();
+            let (wide, narrow) = (cut(&codes).unwrap(), cut(&narrow).unwrap());
+            assert_eq!(ranks[narrow.code as usize], wide.code);
+            assert_eq!(narrow.left, wide.left);
+        }
+    }
+
+    #[test]
+    fn partition_moves_the_chosen_rows_to_the_front() {
+        let mut rows: Vec<u32> = (0..100).collect();
+        let left = partition_in_place(&mut rows, |row| row % 3 == 0);
+        assert_eq!(left, 34);
+        assert!(rows[..left].iter().all(|row| row % 3 == 0));
+        assert!(rows[left..].iter().all(|row| row % 3 != 0));
+        rows.sort_unstable();
+        assert_eq!(rows, (0..100).collect::<Vec<u32>>());
+    }
+}

@@ -1,0 +1,88 @@
+//! Finished groups: runs of records, and the terms that bound their size.
+
+use crate::microdata::RecordIndex;
+use crate::privacy::Requirements;
+
+/// Records in order of groups.
+#[derive(Clone, Debug, Default)]
+pub struct Groups {
+    records: Vec<u32>,
+    /// First record of each group, and the number of records at the end.
+    bounds: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups from records in order and a mark at the first record of each.
+    pub fn from_starts(records: Vec<u32>, starts: &[bool]) -> Self {
+        debug_assert_eq!(records.len(), starts.len());
+        let marked = starts.iter().enumerate().filter(|(_, start)| **start);
+        let mut bounds: Vec<u32> = marked.map(|(at, _)| at as u32).collect();
+        bounds.push(records.len() as u32);
+        Self { records, bounds }
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// Whether there is no group.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All records, group by group.
+    pub fn records(&self) -> &[u32] {
+        &self.records
+    }
+
+    /// Records of each group.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let bounds = self.bounds.windows(2);
+        bounds.map(|pair| &self.records[pair[0] as usize..pair[1] as usize])
+    }
+}
+
+/// K of any set of rows: the strictest k of its members.
+#[derive(Clone, Debug)]
+pub enum KOfRows {
+    /// Every row asks for the same.
+    Same(u32),
+    /// One k per row.
+    Each(Vec<u32>),
+}
+
+impl KOfRows {
+    /// Takes down what each record asks for; rows are numbered in the order
+    /// of `records`.
+    pub fn new(requirements: &Requirements, records: &[u32]) -> Self {
+        let each: Vec<u32> = records
+            .iter()
+            .map(|&record| requirements.of(RecordIndex(record)).k)
+            .collect();
+        match each.first() {
+            None => Self::Same(requirements.policy().k.get()),
+            Some(&first) if each.iter().all(|&k| k == first) => Self::Same(first),
+            Some(_) => Self::Each(each),
+        }
+    }
+
+    /// K of a set of rows; 1 for none.
+    pub fn of(&self, rows: &[u32]) -> usize {
+        match self {
+            Self::Same(k) => *k as usize,
+            Self::Each(each) => {
+                let ks = rows.iter().map(|&row| each[row as usize]);
+                ks.max().unwrap_or(1) as usize
+            }
+        }
+    }
+
+    /// The k of one row.
+    pub fn of_row(&self, row: u32) -> usize {
+        match self {
+            Self::Same(k) => *k as usize,
+            Self::Each(each) => each[row as usize] as usize,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Stage 2: local bucketization of one attribute (`[LGB]` Alg. 2).
+//!
+//! The flagged, unmasked cells of all subsets are one set in domain order. It
+//! is split at the lower median as long as both halves can still be divided
+//! into buckets under their own L; a set that cannot be split further is
+//! divided into buckets. Under t-closeness all cells are dealt at once.
+
+use std::ops::Range;
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::engine::error::EngineError;
+use crate::engine::kernel::{Descent, Place, Splitter, descend};
+use crate::microdata::CodedColumn;
+use crate::privacy::{ProtectedIndex, Protection};
+
+use super::assignment::{AssignmentBuffers, assign_by_invariance};
+use super::closeness;
+use super::frame::{Frame, STEPS, stage};
+use super::nearest::{NearestBuffers, assign_nearest};
+use super::params::Assignment;
+use super::patterns::Division;
+use super::runs::Runs;
+use super::spread;
+
+/// Buckets of one attribute, numbered from 1 in random order.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    /// Records with a flagged, unmasked cell.
+    pub records: Vec<u32>,
+    /// Code and bucket of each of these cells.
+    pub cells: Vec<(u32, u32)>,
+}
+
+/// Buckets of every protectable attribute.
+pub(super) fn bucketize(
+    frame: &Frame<'_>,
+    division: &Division,
+) -> Result<Vec<Buckets>, EngineError> {
+    let indexes: Vec<ProtectedIndex> = frame.requirements.protected().collect();
+    let runs: Vec<Runs> = indexes
+        .par_iter()
+        .map(|&index| {
+            let mut random = stream(frame, index, 0);
+            let records = division.flagged_records(index).collect();
+            Runs::new(frame, index, records, &mut random)
+        })
+        .collect();
+    let descent = Descent {
+        context: frame.context,
+        step: (2, STEPS),
+        label: "bucketize",
+        done: 0.into(),
+        total: runs.iter().map(Runs::len).sum(),
+    };
+    let all = indexes.into_par_iter().zip(runs);
+    all.map(|(index, runs)| bucketize_one(frame, index, runs, &descent))
+        .collect()
+}
+
+fn stream(frame: &Frame<'_>, index: ProtectedIndex, part: u64) -> rand_chacha::ChaCha12Rng {
+    frame
+        .context
+        .stream(stage::BUCKETS, u64::from(index.0) << 8 | part)
+}
+
+fn bucketize_one(
+    frame: &Frame<'_>,
+    index: ProtectedIndex,
+    runs: Runs,
+    descent: &Descent<'_>,
+) -> Result<Buckets, EngineError> {
+    let heads = match frame.requirements.protection(index) {
+        Protection::Closeness { .. } => closeness::deal(frame, index, &runs)?,
+        Protection::Diversity { min_spread, .. } => {
+            let filler = Filler {
+                runs: &runs,
+                column: frame.protected_column(index),
+                assignment: frame.params.assignment,
+                min_spread,
+            };
+            filler.fill(descent)?
+        }
+    };
+    Ok(number(frame, index, runs, &heads))
+}
+
+/// Numbers buckets from 1 in random order.
+fn number(frame: &Frame<'_>, index: ProtectedIndex, runs: Runs, heads: &[u32]) -> Buckets {
+    let is_head = |at: usize| heads[at] as usize == at;
+    let count = (0..heads.len()).filter(|&at| is_head(at)).count();
+    let mut numbers: Vec<u32> = (1..=count as u32).collect();
+    numbers.shuffle(&mut stream(frame, index, 1));
+    let mut number_of_head = vec![0; heads.len()];
+    let mut unused = numbers.into_iter();
+    for at in (0..heads.len()).filter(|&at| is_head(at)) {
+        number_of_head[at] = unused.next().unwrap_or(0);
+    }
+    let mut cells = Vec::with_capacity(heads.len());
+    for (run, &code) in runs.codes.iter().enumerate() {
+        let of_run = &heads[runs.cells(run..run + 1)];
+        cells.extend(
+            of_run
+                .iter()
+                .map(|&head| (code, number_of_head[head as usize])),
+        );
+    }
+    Buckets {
+        records: runs.records,
+        cells,
+    }
+}
+
+/// Splits the cells of one attribute under l-diversity and fills buckets.
+struct Filler<'a> {
+    runs: &'a Runs,
+    column: &'a CodedColumn,
+    assignment: Assignment,
+    min_spread: Option<f64>,
+}
+
+impl Filler<'_> {
+    fn fill(&self, descent: &Descent<'_>) -> Result<Vec<u32>, EngineError> {
+        let mut order: Vec<u32> = (0..self.runs.len() as u32).collect();
+        let mut starts = vec![false; order.len()];
+        descend(self, &mut order, &mut starts, Place::root(0), descent)?;
+        let mut heads = vec![0_u32; self.runs.records.len()];
+        let sets = self.sets(&starts, &mut heads);
+        sets.into_par_iter().for_each_init(
+            || (AssignmentBuffers::default(), NearestBuffers::default()),
+            |(invariance, nearest), (set, heads)| {
+                let l = self.runs.l(set.clone());
+                if let Some(wanted) = self.min_spread {
+                    spread::deal(self.column, (self.runs, set), (l, wanted), heads);
+                } else if self.assignment == Assignment::Nearest {
+                    assign_nearest(self.runs, set, l, heads, nearest);
+                } else {
+                    assign_by_invariance(self.runs, set, l, heads, invariance);
+                }
+            },
+        );
+        Ok(heads)
+    }
+
+    /// The sets that stayed whole, each with the heads of its cells.
+    fn sets<'h>(
+        &self,
+        starts: &[bool],
+        mut heads: &'h mut [u32],
+    ) -> Vec<(Range<usize>, &'h mut [u32])> {
+        let firsts = starts.iter().enumerate().filter(|(_, start)| **start);
+        let mut bounds: Vec<usize> = firsts.map(|(at, _)| at).collect();
+        bounds.push(starts.len());
+        let mut sets = Vec::with_capacity(bounds.len());
+        for pair in bounds.windows(2) {
+            let set = pair[0]..pair[1];
+            let (own, rest) = heads.split_at_mut(self.runs.cells(set.clone()).len());
+            sets.push((set, own));
+            heads = rest;
+        }
+        sets
+    }
+
+    fn can_be_filled(&self, set: Range<usize>) -> bool {
+        let runs = self.runs;
+        if !runs.is_eligible(set.clone()) {
+            return false;
+        }
+        self.min_spread.is_none_or(|wanted| {
+            let l = runs.l(set.clone());
+            spread::widest_of_runs(self.column, (runs, set), l) >= wanted
+        })
+    }
+}
+
+/// Splits runs, which stay in domain order.
+impl Splitter for Filler<'_> {
+    type Buffers = ();
+
+    fn buffers(&self) {}
+
+    fn split(&self, order: &mut [u32], _: Place, _: &mut ()) -> Option<usize> {
+        let set = order[0] as usize..order[0] as usize + order.len();
+        let cut = self.runs.cut(set.clone())?;
+        let both = self.can_be_filled(set.start..cut) && self.can_be_filled(cut..set.end);
+        both.then_some(cut - set.start)
+    }
+}

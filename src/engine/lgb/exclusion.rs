@@ -1,0 +1,352 @@
+//! What must hold before anything is published, and who is left out so that
+//! it does.
+//!
+//! Records leave in two ways. Subjects with `exclude: true` leave first; that
+//! is their wish and counts against nothing. Then records whose terms cannot
+//! be met leave one by one, strictest first, ties in random order, until the
+//! conditions hold:
+//! - K: there are at least K records;
+//! - under l-diversity: most frequent value × L ≤ cells, over the flagged,
+//!   unmasked cells of the attribute;
+//! - under t-closeness: the most frequent value's share is allowed by every
+//!   member, and there are two values;
+//! - under `min_spread`: see [`spread`](super::spread).
+//!
+//! A record may leave if its subject's own terms are stricter than the job's,
+//! or, where subjects decide whether the attribute is sensitive, because they
+//! flagged it. A condition that fails without either is a [`Refusal`]: the
+//! job's floors are never lowered and no record leaves for its value. Leaving
+//! changes subsets, so stage 1 is repeated until nobody leaves.
+
+use rand::seq::SliceRandom;
+
+use crate::engine::error::EngineError;
+use crate::engine::kernel::{Tally, is_eligible};
+use crate::privacy::{ProtectedIndex, Protection, Share};
+
+use super::frame::{Frame, stage};
+use super::patterns::{Division, divide};
+use super::spread;
+
+/// Records and subsets for which every condition holds.
+pub(super) struct Prepared {
+    pub division: Division,
+    /// Records of subjects who asked to be left out.
+    pub opted_out: usize,
+    /// Records whose terms cannot be met, in the order in which they left.
+    pub unsatisfiable: Vec<u32>,
+}
+
+/// A condition of one attribute that does not hold, in counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shortfall {
+    pub index: ProtectedIndex,
+    pub condition: Condition,
+    /// Flagged, unmasked cells of the attribute.
+    pub size: u64,
+    /// How many of them hold the most frequent value.
+    pub most: u64,
+}
+
+/// Which condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Condition {
+    /// l-diversity.
+    Diversity,
+    /// The share of one value.
+    Posterior,
+    /// Two values in a bucket.
+    TwoValues,
+    /// Spread; the widest that the cells allow.
+    Spread { widest: f64 },
+}
+
+/// Why there is no release.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Refusal {
+    /// Fewer records than k.
+    TooFew { left: u64 },
+    /// A condition of an attribute.
+    Shortfall(Shortfall),
+    /// More records would have to leave than may; the condition that takes
+    /// most of those who only flagged an attribute.
+    Budget {
+        needed: u64,
+        of: u64,
+        culprit: Option<Shortfall>,
+    },
+}
+
+/// A refusal, or the run was stopped.
+pub(super) enum Failure {
+    Refused(Refusal),
+    Stopped(EngineError),
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Stopped(error)
+    }
+}
+
+impl From<Shortfall> for Failure {
+    fn from(shortfall: Shortfall) -> Self {
+        Self::Refused(Refusal::Shortfall(shortfall))
+    }
+}
+
+/// Number of records that a share of `of` allows, compared in integers.
+fn is_within(count: u64, of: u64, share: f64) -> bool {
+    let parts = (share * Share::WHOLE_PARTS as f64).round() as u128;
+    u128::from(count) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
+}
+
+/// Leaves out whom it must and divides the rest into subsets, or says which
+/// condition cannot hold.
+pub(super) fn prepare(frame: &Frame<'_>) -> Result<Prepared, Failure> {
+    let mut leaving = Leaving::new(frame);
+    let of = leaving.present.len() as u64;
+    let opted_out = frame.table.records() - leaving.present.len();
+    let k = u64::from(frame.requirements.policy().k.get());
+    if of < k {
+        return Err(Failure::Refused(Refusal::TooFew { left: of }));
+    }
+    let division = loop {
+        frame.context.check()?;
+        leaving.meet_k();
+        if (leaving.present.len() as u64) < k {
+            break None;
+        }
+        let division = divide(frame, &leaving.present)?;
+        let before = leaving.left.len();
+        for index in frame.requirements.protected() {
+            leaving.meet(index, &division)?;
+        }
+        if leaving.left.len() == before {
+            break Some(division);
+        }
+        leaving.forget_the_left();
+    };
+    let needed = leaving.left.len() as u64;
+    if !is_within(needed, of, frame.params.max_excluded) {
+        let culprit = leaving.culprit();
+        let refusal = Refusal::Budget {
+            needed,
+            of,
+            culprit,
+        };
+        return Err(Failure::Refused(refusal));
+    }
+    match division {
+        None => Err(Failure::Refused(Refusal::TooFew { left: of - needed })),
+        Some(division) => Ok(Prepared {
+            division,
+            opted_out,
+            unsatisfiable: leaving.left,
+        }),
+    }
+}
+
+/// Who is present, and who left.
+struct Leaving<'f, 'a> {
+    frame: &'f Frame<'a>,
+    present: Vec<u32>,
+    left: Vec<u32>,
+    has_left: Vec<bool>,
+    /// Per protectable attribute: the first shortfall that made records leave
+    /// only because they flagged the attribute, and how many left.
+    for_flags: Vec<(Option<Shortfall>, u64)>,
+}
+
+impl<'f, 'a> Leaving<'f, 'a> {
+    fn new(frame: &'f Frame<'a>) -> Self {
+        let all = frame.table.records();
+        let present = 0..all as u32;
+        Self {
+            frame,
+            present: present.filter(|&at| !frame.terms(at).exclude).collect(),
+            left: Vec::new(),
+            has_left: vec![false; all],
+            for_flags: vec![(None, 0); frame.requirements.protected().count()],
+        }
+    }
+
+    fn leave(&mut self, record: u32) {
+        self.left.push(record);
+        self.has_left[record as usize] = true;
+    }
+
+    fn forget_the_left(&mut self) {
+        let has_left = &self.has_left;
+        self.present.retain(|&record| !has_left[record as usize]);
+    }
+
+    fn culprit(&self) -> Option<Shortfall> {
+        let worst = self.for_flags.iter().max_by_key(|(_, count)| *count);
+        worst.and_then(|(shortfall, _)| *shortfall)
+    }
+
+    /// Whoever asks for more records than there are leaves, strictest first.
+    fn meet_k(&mut self) {
+        let frame = self.frame;
+        let floor = frame.requirements.policy().k.get();
+        let strictest = self.present.iter().map(|&record| frame.terms(record).k);
+        if strictest
+            .max()
+            .is_none_or(|k| k as usize <= self.present.len())
+        {
+            return;
+        }
+        let mut stricter: Vec<u32> = self.present.clone();
+        stricter.retain(|&record| frame.terms(record).k > floor);
+        stricter.shuffle(&mut frame.context.stream(stage::EXCLUSION, u64::MAX));
+        stricter.sort_by_key(|&record| std::cmp::Reverse(frame.terms(record).k));
+        let mut remaining = self.present.len();
+        for record in stricter {
+            if frame.terms(record).k as usize <= remaining {
+                break;
+            }
+            self.leave(record);
+            remaining -= 1;
+        }
+        self.forget_the_left();
+    }
+
+    /// Makes the conditions of one attribute hold.
+    fn meet(&mut self, index: ProtectedIndex, division: &Division) -> Result<(), Shortfall> {
+        let mut cells: Vec<u32> = division.flagged_records(index).collect();
+        cells.retain(|&record| !self.has_left[record as usize]);
+        match self.frame.requirements.protection(index) {
+            Protection::Diversity { min_spread, .. } => {
+                self.meet_diversity(index, &cells)?;
+                if let Some(spread) = min_spread {
+                    cells.retain(|&record| !self.has_left[record as usize]);
+                    self.meet_spread(index, &cells, spread)?;
+                }
+                Ok(())
+            }
+            Protection::Closeness { .. } => self.meet_closeness(index, &cells),
+        }
+    }
+
+    fn tally(&self, index: ProtectedIndex, cells: &[u32]) -> Tally {
+        let column = self.frame.protected_column(index);
+        let codes = cells.iter().map(|&record| column.codes[record as usize]);
+        Tally::new(column.domain.len(), codes)
+    }
+
+    fn meet_diversity(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
+        let frame = self.frame;
+        let l = |record: u32| frame.terms(record).l[index.at()];
+        let strictest = cells.iter().map(|&record| l(record)).max().unwrap_or(1);
+        let mut tally = self.tally(index, cells);
+        if is_eligible(tally.most(), tally.size(), strictest) {
+            return Ok(());
+        }
+        let floor = match frame.requirements.protection(index) {
+            Protection::Diversity { l, .. } => l.get(),
+            Protection::Closeness { .. } => 1,
+        };
+        let mut order = self.shuffled(index, cells);
+        order.sort_by_key(|&record| std::cmp::Reverse(l(record)));
+        for record in order {
+            if is_eligible(tally.most(), tally.size(), l(record)) {
+                break;
+            }
+            let shortfall = shortfall(index, Condition::Diversity, &tally);
+            self.leave_or_refuse(record, l(record) > floor, shortfall)?;
+            tally.remove(frame.protected_column(index).codes[record as usize]);
+        }
+        Ok(())
+    }
+
+    fn meet_closeness(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
+        let frame = self.frame;
+        let share = |record: u32| frame.terms(record).max_share[index.at()];
+        let Some(strictest) = cells.iter().map(|&record| share(record)).min() else {
+            return Ok(());
+        };
+        let mut tally = self.tally(index, cells);
+        if tally.distinct() >= 2 && strictest.allows(tally.most(), tally.size()) {
+            return Ok(());
+        }
+        let floor = match frame.requirements.protection(index) {
+            Protection::Closeness { max_posterior, .. } => max_posterior,
+            Protection::Diversity { .. } => Share::ALL,
+        };
+        let mut order = self.shuffled(index, cells);
+        order.sort_by_key(|&record| share(record));
+        for record in order {
+            let condition = match tally.distinct() >= 2 {
+                true if share(record).allows(tally.most(), tally.size()) => break,
+                true => Condition::Posterior,
+                false => Condition::TwoValues,
+            };
+            let is_own = share(record) < floor && condition == Condition::Posterior;
+            self.leave_or_refuse(record, is_own, shortfall(index, condition, &tally))?;
+            tally.remove(frame.protected_column(index).codes[record as usize]);
+        }
+        Ok(())
+    }
+
+    /// Spread is a property of all flagged cells together: where it cannot
+    /// be met, everyone who flagged the attribute leaves.
+    fn meet_spread(
+        &mut self,
+        index: ProtectedIndex,
+        cells: &[u32],
+        wanted: f64,
+    ) -> Result<(), Shortfall> {
+        let frame = self.frame;
+        let ls = cells
+            .iter()
+            .map(|&record| frame.terms(record).l[index.at()]);
+        let Some(l) = ls.max() else { return Ok(()) };
+        let tally = self.tally(index, cells);
+        let widest = spread::widest(frame.protected_column(index), tally.counts(), l);
+        if widest >= wanted {
+            return Ok(());
+        }
+        let shortfall = shortfall(index, Condition::Spread { widest }, &tally);
+        for &record in cells {
+            self.leave_or_refuse(record, false, shortfall)?;
+        }
+        Ok(())
+    }
+
+    fn shuffled(&self, index: ProtectedIndex, cells: &[u32]) -> Vec<u32> {
+        let mut order = cells.to_vec();
+        let place = u64::from(index.0);
+        order.shuffle(&mut self.frame.context.stream(stage::EXCLUSION, place));
+        order
+    }
+
+    /// The record leaves if its own terms are stricter than the job's, or if
+    /// its subject chose to flag the attribute.
+    fn leave_or_refuse(
+        &mut self,
+        record: u32,
+        is_own: bool,
+        shortfall: Shortfall,
+    ) -> Result<(), Shortfall> {
+        if !is_own {
+            if !self.frame.is_semi_sensitive(shortfall.index) {
+                return Err(shortfall);
+            }
+            let (first, count) = &mut self.for_flags[shortfall.index.at()];
+            first.get_or_insert(shortfall);
+            *count += 1;
+        }
+        self.leave(record);
+        Ok(())
+    }
+}
+
+fn shortfall(index: ProtectedIndex, condition: Condition, tally: &Tally) -> Shortfall {
+    Shortfall {
+        index,
+        condition,
+        size: tally.size(),
+        most: tally.most(),
+    }
+}

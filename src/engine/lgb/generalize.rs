@@ -1,0 +1,73 @@
+//! Stage 3: local generalization inside each subset, on its open attributes.
+
+use rayon::prelude::*;
+
+use crate::engine::error::EngineError;
+use crate::engine::kernel::groups::KOfRows;
+use crate::engine::kernel::{Descent, Groups, Place, Rows, Space, descend};
+
+use super::frame::{Frame, STEPS};
+use super::mdp::Partition;
+use super::ncp::Bisection;
+use super::params::Generalization;
+use super::patterns::{Division, Subset};
+
+/// Groups of each subset, in order of subsets.
+pub(super) fn generalize(
+    frame: &Frame<'_>,
+    division: &Division,
+) -> Result<Vec<Groups>, EngineError> {
+    let descent = Descent {
+        context: frame.context,
+        step: (3, STEPS),
+        label: "generalize",
+        done: 0.into(),
+        total: division.records.len(),
+    };
+    let subsets = division.subsets.par_iter().enumerate();
+    subsets
+        .map(|(at, subset)| {
+            let records = division.records_of(subset);
+            generalize_one(frame, (at, subset), records, &descent)
+        })
+        .collect()
+}
+
+fn generalize_one(
+    frame: &Frame<'_>,
+    (at, subset): (usize, &Subset),
+    records: &[u32],
+    descent: &Descent<'_>,
+) -> Result<Groups, EngineError> {
+    let open = frame.open_attributes(subset.flagged, subset.masked);
+    let (columns, scales) = (frame.columns_of(&open), frame.scales_of(&open));
+    let k = KOfRows::new(frame.requirements, records);
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    let mut starts = vec![false; records.len()];
+    let place = Place::root(at as u64);
+    match frame.params.generalization {
+        Generalization::Mdp => {
+            let partition = Partition {
+                context: frame.context,
+                rows: Rows::gather(&columns, records),
+                scales,
+                k,
+            };
+            descend(&partition, &mut order, &mut starts, place, descent)?;
+        }
+        Generalization::Ncp => {
+            let space = Space::new(&scales);
+            let bisection = Bisection {
+                context: frame.context,
+                rows: space.gather(&columns, records),
+                space,
+                k,
+            };
+            descend(&bisection, &mut order, &mut starts, place, descent)?;
+        }
+    }
+    for row in &mut order {
+        *row = records[*row as usize];
+    }
+    Ok(Groups::from_starts(order, &starts))
+}

@@ -1,0 +1,322 @@
+//! Parameters of `lgb`, as a job writes them.
+//!
+//! ```json
+//! {"k": 5, "l": 5, "generalization": "mdp",
+//!  "attributes": {"sex": {"t_closeness": 0.2}, "salary": {"l": 8, "min_spread": 10000}}}
+//! ```
+//!
+//! Unknown fields are refused. [`Params::policy`] checks the parameters
+//! against a schema and gives the floors that they set.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::error::EngineError;
+use crate::microdata::{Attribute, AttributeType, Schema};
+use crate::privacy::{K, L, Policy, Protection, Share, T};
+
+/// Largest share of one value in a bucket under t-closeness, unless said.
+pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
+/// Largest share of records left out because their terms cannot be met,
+/// unless said.
+pub const MAX_EXCLUDED_DEFAULT: f64 = 0.02;
+
+/// How groups are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Generalization {
+    /// Multi-dimensional partition (`[LGB]` Alg. 3).
+    #[default]
+    Mdp,
+    /// Least normalized certainty penalty (`[LGB]` Alg. 4).
+    Ncp,
+}
+
+/// How the cells of a set that cannot be split further are put into buckets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assignment {
+    /// The assignment phase of m-invariance.
+    #[default]
+    Invariance,
+    /// Values nearest in domain order (*ours*).
+    Nearest,
+}
+
+/// What a bucket is linked to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BucketLink {
+    /// To each row.
+    #[default]
+    Row,
+    /// To each group, so that buckets of two attributes cannot be joined on a
+    /// row.
+    Group,
+}
+
+/// How long groups are refined by local search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all.
+    #[default]
+    None,
+    /// Shortly.
+    Fast,
+    /// As long as it pays.
+    Best,
+}
+
+/// Protection of one attribute where it differs from the job's `l`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttributeParams {
+    /// l of this attribute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l: Option<L>,
+    /// t-closeness instead of l-diversity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_closeness: Option<T>,
+    /// With `t_closeness`: largest share of one value in a bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_posterior: Option<Share>,
+    /// With l-diversity: numeric range, or branches of the hierarchy's root,
+    /// that each bucket spans at least (*ours*).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_spread: Option<f64>,
+}
+
+/// Parameters of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Least size of a group.
+    pub k: K,
+    /// l of every semi-sensitive or sensitive attribute that has none of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l: Option<L>,
+    /// How groups are made.
+    #[serde(default)]
+    pub generalization: Generalization,
+    /// How buckets are filled.
+    #[serde(default)]
+    pub assignment: Assignment,
+    /// Refinement of the groups.
+    #[serde(default)]
+    pub effort: Effort,
+    /// Protection by attribute name.
+    #[serde(default)]
+    pub attributes: BTreeMap<String, AttributeParams>,
+    /// What buckets are linked to.
+    #[serde(default)]
+    pub bucket_link: BucketLink,
+    /// Largest share of records that may be left out because their subject's
+    /// terms cannot be met, 0 to 1. Subjects who asked to be left out do not
+    /// count.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+fn max_excluded_default() -> f64 {
+    MAX_EXCLUDED_DEFAULT
+}
+
+fn invalid(parameter: impl Into<String>, reason: &str) -> EngineError {
+    EngineError::InvalidParameter {
+        parameter: parameter.into(),
+        reason: reason.into(),
+    }
+}
+
+impl Params {
+    /// The floors that these parameters set for a schema, with every
+    /// semi-sensitive and sensitive attribute in schema order.
+    ///
+    /// An error names the parameter that does not fit. Preferences apply; the
+    /// caller clears [`Policy::apply_preferences`] where the job says so.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        self.check()?;
+        for name in self.attributes.keys() {
+            let place = format!("attributes.{name}");
+            match schema.find(name).map(|index| schema.attribute(index)) {
+                None => return Err(invalid(place, "names no attribute of the dataset")),
+                Some(attribute) if !attribute.is_protectable() => {
+                    return Err(invalid(place, "is neither semi-sensitive nor sensitive"));
+                }
+                Some(_) => {}
+            }
+        }
+        let protectable = schema.protectable().into_iter();
+        let protections = protectable.map(|index| {
+            let protection = self.protection(schema.attribute(index))?;
+            Ok((index, protection))
+        });
+        Ok(Policy {
+            k: self.k,
+            protections: protections.collect::<Result<_, EngineError>>()?,
+            apply_preferences: true,
+        })
+    }
+
+    /// Checks what needs no schema.
+    pub(super) fn check(&self) -> Result<(), EngineError> {
+        if self.effort != Effort::None {
+            return Err(invalid(
+                "effort",
+                "must be none: refinement is not built yet",
+            ));
+        }
+        if !(0.0..=1.0).contains(&self.max_excluded) {
+            return Err(invalid("max_excluded", "must be at least 0 and at most 1"));
+        }
+        Ok(())
+    }
+
+    fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {
+        let name = &attribute.name;
+        let default = AttributeParams::default();
+        let own = self.attributes.get(name).unwrap_or(&default);
+        let place = |field: &str| format!("attributes.{name}.{field}");
+        if let Some(t) = own.t_closeness {
+            if own.l.is_some() {
+                return Err(invalid(place("l"), "must be absent beside t_closeness"));
+            }
+            if own.min_spread.is_some() {
+                let reason = "must be absent beside t_closeness";
+                return Err(invalid(place("min_spread"), reason));
+            }
+            let max_posterior = match own.max_posterior {
+                Some(share) => share,
+                None => Share::new(MAX_POSTERIOR_DEFAULT)?,
+            };
+            return Ok(Protection::Closeness { t, max_posterior });
+        }
+        if own.max_posterior.is_some() {
+            let reason = "must be absent without t_closeness";
+            return Err(invalid(place("max_posterior"), reason));
+        }
+        let Some(l) = own.l.or(self.l) else {
+            let reason = format!("must be given: attribute {name} has none of its own");
+            return Err(invalid("l", &reason));
+        };
+        if let Some(spread) = own.min_spread {
+            let reason = check_spread(attribute, spread);
+            reason.map_err(|reason| invalid(place("min_spread"), reason))?;
+        }
+        Ok(Protection::Diversity {
+            l,
+            min_spread: own.min_spread,
+        })
+    }
+}
+
+fn check_spread(attribute: &Attribute, spread: f64) -> Result<(), &'static str> {
+    let categorical = attribute.kind == Some(AttributeType::Categorical);
+    if !(spread.is_finite() && spread > 0.0) {
+        return Err("must be a number above 0");
+    }
+    if categorical && attribute.hierarchy.is_none() {
+        return Err("needs a number, a date or a hierarchy");
+    }
+    if categorical && spread.fract() != 0.0 {
+        return Err("must be a whole number of branches");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema() -> Schema {
+        let document = json!({
+            "name": "made-up", "subject_key": "id",
+            "attributes": [
+                {"name": "id", "role": "identifier"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"},
+                {"name": "sex", "role": "semi_sensitive", "type": "categorical"},
+                {"name": "salary", "role": "sensitive", "type": "integer"}
+            ]
+        });
+        serde_json::from_value(document).expect("the schema is valid")
+    }
+
+    fn refused(params: serde_json::Value) -> String {
+        let params: Params = serde_json::from_value(params).expect("the shape is right");
+        match params.policy(&schema()) {
+            Err(EngineError::InvalidParameter { parameter, .. }) => parameter,
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_protectable_attribute_gets_its_protection_in_schema_order() {
+        let params = json!({"k": 5, "l": 4, "attributes": {"sex": {"t_closeness": 0.2}}});
+        let params: Params = serde_json::from_value(params).unwrap();
+        let policy = params.policy(&schema()).unwrap();
+        assert_eq!(policy.k.get(), 5);
+        assert_eq!(policy.protections.len(), 2);
+        let Protection::Closeness { t, max_posterior } = policy.protections[0].1 else {
+            panic!("sex is protected by t-closeness");
+        };
+        assert_eq!((t.get(), max_posterior.get()), (0.2, 0.8));
+        let Protection::Diversity { l, min_spread } = policy.protections[1].1 else {
+            panic!("salary is protected by l-diversity");
+        };
+        assert_eq!((l.get(), min_spread), (4, None));
+    }
+
+    #[test]
+    fn parameters_that_do_not_fit_are_named() {
+        let refusals = [
+            (json!({"k": 5}), "l"),
+            (json!({"k": 5, "l": 2, "effort": "fast"}), "effort"),
+            (json!({"k": 5, "l": 2, "max_excluded": 1.5}), "max_excluded"),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"age": {"l": 3}}}),
+                "attributes.age",
+            ),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"nobody": {}}}),
+                "attributes.nobody",
+            ),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"sex": {"l": 2, "t_closeness": 0.1}}}),
+                "attributes.sex.l",
+            ),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"sex": {"max_posterior": 0.5}}}),
+                "attributes.sex.max_posterior",
+            ),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"sex": {"min_spread": 2}}}),
+                "attributes.sex.min_spread",
+            ),
+            (
+                json!({"k": 5, "l": 2, "attributes": {"salary": {"min_spread": 0}}}),
+                "attributes.salary.min_spread",
+            ),
+        ];
+        for (params, parameter) in refusals {
+            assert_eq!(refused(params), parameter);
+        }
+    }
+
+    #[test]
+    fn unknown_fields_and_numbers_out_of_bounds_are_refused() {
+        for params in [
+            json!({"k": 5, "l": 2, "speed": 1}),
+            json!({"k": 0, "l": 2}),
+            json!({"k": 5, "l": 0}),
+            json!({"k": 5, "attributes": {"sex": {"t_closeness": 1.5}}}),
+            json!({"k": 5, "attributes": {"sex": {"t": 0.5}}}),
+            json!({"k": 5, "l": 2, "generalization": "best"}),
+        ] {
+            assert!(serde_json::from_value::<Params>(params).is_err());
+        }
+    }
+}
