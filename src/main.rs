@@ -1,3 +1,7 @@
-//! The program `vizard`.
+//! The program `vizard`: everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    vizard::cli::run()
+}

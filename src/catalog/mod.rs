@@ -1,1 +1,12 @@
-//! (being built)
+//! The closed list of engines, and the one way from a table to a release.
+//!
+//! [`Engine`] dispatches; [`produce`] runs an engine, encodes what it made,
+//! reads the bytes back and hands them to the verifier and the measures. Both
+//! the worker and the offline command go through it, so no release is made
+//! without it.
+
+mod engines;
+mod produce;
+
+pub use engines::{Engine, descriptions};
+pub use produce::{Assignment, EncodedTable, Observer, Piece, Produced, Stage, Unobserved, produce};

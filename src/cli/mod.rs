@@ -1,1 +1,90 @@
-//! (being built)
+//! The command line: one file a command.
+//!
+//! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `anonymize`
+//! and `verify` work on files, with the same engines and the same verifier;
+//! `openapi` and `healthcheck` serve builds and containers. Every option is
+//! also an environment variable.
+
+mod anonymize;
+pub mod client;
+mod demo;
+mod exit;
+mod healthcheck;
+mod input;
+mod keys;
+mod options;
+mod progress;
+mod sample;
+mod serve;
+mod verify;
+mod work;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::Exit;
+
+/// Publishes tables about people while keeping each person's own privacy terms.
+#[derive(Parser)]
+#[command(name = "vizard", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the API, with workers in the same process.
+    Serve(serve::Options),
+    /// Work on jobs only; any number of machines on one PostgreSQL.
+    Work(work::Options),
+    /// Run one job on files, without a server.
+    Anonymize(anonymize::Options),
+    /// Check a release on files against the records it was made from.
+    Verify(verify::Options),
+    /// Run the whole story on the bundled sample over HTTP, then go on serving.
+    Demo(demo::Options),
+    /// Create, list and revoke API keys.
+    Keys(keys::Options),
+    /// Bring the store's tables up to date and end.
+    Migrate(options::StoreOption),
+    /// Print the API's description (OpenAPI 3.1, YAML).
+    Openapi,
+    /// Ask a running server whether it is ready; for containers.
+    Healthcheck(healthcheck::Options),
+}
+
+/// Parses the arguments, runs the command, answers its exit code.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let ended = match cli.command {
+        Command::Anonymize(options) => anonymize::run(&options),
+        Command::Verify(options) => verify::run(&options),
+        Command::Openapi => openapi(),
+        Command::Serve(options) => serve::run(options),
+        Command::Work(options) => work::run(options),
+        Command::Demo(options) => demo::run(options),
+        Command::Keys(options) => keys::run(options),
+        Command::Migrate(options) => migrate(&options),
+        Command::Healthcheck(options) => healthcheck::run(&options),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(exit) => exit.report(),
+    }
+}
+
+fn openapi() -> Result<(), Exit> {
+    print!("{}", crate::http::openapi::document_yaml());
+    Ok(())
+}
+
+fn migrate(options: &options::StoreOption) -> Result<(), Exit> {
+    options::runtime()?.block_on(async {
+        let store = options.open(true).await?;
+        println!("the store is at version {}", store.schema_version().await?);
+        store.close().await?;
+        Ok(())
+    })
+}

@@ -204,6 +204,13 @@ impl Verdict {
         self.checks.iter().filter(|check| !check.holds)
     }
 
+    /// Kinds of the checks that do not hold, each once, in order.
+    pub fn failed_kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> = self.failed().map(|check| check.kind.to_owned()).collect();
+        kinds.dedup();
+        kinds
+    }
+
     /// The entries of one section, in order.
     pub fn section(&self, section: Section) -> impl Iterator<Item = &Check> {
         self.checks

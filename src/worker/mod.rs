@@ -1,1 +1,69 @@
-//! (being built)
+//! Workers: take jobs from the store, run them, commit what they made.
+//!
+//! `driver` acquires jobs while there is a free slot and drains on shutdown;
+//! `lease` keeps a job's lease alive and carries progress and cancellation;
+//! `pool` bridges to the CPU pool; `memory` admits jobs that fit; `load` reads
+//! a dataset version; `step` is one job from lease to commit, `commit` what is
+//! committed; `janitor` ends
+//! jobs that nobody may acquire again. Workers meet the API in the store only.
+
+mod commit;
+mod driver;
+mod janitor;
+mod lease;
+mod load;
+mod memory;
+mod pool;
+mod step;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::store::Store;
+
+pub use driver::run;
+
+/// How a process works on jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerSettings {
+    /// Name under which leases are held, for people who look into the store.
+    pub name: String,
+    /// Jobs at one time.
+    pub workers: usize,
+    /// Threads of the CPU pool that all of them share.
+    pub threads: usize,
+    /// How long a lease lasts unless extended.
+    pub lease_duration: Duration,
+    /// How often a lease is extended and progress told.
+    pub heartbeat_interval: Duration,
+    /// How often the queue is looked at when nobody wakes us.
+    pub poll_interval: Duration,
+    /// How long running jobs may go on after a request to shut down.
+    pub drain_timeout: Duration,
+    /// Estimated memory of all jobs at one time, in bytes.
+    pub memory_bytes_max: u64,
+}
+
+impl WorkerSettings {
+    /// The settings of service.md: leases of 30 s, one job at a time.
+    pub fn new(name: String, threads: usize) -> Self {
+        Self {
+            name,
+            workers: 1,
+            threads,
+            lease_duration: Duration::from_secs(30),
+            heartbeat_interval: Duration::from_millis(500),
+            poll_interval: Duration::from_secs(2),
+            drain_timeout: Duration::from_secs(30),
+            memory_bytes_max: 8 << 30,
+        }
+    }
+}
+
+/// What the tasks of one process share.
+struct Shared {
+    store: Arc<dyn Store>,
+    settings: WorkerSettings,
+    pool: pool::CpuPool,
+    memory: memory::MemoryBudget,
+}

@@ -22,6 +22,17 @@ pub enum HierarchyFormat {
     Json,
 }
 
+impl HierarchyFormat {
+    /// The format that a media type names, parameters aside.
+    pub fn of_media_type(media_type: &str) -> Option<Self> {
+        match media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+            "text/csv" => Some(Self::Csv),
+            "application/json" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+
 /// Levels of aligned half-open intervals over numbers: the lowest are `width`
 /// wide and start at `origin` plus multiples of it; each next level joins
 /// `fanouts[level]` intervals of the level below.

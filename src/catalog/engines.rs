@@ -1,0 +1,106 @@
+//! The closed list of engines: parsing, policy, dispatch, description.
+
+use serde_json::{Value, json};
+
+use crate::engine::{EngineError, RunContext, lgb};
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
+
+/// One engine with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Engine {
+    /// Local generalization and bucketization.
+    Lgb(lgb::Params),
+}
+
+impl Engine {
+    /// Reads the parameters of the engine called `name` and checks them
+    /// against the schema. Unknown engines, parameters and attributes are
+    /// `InvalidParameter`.
+    pub fn parse(name: &str, parameters: &Value, schema: &Schema) -> Result<Self, EngineError> {
+        let engine = match name {
+            "lgb" => Self::Lgb(read(parameters)?),
+            _ => {
+                return Err(EngineError::InvalidParameter {
+                    parameter: "engine".into(),
+                    reason: "no such engine; GET /v1/engines lists them".into(),
+                });
+            }
+        };
+        engine.check_multiplicity(schema)?;
+        engine.policy(schema)?;
+        Ok(engine)
+    }
+
+    /// Name in the API and in manifests.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lgb(_) => "lgb",
+        }
+    }
+
+    /// The parameters with defaults filled in, for the manifest.
+    pub fn parameters(&self) -> Value {
+        let written = match self {
+            Self::Lgb(parameters) => serde_json::to_value(parameters),
+        };
+        // Parameters are plain structs of numbers and names: writing them cannot fail.
+        written.unwrap_or(Value::Null)
+    }
+
+    /// The floors that these parameters put under every record.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        match self {
+            Self::Lgb(parameters) => parameters.policy(schema),
+        }
+    }
+
+    /// Runs the engine in the present rayon pool.
+    pub fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext,
+    ) -> Result<Release, EngineError> {
+        match self {
+            Self::Lgb(parameters) => lgb::run(table, requirements, parameters, context),
+        }
+    }
+
+    fn check_multiplicity(&self, schema: &Schema) -> Result<(), EngineError> {
+        let wanted = match self {
+            Self::Lgb(_) => Multiplicity::One,
+        };
+        if schema.multiplicity() == wanted {
+            return Ok(());
+        }
+        Err(EngineError::InvalidParameter {
+            parameter: "engine".into(),
+            reason: format!("`{}` publishes datasets of the other multiplicity", self.name()),
+        })
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(parameters: &Value) -> Result<T, EngineError> {
+    T::deserialize(parameters).map_err(|error| EngineError::InvalidParameter {
+        parameter: "parameters".into(),
+        // Parameters come from the steward, not from records: their text may be shown.
+        reason: error.to_string(),
+    })
+}
+
+/// What `GET /v1/engines` answers: engines, parameters as JSON Schema,
+/// guarantees, papers.
+pub fn descriptions() -> Value {
+    json!([{
+        "name": "lgb",
+        "title": "Local generalization and bucketization",
+        "multiplicity": "one",
+        "parameters": lgb::Params::json_schema(),
+        "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "min_spread", "max_leakage"],
+        "tables": ["microdata", "buckets", "group_buckets"],
+        "papers": ["Local Generalization and Bucketization Technique for Personalized Privacy Preservation"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }])
+}

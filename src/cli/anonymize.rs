@@ -1,0 +1,243 @@
+//! `vizard anonymize`: one job on files, without a server.
+//!
+//! The same engines, the same verifier, the same report; nothing is written
+//! but the release, unless `--lineage` asks for the private link as well.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use rand::TryRng;
+use rand::rngs::SysRng;
+use serde_json::json;
+
+use super::exit::Exit;
+use super::input::{Input, InputOptions};
+use super::options::cores;
+use super::progress::Bar;
+use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use crate::engine::{CancelFlag, Progress, RunContext, Silent};
+use crate::release::{Format, InputDescription};
+use crate::verify::Section;
+
+/// Options of `vizard anonymize`.
+#[derive(Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    input: InputOptions,
+    /// Folder for the release; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Format of the tables
+    #[arg(long, value_enum, default_value_t = TableFormat::Csv)]
+    format: TableFormat,
+    /// Also write which row came from which subject (private)
+    #[arg(long, value_name = "FILE")]
+    lineage: Option<PathBuf>,
+    /// Threads of the engine [default: all cores]
+    #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
+    threads: Option<usize>,
+    /// Decides every random choice [default: from the operating system]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print a JSON line with the time of each phase and the peak memory
+    #[arg(long)]
+    timings: bool,
+    /// Make no report (benchmarks)
+    #[arg(long)]
+    no_report: bool,
+    /// Do not verify (benchmarks); the manifest then says `unverified`
+    #[arg(long)]
+    no_verify: bool,
+}
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// Text, one file a table.
+    Csv,
+    /// Columns, one file a table.
+    Parquet,
+}
+
+impl From<TableFormat> for Format {
+    fn from(format: TableFormat) -> Self {
+        match format {
+            TableFormat::Csv => Self::Csv,
+            TableFormat::Parquet => Self::Parquet,
+        }
+    }
+}
+
+/// Reads, runs, verifies, writes.
+pub fn run(options: &Options) -> Result<(), Exit> {
+    let threads = options.threads.unwrap_or_else(cores);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    pool.install(|| in_pool(options))
+}
+
+fn in_pool(options: &Options) -> Result<(), Exit> {
+    let mut watch = StopWatch::start();
+    let input = options.input.read()?;
+    watch.lap("read_ms");
+    let produced = run_job(options, &input, &mut watch)?;
+    watch.begin("write_ms");
+    std::fs::create_dir_all(&options.out).context("the folder for the release cannot be made")?;
+    if let Some(verdict) = &produced.verdict {
+        write_json(&options.out, "verification.json", verdict)?;
+        if !verdict.holds() {
+            // Nothing else is written: a release that fails is never visible.
+            return Err(Exit::VerificationFailed(verdict.failed_kinds()));
+        }
+    }
+    write_release(options, &input, &produced)?;
+    watch.end();
+    summarize(&produced);
+    if options.timings {
+        println!("{}", watch.line());
+    }
+    Ok(())
+}
+
+fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Produced, Exit> {
+    let job = &input.spec.job;
+    let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema()).map_err(Exit::of_engine)?;
+    let assignment = Assignment {
+        table: &input.table,
+        preferences: &input.preferences,
+        engine: &engine,
+        input: InputDescription {
+            dataset: input.table.schema().name().into(),
+            version: 1,
+            sha256: input.summary.sha256_hex(),
+        },
+        suppressed: input.summary.dropped,
+        queries: job.report.queries,
+        verify: !options.no_verify,
+        report: !options.no_report,
+    };
+    let bar = Bar::new();
+    let drawn = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let progress: &dyn Progress = if drawn { &bar } else { &Silent };
+    let seed = match options.seed.or(job.seed) {
+        Some(seed) => seed,
+        None => SysRng.try_next_u64().context("the operating system gives no random numbers")?,
+    };
+    let context = RunContext { seed, progress, cancel: CancelFlag::default() };
+    let produced = produce(&assignment, &context, watch);
+    bar.finish();
+    produced.map_err(Exit::of_engine)
+}
+
+fn write_release(options: &Options, input: &Input, produced: &Produced) -> Result<(), Exit> {
+    for table in &produced.tables {
+        let format = Format::from(options.format);
+        let mut file = create(&options.out, &format!("{}.{}", table.description.name, format.as_str()))?;
+        match options.format {
+            TableFormat::Csv => table.pieces.iter().try_for_each(|piece| file.write_all(&piece.bytes))?,
+            TableFormat::Parquet => table.transcode(format, &mut file)?,
+        }
+        file.flush()?;
+    }
+    write_json(&options.out, "manifest.json", &produced.manifest)?;
+    if let Some(report) = &produced.report {
+        write_json(&options.out, "report.json", report)?;
+    }
+    if let Some(path) = &options.lineage {
+        std::fs::write(path, produced.lineage.to_csv(&input.table)).context("the lineage cannot be written")?;
+    }
+    Ok(())
+}
+
+fn create(folder: &Path, name: &str) -> Result<BufWriter<File>, Exit> {
+    let file = File::create(folder.join(name)).with_context(|| format!("{name} cannot be made"))?;
+    Ok(BufWriter::with_capacity(1 << 20, file))
+}
+
+fn write_json(folder: &Path, name: &str, document: &impl serde::Serialize) -> Result<(), Exit> {
+    let mut file = create(folder, name)?;
+    serde_json::to_writer_pretty(&mut file, document)?;
+    file.write_all(b"\n")?;
+    Ok(file.flush()?)
+}
+
+fn summarize(produced: &Produced) {
+    let manifest = &produced.manifest;
+    println!("{} records published, {} excluded", manifest.records, manifest.excluded);
+    match &produced.verdict {
+        None => println!("not verified"),
+        Some(verdict) => {
+            for check in verdict.section(Section::Guarantee) {
+                let attribute = check.attribute.as_deref().map(|name| format!(" on {name}")).unwrap_or_default();
+                let figure = |figure: Option<f64>| figure.map_or("-".into(), |figure| figure.to_string());
+                println!("{}{attribute}: claimed {}, attained {}", check.kind, figure(check.claimed), figure(check.attained));
+            }
+            println!("verified");
+        }
+    }
+}
+
+/// Times the phases of a run.
+struct StopWatch {
+    laps: Vec<(&'static str, f64)>,
+    open: Option<(&'static str, Instant)>,
+}
+
+impl StopWatch {
+    fn start() -> Self {
+        Self { laps: Vec::new(), open: Some(("read_ms", Instant::now())) }
+    }
+
+    fn begin(&mut self, phase: &'static str) {
+        self.end();
+        self.open = Some((phase, Instant::now()));
+    }
+
+    fn lap(&mut self, phase: &'static str) {
+        debug_assert!(self.open.is_some_and(|(open, _)| open == phase));
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if let Some((phase, began)) = self.open.take() {
+            let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
+            match self.laps.iter_mut().find(|(name, _)| *name == phase) {
+                Some((_, total)) => *total += elapsed_ms,
+                None => self.laps.push((phase, elapsed_ms)),
+            }
+        }
+    }
+
+    fn line(&self) -> String {
+        let mut line = json!({});
+        for (phase, elapsed_ms) in &self.laps {
+            line[*phase] = json!((elapsed_ms * 10.0).round() / 10.0);
+        }
+        line["rss_peak_bytes"] = json!(peak_memory_bytes());
+        line.to_string()
+    }
+}
+
+impl Observer for StopWatch {
+    fn begins(&mut self, stage: Stage) {
+        self.begin(match stage {
+            Stage::Engine => "engine_ms",
+            // Text is part of writing, whenever it is made.
+            Stage::Encode => "write_ms",
+            Stage::Verify => "verify_ms",
+            Stage::Report => "report_ms",
+        });
+    }
+}
+
+/// Peak resident memory of this process, in bytes; `None` where the system
+/// does not tell.
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

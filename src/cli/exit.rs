@@ -1,0 +1,80 @@
+//! How a command ends when it does not end well: a sentence and a code.
+
+use std::process::ExitCode;
+
+use crate::engine::EngineError;
+use crate::microdata::TableError;
+
+/// An end other than success. The codes are part of the contract (api.md).
+#[derive(Debug)]
+pub enum Exit {
+    /// A fault of the program or its surroundings.
+    Internal(anyhow::Error),
+    /// Options that contradict each other.
+    Usage(String),
+    /// Input that cannot be taken, with line errors.
+    Input(String, TableError),
+    /// No release with these parameters exists.
+    Infeasible(String),
+    /// A release does not hold what it claims.
+    VerificationFailed(Vec<String>),
+}
+
+impl Exit {
+    /// Prints what happened to standard error and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            Self::Internal(error) => eprintln!("error: {error:#}"),
+            Self::Usage(text) => eprintln!("error: {text}"),
+            Self::Input(source, error) => print_input(source, error),
+            Self::Infeasible(text) => eprintln!("infeasible: {text}"),
+            Self::VerificationFailed(checks) => {
+                eprintln!("verification failed: {}", checks.join(", "));
+            }
+        }
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Internal(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Input(..) => 3,
+            Self::Infeasible(_) => 4,
+            Self::VerificationFailed(_) => 5,
+        }
+    }
+}
+
+fn print_input(source: &str, error: &TableError) {
+    eprintln!("{source}: {error}");
+    if let TableError::Cells { errors, total } = error {
+        for cell in errors {
+            let attribute = cell.attribute.as_deref().unwrap_or("-");
+            // The code's word on the wire: stable, and never a value.
+            let code = serde_json::to_value(cell.code).unwrap_or_default();
+            eprintln!("  line {}, {attribute}: {}", cell.line, code.as_str().unwrap_or_default());
+        }
+        let listed = errors.len() as u64;
+        if *total > listed {
+            eprintln!("  and {} more", total - listed);
+        }
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Exit {
+    fn from(error: E) -> Self {
+        Self::Internal(error.into())
+    }
+}
+
+impl Exit {
+    /// The end that an engine's error leads to.
+    pub fn of_engine(error: EngineError) -> Self {
+        match error {
+            EngineError::Infeasible(answer) => Self::Infeasible(answer.to_string()),
+            EngineError::InvalidParameter { .. } => Self::Input("job".into(), TableError::Schema(error.to_string())),
+            other => Self::Internal(other.into()),
+        }
+    }
+}

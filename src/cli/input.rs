@@ -1,0 +1,136 @@
+//! Reading what the offline commands work on: specification, records,
+//! preferences and hierarchies, from files.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use rand::TryRng;
+use rand::rngs::SysRng;
+
+use super::exit::Exit;
+use crate::job::OfflineSpec;
+use crate::microdata::{
+    HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary, RecordFormat, SubjectKeys, Table,
+    TableBuilder, TableError, Target, read_preferences, read_records,
+};
+
+/// Files that the offline commands read.
+#[derive(Args, Debug)]
+pub struct InputOptions {
+    /// Schema and job: `{"schema": {…}, "job": {"engine": …, "parameters": …}}`
+    #[arg(long, value_name = "FILE")]
+    spec: PathBuf,
+    /// The records, as CSV or NDJSON
+    #[arg(long, value_name = "FILE")]
+    records: PathBuf,
+    /// The subjects' preferences, as CSV or NDJSON
+    #[arg(long, value_name = "FILE")]
+    preferences: Option<PathBuf>,
+    /// A hierarchy, as CSV or JSON; those that no attribute names are ignored
+    #[arg(long = "hierarchy", value_name = "NAME=FILE")]
+    hierarchies: Vec<NamedFile>,
+}
+
+/// `NAME=FILE`.
+#[derive(Clone, Debug)]
+struct NamedFile {
+    name: String,
+    path: PathBuf,
+}
+
+impl FromStr for NamedFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, path) = text.split_once('=').ok_or("must be NAME=FILE")?;
+        Ok(Self { name: name.into(), path: path.into() })
+    }
+}
+
+/// What was read.
+pub struct Input {
+    /// Schema and job.
+    pub spec: OfflineSpec,
+    /// The records.
+    pub table: Table,
+    /// What was read of the records' file.
+    pub summary: ReadSummary,
+    /// The subjects' preferences.
+    pub preferences: Vec<Preference>,
+}
+
+impl InputOptions {
+    /// Reads all files.
+    pub fn read(&self) -> Result<Input, Exit> {
+        let spec = std::fs::read(&self.spec).with_context(|| format!("{} cannot be read", self.spec.display()))?;
+        let spec: OfflineSpec = serde_json::from_slice(&spec).map_err(|error| {
+            Exit::Input(self.spec.display().to_string(), TableError::Schema(error.to_string()))
+        })?;
+        let hierarchies = self.read_hierarchies(&spec)?;
+        let (table, summary) = self.read_records(&spec, &hierarchies)?;
+        let preferences = self.read_preferences(&spec, &hierarchies)?;
+        Ok(Input { spec, table, summary, preferences })
+    }
+
+    fn read_hierarchies(&self, spec: &OfflineSpec) -> Result<HierarchySet, Exit> {
+        let mut set = HierarchySet::new();
+        let named = |name: &str| {
+            spec.schema.attributes().iter().any(|attribute| attribute.hierarchy.as_deref() == Some(name))
+        };
+        for file in self.hierarchies.iter().filter(|file| named(&file.name)) {
+            let content = std::fs::read(&file.path).with_context(|| format!("{} cannot be read", file.path.display()))?;
+            let format = if has_extension(&file.path, "json") { HierarchyFormat::Json } else { HierarchyFormat::Csv };
+            let source = HierarchySource::read(&content, format)
+                .map_err(|error| Exit::Input(file.path.display().to_string(), error))?;
+            set.insert(file.name.clone(), source);
+        }
+        Ok(set)
+    }
+
+    fn read_preferences(&self, spec: &OfflineSpec, hierarchies: &HierarchySet) -> Result<Vec<Preference>, Exit> {
+        let Some(path) = &self.preferences else { return Ok(Vec::new()) };
+        let target = Target { schema: &spec.schema, hierarchies, limits: ReadLimits::default() };
+        read_preferences(open(path)?, format_of(path), &target)
+            .map_err(|error| Exit::Input(path.display().to_string(), error))
+    }
+
+    fn read_records(&self, spec: &OfflineSpec, hierarchies: &HierarchySet) -> Result<(Table, ReadSummary), Exit> {
+        let at_fault = |error| Exit::Input(self.records.display().to_string(), error);
+        let schema = Arc::new(spec.schema.clone());
+        let mut builder = TableBuilder::new(Arc::clone(&schema), hierarchies).map_err(at_fault)?;
+        let target = Target { schema: &schema, hierarchies, limits: ReadLimits::default() };
+        // The table is in memory as a whole, so its subjects may be as well.
+        let mut spill = Vec::new();
+        let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
+        let sink = &mut |chunk| builder.push(chunk);
+        let summary = read_records(open(&self.records)?, format_of(&self.records), &target, &mut subjects, sink)
+            .map_err(at_fault)?;
+        Ok((builder.finish().map_err(at_fault)?, summary))
+    }
+}
+
+/// A secret key for the hashes of subjects, so that nobody can make two collide.
+fn hash_key() -> Result<[u8; 16], Exit> {
+    let mut key = [0; 16];
+    SysRng.try_fill_bytes(&mut key).context("the operating system gives no random numbers")?;
+    Ok(key)
+}
+
+fn format_of(path: &Path) -> RecordFormat {
+    match has_extension(path, "ndjson") || has_extension(path, "jsonl") {
+        true => RecordFormat::Ndjson,
+        false => RecordFormat::Csv,
+    }
+}
+
+fn open(path: &Path) -> Result<File, Exit> {
+    Ok(File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?)
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+}

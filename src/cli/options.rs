@@ -1,0 +1,119 @@
+//! Options that several commands share, and what they open.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::exit::Exit;
+use crate::clock::SystemClock;
+use crate::config::Settings;
+use crate::store::{self, Store, StoreOptions};
+use crate::telemetry::LogFormat;
+
+/// Where the store is.
+#[derive(Args, Clone, Debug)]
+pub struct StoreOption {
+    /// The store: `sqlite:PATH` or `postgres://…` [default: `vizard.db` in the data directory]
+    #[arg(long, env = "VIZARD_STORE", value_name = "URL", hide_env_values = true)]
+    pub store: Option<String>,
+    /// Directory of the embedded store and of files made at the first start
+    #[arg(long, env = "VIZARD_DATA", value_name = "DIR", default_value = "./vizard-data")]
+    pub data: PathBuf,
+}
+
+impl StoreOption {
+    /// Settings that say where the store is, and nothing else.
+    pub fn settings(&self) -> Settings {
+        Settings { store: self.store.clone(), data_dir: self.data.clone(), ..Settings::default() }
+    }
+
+    /// Opens the store and brings its tables up to date. A command that works
+    /// beside a running server is not `exclusive`.
+    pub async fn open(&self, exclusive: bool) -> Result<Arc<dyn Store>, Exit> {
+        let url = self.settings().store_url();
+        if url.starts_with("sqlite:") {
+            std::fs::create_dir_all(&self.data).context("the data directory cannot be made")?;
+        }
+        let options = StoreOptions { exclusive, ..StoreOptions::new(url) };
+        Ok(store::open(options, Arc::new(SystemClock)).await.context("the store cannot be opened")?)
+    }
+}
+
+/// How logs are written.
+#[derive(Args, Clone, Debug)]
+pub struct LogOptions {
+    /// Log lines as JSON
+    #[arg(long, env = "VIZARD_LOG_JSON")]
+    log_json: bool,
+    /// What is logged, as in `info,vizard=debug`
+    #[arg(long, env = "VIZARD_LOG", value_name = "FILTER", default_value = "warn,vizard=info")]
+    log: String,
+}
+
+impl LogOptions {
+    /// Starts logging to standard error.
+    pub fn start(&self) {
+        let format = if self.log_json { LogFormat::Json } else { LogFormat::Text };
+        crate::telemetry::start_logging(format, &self.log);
+    }
+}
+
+/// How jobs are worked on.
+#[derive(Args, Clone, Debug)]
+pub struct WorkerOptions {
+    /// Threads of the CPU pool that engines share [default: all cores]
+    #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
+    pub threads: Option<usize>,
+    /// Estimated memory that jobs may use together, in bytes; further jobs wait
+    #[arg(long, env = "VIZARD_MEMORY_BYTES_MAX", value_name = "BYTES", default_value_t = 8 << 30)]
+    pub memory_bytes_max: u64,
+    /// How long a job's lease lasts without a heartbeat, in seconds
+    #[arg(long, env = "VIZARD_LEASE_DURATION_S", value_name = "SECONDS", default_value_t = 30)]
+    pub lease_duration_s: u64,
+    /// How long running jobs may go on after SIGTERM, in seconds
+    #[arg(long = "drain-timeout", env = "VIZARD_DRAIN_TIMEOUT_S", value_name = "SECONDS", default_value_t = 30)]
+    pub drain_timeout_s: u64,
+}
+
+impl WorkerOptions {
+    /// Settings for `workers` jobs at one time.
+    pub fn settings(&self, workers: usize) -> crate::worker::WorkerSettings {
+        let name = format!("{}-{}", host_name(), std::process::id());
+        let threads = self.threads.unwrap_or_else(cores);
+        let mut settings = crate::worker::WorkerSettings::new(name, threads);
+        settings.workers = workers;
+        settings.lease_duration = std::time::Duration::from_secs(self.lease_duration_s.max(1));
+        settings.drain_timeout = std::time::Duration::from_secs(self.drain_timeout_s);
+        settings.memory_bytes_max = self.memory_bytes_max;
+        settings
+    }
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The async runtime of the commands that need one.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("the runtime cannot be started")?)
+}
+
+/// Waits for SIGTERM or SIGINT.
+pub async fn shutdown_signal() -> Result<(), Exit> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be awaited")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be awaited")?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! From what a run made to what the store commits.
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::catalog::{EncodedTable, Engine, Piece, Produced};
+use crate::ids::ReleaseId;
+use crate::job::consent::{self, TermsChange};
+use crate::job::{JobFailure, JobSpec, PublishMode};
+use crate::microdata::Table;
+use crate::store::{NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit};
+
+/// Level of zstd for pieces: about as small as higher ones on such text.
+const PIECE_ZSTD_LEVEL: i32 = 3;
+
+/// What one job commits: documents, compressed pieces, lineage, and with
+/// `"publish": "automatic"` the check that publishing asks for.
+pub fn commit(table: &Table, engine: &Engine, spec: &JobSpec, produced: Produced) -> Result<ReleaseCommit, JobFailure> {
+    let lineage = produced.lineage.to_csv(table);
+    let tables: Option<Vec<NewReleaseTable>> = produced.tables.into_iter().map(compressed).collect();
+    let publish = match spec.publish {
+        PublishMode::Manual => None,
+        PublishMode::Automatic => Some(publish_check(table, engine)?),
+    };
+    Ok(ReleaseCommit {
+        id: ReleaseId::generate(),
+        manifest: document(&produced.manifest)?,
+        report: produced.report.unwrap_or(Value::Null),
+        verification: document(&produced.verdict)?,
+        lineage,
+        tables: tables.ok_or(JobFailure::Internal)?,
+        publish,
+    })
+}
+
+fn document(written: &impl serde::Serialize) -> Result<Value, JobFailure> {
+    serde_json::to_value(written).map_err(|_| JobFailure::Internal)
+}
+
+fn compressed(table: EncodedTable) -> Option<NewReleaseTable> {
+    let description = table.description;
+    let compress = |piece: Piece| {
+        let bytes = zstd::bulk::compress(&piece.bytes, PIECE_ZSTD_LEVEL).ok()?;
+        Some(NewPiece { bytes, raw_bytes: piece.bytes.len() as u64, rows: piece.rows })
+    };
+    Some(NewReleaseTable {
+        columns: serde_json::to_value(&description.columns).ok()?,
+        rows: description.rows,
+        sha256: digest_bytes(&description.sha256)?,
+        name: description.name,
+        pieces: table.pieces.into_par_iter().map(compress).collect::<Option<_>>()?,
+    })
+}
+
+fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFailure> {
+    let schema = std::sync::Arc::clone(table.schema());
+    let policy = engine.policy(&schema)?;
+    Ok(Box::new(move |changes, lineage| {
+        let changes = changes.iter().map(|change| TermsChange {
+            subject: &change.subject,
+            old: change.old.as_ref(),
+            new: change.new.as_ref(),
+        });
+        match consent::allows(&schema, &policy, changes, lineage) {
+            true => PublishDecision::Allow,
+            false => PublishDecision::Refuse,
+        }
+    }))
+}
+
+/// The bytes of a hexadecimal SHA-256.
+fn digest_bytes(hex: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// Hexadecimal text of a digest.
+pub fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

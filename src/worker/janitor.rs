@@ -1,0 +1,24 @@
+//! Ends jobs whose lease ran out and that nobody may acquire again.
+
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use crate::job::JobFailure;
+
+/// Sweeps twice a lease until shutdown. Any number of processes may do so.
+pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
+    let interval = shared.settings.lease_duration / 2;
+    loop {
+        match shared.store.job_sweep(JobFailure::AttemptsExhausted.problem()).await {
+            Ok(swept) if swept.failed + swept.cancelled > 0 => {
+                tracing::warn!(failed = swept.failed, cancelled = swept.cancelled, "ended abandoned jobs");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "sweep failed"),
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(interval) => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Reading one job's input: the dataset version, its pinned hierarchies and
+//! the pinned preferences.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::DatasetId;
+use crate::microdata::{
+    HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table, TableBuilder, TableError, decode_chunk,
+};
+use crate::store::{JobRow, Store, StoreError, VersionRow};
+
+/// A job's input, still in chunks: joining them is work for the CPU pool.
+pub struct Loaded {
+    /// The schema of the dataset.
+    pub schema: Arc<Schema>,
+    /// The version of its records.
+    pub version: VersionRow,
+    /// The hierarchies that the version pins.
+    pub hierarchies: HierarchySet,
+    /// The blobs of its chunks, in order.
+    pub chunks: Vec<Vec<u8>>,
+    /// Preferences in force at the pinned version: subject and document.
+    pub preferences: Vec<(String, serde_json::Value)>,
+}
+
+/// Why a job's input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The store failed; the job is tried again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What the store holds is not what its schema says.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+/// Schema and version of a dataset: what is known before its records are read.
+pub async fn describe(store: &dyn Store, job: &JobRow) -> Result<(Arc<Schema>, VersionRow), LoadError> {
+    let dataset = store.dataset_get(job.dataset).await?;
+    let schema: Schema = serde_json::from_value(dataset.schema).map_err(|_| inconsistent("datasets", "schema", job.dataset))?;
+    let version = store.version_get(job.dataset, job.dataset_version).await?;
+    Ok((Arc::new(schema), version))
+}
+
+/// Reads everything a run needs.
+pub async fn load(
+    store: &dyn Store,
+    job: &JobRow,
+    schema: Arc<Schema>,
+    version: VersionRow,
+) -> Result<Loaded, LoadError> {
+    let hierarchies = pinned_hierarchies(store, job.dataset, &version).await?;
+    let mut chunks = Vec::with_capacity(version.chunks as usize);
+    for position in 0..version.chunks {
+        chunks.push(store.chunk_get(job.dataset, version.version, position).await?);
+    }
+    let preferences = store.preferences_at(job.dataset, job.preference_version).await?;
+    Ok(Loaded { schema, version, hierarchies, chunks, preferences })
+}
+
+async fn pinned_hierarchies(
+    store: &dyn Store,
+    dataset: DatasetId,
+    version: &VersionRow,
+) -> Result<HierarchySet, LoadError> {
+    let pins: BTreeMap<String, String> = serde_json::from_value(version.hierarchies.clone())
+        .map_err(|_| inconsistent("dataset_versions", "hierarchies", dataset))?;
+    let mut set = HierarchySet::new();
+    for (name, digest) in pins {
+        let row = store.hierarchy_get_by_digest(digest).await?;
+        let format = HierarchyFormat::of_media_type(&row.media_type)
+            .ok_or_else(|| inconsistent("hierarchies", "media_type", dataset))?;
+        set.insert(name, HierarchySource::read(&row.content, format)?);
+    }
+    Ok(set)
+}
+
+impl Loaded {
+    /// Decodes and joins the chunks.
+    pub fn table(&mut self) -> Result<Table, TableError> {
+        let mut builder = TableBuilder::new(Arc::clone(&self.schema), &self.hierarchies)?;
+        for bytes in self.chunks.drain(..) {
+            builder.push(decode_chunk(bytes, &self.schema)?)?;
+        }
+        builder.finish()
+    }
+
+    /// The preferences as documents; a stored one that cannot be read is an
+    /// error, never silently no preference.
+    pub fn preferences(&mut self) -> Result<Vec<Preference>, LoadError> {
+        let documents = std::mem::take(&mut self.preferences);
+        documents
+            .into_iter()
+            .map(|(subject, document)| match serde_json::from_value(document) {
+                Ok(terms) => Ok(Preference { subject, terms }),
+                Err(_) => Err(inconsistent("preferences", "document", self.version.dataset).into()),
+            })
+            .collect()
+    }
+}
+
+fn inconsistent(table: &'static str, column: &'static str, dataset: DatasetId) -> StoreError {
+    StoreError::Inconsistent { table, column, row: dataset.to_string() }
+}

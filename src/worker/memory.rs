@@ -1,0 +1,64 @@
+//! Admission by memory: a job waits until its estimate fits, rather than die.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes per permit: a semaphore counts 32-bit numbers of permits.
+const PERMIT_BYTES: u64 = 1 << 20;
+
+/// The memory that all jobs of a process may use together.
+pub struct MemoryBudget {
+    permits: Arc<Semaphore>,
+    bytes_max: u64,
+}
+
+impl MemoryBudget {
+    /// A budget of `bytes_max` bytes, counted in whole MiB, at least one.
+    pub fn new(bytes_max: u64) -> Self {
+        Self { permits: Arc::new(Semaphore::new(permits(bytes_max) as usize)), bytes_max }
+    }
+
+    /// Bytes that all jobs may use together.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// Waits until `bytes` are free; `None` if they never will be.
+    pub async fn admit(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        if permits(bytes) > permits(self.bytes_max) {
+            return None;
+        }
+        Arc::clone(&self.permits).acquire_many_owned(permits(bytes)).await.ok()
+    }
+}
+
+fn permits(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX).max(1)
+}
+
+/// Bytes that a job on `records` × `attributes` is estimated to need: the
+/// coded table, the engine's working columns, the release as text and as read
+/// back by the verifier. Measured on census data, rounded up.
+pub fn estimate_bytes(records: u64, attributes: u64) -> u64 {
+    const PER_CELL_BYTES: u64 = 48;
+    const PER_RECORD_BYTES: u64 = 256;
+    (64 << 20) + records.saturating_mul(PER_RECORD_BYTES + attributes.saturating_mul(PER_CELL_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn jobs_wait_for_memory_and_giants_are_refused() {
+        let budget = MemoryBudget::new(10 << 20);
+        assert!(budget.admit((10 << 20) + 1).await.is_none());
+        let first = budget.admit(6 << 20).await.unwrap();
+        let waiting = budget.admit(6 << 20);
+        tokio::pin!(waiting);
+        assert!(futures_util::FutureExt::now_or_never(&mut waiting).is_none());
+        drop(first);
+        assert!(waiting.await.is_some());
+    }
+}

@@ -1,0 +1,168 @@
+//! One job, from lease to commit: load, run, verify, measure, commit.
+//!
+//! The run ends in one of four ways. A release or a lasting failure is
+//! written under the lease's token, in one transaction; a cancelled or drained
+//! job is given back; a failing store or a lost lease writes nothing, and the
+//! job is acquired again when the lease has run out.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use super::commit::{commit, hex};
+use super::lease::{Lease, StopReason, Watch};
+use super::load::{self, LoadError, Loaded};
+use super::memory::estimate_bytes;
+use crate::catalog::{Assignment, Engine, Unobserved, produce};
+use crate::engine::{EngineError, RunContext};
+use crate::job::{JobFailure, JobSpec};
+use crate::release::InputDescription;
+use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
+
+/// How a run ended.
+enum Ended {
+    /// There is a verified release.
+    Done(Box<ReleaseCommit>),
+    /// It will never be otherwise.
+    Failed(JobFailure),
+    /// The store failed; another attempt may do better.
+    Retry,
+}
+
+/// Runs one acquired job to its end. `drain` tells it to give the job back.
+pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &CancellationToken) {
+    let (job, token) = (acquired.job, acquired.lease_token);
+    let watch = Watch::default();
+    let lease = Lease {
+        job: job.id,
+        token,
+        duration: shared.settings.lease_duration,
+        interval: shared.settings.heartbeat_interval,
+    };
+    let done = CancellationToken::new();
+    let ended = {
+        let work = async {
+            let ended = produce_release(shared, &job, &watch).await;
+            done.cancel();
+            ended
+        };
+        let drained = async {
+            tokio::select! {
+                () = drain.cancelled() => watch.stop(StopReason::Drained),
+                () = done.cancelled() => {}
+            }
+        };
+        let (ended, (), ()) = tokio::join!(work, lease.keep(shared.store.as_ref(), &watch, &done), drained);
+        ended
+    };
+    let written = match (watch.stopped(), ended) {
+        (Some(StopReason::LeaseLost), _) | (None, Ended::Retry) => Ok("retry"),
+        (Some(StopReason::Drained), _) => shared.store.job_yield(job.id, token).await.map(|()| "yielded"),
+        (Some(StopReason::Cancelled), _) => shared.store.job_cancelled(job.id, token).await.map(|()| "cancelled"),
+        (None, Ended::Done(commit)) => shared.store.job_complete(job.id, token, *commit).await.map(|_| "succeeded"),
+        (None, Ended::Failed(failure)) => shared.store.job_fail(job.id, token, failure.problem()).await.map(|()| "failed"),
+    };
+    match written {
+        Ok(outcome) => {
+            metrics::counter!("vizard_jobs_total", "engine" => job.engine.clone(), "outcome" => outcome).increment(1);
+            tracing::info!(job = %job.id, engine = job.engine, attempt = job.attempts, outcome, "job ended");
+        }
+        Err(StoreError::LeaseLost) => {
+            metrics::counter!("vizard_lease_losses_total").increment(1);
+            tracing::warn!(job = %job.id, "lease lost: the work is thrown away");
+        }
+        Err(error) => tracing::warn!(job = %job.id, %error, "the end of the job could not be written"),
+    }
+}
+
+async fn produce_release(shared: &Arc<Shared>, job: &JobRow, watch: &Watch) -> Ended {
+    let spec: JobSpec = match serde_json::from_value(job.spec.clone()) {
+        Ok(spec) => spec,
+        Err(error) => {
+            tracing::error!(job = %job.id, line = error.line(), "stored specification cannot be read");
+            return Ended::Failed(JobFailure::Internal);
+        }
+    };
+    let described = load::describe(shared.store.as_ref(), job).await;
+    let (schema, version) = match described {
+        Ok(described) => described,
+        Err(error) => return not_loaded(job, error),
+    };
+    let needed = estimate_bytes(version.total_records, schema.attributes().len() as u64);
+    // Stopping ends the wait as well: the heartbeat goes on meanwhile.
+    let admitted = tokio::select! {
+        admitted = shared.memory.admit(needed) => admitted,
+        () = stopped(watch) => return Ended::Retry,
+    };
+    let Some(_admitted) = admitted else {
+        let memory_bytes_max = shared.memory.bytes_max();
+        return Ended::Failed(JobFailure::TooLarge { needed_bytes: needed, memory_bytes_max });
+    };
+    let loaded = match load::load(shared.store.as_ref(), job, schema, version).await {
+        Ok(loaded) => loaded,
+        Err(error) => return not_loaded(job, error),
+    };
+    let (engine, watch) = (job.engine.clone(), watch.clone());
+    let work = move || run_loaded(loaded, &engine, spec, &watch);
+    match shared.pool.run(work).await {
+        Ok(ended) => ended,
+        Err(panicked) => {
+            tracing::error!(job = %job.id, error = %panicked, "engine failed");
+            Ended::Failed(JobFailure::Internal)
+        }
+    }
+}
+
+async fn stopped(watch: &Watch) {
+    while watch.stopped().is_none() {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
+
+fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
+    tracing::warn!(job = %job.id, %error, "input could not be read");
+    match error {
+        LoadError::Table(error) => Ended::Failed(JobFailure::Input(error)),
+        LoadError::Store(StoreError::Driver(_)) => Ended::Retry,
+        // The dataset was erased meanwhile, or damaged: trying again is no help.
+        LoadError::Store(_) => Ended::Failed(JobFailure::Internal),
+    }
+}
+
+/// The pure part, on the CPU pool.
+fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) -> Ended {
+    let mut run = || -> Result<Ended, JobFailure> {
+        let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
+        let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
+        let table = loaded.table()?;
+        let assignment = Assignment {
+            table: &table,
+            preferences: &preferences,
+            engine: &engine,
+            input: InputDescription {
+                dataset: spec.dataset.to_string(),
+                version: loaded.version.version,
+                sha256: hex(&loaded.version.sha256),
+            },
+            suppressed: loaded.version.dropped,
+            queries: spec.report.queries,
+            verify: true,
+            report: true,
+        };
+        // The API fills the seed in when it takes the job, so that a second
+        // attempt gives the same bytes.
+        let seed = spec.seed.ok_or(JobFailure::Internal)?;
+        let context = RunContext { seed, progress: watch, cancel: watch.flag() };
+        let produced = produce(&assignment, &context, &mut Unobserved)?;
+        if let Some(verdict) = produced.verdict.as_ref().filter(|verdict| !verdict.holds()) {
+            return Err(JobFailure::VerificationFailed { checks: verdict.failed_kinds() });
+        }
+        Ok(Ended::Done(Box::new(commit(&table, &engine, &spec, produced)?)))
+    };
+    run().unwrap_or_else(|failure| match failure {
+        // The stop reason decides what is written.
+        JobFailure::Engine(EngineError::Cancelled) => Ended::Retry,
+        failure => Ended::Failed(failure),
+    })
+}
