@@ -1,0 +1,403 @@
+//! A predicate made ready for one attribute: which values satisfy it, and what
+//! share of a published cell's possible values do.
+//!
+//! Several predicates on one attribute are intersected before shares are
+//! taken: `age > 30` and `age < 40` are one range, not two independent events.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::microdata::{AttributeType, Hierarchy};
+use crate::release::Cell;
+
+use super::knowledge::PublicDomain;
+
+/// Which values satisfy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// Whole numbers or days: disjoint ascending ranges, ends included.
+    Whole(Vec<(i64, i64)>),
+    /// Decimals: disjoint ascending spans.
+    Real(Vec<Span>),
+    /// Leaves of a hierarchy.
+    Leaves {
+        /// The hierarchy.
+        tree: Arc<Hierarchy>,
+        /// Satisfying leaves before each leaf; one more entry than leaves.
+        before: Vec<u32>,
+    },
+    /// Labels: these, or all but these.
+    Labels {
+        /// The labels.
+        names: BTreeSet<String>,
+        /// Whether all others satisfy instead.
+        except: bool,
+    },
+}
+
+/// A run of decimals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// Lower end.
+    pub lo: f64,
+    /// Whether the lower end itself is left out.
+    pub lo_open: bool,
+    /// Upper end.
+    pub hi: f64,
+    /// Whether the upper end itself is left out.
+    pub hi_open: bool,
+}
+
+/// What a published cell says about a condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// Share of the cell's possible values that satisfy.
+    pub share: f64,
+    /// Whether all do.
+    pub certain: bool,
+    /// Whether any may.
+    pub possible: bool,
+}
+
+/// The part of a numeric cell that satisfies a condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Mean, values taken as equally likely.
+    pub mean: f64,
+}
+
+impl Span {
+    /// Every decimal.
+    pub const ALL: Self = Self {
+        lo: f64::NEG_INFINITY,
+        lo_open: false,
+        hi: f64::INFINITY,
+        hi_open: false,
+    };
+
+    fn is_empty(&self) -> bool {
+        self.lo > self.hi || (self.lo == self.hi && (self.lo_open || self.hi_open))
+    }
+
+    fn intersect(&self, other: &Self) -> Self {
+        let (lo, lo_open) = match self.lo.total_cmp(&other.lo) {
+            _ if self.lo == other.lo => (self.lo, self.lo_open || other.lo_open),
+            std::cmp::Ordering::Less => (other.lo, other.lo_open),
+            _ => (self.lo, self.lo_open),
+        };
+        let (hi, hi_open) = match self.hi.total_cmp(&other.hi) {
+            _ if self.hi == other.hi => (self.hi, self.hi_open || other.hi_open),
+            std::cmp::Ordering::Greater => (other.hi, other.hi_open),
+            _ => (self.hi, self.hi_open),
+        };
+        Self {
+            lo,
+            lo_open,
+            hi,
+            hi_open,
+        }
+    }
+}
+
+impl Condition {
+    /// The condition that every value of a domain satisfies.
+    pub fn all(domain: &PublicDomain) -> Self {
+        match (domain.kind, &domain.hierarchy) {
+            (AttributeType::Integer | AttributeType::Date, _) => {
+                Self::Whole(vec![(i64::MIN, i64::MAX)])
+            }
+            (AttributeType::Decimal, _) => Self::Real(vec![Span::ALL]),
+            (AttributeType::Categorical, Some(tree)) => {
+                Self::of_leaves(tree, &vec![true; tree.leaf_count()])
+            }
+            (AttributeType::Categorical, None) => Self::Labels {
+                names: BTreeSet::new(),
+                except: true,
+            },
+        }
+    }
+
+    /// The condition that the marked leaves satisfy.
+    pub fn of_leaves(tree: &Arc<Hierarchy>, marked: &[bool]) -> Self {
+        let mut before = Vec::with_capacity(marked.len() + 1);
+        let mut count = 0;
+        before.push(0);
+        for &marked in marked {
+            count += u32::from(marked);
+            before.push(count);
+        }
+        Self::Leaves {
+            tree: Arc::clone(tree),
+            before,
+        }
+    }
+
+    /// The condition that one exact value satisfies.
+    pub fn only(cell: &Cell, domain: &PublicDomain) -> Self {
+        match (cell, &domain.hierarchy) {
+            (&Cell::Integer(lo, hi), _) => Self::Whole(vec![(lo, hi)]),
+            (&Cell::Date(lo, hi), _) => Self::Whole(vec![(i64::from(lo), i64::from(hi))]),
+            (Cell::Label(label), Some(tree)) => {
+                let mut marked = vec![false; tree.leaf_count()];
+                if let Some(leaf) = tree.leaf(label) {
+                    marked[leaf.at()] = true;
+                }
+                Self::of_leaves(tree, &marked)
+            }
+            (Cell::Label(label), None) => Self::Labels {
+                names: BTreeSet::from([label.clone()]),
+                except: false,
+            },
+            _ => Self::all(domain),
+        }
+    }
+
+    /// What satisfies both; both are of one attribute.
+    #[must_use]
+    pub fn intersect(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Whole(left), Self::Whole(right)) => {
+                let pairs = left
+                    .iter()
+                    .flat_map(|a| right.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
+                Self::Whole(pairs.filter(|(lo, hi)| lo <= hi).collect())
+            }
+            (Self::Real(left), Self::Real(right)) => {
+                let pairs = left
+                    .iter()
+                    .flat_map(|a| right.iter().map(move |b| a.intersect(b)));
+                Self::Real(pairs.filter(|span| !span.is_empty()).collect())
+            }
+            (Self::Leaves { tree, before }, Self::Leaves { before: other, .. }) => {
+                let marks = |before: &[u32]| -> Vec<bool> {
+                    before.windows(2).map(|pair| pair[0] < pair[1]).collect()
+                };
+                let both: Vec<bool> = marks(&before)
+                    .into_iter()
+                    .zip(marks(&other))
+                    .map(|(left, right)| left && right)
+                    .collect();
+                Self::of_leaves(&tree, &both)
+            }
+            (
+                Self::Labels { names, except },
+                Self::Labels {
+                    names: others,
+                    except: other_except,
+                },
+            ) => {
+                let names = match (except, other_except) {
+                    (true, true) => &names | &others,
+                    (true, false) => &others - &names,
+                    (false, true) => &names - &others,
+                    (false, false) => &names & &others,
+                };
+                Self::Labels {
+                    names,
+                    except: except && other_except,
+                }
+            }
+            // Conditions of one attribute are of one form.
+            (left, _) => left,
+        }
+    }
+
+    /// What a published cell says about the condition. A masked cell, and one
+    /// that is in no bucket though it is empty, may hold any value.
+    pub fn judge(&self, cell: &Cell, domain: &PublicDomain) -> Judgement {
+        match self.count(cell) {
+            Some((hit, of)) => Judgement {
+                share: if of > 0.0 { hit / of } else { 0.0 },
+                certain: self.is_certain(cell, hit, of),
+                possible: self.is_possible(cell, hit),
+            },
+            None => Judgement {
+                share: self.share_of_all(domain),
+                certain: self.admits_all(),
+                possible: !self.admits_none(),
+            },
+        }
+    }
+
+    /// How much of a cell satisfies, and how much there is; `None` where the
+    /// cell says nothing of the value.
+    fn count(&self, cell: &Cell) -> Option<(f64, f64)> {
+        match (self, cell) {
+            (Self::Whole(ranges), _) => {
+                let (lo, hi) = whole_ends(cell)?;
+                let hits = ranges.iter().map(|range| overlap(*range, (lo, hi)));
+                Some((
+                    hits.sum::<i128>() as f64,
+                    overlap((lo, hi), (lo, hi)) as f64,
+                ))
+            }
+            (Self::Real(spans), &Cell::Decimal(lo, hi)) => {
+                let cell = closed(lo, hi);
+                let parts = spans.iter().map(|span| span.intersect(&cell));
+                let parts = parts.filter(|part| !part.is_empty());
+                Some(match lo == hi {
+                    true => (parts.count() as f64, 1.0),
+                    false => (parts.map(|part| part.hi - part.lo).sum(), hi - lo),
+                })
+            }
+            (Self::Leaves { tree, before }, Cell::Label(label)) => {
+                let node = tree.node(tree.find(label)?);
+                let (first, last) = (node.first_leaf.at(), node.last_leaf().at());
+                let hit = before[last + 1] - before[first];
+                Some((f64::from(hit), f64::from(node.leaf_count)))
+            }
+            (Self::Leaves { tree, before }, Cell::Set(members)) => {
+                let hits = members.iter().filter(|member| {
+                    tree.leaf(member)
+                        .is_some_and(|leaf| before[leaf.at() + 1] > before[leaf.at()])
+                });
+                Some((hits.count() as f64, members.len() as f64))
+            }
+            (Self::Labels { names, except }, Cell::Label(label)) => {
+                Some((f64::from(names.contains(label) != *except), 1.0))
+            }
+            (Self::Labels { names, except }, Cell::Set(members)) => {
+                let hits = members
+                    .iter()
+                    .filter(|member| names.contains(*member) != *except);
+                Some((hits.count() as f64, members.len() as f64))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_certain(&self, cell: &Cell, hit: f64, of: f64) -> bool {
+        match (self, cell) {
+            // In whole numbers: a wide interval may lack a single one.
+            (Self::Whole(ranges), _) => whole_ends(cell).is_some_and(|ends| {
+                let hits = ranges.iter().map(|range| overlap(*range, ends));
+                hits.sum::<i128>() == overlap(ends, ends)
+            }),
+            // A span may lack single points that have no length.
+            (Self::Real(spans), &Cell::Decimal(lo, hi)) => spans
+                .iter()
+                .any(|span| span.intersect(&closed(lo, hi)) == closed(lo, hi)),
+            _ => hit >= of,
+        }
+    }
+
+    fn is_possible(&self, cell: &Cell, hit: f64) -> bool {
+        match (self, cell) {
+            (Self::Real(spans), &Cell::Decimal(lo, hi)) => spans
+                .iter()
+                .any(|span| !span.intersect(&closed(lo, hi)).is_empty()),
+            _ => hit > 0.0,
+        }
+    }
+
+    fn admits_all(&self) -> bool {
+        match self {
+            Self::Whole(ranges) => ranges.contains(&(i64::MIN, i64::MAX)),
+            Self::Real(spans) => spans.contains(&Span::ALL),
+            Self::Leaves { before, .. } => before[before.len() - 1] as usize == before.len() - 1,
+            Self::Labels { names, except } => *except && names.is_empty(),
+        }
+    }
+
+    fn admits_none(&self) -> bool {
+        match self {
+            Self::Whole(ranges) => ranges.is_empty(),
+            Self::Real(spans) => spans.is_empty(),
+            Self::Leaves { before, .. } => before[before.len() - 1] == 0,
+            Self::Labels { names, except } => !*except && names.is_empty(),
+        }
+    }
+
+    /// Share of the public domain that satisfies.
+    fn share_of_all(&self, domain: &PublicDomain) -> f64 {
+        let count = match self {
+            Self::Whole(_) | Self::Real(_) => {
+                domain.hull.as_ref().and_then(|hull| self.count(hull))
+            }
+            Self::Leaves { tree, before } => Some((
+                f64::from(before[before.len() - 1]),
+                tree.leaf_count() as f64,
+            )),
+            Self::Labels { names, except } => {
+                let hits = domain
+                    .labels
+                    .iter()
+                    .filter(|label| names.contains(*label) != *except);
+                Some((hits.count() as f64, domain.labels.len() as f64))
+            }
+        };
+        match count {
+            Some((hit, of)) if of > 0.0 => hit / of,
+            _ => f64::from(self.admits_all()),
+        }
+    }
+
+    /// The part of a numeric cell (the hull for a masked one) that satisfies;
+    /// `None` where none does.
+    pub fn part(&self, cell: &Cell, domain: &PublicDomain) -> Option<Part> {
+        let cell = match cell {
+            Cell::Masked | Cell::Empty => domain.hull.as_ref()?,
+            cell => cell,
+        };
+        let parts: Vec<(f64, f64, f64)> = match self {
+            Self::Whole(ranges) => {
+                let (lo, hi) = whole_ends(cell)?;
+                let cut = ranges
+                    .iter()
+                    .map(|range| (range.0.max(lo), range.1.min(hi)));
+                cut.filter(|(lo, hi)| lo <= hi)
+                    .map(|part| (part.0 as f64, part.1 as f64, overlap(part, part) as f64))
+                    .collect()
+            }
+            Self::Real(spans) => {
+                let &Cell::Decimal(lo, hi) = cell else {
+                    return None;
+                };
+                let cut = spans.iter().map(|span| span.intersect(&closed(lo, hi)));
+                cut.filter(|part| !part.is_empty())
+                    .map(|part| (part.lo, part.hi, part.hi - part.lo))
+                    .collect()
+            }
+            _ => return None,
+        };
+        let (min, max) = (parts.first()?.0, parts.last()?.1);
+        let weight: f64 = parts.iter().map(|part| part.2).sum();
+        let moment: f64 = parts
+            .iter()
+            .map(|part| (part.0 + part.1) / 2.0 * part.2)
+            .sum();
+        let mean = if weight > 0.0 {
+            moment / weight
+        } else {
+            (min + max) / 2.0
+        };
+        Some(Part { min, max, mean })
+    }
+}
+
+/// Whole numbers in both ranges.
+fn overlap(left: (i64, i64), right: (i64, i64)) -> i128 {
+    let (lo, hi) = (left.0.max(right.0), left.1.min(right.1));
+    (i128::from(hi) - i128::from(lo) + 1).max(0)
+}
+
+fn closed(lo: f64, hi: f64) -> Span {
+    Span {
+        lo,
+        lo_open: false,
+        hi,
+        hi_open: false,
+    }
+}
+
+fn whole_ends(cell: &Cell) -> Option<(i64, i64)> {
+    match *cell {
+        Cell::Integer(lo, hi) => Some((lo, hi)),
+        Cell::Date(lo, hi) => Some((i64::from(lo), i64::from(hi))),
+        _ => None,
+    }
+}

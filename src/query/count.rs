@@ -1,0 +1,214 @@
+//! Counting: expected number of records, with certain bounds.
+//!
+//! The estimate is Σ over rows of the product of the shares. For the bounds,
+//! let a row be *certain* if every cell satisfies whatever it hides, and
+//! *possible* if every cell may. All rows give certain ≤ answer ≤ possible. A
+//! bucketized attribute gives more: of the n rows of a pool exactly m hold a
+//! satisfying value, so with c rows certain and p possible on the *other*
+//! attributes, between max(0, c + m − n) and min(p, m) of them count. Every
+//! bucketized attribute of the query is tried, and the best bounds kept
+//! (*ours*; docs/DEVIATIONS.md, queries).
+
+use super::answer::{Answer, Bounds};
+use super::condition::Judgement;
+use super::index::{BY_ROW, Conditions, QueryIndex};
+use super::table::JudgementTable;
+
+/// A count with its bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Count {
+    /// Expected number of records.
+    pub estimate: f64,
+    /// No fewer records satisfy.
+    pub lower: u64,
+    /// No more records satisfy.
+    pub upper: u64,
+    /// Classes with a row that may satisfy.
+    pub groups_touched: u64,
+}
+
+impl Count {
+    /// The count as an answer.
+    pub fn answer(&self) -> Answer {
+        Answer {
+            estimate: Some(self.estimate),
+            lower: Some(self.lower as f64),
+            upper: Some(self.upper as f64),
+            bounds: Bounds::Certain,
+            groups_touched: self.groups_touched,
+        }
+    }
+}
+
+/// Memory that one query leaves to the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    tables: Vec<JudgementTable>,
+    pools: Vec<PoolTally>,
+}
+
+/// What is known of the rows of one attribute's pools.
+#[derive(Debug, Default)]
+struct PoolTally {
+    /// Per pool: rows certain, and rows possible, on the other attributes.
+    others: Vec<(u32, u32)>,
+    /// Rows in any pool that are certain on every attribute.
+    certain: u64,
+    /// Rows in any pool that are possible on every attribute.
+    possible: u64,
+}
+
+/// Rows that are certain and possible on every attribute.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    estimate: f64,
+    certain: u64,
+    possible: u64,
+    groups_touched: u64,
+}
+
+/// A class while its rows are visited.
+struct Visit<'a> {
+    /// Conditions that rows of the class answer one by one.
+    deferred: &'a [usize],
+    /// Product of the shares of the others.
+    share: f64,
+    /// Whether all others are certain.
+    certain: bool,
+}
+
+impl QueryIndex<'_> {
+    /// Counts the records that satisfy all conditions.
+    pub(super) fn count(&self, conditions: &Conditions, scratch: &mut Scratch) -> Count {
+        scratch.prepare(self, conditions);
+        let Scratch { tables, pools } = scratch;
+        let tables = &tables[..conditions.len()];
+        let mut tally = Tally::default();
+        let mut deferred = Vec::with_capacity(conditions.len());
+        'classes: for class in 0..self.starts.len() - 1 {
+            deferred.clear();
+            let (mut share, mut certain) = (1.0, true);
+            for (position, (at, _)) in conditions.iter().enumerate() {
+                let code = self.columns[*at].of_class[class];
+                if code == BY_ROW {
+                    deferred.push(position);
+                    continue;
+                }
+                let judgement = tables[position].judgements[code as usize];
+                if !judgement.possible {
+                    continue 'classes;
+                }
+                share *= judgement.share;
+                certain &= judgement.certain;
+            }
+            let run = self.starts[class] as usize..self.starts[class + 1] as usize;
+            if deferred.is_empty() {
+                let size = run.len() as u64;
+                tally.estimate += share * size as f64;
+                tally.certain += size * u64::from(certain);
+                tally.possible += size;
+                tally.groups_touched += 1;
+                continue;
+            }
+            let visit = Visit {
+                deferred: &deferred,
+                share,
+                certain,
+            };
+            let states = |row: usize, position: usize| {
+                self.columns[conditions[position].0].of_row[row] as usize
+            };
+            visit.rows(run, states, tables, pools, &mut tally);
+        }
+        bounds(tally, tables, &pools[..conditions.len()])
+    }
+}
+
+impl Scratch {
+    fn prepare(&mut self, index: &QueryIndex<'_>, conditions: &Conditions) {
+        let wanted = conditions.len().max(self.tables.len());
+        self.tables.resize_with(wanted, JudgementTable::default);
+        self.pools.resize_with(wanted, PoolTally::default);
+        for (position, (at, condition)) in conditions.iter().enumerate() {
+            let table = &mut self.tables[position];
+            let attribute = &index.joined.attributes()[*at];
+            table.fill(condition, attribute, &index.domains[*at]);
+            let tally = &mut self.pools[position];
+            tally.others.clear();
+            tally.others.resize(table.pools.len(), (0, 0));
+            (tally.certain, tally.possible) = (0, 0);
+        }
+    }
+}
+
+impl Visit<'_> {
+    /// Visits the rows of a class one by one.
+    fn rows(
+        &self,
+        run: std::ops::Range<usize>,
+        states: impl Fn(usize, usize) -> usize,
+        tables: &[JudgementTable],
+        pools: &mut [PoolTally],
+        tally: &mut Tally,
+    ) {
+        let before = tally.possible;
+        'rows: for row in run {
+            let mut share = self.share;
+            // How many conditions are not certain for this row.
+            let mut open = u32::from(!self.certain);
+            for &position in self.deferred {
+                let judgement: Judgement = tables[position].judgements[states(row, position)];
+                if !judgement.possible {
+                    continue 'rows;
+                }
+                share *= judgement.share;
+                open += u32::from(!judgement.certain);
+            }
+            tally.estimate += share;
+            tally.certain += u64::from(open == 0);
+            tally.possible += 1;
+            for &position in self.deferred {
+                let (table, state) = (&tables[position], states(row, position));
+                if state >= table.cells {
+                    let own = u32::from(!table.judgements[state].certain);
+                    let others = &mut pools[position].others[state - table.cells];
+                    others.0 += u32::from(open == own);
+                    others.1 += 1;
+                    pools[position].certain += u64::from(open == 0);
+                    pools[position].possible += 1;
+                }
+            }
+        }
+        tally.groups_touched += u64::from(tally.possible > before);
+    }
+}
+
+/// The best bounds over all bucketized attributes of the query.
+fn bounds(tally: Tally, tables: &[JudgementTable], pools: &[PoolTally]) -> Count {
+    let (mut lower, mut upper) = (tally.certain, tally.possible);
+    for (table, pool) in tables.iter().zip(pools) {
+        let (mut least, mut most) = (0_u64, 0_u64);
+        let (mut certain, mut possible) = (0_u64, 0_u64);
+        for (matches, others) in table.pools.iter().zip(&pool.others) {
+            let short = matches.size - matches.least;
+            least += u64::from(others.0.saturating_sub(short));
+            most += u64::from(others.1.min(matches.most));
+            certain += u64::from(others.0);
+            possible += u64::from(others.1);
+        }
+        // All buckets together: their satisfying cells are known exactly even
+        // where only groups are linked to buckets.
+        let (cells, satisfying) = table.bucketized;
+        least = least.max(certain.saturating_sub(cells - satisfying));
+        most = most.min(possible.min(satisfying));
+        lower = lower.max(tally.certain - pool.certain + least);
+        upper = upper.min(tally.possible - pool.possible + most);
+    }
+    Count {
+        // Sums of shares round; the exact value lies between the bounds.
+        estimate: tally.estimate.clamp(lower as f64, upper.max(lower) as f64),
+        lower,
+        upper: upper.max(lower),
+        groups_touched: tally.groups_touched,
+    }
+}

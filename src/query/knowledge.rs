@@ -1,0 +1,111 @@
+//! What the release says of an attribute's domain to someone who has nothing
+//! else: its type, its hierarchy (hierarchies are public), the hull of its
+//! published numbers, its published labels.
+//!
+//! The values of the dataset version are *not* public, so a cell's hidden
+//! value is taken as uniform over every whole number or day in its interval,
+//! over its length for decimals, over the leaves of its node whether or not
+//! they occur, or over the members of its set. A masked cell is uniform over
+//! the hull, all leaves, or all published labels; its value may lie outside
+//! the hull, so bounds treat it as unknown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::microdata::{AttributeType, Hierarchy};
+use crate::release::{Cell, JoinedAttribute};
+
+/// The public domain of one attribute.
+#[derive(Clone, Debug)]
+pub struct PublicDomain {
+    /// What the values are.
+    pub kind: AttributeType,
+    /// The hierarchy of a category.
+    pub hierarchy: Option<Arc<Hierarchy>>,
+    /// The cell from the lowest to the highest published number.
+    pub hull: Option<Cell>,
+    /// Published labels of a category without a hierarchy, ascending.
+    pub labels: Vec<String>,
+}
+
+impl PublicDomain {
+    /// Reads the public domain off an attribute's published cells.
+    pub fn of(attribute: &JoinedAttribute<'_>, hierarchy: Option<Arc<Hierarchy>>) -> Self {
+        let hierarchy = hierarchy.filter(|_| attribute.kind == AttributeType::Categorical);
+        let mut hull = None;
+        let mut labels = BTreeSet::new();
+        let mut see = |cell: &Cell| match cell {
+            Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => {
+                hull = Some(match hull.take() {
+                    None => cell.clone(),
+                    Some(known) => widened(known, cell),
+                });
+            }
+            Cell::Label(label) if hierarchy.is_none() => {
+                labels.insert(label.clone());
+            }
+            Cell::Set(members) if hierarchy.is_none() => labels.extend(members.iter().cloned()),
+            _ => {}
+        };
+        attribute.cells.iter().for_each(&mut see);
+        if let Some(buckets) = &attribute.buckets {
+            let mut seen = vec![false; buckets.cells().len()];
+            for (value, _) in (0..buckets.len()).flat_map(|bucket| buckets.coded_run(bucket)) {
+                if !std::mem::replace(&mut seen[value as usize], true) {
+                    see(&buckets.cells()[value as usize]);
+                }
+            }
+        }
+        Self {
+            kind: attribute.kind,
+            hierarchy,
+            hull,
+            labels: labels.into_iter().collect(),
+        }
+    }
+
+    /// The exact values that can be grouped by, in order: leaves, published
+    /// labels, or whole numbers and days of the hull. `None` where there are
+    /// more than `limit`, or the values cannot be listed (decimals).
+    pub fn values(&self, limit: usize) -> Option<Vec<Cell>> {
+        let whole = |lo: i64, hi: i64| (hi.abs_diff(lo) < limit as u64).then_some(lo..=hi);
+        match (&self.hierarchy, &self.hull) {
+            (Some(tree), _) if tree.leaf_count() <= limit => {
+                Some(tree.leaf_labels().map(label_cell).collect())
+            }
+            (Some(_), _) => None,
+            (None, &Some(Cell::Integer(lo, hi))) => Some(
+                whole(lo, hi)?
+                    .map(|value| Cell::Integer(value, value))
+                    .collect(),
+            ),
+            (None, &Some(Cell::Date(lo, hi))) => Some(
+                whole(i64::from(lo), i64::from(hi))?
+                    .map(|day| Cell::Date(day as i32, day as i32))
+                    .collect(),
+            ),
+            (None, Some(_)) => None,
+            (None, None) if self.labels.len() <= limit => {
+                Some(self.labels.iter().map(|label| label_cell(label)).collect())
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+fn label_cell(label: &str) -> Cell {
+    Cell::Label(label.to_owned())
+}
+
+fn widened(known: Cell, cell: &Cell) -> Cell {
+    match (known, cell) {
+        (Cell::Integer(lo, hi), &Cell::Integer(from, to)) => {
+            Cell::Integer(lo.min(from), hi.max(to))
+        }
+        (Cell::Decimal(lo, hi), &Cell::Decimal(from, to)) => {
+            Cell::Decimal(lo.min(from), hi.max(to))
+        }
+        (Cell::Date(lo, hi), &Cell::Date(from, to)) => Cell::Date(lo.min(from), hi.max(to)),
+        (known, _) => known,
+    }
+}

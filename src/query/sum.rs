@@ -1,0 +1,247 @@
+//! Sums and averages of a number.
+//!
+//! Rows are gathered by what they say of the measure: its cell, or the pool
+//! that its value is in. Each such *source* then has x expected records. Its
+//! lower sum is that of its ⌊x⌋ smallest satisfying values (its lower end,
+//! ⌊x⌋ times), its upper that of its ⌈x⌉ largest ([LGB], aggregate queries);
+//! with negative values whichever of the two counts is more extreme. For an
+//! average x is not rounded: lower and upper are Σ sums / Σ x of the smallest
+//! and largest x values (*ours*). Predicates on the measure itself narrow a
+//! source's values instead of multiplying.
+
+use crate::release::Link;
+
+use super::answer::{Answer, Bounds};
+use super::condition::{Condition, Part};
+use super::index::{BY_ROW, Conditions, QueryIndex};
+use super::table::{JudgementTable, bucket_matches};
+
+/// Rounding forgiven before a count goes up or down to a whole number.
+const SLACK: f64 = 1e-9;
+
+/// Records expected of each source, by state of the measure.
+struct Expected {
+    by_state: Vec<f64>,
+    groups_touched: u64,
+}
+
+/// Sums over all sources.
+#[derive(Default)]
+struct Total {
+    records: f64,
+    estimate: f64,
+    /// With counts rounded down and up.
+    rounded: (f64, f64),
+    /// With counts as they are.
+    exact: (f64, f64),
+}
+
+/// A value of a pool and how many of its cells may hold it.
+#[derive(Clone, Copy, Debug)]
+struct PoolValue {
+    value: f64,
+    copies: f64,
+}
+
+impl QueryIndex<'_> {
+    /// The sum of attribute number `measure` over satisfying records.
+    pub(super) fn sum(&self, measure: usize, conditions: &Conditions) -> Answer {
+        let (total, groups_touched) = self.total(measure, conditions);
+        Answer {
+            estimate: Some(total.estimate),
+            lower: Some(total.rounded.0.min(total.estimate)),
+            upper: Some(total.rounded.1.max(total.estimate)),
+            bounds: Bounds::Expected,
+            groups_touched,
+        }
+    }
+
+    /// The average of attribute number `measure` over satisfying records.
+    pub(super) fn average(&self, measure: usize, conditions: &Conditions) -> Answer {
+        let (total, groups_touched) = self.total(measure, conditions);
+        let per_record = |sum: f64| (total.records > SLACK).then(|| sum / total.records);
+        Answer {
+            estimate: per_record(total.estimate),
+            lower: per_record(total.exact.0.min(total.estimate)),
+            upper: per_record(total.exact.1.max(total.estimate)),
+            bounds: Bounds::Expected,
+            groups_touched,
+        }
+    }
+
+    fn total(&self, measure: usize, conditions: &Conditions) -> (Total, u64) {
+        let domain = &self.domains[measure];
+        let own = conditions.iter().find(|(at, _)| *at == measure);
+        let own = own.map_or_else(|| Condition::all(domain), |(_, own)| own.clone());
+        let others: Conditions = conditions
+            .iter()
+            .filter(|(at, _)| *at != measure)
+            .cloned()
+            .collect();
+        let mut own_table = JudgementTable::default();
+        own_table.fill(&own, &self.joined.attributes()[measure], domain);
+        let expected = self.expected(measure, &own_table, &others);
+        let mut total = Total::default();
+        let cells = self.joined.attributes()[measure].cells.iter();
+        for ((cell, &weight), judgement) in cells.zip(&expected.by_state).zip(&own_table.judgements)
+        {
+            let records = weight * judgement.share;
+            if let (true, Some(part)) = (records > 0.0, own.part(cell, domain)) {
+                total.add_cell(records, part);
+            }
+        }
+        self.add_pools(
+            measure,
+            &own,
+            &expected.by_state[own_table.cells..],
+            &mut total,
+        );
+        (total, expected.groups_touched)
+    }
+
+    /// Σ over rows of the shares of all conditions but the measure's own, by
+    /// state of the measure.
+    fn expected(&self, measure: usize, own: &JudgementTable, others: &Conditions) -> Expected {
+        let tables: Vec<JudgementTable> = others
+            .iter()
+            .map(|(at, condition)| {
+                let mut table = JudgementTable::default();
+                table.fill(
+                    condition,
+                    &self.joined.attributes()[*at],
+                    &self.domains[*at],
+                );
+                table
+            })
+            .collect();
+        let mut expected = Expected {
+            by_state: vec![0.0; own.judgements.len()],
+            groups_touched: 0,
+        };
+        for class in 0..self.starts.len() - 1 {
+            let mut touched = false;
+            for row in self.starts[class] as usize..self.starts[class + 1] as usize {
+                let state = |at: usize| {
+                    let column = &self.columns[at];
+                    match column.of_class[class] {
+                        BY_ROW => column.of_row[row] as usize,
+                        code => code as usize,
+                    }
+                };
+                let mut share = 1.0;
+                let mut possible = own.judgements[state(measure)].possible;
+                for (table, (at, _)) in tables.iter().zip(others) {
+                    let judgement = table.judgements[state(*at)];
+                    possible &= judgement.possible;
+                    share *= judgement.share;
+                }
+                if possible {
+                    touched = true;
+                    expected.by_state[state(measure)] += share;
+                }
+            }
+            expected.groups_touched += u64::from(touched);
+        }
+        expected
+    }
+
+    /// Adds what the pools of the measure give; `weights` has one entry each.
+    fn add_pools(&self, measure: usize, own: &Condition, weights: &[f64], total: &mut Total) {
+        let domain = &self.domains[measure];
+        let Some(buckets) = &self.joined.attributes()[measure].buckets else {
+            return;
+        };
+        let matches = bucket_matches(own, buckets, domain);
+        let values: Vec<Option<f64>> = buckets
+            .cells()
+            .iter()
+            .map(|cell| own.part(cell, domain).map(|part| part.min))
+            .collect();
+        let mut pool_values: Vec<PoolValue> = Vec::new();
+        for (pool, &weight) in weights.iter().enumerate() {
+            if weight <= 0.0 {
+                continue;
+            }
+            pool_values.clear();
+            let (mut share, mut moment) = (0.0, 0.0);
+            // A bucket of the pool: `cells` of its own cells are the pool's,
+            // which is `part` of the pool.
+            let mut add = |bucket: usize, cells: u32, part: f64| {
+                let size = f64::from(buckets.sizes()[bucket]);
+                share += part * f64::from(matches[bucket]) / size;
+                for (value, count) in buckets.coded_run(bucket) {
+                    if let Some(value) = values[value as usize] {
+                        moment += part * value * f64::from(count) / size;
+                        let copies = f64::from(count.min(cells));
+                        pool_values.push(PoolValue { value, copies });
+                    }
+                }
+            };
+            match buckets.link() {
+                Link::Row(_) => add(pool, u32::MAX, 1.0),
+                Link::Group {
+                    starts,
+                    buckets: of_group,
+                    counts,
+                    ..
+                } => {
+                    let run = starts[pool] as usize..starts[pool + 1] as usize;
+                    let cells: f64 = counts[run.clone()].iter().map(|&n| f64::from(n)).sum();
+                    for at in run {
+                        add(
+                            of_group[at] as usize,
+                            counts[at],
+                            f64::from(counts[at]) / cells,
+                        );
+                    }
+                }
+            }
+            total.add_pool(weight * share, weight * moment, &mut pool_values);
+        }
+    }
+}
+
+impl Total {
+    fn add_cell(&mut self, records: f64, part: Part) {
+        self.records += records;
+        self.estimate += records * part.mean;
+        self.exact.0 += records * part.min;
+        self.exact.1 += records * part.max;
+        let (fewest, most) = whole_around(records);
+        self.rounded.0 += (fewest * part.min).min(most * part.min);
+        self.rounded.1 += (fewest * part.max).max(most * part.max);
+    }
+
+    fn add_pool(&mut self, records: f64, estimate: f64, values: &mut [PoolValue]) {
+        self.records += records;
+        self.estimate += estimate;
+        let (fewest, most) = whole_around(records);
+        values.sort_by(|left, right| left.value.total_cmp(&right.value));
+        let smallest = |records: f64| first(values.iter(), records);
+        let largest = |records: f64| first(values.iter().rev(), records);
+        self.exact.0 += smallest(records);
+        self.exact.1 += largest(records);
+        self.rounded.0 += smallest(fewest).min(smallest(most));
+        self.rounded.1 += largest(fewest).max(largest(most));
+    }
+}
+
+/// The sum of the first `records` values, the last one in part.
+fn first<'a>(values: impl Iterator<Item = &'a PoolValue>, records: f64) -> f64 {
+    let mut left = records;
+    let mut sum = 0.0;
+    for value in values {
+        let taken = value.copies.min(left);
+        sum += taken * value.value;
+        left -= taken;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    sum
+}
+
+/// The whole numbers below and above an expected count.
+fn whole_around(records: f64) -> (f64, f64) {
+    ((records + SLACK).floor(), (records - SLACK).ceil().max(0.0))
+}

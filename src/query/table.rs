@@ -1,0 +1,128 @@
+//! A condition looked up: one judgement per state of an attribute.
+
+use crate::release::{Buckets, JoinedAttribute, Link};
+
+use super::condition::{Condition, Judgement};
+use super::knowledge::PublicDomain;
+
+/// How many rows of a pool satisfy a condition, whatever the assignment of
+/// values to rows: between `least` and `most` of `size`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PoolMatches {
+    /// Rows in the pool.
+    pub(super) size: u32,
+    /// Rows that satisfy at least.
+    pub(super) least: u32,
+    /// Rows that satisfy at most.
+    pub(super) most: u32,
+}
+
+/// Judgements of one condition.
+#[derive(Debug, Default)]
+pub(super) struct JudgementTable {
+    /// One per cell, then one per pool.
+    pub(super) judgements: Vec<Judgement>,
+    /// One per pool.
+    pub(super) pools: Vec<PoolMatches>,
+    /// Cells of the attribute before the pools.
+    pub(super) cells: usize,
+    /// Cells in all buckets, and how many of them satisfy.
+    pub(super) bucketized: (u64, u64),
+}
+
+impl JudgementTable {
+    /// Judges every cell and every pool of an attribute, into this table.
+    pub(super) fn fill(
+        &mut self,
+        condition: &Condition,
+        attribute: &JoinedAttribute<'_>,
+        domain: &PublicDomain,
+    ) {
+        self.judgements.clear();
+        self.pools.clear();
+        self.cells = attribute.cells.len();
+        self.bucketized = (0, 0);
+        let judged = attribute
+            .cells
+            .iter()
+            .map(|cell| condition.judge(cell, domain));
+        self.judgements.extend(judged);
+        if let Some(buckets) = &attribute.buckets {
+            let matches = bucket_matches(condition, buckets, domain);
+            for (&size, &matched) in buckets.sizes().iter().zip(&matches) {
+                self.bucketized.0 += u64::from(size);
+                self.bucketized.1 += u64::from(matched);
+            }
+            self.judge_pools(buckets, &matches);
+        }
+    }
+
+    fn judge_pools(&mut self, buckets: &Buckets<'_>, matches: &[u32]) {
+        let share = |bucket: usize| f64::from(matches[bucket]) / f64::from(buckets.sizes()[bucket]);
+        match buckets.link() {
+            Link::Row(_) => {
+                for (bucket, &matched) in matches.iter().enumerate() {
+                    let size = buckets.sizes()[bucket];
+                    self.push(
+                        share(bucket),
+                        PoolMatches {
+                            size,
+                            least: matched,
+                            most: matched,
+                        },
+                    );
+                }
+            }
+            Link::Group {
+                starts,
+                buckets: of_group,
+                counts,
+                ..
+            } => {
+                for run in starts.windows(2) {
+                    let mut pool = PoolMatches::default();
+                    let mut expected = 0.0;
+                    for at in run[0] as usize..run[1] as usize {
+                        let (bucket, cells) = (of_group[at] as usize, counts[at]);
+                        let others = buckets.sizes()[bucket] - matches[bucket];
+                        pool.size += cells;
+                        pool.least += cells.saturating_sub(others);
+                        pool.most += cells.min(matches[bucket]);
+                        expected += share(bucket) * f64::from(cells);
+                    }
+                    self.push(expected / f64::from(pool.size.max(1)), pool);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, share: f64, pool: PoolMatches) {
+        self.judgements.push(Judgement {
+            share,
+            certain: pool.least == pool.size,
+            possible: pool.most > 0,
+        });
+        self.pools.push(pool);
+    }
+}
+
+/// Number of cells of each bucket that satisfy the condition.
+pub(super) fn bucket_matches(
+    condition: &Condition,
+    buckets: &Buckets<'_>,
+    domain: &PublicDomain,
+) -> Vec<u32> {
+    let satisfies: Vec<bool> = buckets
+        .cells()
+        .iter()
+        .map(|cell| condition.judge(cell, domain).certain)
+        .collect();
+    (0..buckets.len())
+        .map(|bucket| {
+            let run = buckets.coded_run(bucket);
+            run.filter(|&(value, _)| satisfies[value as usize])
+                .map(|(_, count)| count)
+                .sum()
+        })
+        .collect()
+}
