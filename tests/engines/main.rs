@@ -4,6 +4,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod measures;
+mod naive;
+
 #[test]
 fn the_number_of_property_cases_follows_the_environment() {
     use common::cases::cases_from;
