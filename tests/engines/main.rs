@@ -4,8 +4,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod differential;
+mod lgb;
 mod measures;
 mod naive;
+mod paper_examples;
+mod tables;
 
 #[test]
 fn the_number_of_property_cases_follows_the_environment() {

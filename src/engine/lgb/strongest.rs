@@ -91,9 +91,9 @@ fn of_shortfall(shortfall: Shortfall) -> Lever {
 /// true.
 fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<f64>, EngineError> {
     match lever {
-        Lever::K { left } => {
+        Lever::K { .. } => {
             let k = frame.requirements.policy().k.get();
-            let top = u64::from(k - 1).min(left) as u32;
+            let top = (k - 1).min(frame.table.records() as u32);
             bisect(top, |weaker| {
                 let k = K::new(top + 1 - weaker)?;
                 let policy = Policy {
@@ -106,7 +106,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
         }
         Lever::L(shortfall) => {
             let l = floor_l(frame, shortfall.index);
-            let top = u64::from(l - 1).min(shortfall.size) as u32;
+            let top = (l - 1).min(frame.table.records() as u32);
             bisect(top, |weaker| {
                 let l = L::new(top + 1 - weaker)?;
                 let policy = with_protection(frame, shortfall.index, |protection| {
