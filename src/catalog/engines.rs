@@ -77,7 +77,10 @@ impl Engine {
         }
         Err(EngineError::InvalidParameter {
             parameter: "engine".into(),
-            reason: format!("`{}` publishes datasets of the other multiplicity", self.name()),
+            reason: format!(
+                "`{}` publishes datasets of the other multiplicity",
+                self.name()
+            ),
         })
     }
 }

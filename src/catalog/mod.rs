@@ -9,4 +9,6 @@ mod engines;
 mod produce;
 
 pub use engines::{Engine, descriptions};
-pub use produce::{Assignment, EncodedTable, Observer, Piece, Produced, Stage, Unobserved, produce};
+pub use produce::{
+    Assignment, EncodedTable, Observer, Piece, Produced, Stage, Unobserved, produce,
+};

@@ -14,8 +14,8 @@ use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
 use crate::privacy::Requirements;
 use crate::release::{
-    Format, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedTable, Release, TableDescription,
-    Transcoder, WireError, decode_csv, encode_csv,
+    Format, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedTable, Release,
+    TableDescription, Transcoder, WireError, decode_csv, encode_csv,
 };
 use crate::utility;
 use crate::verify::{self, Verdict, verify};
@@ -91,14 +91,22 @@ impl EncodedTable {
     fn of(table: &PublishedTable) -> Self {
         let mut pieces = Vec::new();
         let summary = encode_csv(table, PIECE_BYTES_MAX, &mut |bytes, rows| {
-            pieces.push(Piece { bytes: bytes.to_vec(), rows });
+            pieces.push(Piece {
+                bytes: bytes.to_vec(),
+                rows,
+            });
         });
-        Self { description: TableDescription::of(table, &summary), pieces }
+        Self {
+            description: TableDescription::of(table, &summary),
+            pieces,
+        }
     }
 
     /// The table in another format, as one file.
     pub fn transcode(&self, format: Format, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        let broken = |error: WireError| std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string());
+        let broken = |error: WireError| {
+            std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())
+        };
         let mut transcoder = Transcoder::new(&self.description, format).map_err(broken)?;
         let mut bytes = Vec::new();
         for piece in &self.pieces {
@@ -112,7 +120,10 @@ impl EncodedTable {
 
     /// The table as anyone reads it from its bytes.
     pub fn read_back(&self) -> Result<PublishedTable, WireError> {
-        decode_csv(&self.description, self.pieces.iter().map(|piece| &piece.bytes))
+        decode_csv(
+            &self.description,
+            self.pieces.iter().map(|piece| &piece.bytes),
+        )
     }
 }
 
@@ -141,15 +152,27 @@ pub fn produce(
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
-    let inner = RunContext { seed: context.seed, progress: &steps, cancel: context.cancel.clone() };
-    let release = assignment.engine.run(assignment.table, &requirements, &inner)?;
+    let inner = RunContext {
+        seed: context.seed,
+        progress: &steps,
+        cancel: context.cancel.clone(),
+    };
+    let release = assignment
+        .engine
+        .run(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
     let (manifest, tables, lineage) = encode(assignment, release);
     context.check()?;
     observer.begins(Stage::Verify);
     steps.after(2, "verifying");
-    let mut produced = Produced { manifest, tables, lineage, verdict: None, report: None };
+    let mut produced = Produced {
+        manifest,
+        tables,
+        lineage,
+        verdict: None,
+        report: None,
+    };
     produced.manifest.unverified = !assignment.verify;
     if !assignment.verify && !assignment.report {
         return Ok(produced);
@@ -193,7 +216,10 @@ fn report(
         lineage: &produced.lineage,
     });
     // Tables that do not fit their originals have failed verification before.
-    measured.ok().and_then(|report| serde_json::to_value(report).ok()).unwrap_or(Value::Null)
+    measured
+        .ok()
+        .and_then(|report| serde_json::to_value(report).ok())
+        .unwrap_or(Value::Null)
 }
 
 fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> {
@@ -203,7 +229,13 @@ fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> 
 /// Writes the tables down and describes them; the engine's own are dropped.
 fn encode(assignment: &Assignment, release: Release) -> (Manifest, Vec<EncodedTable>, Lineage) {
     let tables: Vec<EncodedTable> = release.tables.iter().map(EncodedTable::of).collect();
-    let records = release.lineage.tables.iter().map(|table| table.subjects.len() as u64).max().unwrap_or(0);
+    let records = release
+        .lineage
+        .tables
+        .iter()
+        .map(|table| table.subjects.len() as u64)
+        .max()
+        .unwrap_or(0);
     let manifest = Manifest {
         format: Manifest::FORMAT.into(),
         engine: assignment.engine.name().into(),
@@ -214,9 +246,14 @@ fn encode(assignment: &Assignment, release: Release) -> (Manifest, Vec<EncodedTa
         guarantees: release.guarantees,
         adversary: release.adversary,
         not_protected: release.not_protected,
-        tables: tables.iter().map(|table| table.description.clone()).collect(),
+        tables: tables
+            .iter()
+            .map(|table| table.description.clone())
+            .collect(),
         input: assignment.input.clone(),
-        made_by: MadeBy { vizard: env!("CARGO_PKG_VERSION").into() },
+        made_by: MadeBy {
+            vizard: env!("CARGO_PKG_VERSION").into(),
+        },
         unverified: false,
     };
     (manifest, tables, release.lineage)
@@ -230,18 +267,27 @@ struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     fn new(progress: &'a dyn Progress) -> Self {
-        Self { progress, engine_steps: AtomicU32::new(0) }
+        Self {
+            progress,
+            engine_steps: AtomicU32::new(0),
+        }
     }
 
     fn after(&self, stage: u32, label: &'static str) {
         let engine_steps = self.engine_steps.load(Ordering::Relaxed);
-        self.progress.report(engine_steps + stage, engine_steps + STAGES_AFTER_ENGINE, label, 0.0);
+        self.progress.report(
+            engine_steps + stage,
+            engine_steps + STAGES_AFTER_ENGINE,
+            label,
+            0.0,
+        );
     }
 }
 
 impl Progress for Steps<'_> {
     fn report(&self, step: u32, steps: u32, label: &'static str, fraction: f64) {
         self.engine_steps.store(steps, Ordering::Relaxed);
-        self.progress.report(step, steps + STAGES_AFTER_ENGINE, label, fraction);
+        self.progress
+            .report(step, steps + STAGES_AFTER_ENGINE, label, fraction);
     }
 }

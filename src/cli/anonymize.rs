@@ -75,7 +75,9 @@ impl From<TableFormat> for Format {
 /// Reads, runs, verifies, writes.
 pub fn run(options: &Options) -> Result<(), Exit> {
     let threads = options.threads.unwrap_or_else(cores);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?;
     pool.install(|| in_pool(options))
 }
 
@@ -104,7 +106,8 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
 
 fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Produced, Exit> {
     let job = &input.spec.job;
-    let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema()).map_err(Exit::of_engine)?;
+    let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
+        .map_err(Exit::of_engine)?;
     let assignment = Assignment {
         table: &input.table,
         preferences: &input.preferences,
@@ -124,9 +127,15 @@ fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Pr
     let progress: &dyn Progress = if drawn { &bar } else { &Silent };
     let seed = match options.seed.or(job.seed) {
         Some(seed) => seed,
-        None => SysRng.try_next_u64().context("the operating system gives no random numbers")?,
+        None => SysRng
+            .try_next_u64()
+            .context("the operating system gives no random numbers")?,
     };
-    let context = RunContext { seed, progress, cancel: CancelFlag::default() };
+    let context = RunContext {
+        seed,
+        progress,
+        cancel: CancelFlag::default(),
+    };
     let produced = produce(&assignment, &context, watch);
     bar.finish();
     produced.map_err(Exit::of_engine)
@@ -135,9 +144,15 @@ fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Pr
 fn write_release(options: &Options, input: &Input, produced: &Produced) -> Result<(), Exit> {
     for table in &produced.tables {
         let format = Format::from(options.format);
-        let mut file = create(&options.out, &format!("{}.{}", table.description.name, format.as_str()))?;
+        let mut file = create(
+            &options.out,
+            &format!("{}.{}", table.description.name, format.as_str()),
+        )?;
         match options.format {
-            TableFormat::Csv => table.pieces.iter().try_for_each(|piece| file.write_all(&piece.bytes))?,
+            TableFormat::Csv => table
+                .pieces
+                .iter()
+                .try_for_each(|piece| file.write_all(&piece.bytes))?,
             TableFormat::Parquet => table.transcode(format, &mut file)?,
         }
         file.flush()?;
@@ -147,7 +162,8 @@ fn write_release(options: &Options, input: &Input, produced: &Produced) -> Resul
         write_json(&options.out, "report.json", report)?;
     }
     if let Some(path) = &options.lineage {
-        std::fs::write(path, produced.lineage.to_csv(&input.table)).context("the lineage cannot be written")?;
+        std::fs::write(path, produced.lineage.to_csv(&input.table))
+            .context("the lineage cannot be written")?;
     }
     Ok(())
 }
@@ -166,14 +182,27 @@ fn write_json(folder: &Path, name: &str, document: &impl serde::Serialize) -> Re
 
 fn summarize(produced: &Produced) {
     let manifest = &produced.manifest;
-    println!("{} records published, {} excluded", manifest.records, manifest.excluded);
+    println!(
+        "{} records published, {} excluded",
+        manifest.records, manifest.excluded
+    );
     match &produced.verdict {
         None => println!("not verified"),
         Some(verdict) => {
             for check in verdict.section(Section::Guarantee) {
-                let attribute = check.attribute.as_deref().map(|name| format!(" on {name}")).unwrap_or_default();
-                let figure = |figure: Option<f64>| figure.map_or("-".into(), |figure| figure.to_string());
-                println!("{}{attribute}: claimed {}, attained {}", check.kind, figure(check.claimed), figure(check.attained));
+                let attribute = check
+                    .attribute
+                    .as_deref()
+                    .map(|name| format!(" on {name}"))
+                    .unwrap_or_default();
+                let figure =
+                    |figure: Option<f64>| figure.map_or("-".into(), |figure| figure.to_string());
+                println!(
+                    "{}{attribute}: claimed {}, attained {}",
+                    check.kind,
+                    figure(check.claimed),
+                    figure(check.attained)
+                );
             }
             println!("verified");
         }
@@ -188,7 +217,10 @@ struct StopWatch {
 
 impl StopWatch {
     fn start() -> Self {
-        Self { laps: Vec::new(), open: Some(("read_ms", Instant::now())) }
+        Self {
+            laps: Vec::new(),
+            open: Some(("read_ms", Instant::now())),
+        }
     }
 
     fn begin(&mut self, phase: &'static str) {
@@ -237,7 +269,9 @@ impl Observer for StopWatch {
 /// does not tell.
 fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }

@@ -28,7 +28,12 @@ const JOB_PATIENCE: Duration = Duration::from_secs(300);
 #[derive(Args, Debug)]
 pub struct Options {
     /// Address to listen on; another port is taken where this one is in use
-    #[arg(long, env = "VIZARD_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        env = "VIZARD_LISTEN",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080"
+    )]
     listen: String,
     #[command(flatten)]
     store: StoreOption,
@@ -60,7 +65,10 @@ pub fn run(options: Options) -> Result<(), Exit> {
             server.stop().await?;
             return told.map_err(Into::into);
         }
-        println!("\nThe service goes on at http://{0} (API at http://{0}/docs). Stop it with Ctrl-C.", server.address);
+        println!(
+            "\nThe service goes on at http://{0} (API at http://{0}/docs). Stop it with Ctrl-C.",
+            server.address
+        );
         server.until_signal().await
     })
 }
@@ -82,40 +90,82 @@ async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
     let dataset = upload(&uploader).await?;
     println!("2. Consent: what subjects ask for, in the hands of the consent system");
     let path = format!("/v1/datasets/{dataset}/preferences");
-    let given = consent.send(Method::POST, &path, "text/csv", Bytes::from_static(sample::PREFERENCES)).await?.json()?;
+    let given = consent
+        .send(
+            Method::POST,
+            &path,
+            "text/csv",
+            Bytes::from_static(sample::PREFERENCES),
+        )
+        .await?
+        .json()?;
     println!("   {} subjects gave terms of their own", given["accepted"]);
     println!("3. Job: the steward runs the engine; every claim is checked on the published bytes");
     let release = run_job(&steward, &dataset).await?;
     let drafts = analyst.get("/v1/releases").await?.json()?;
-    let hidden = drafts["items"].as_array().is_none_or(|items| items.iter().all(|item| item["id"] != release.as_str()));
-    println!("   draft {release}; an analyst {} it", if hidden { "cannot see" } else { "CAN SEE" });
+    let hidden = drafts["items"]
+        .as_array()
+        .is_none_or(|items| items.iter().all(|item| item["id"] != release.as_str()));
+    println!(
+        "   draft {release}; an analyst {} it",
+        if hidden { "cannot see" } else { "CAN SEE" }
+    );
     println!("4. Publish: the steward has read the report and lets it out");
-    steward.post(&format!("/v1/releases/{release}/publish"), &json!({})).await?;
+    steward
+        .post(&format!("/v1/releases/{release}/publish"), &json!({}))
+        .await?;
     println!("5. Download: in the hands of the analyst");
     download(&analyst, &steward, &release, folder).await?;
     println!("\n   the same with curl (keys of this demo):");
-    println!("   curl -H 'Authorization: Bearer {analyst_token}' http://{address}/v1/releases/{release}");
-    println!("   curl -H 'Authorization: Bearer {analyst_token}' 'http://{address}/v1/releases/{release}/tables/microdata?format=ndjson'");
-    println!("   curl -H 'Authorization: Bearer {steward_token}' http://{address}/v1/releases/{release}/report");
+    println!(
+        "   curl -H 'Authorization: Bearer {analyst_token}' http://{address}/v1/releases/{release}"
+    );
+    println!(
+        "   curl -H 'Authorization: Bearer {analyst_token}' 'http://{address}/v1/releases/{release}/tables/microdata?format=ndjson'"
+    );
+    println!(
+        "   curl -H 'Authorization: Bearer {steward_token}' http://{address}/v1/releases/{release}/report"
+    );
     Ok(())
 }
 
 async fn upload(uploader: &Client) -> Result<String> {
-    let spec: Value = serde_json::from_slice(sample::SPEC).context("the bundled specification is not JSON")?;
+    let spec: Value =
+        serde_json::from_slice(sample::SPEC).context("the bundled specification is not JSON")?;
     for (name, content) in sample::HIERARCHIES {
         let path = format!("/v1/hierarchies/{name}?new_version=true");
-        uploader.send(Method::PUT, &path, "text/csv", Bytes::from_static(content)).await?.json()?;
+        uploader
+            .send(Method::PUT, &path, "text/csv", Bytes::from_static(content))
+            .await?
+            .json()?;
     }
     let dataset = uploader.post("/v1/datasets", &spec["schema"]).await?;
-    let id = dataset["id"].as_str().context("the dataset has no id")?.to_owned();
+    let id = dataset["id"]
+        .as_str()
+        .context("the dataset has no id")?
+        .to_owned();
     let path = format!("/v1/datasets/{id}/records");
-    let version = uploader.send(Method::POST, &path, "text/csv", Bytes::from_static(sample::RECORDS)).await?.json()?;
-    println!("   {id}: version {}, {} records, {} hierarchies", version["version"], version["records"], sample::HIERARCHIES.len());
+    let version = uploader
+        .send(
+            Method::POST,
+            &path,
+            "text/csv",
+            Bytes::from_static(sample::RECORDS),
+        )
+        .await?
+        .json()?;
+    println!(
+        "   {id}: version {}, {} records, {} hierarchies",
+        version["version"],
+        version["records"],
+        sample::HIERARCHIES.len()
+    );
     Ok(id)
 }
 
 async fn run_job(steward: &Client, dataset: &str) -> Result<String> {
-    let spec: Value = serde_json::from_slice(sample::SPEC).context("the bundled specification is not JSON")?;
+    let spec: Value =
+        serde_json::from_slice(sample::SPEC).context("the bundled specification is not JSON")?;
     let mut posted = spec["job"].clone();
     posted["dataset"] = json!(dataset);
     let job = steward.post("/v1/jobs", &posted).await?;
@@ -124,9 +174,18 @@ async fn run_job(steward: &Client, dataset: &str) -> Result<String> {
     while tokio::time::Instant::now() < deadline {
         let job = steward.get(&format!("/v1/jobs/{id}")).await?.json()?;
         match job["state"].as_str() {
-            Some("succeeded") => return Ok(job["release"].as_str().context("the job has no release")?.to_owned()),
+            Some("succeeded") => {
+                return Ok(job["release"]
+                    .as_str()
+                    .context("the job has no release")?
+                    .to_owned());
+            }
             Some("queued" | "running") => tokio::time::sleep(Duration::from_millis(100)).await,
-            _ => bail!("the job ended as {}: {}", job["state"], job["problem"]["detail"]),
+            _ => bail!(
+                "the job ended as {}: {}",
+                job["state"],
+                job["problem"]["detail"]
+            ),
         }
     }
     bail!("the job did not end in time")
@@ -134,23 +193,43 @@ async fn run_job(steward: &Client, dataset: &str) -> Result<String> {
 
 async fn download(analyst: &Client, steward: &Client, release: &str, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).context("the demo's folder cannot be made")?;
-    let view = analyst.get(&format!("/v1/releases/{release}")).await?.json()?;
-    for guarantee in view["manifest"]["guarantees"].as_array().into_iter().flatten() {
+    let view = analyst
+        .get(&format!("/v1/releases/{release}"))
+        .await?
+        .json()?;
+    for guarantee in view["manifest"]["guarantees"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
         println!("   claimed and verified: {guarantee}");
     }
     for table in view["manifest"]["tables"].as_array().into_iter().flatten() {
         let name = table["name"].as_str().context("a table has no name")?;
-        let answer = analyst.get(&format!("/v1/releases/{release}/tables/{name}?format=csv")).await?;
+        let answer = analyst
+            .get(&format!("/v1/releases/{release}/tables/{name}?format=csv"))
+            .await?;
         let path = folder.join(format!("{name}.csv"));
         std::fs::write(&path, &answer.body)?;
         println!("   {} rows in {}", table["rows"], path.display());
     }
-    std::fs::write(folder.join("manifest.json"), serde_json::to_vec_pretty(&view["manifest"])?)?;
-    for (path, file) in [("report", "report.json"), ("verification", "verification.json")] {
-        let document = steward.get(&format!("/v1/releases/{release}/{path}")).await?.json()?;
+    std::fs::write(
+        folder.join("manifest.json"),
+        serde_json::to_vec_pretty(&view["manifest"])?,
+    )?;
+    for (path, file) in [
+        ("report", "report.json"),
+        ("verification", "verification.json"),
+    ] {
+        let document = steward
+            .get(&format!("/v1/releases/{release}/{path}"))
+            .await?
+            .json()?;
         std::fs::write(folder.join(file), serde_json::to_vec_pretty(&document)?)?;
     }
-    let page = steward.get_page(&format!("/v1/releases/{release}/report")).await?;
+    let page = steward
+        .get_page(&format!("/v1/releases/{release}/report"))
+        .await?;
     let path = folder.join("report.html");
     std::fs::write(&path, &page.body)?;
     println!("   report with pictures (steward): {}", path.display());

@@ -53,7 +53,11 @@ fn print_input(source: &str, error: &TableError) {
             let attribute = cell.attribute.as_deref().unwrap_or("-");
             // The code's word on the wire: stable, and never a value.
             let code = serde_json::to_value(cell.code).unwrap_or_default();
-            eprintln!("  line {}, {attribute}: {}", cell.line, code.as_str().unwrap_or_default());
+            eprintln!(
+                "  line {}, {attribute}: {}",
+                cell.line,
+                code.as_str().unwrap_or_default()
+            );
         }
         let listed = errors.len() as u64;
         if *total > listed {
@@ -73,7 +77,9 @@ impl Exit {
     pub fn of_engine(error: EngineError) -> Self {
         match error {
             EngineError::Infeasible(answer) => Self::Infeasible(answer.to_string()),
-            EngineError::InvalidParameter { .. } => Self::Input("job".into(), TableError::Schema(error.to_string())),
+            EngineError::InvalidParameter { .. } => {
+                Self::Input("job".into(), TableError::Schema(error.to_string()))
+            }
             other => Self::Internal(other.into()),
         }
     }

@@ -10,7 +10,12 @@ use super::options::runtime;
 #[derive(Args, Debug)]
 pub struct Options {
     /// Address of the server
-    #[arg(long, env = "VIZARD_HEALTHCHECK", value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        env = "VIZARD_HEALTHCHECK",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080"
+    )]
     address: String,
 }
 

@@ -14,8 +14,9 @@ use rand::rngs::SysRng;
 use super::exit::Exit;
 use crate::job::OfflineSpec;
 use crate::microdata::{
-    HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary, RecordFormat, SubjectKeys, Table,
-    TableBuilder, TableError, Target, read_preferences, read_records,
+    HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary,
+    RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_preferences,
+    read_records,
 };
 
 /// Files that the offline commands read.
@@ -47,7 +48,10 @@ impl FromStr for NamedFile {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, path) = text.split_once('=').ok_or("must be NAME=FILE")?;
-        Ok(Self { name: name.into(), path: path.into() })
+        Ok(Self {
+            name: name.into(),
+            path: path.into(),
+        })
     }
 }
 
@@ -66,24 +70,41 @@ pub struct Input {
 impl InputOptions {
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
-        let spec = std::fs::read(&self.spec).with_context(|| format!("{} cannot be read", self.spec.display()))?;
+        let spec = std::fs::read(&self.spec)
+            .with_context(|| format!("{} cannot be read", self.spec.display()))?;
         let spec: OfflineSpec = serde_json::from_slice(&spec).map_err(|error| {
-            Exit::Input(self.spec.display().to_string(), TableError::Schema(error.to_string()))
+            Exit::Input(
+                self.spec.display().to_string(),
+                TableError::Schema(error.to_string()),
+            )
         })?;
         let hierarchies = self.read_hierarchies(&spec)?;
         let (table, summary) = self.read_records(&spec, &hierarchies)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;
-        Ok(Input { spec, table, summary, preferences })
+        Ok(Input {
+            spec,
+            table,
+            summary,
+            preferences,
+        })
     }
 
     fn read_hierarchies(&self, spec: &OfflineSpec) -> Result<HierarchySet, Exit> {
         let mut set = HierarchySet::new();
         let named = |name: &str| {
-            spec.schema.attributes().iter().any(|attribute| attribute.hierarchy.as_deref() == Some(name))
+            spec.schema
+                .attributes()
+                .iter()
+                .any(|attribute| attribute.hierarchy.as_deref() == Some(name))
         };
         for file in self.hierarchies.iter().filter(|file| named(&file.name)) {
-            let content = std::fs::read(&file.path).with_context(|| format!("{} cannot be read", file.path.display()))?;
-            let format = if has_extension(&file.path, "json") { HierarchyFormat::Json } else { HierarchyFormat::Csv };
+            let content = std::fs::read(&file.path)
+                .with_context(|| format!("{} cannot be read", file.path.display()))?;
+            let format = if has_extension(&file.path, "json") {
+                HierarchyFormat::Json
+            } else {
+                HierarchyFormat::Csv
+            };
             let source = HierarchySource::read(&content, format)
                 .map_err(|error| Exit::Input(file.path.display().to_string(), error))?;
             set.insert(file.name.clone(), source);
@@ -91,24 +112,48 @@ impl InputOptions {
         Ok(set)
     }
 
-    fn read_preferences(&self, spec: &OfflineSpec, hierarchies: &HierarchySet) -> Result<Vec<Preference>, Exit> {
-        let Some(path) = &self.preferences else { return Ok(Vec::new()) };
-        let target = Target { schema: &spec.schema, hierarchies, limits: ReadLimits::default() };
+    fn read_preferences(
+        &self,
+        spec: &OfflineSpec,
+        hierarchies: &HierarchySet,
+    ) -> Result<Vec<Preference>, Exit> {
+        let Some(path) = &self.preferences else {
+            return Ok(Vec::new());
+        };
+        let target = Target {
+            schema: &spec.schema,
+            hierarchies,
+            limits: ReadLimits::default(),
+        };
         read_preferences(open(path)?, format_of(path), &target)
             .map_err(|error| Exit::Input(path.display().to_string(), error))
     }
 
-    fn read_records(&self, spec: &OfflineSpec, hierarchies: &HierarchySet) -> Result<(Table, ReadSummary), Exit> {
+    fn read_records(
+        &self,
+        spec: &OfflineSpec,
+        hierarchies: &HierarchySet,
+    ) -> Result<(Table, ReadSummary), Exit> {
         let at_fault = |error| Exit::Input(self.records.display().to_string(), error);
         let schema = Arc::new(spec.schema.clone());
         let mut builder = TableBuilder::new(Arc::clone(&schema), hierarchies).map_err(at_fault)?;
-        let target = Target { schema: &schema, hierarchies, limits: ReadLimits::default() };
+        let target = Target {
+            schema: &schema,
+            hierarchies,
+            limits: ReadLimits::default(),
+        };
         // The table is in memory as a whole, so its subjects may be as well.
         let mut spill = Vec::new();
         let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
         let sink = &mut |chunk| builder.push(chunk);
-        let summary = read_records(open(&self.records)?, format_of(&self.records), &target, &mut subjects, sink)
-            .map_err(at_fault)?;
+        let summary = read_records(
+            open(&self.records)?,
+            format_of(&self.records),
+            &target,
+            &mut subjects,
+            sink,
+        )
+        .map_err(at_fault)?;
         Ok((builder.finish().map_err(at_fault)?, summary))
     }
 }
@@ -116,7 +161,9 @@ impl InputOptions {
 /// A secret key for the hashes of subjects, so that nobody can make two collide.
 fn hash_key() -> Result<[u8; 16], Exit> {
     let mut key = [0; 16];
-    SysRng.try_fill_bytes(&mut key).context("the operating system gives no random numbers")?;
+    SysRng
+        .try_fill_bytes(&mut key)
+        .context("the operating system gives no random numbers")?;
     Ok(key)
 }
 
@@ -132,5 +179,6 @@ fn open(path: &Path) -> Result<File, Exit> {
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }

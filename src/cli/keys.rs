@@ -54,7 +54,11 @@ pub fn run(options: Options) -> Result<(), Exit> {
 
 async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
     match command {
-        Command::Create { roles, datasets, name } => {
+        Command::Create {
+            roles,
+            datasets,
+            name,
+        } => {
             let datasets = (!datasets.is_empty()).then_some(datasets);
             let (row, token) = create(store, name, &roles, datasets).await?;
             println!("{}\t{token}", row.id);
@@ -64,7 +68,11 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             loop {
                 let keys = store.key_list(page).await?;
                 for key in keys.items {
-                    let state = if key.revoked_at.is_some() { "revoked" } else { "active" };
+                    let state = if key.revoked_at.is_some() {
+                        "revoked"
+                    } else {
+                        "active"
+                    };
                     println!("{}\t{state}\t{}\t{}", key.id, key.roles.join(","), key.name);
                 }
                 page.cursor = keys.next_cursor;
@@ -96,10 +104,14 @@ pub async fn create(
         datasets,
         secret_hash: token.secret_hash,
     };
-    let row = store.key_create(key).await.context("the key cannot be kept")?;
+    let row = store
+        .key_create(key)
+        .await
+        .context("the key cannot be kept")?;
     Ok((row, token.text.expose().to_owned()))
 }
 
 fn role(word: &str) -> Result<Role, String> {
-    Role::parse(word).ok_or_else(|| "must be analyst, consent, uploader, steward, auditor or admin".into())
+    Role::parse(word)
+        .ok_or_else(|| "must be analyst, consent, uploader, steward, auditor or admin".into())
 }

@@ -19,14 +19,23 @@ pub struct StoreOption {
     #[arg(long, env = "VIZARD_STORE", value_name = "URL", hide_env_values = true)]
     pub store: Option<String>,
     /// Directory of the embedded store and of files made at the first start
-    #[arg(long, env = "VIZARD_DATA", value_name = "DIR", default_value = "./vizard-data")]
+    #[arg(
+        long,
+        env = "VIZARD_DATA",
+        value_name = "DIR",
+        default_value = "./vizard-data"
+    )]
     pub data: PathBuf,
 }
 
 impl StoreOption {
     /// Settings that say where the store is, and nothing else.
     pub fn settings(&self) -> Settings {
-        Settings { store: self.store.clone(), data_dir: self.data.clone(), ..Settings::default() }
+        Settings {
+            store: self.store.clone(),
+            data_dir: self.data.clone(),
+            ..Settings::default()
+        }
     }
 
     /// Opens the store and brings its tables up to date. A command that works
@@ -36,8 +45,13 @@ impl StoreOption {
         if url.starts_with("sqlite:") {
             std::fs::create_dir_all(&self.data).context("the data directory cannot be made")?;
         }
-        let options = StoreOptions { exclusive, ..StoreOptions::new(url) };
-        Ok(store::open(options, Arc::new(SystemClock)).await.context("the store cannot be opened")?)
+        let options = StoreOptions {
+            exclusive,
+            ..StoreOptions::new(url)
+        };
+        Ok(store::open(options, Arc::new(SystemClock))
+            .await
+            .context("the store cannot be opened")?)
     }
 }
 
@@ -48,14 +62,23 @@ pub struct LogOptions {
     #[arg(long, env = "VIZARD_LOG_JSON")]
     log_json: bool,
     /// What is logged, as in `info,vizard=debug`
-    #[arg(long, env = "VIZARD_LOG", value_name = "FILTER", default_value = "warn,vizard=info")]
+    #[arg(
+        long,
+        env = "VIZARD_LOG",
+        value_name = "FILTER",
+        default_value = "warn,vizard=info"
+    )]
     log: String,
 }
 
 impl LogOptions {
     /// Starts logging to standard error.
     pub fn start(&self) {
-        let format = if self.log_json { LogFormat::Json } else { LogFormat::Text };
+        let format = if self.log_json {
+            LogFormat::Json
+        } else {
+            LogFormat::Text
+        };
         crate::telemetry::start_logging(format, &self.log);
     }
 }
@@ -70,10 +93,20 @@ pub struct WorkerOptions {
     #[arg(long, env = "VIZARD_MEMORY_BYTES_MAX", value_name = "BYTES", default_value_t = 8 << 30)]
     pub memory_bytes_max: u64,
     /// How long a job's lease lasts without a heartbeat, in seconds
-    #[arg(long, env = "VIZARD_LEASE_DURATION_S", value_name = "SECONDS", default_value_t = 30)]
+    #[arg(
+        long,
+        env = "VIZARD_LEASE_DURATION_S",
+        value_name = "SECONDS",
+        default_value_t = 30
+    )]
     pub lease_duration_s: u64,
     /// How long running jobs may go on after SIGTERM, in seconds
-    #[arg(long = "drain-timeout", env = "VIZARD_DRAIN_TIMEOUT_S", value_name = "SECONDS", default_value_t = 30)]
+    #[arg(
+        long = "drain-timeout",
+        env = "VIZARD_DRAIN_TIMEOUT_S",
+        value_name = "SECONDS",
+        default_value_t = 30
+    )]
     pub drain_timeout_s: u64,
 }
 
@@ -92,7 +125,10 @@ impl WorkerOptions {
 }
 
 fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Cores that this process may use.
@@ -102,7 +138,9 @@ pub fn cores() -> usize {
 
 /// The async runtime of the commands that need one.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Exit> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     Ok(runtime.context("the runtime cannot be started")?)
 }
 

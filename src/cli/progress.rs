@@ -21,11 +21,16 @@ impl Bar {
     /// A bar that waits for its first report.
     pub fn new() -> Self {
         let bar = ProgressBar::new(TICKS);
-        let style = ProgressStyle::with_template("{prefix:>7} {msg:<28} {wide_bar} {percent:>3} %  {eta:>4} left  {elapsed} so far");
+        let style = ProgressStyle::with_template(
+            "{prefix:>7} {msg:<28} {wide_bar} {percent:>3} %  {eta:>4} left  {elapsed} so far",
+        );
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        Self { bar, step: AtomicU32::new(0) }
+        Self {
+            bar,
+            step: AtomicU32::new(0),
+        }
     }
 
     /// Takes the bar away.
@@ -41,6 +46,7 @@ impl Progress for Bar {
             self.bar.set_prefix(format!("{step}/{steps}"));
             self.bar.set_message(label);
         }
-        self.bar.set_position((fraction.clamp(0.0, 1.0) * TICKS as f64) as u64);
+        self.bar
+            .set_position((fraction.clamp(0.0, 1.0) * TICKS as f64) as u64);
     }
 }

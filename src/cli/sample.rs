@@ -11,7 +11,16 @@ pub const RECORDS: &[u8] = include_bytes!("../../sample/records.csv");
 pub const PREFERENCES: &[u8] = include_bytes!("../../sample/preferences.csv");
 /// Hierarchies by name.
 pub const HIERARCHIES: &[(&str, &[u8])] = &[
-    ("diagnosis", include_bytes!("../../sample/hierarchies/diagnosis.csv")),
-    ("district", include_bytes!("../../sample/hierarchies/district.csv")),
-    ("profession", include_bytes!("../../sample/hierarchies/profession.csv")),
+    (
+        "diagnosis",
+        include_bytes!("../../sample/hierarchies/diagnosis.csv"),
+    ),
+    (
+        "district",
+        include_bytes!("../../sample/hierarchies/district.csv"),
+    ),
+    (
+        "profession",
+        include_bytes!("../../sample/hierarchies/profession.csv"),
+    ),
 ];

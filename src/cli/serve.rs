@@ -22,7 +22,12 @@ use crate::worker::{self, WorkerSettings};
 #[derive(Args, Debug)]
 pub struct Options {
     /// Address to listen on; port 0 picks one
-    #[arg(long, env = "VIZARD_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        env = "VIZARD_LISTEN",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080"
+    )]
     listen: String,
     /// Listen on an address that is not the machine's own, without TLS
     #[arg(long, env = "VIZARD_INSECURE_LISTEN")]
@@ -124,13 +129,30 @@ impl Server {
         let shutdown = CancellationToken::new();
         let metrics = crate::telemetry::metrics()?;
         tokio::spawn(crate::telemetry::upkeep(metrics.clone()));
-        let state = AppState::new(Arc::clone(&store), Arc::new(SystemClock), settings, metrics, shutdown.clone());
+        let state = AppState::new(
+            Arc::clone(&store),
+            Arc::new(SystemClock),
+            settings,
+            metrics,
+            shutdown.clone(),
+        );
         let api = tokio::spawn(http::serve(listener, state));
-        let workers = (plan.worker.workers > 0)
-            .then(|| tokio::spawn(worker::run(Arc::clone(&store), plan.worker, shutdown.clone())));
+        let workers = (plan.worker.workers > 0).then(|| {
+            tokio::spawn(worker::run(
+                Arc::clone(&store),
+                plan.worker,
+                shutdown.clone(),
+            ))
+        });
         // Other programs wait for this line.
         eprintln!("listening on http://{address}");
-        Ok(Self { address: address.to_string(), store, shutdown, api, workers })
+        Ok(Self {
+            address: address.to_string(),
+            store,
+            shutdown,
+            api,
+            workers,
+        })
     }
 
     /// Serves until SIGTERM or SIGINT, then drains.
@@ -156,13 +178,19 @@ fn tell_admin_key(key: AdminKey) {
     match key {
         AdminKey::Chosen | AdminKey::Present => {}
         AdminKey::Written(path) => eprintln!("the first admin key is in {}", path.display()),
-        AdminKey::Print(token) => eprintln!("the first admin key, shown only here: {}", token.expose()),
+        AdminKey::Print(token) => {
+            eprintln!("the first admin key, shown only here: {}", token.expose())
+        }
     }
 }
 
 async fn bind(plan: &Plan) -> Result<TcpListener, Exit> {
-    let mut addresses = tokio::net::lookup_host(&plan.listen).await.context("the address to listen on is not one")?;
-    let address = addresses.next().context("the address to listen on is not one")?;
+    let mut addresses = tokio::net::lookup_host(&plan.listen)
+        .await
+        .context("the address to listen on is not one")?;
+    let address = addresses
+        .next()
+        .context("the address to listen on is not one")?;
     if !address.ip().is_loopback() && !plan.insecure_listen {
         return Err(Exit::Usage(
             "without TLS the service listens on the machine's own address only; \
@@ -174,8 +202,12 @@ async fn bind(plan: &Plan) -> Result<TcpListener, Exit> {
         Ok(listener) => Ok(listener),
         Err(error) if plan.any_port && error.kind() == std::io::ErrorKind::AddrInUse => {
             eprintln!("{address} is in use; taking a free port");
-            Ok(TcpListener::bind(SocketAddr::new(address.ip(), 0)).await.context("no port is free")?)
+            Ok(TcpListener::bind(SocketAddr::new(address.ip(), 0))
+                .await
+                .context("no port is free")?)
         }
-        Err(error) => Err(anyhow::Error::new(error).context("the address cannot be listened on").into()),
+        Err(error) => Err(anyhow::Error::new(error)
+            .context("the address cannot be listened on")
+            .into()),
     }
 }

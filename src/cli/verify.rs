@@ -11,7 +11,9 @@ use super::input::InputOptions;
 use crate::catalog::Engine;
 use crate::microdata::TableError;
 use crate::privacy::Requirements;
-use crate::release::{Lineage, Manifest, PublishedTable, TableDescription, decode_csv, decode_parquet};
+use crate::release::{
+    Lineage, Manifest, PublishedTable, TableDescription, decode_csv, decode_parquet,
+};
 use crate::verify::{Evidence, verify};
 
 /// Options of `vizard verify`.
@@ -31,16 +33,28 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Exit> {
     let input = options.input.read()?;
     let job = &input.spec.job;
-    let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema()).map_err(Exit::of_engine)?;
-    let policy = engine.policy(input.table.schema()).map_err(Exit::of_engine)?;
+    let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
+        .map_err(Exit::of_engine)?;
+    let policy = engine
+        .policy(input.table.schema())
+        .map_err(Exit::of_engine)?;
     let requirements = Requirements::new(&input.table, policy, &input.preferences);
-    let manifest = std::fs::read(options.release.join("manifest.json")).context("manifest.json cannot be read")?;
+    let manifest = std::fs::read(options.release.join("manifest.json"))
+        .context("manifest.json cannot be read")?;
     let manifest: Manifest = serde_json::from_slice(&manifest).map_err(|error| {
-        Exit::Input("manifest.json".into(), TableError::Read(format!("JSON, line {}", error.line())))
+        Exit::Input(
+            "manifest.json".into(),
+            TableError::Read(format!("JSON, line {}", error.line())),
+        )
     })?;
-    let tables = manifest.tables.iter().map(|table| read_table(&options.release, table)).collect::<Result<Vec<_>, _>>()?;
+    let tables = manifest
+        .tables
+        .iter()
+        .map(|table| read_table(&options.release, table))
+        .collect::<Result<Vec<_>, _>>()?;
     let lineage = std::fs::read(&options.lineage).context("the lineage cannot be read")?;
-    let lineage = Lineage::from_csv(&lineage, &input.table).map_err(|error| unreadable("lineage", &error))?;
+    let lineage =
+        Lineage::from_csv(&lineage, &input.table).map_err(|error| unreadable("lineage", &error))?;
     let evidence = Evidence {
         table: &input.table,
         requirements: &requirements,
@@ -50,7 +64,11 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     };
     let verdict = verify(&evidence);
     println!("{}", serde_json::to_string_pretty(&verdict)?);
-    if verdict.holds() { Ok(()) } else { Err(Exit::VerificationFailed(verdict.failed_kinds())) }
+    if verdict.holds() {
+        Ok(())
+    } else {
+        Err(Exit::VerificationFailed(verdict.failed_kinds()))
+    }
 }
 
 fn read_table(folder: &Path, table: &TableDescription) -> Result<PublishedTable, Exit> {
@@ -60,7 +78,8 @@ fn read_table(folder: &Path, table: &TableDescription) -> Result<PublishedTable,
         return decode_csv(table, [bytes]).map_err(|error| unreadable(&table.name, &error));
     }
     let parquet = folder.join(format!("{}.parquet", table.name));
-    let bytes = std::fs::read(&parquet).with_context(|| format!("table {} is in no format known", table.name))?;
+    let bytes = std::fs::read(&parquet)
+        .with_context(|| format!("table {} is in no format known", table.name))?;
     decode_parquet(table, bytes).map_err(|error| unreadable(&table.name, &error))
 }
 

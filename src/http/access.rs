@@ -95,6 +95,9 @@ const JSON: &[ProblemKind] = &[
     StoreFull,
 ];
 
+/// Problems of a body that is to say nothing.
+const NOTHING: &[ProblemKind] = &[MalformedJson, BodyTooLarge, BodyTimeout, InvalidBody];
+
 /// All operations, by resource.
 pub const OPERATIONS: &[Operation] = &[
     at("create_key", "POST", "/v1/keys", ADMIN, JSON),
@@ -136,7 +139,6 @@ pub const OPERATIONS: &[Operation] = &[
             VersionMoved,
             HierarchyUnknown,
             InvalidData,
-            LimitExceeded,
             TooManyUploads,
             StoreFull,
         ],
@@ -228,7 +230,13 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     at("list_jobs", "GET", "/v1/jobs", STEWARD, &[InvalidQuery]),
     at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[]),
-    at("cancel_job", "POST", "/v1/jobs/{id}/cancel", STEWARD, &[]),
+    at(
+        "cancel_job",
+        "POST",
+        "/v1/jobs/{id}/cancel",
+        STEWARD,
+        NOTHING,
+    ),
     at(
         "stream_job_events",
         "GET",
@@ -270,14 +278,22 @@ pub const OPERATIONS: &[Operation] = &[
         "POST",
         "/v1/releases/{id}/publish",
         STEWARD,
-        &[PreferencesMoved, ReleaseState, StoreFull],
+        &[
+            MalformedJson,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
+            PreferencesMoved,
+            ReleaseState,
+            StoreFull,
+        ],
     ),
     at(
         "withdraw_release",
         "POST",
         "/v1/releases/{id}/withdraw",
         STEWARD,
-        &[],
+        NOTHING,
     ),
     at("get_health", "GET", "/healthz", Access::Public, &[]),
     at(

@@ -99,6 +99,30 @@ where
     }
 }
 
+/// A body that says nothing: none at all, or `{}`.
+pub struct NoBody;
+
+impl<S> FromRequest<S> for NoBody
+where
+    S: Send + Sync,
+    AppState: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Nothing {}
+        let limits = AppState::from_ref(state).settings.limits;
+        let (bytes_max, timeout) = (limits.json_bytes_max, limits.body_idle_timeout());
+        let body = whole_body(request.into_body(), bytes_max, timeout).await?;
+        if !body.is_empty() {
+            let Nothing {} = read_json(&body, ProblemKind::InvalidBody)?;
+        }
+        Ok(Self)
+    }
+}
+
 async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem> {
     let limits = &state.settings.limits;
     require_media_type(request.headers(), &["application/json"])?;

@@ -12,12 +12,16 @@ mod convert;
 pub mod described;
 mod extract;
 mod listener;
+mod negotiate;
 mod observe;
 pub mod openapi;
+mod precondition;
 pub mod problem;
+mod report_page;
 mod router;
 mod routes;
 mod state;
+mod upload;
 
 pub use listener::serve;
 pub use problem::{Problem, ProblemKind};

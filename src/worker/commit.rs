@@ -15,9 +15,15 @@ const PIECE_ZSTD_LEVEL: i32 = 3;
 
 /// What one job commits: documents, compressed pieces, lineage, and with
 /// `"publish": "automatic"` the check that publishing asks for.
-pub fn commit(table: &Table, engine: &Engine, spec: &JobSpec, produced: Produced) -> Result<ReleaseCommit, JobFailure> {
+pub fn commit(
+    table: &Table,
+    engine: &Engine,
+    spec: &JobSpec,
+    produced: Produced,
+) -> Result<ReleaseCommit, JobFailure> {
     let lineage = produced.lineage.to_csv(table);
-    let tables: Option<Vec<NewReleaseTable>> = produced.tables.into_iter().map(compressed).collect();
+    let tables: Option<Vec<NewReleaseTable>> =
+        produced.tables.into_iter().map(compressed).collect();
     let publish = match spec.publish {
         PublishMode::Manual => None,
         PublishMode::Automatic => Some(publish_check(table, engine)?),
@@ -41,14 +47,22 @@ fn compressed(table: EncodedTable) -> Option<NewReleaseTable> {
     let description = table.description;
     let compress = |piece: Piece| {
         let bytes = zstd::bulk::compress(&piece.bytes, PIECE_ZSTD_LEVEL).ok()?;
-        Some(NewPiece { bytes, raw_bytes: piece.bytes.len() as u64, rows: piece.rows })
+        Some(NewPiece {
+            bytes,
+            raw_bytes: piece.bytes.len() as u64,
+            rows: piece.rows,
+        })
     };
     Some(NewReleaseTable {
         columns: serde_json::to_value(&description.columns).ok()?,
         rows: description.rows,
         sha256: digest_bytes(&description.sha256)?,
         name: description.name,
-        pieces: table.pieces.into_par_iter().map(compress).collect::<Option<_>>()?,
+        pieces: table
+            .pieces
+            .into_par_iter()
+            .map(compress)
+            .collect::<Option<_>>()?,
     })
 }
 

@@ -45,7 +45,9 @@ pub async fn run(
             () = shutdown.cancelled() => break,
         };
         let Ok(slot) = slot else { break };
-        let Some(acquired) = next_job(&shared, &shutdown).await else { break };
+        let Some(acquired) = next_job(&shared, &shutdown).await else {
+            break;
+        };
         let (shared, drain) = (Arc::clone(&shared), drain.clone());
         tasks.spawn(async move {
             step::run_job(&shared, acquired, &drain).await;
@@ -53,7 +55,10 @@ pub async fn run(
         });
     }
     tasks.close();
-    if tokio::time::timeout(shared.settings.drain_timeout, tasks.wait()).await.is_err() {
+    if tokio::time::timeout(shared.settings.drain_timeout, tasks.wait())
+        .await
+        .is_err()
+    {
         tracing::info!("drain timeout: running jobs go back to the queue");
         drain.cancel();
         tasks.wait().await;
@@ -68,7 +73,11 @@ async fn next_job(shared: &Shared, shutdown: &CancellationToken) -> Option<Acqui
             return None;
         }
         // Not raced against shutdown: a job that was acquired must not be dropped.
-        match shared.store.job_acquire(shared.settings.name.clone(), shared.settings.lease_duration).await {
+        match shared
+            .store
+            .job_acquire(shared.settings.name.clone(), shared.settings.lease_duration)
+            .await
+        {
             Ok(Some(acquired)) => return Some(acquired),
             Ok(None) => {
                 let waited = shared.store.job_wait(shared.settings.poll_interval);

@@ -9,9 +9,17 @@ use crate::job::JobFailure;
 pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
     let interval = shared.settings.lease_duration / 2;
     loop {
-        match shared.store.job_sweep(JobFailure::AttemptsExhausted.problem()).await {
+        match shared
+            .store
+            .job_sweep(JobFailure::AttemptsExhausted.problem())
+            .await
+        {
             Ok(swept) if swept.failed + swept.cancelled > 0 => {
-                tracing::warn!(failed = swept.failed, cancelled = swept.cancelled, "ended abandoned jobs");
+                tracing::warn!(
+                    failed = swept.failed,
+                    cancelled = swept.cancelled,
+                    "ended abandoned jobs"
+                );
             }
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "sweep failed"),

@@ -59,7 +59,11 @@ impl Watch {
 
     /// The progress told since the last call.
     fn take_progress(&self) -> Option<Value> {
-        self.0.progress.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 }
 
@@ -67,7 +71,11 @@ impl Progress for Watch {
     fn report(&self, step: u32, steps: u32, label: &'static str, fraction: f64) {
         let fraction = (fraction.clamp(0.0, 1.0) * 1000.0).round() / 1000.0;
         let told = json!({"step": step, "steps": steps, "label": label, "fraction": fraction});
-        *self.0.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+        *self
+            .0
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 }
 
@@ -98,7 +106,10 @@ impl Lease {
             }
             unsent = watch.take_progress().or(unsent);
             let asked = tokio::time::Instant::now();
-            match store.job_heartbeat(self.job, self.token, self.duration, unsent.clone()).await {
+            match store
+                .job_heartbeat(self.job, self.token, self.duration, unsent.clone())
+                .await
+            {
                 Ok(heartbeat) => {
                     extended = asked;
                     unsent = None;

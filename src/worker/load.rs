@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::ids::DatasetId;
 use crate::microdata::{
-    HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table, TableBuilder, TableError, decode_chunk,
+    HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table, TableBuilder,
+    TableError, decode_chunk,
 };
 use crate::store::{JobRow, Store, StoreError, VersionRow};
 
@@ -36,9 +37,13 @@ pub enum LoadError {
 }
 
 /// Schema and version of a dataset: what is known before its records are read.
-pub async fn describe(store: &dyn Store, job: &JobRow) -> Result<(Arc<Schema>, VersionRow), LoadError> {
+pub async fn describe(
+    store: &dyn Store,
+    job: &JobRow,
+) -> Result<(Arc<Schema>, VersionRow), LoadError> {
     let dataset = store.dataset_get(job.dataset).await?;
-    let schema: Schema = serde_json::from_value(dataset.schema).map_err(|_| inconsistent("datasets", "schema", job.dataset))?;
+    let schema: Schema = serde_json::from_value(dataset.schema)
+        .map_err(|_| inconsistent("datasets", "schema", job.dataset))?;
     let version = store.version_get(job.dataset, job.dataset_version).await?;
     Ok((Arc::new(schema), version))
 }
@@ -53,10 +58,22 @@ pub async fn load(
     let hierarchies = pinned_hierarchies(store, job.dataset, &version).await?;
     let mut chunks = Vec::with_capacity(version.chunks as usize);
     for position in 0..version.chunks {
-        chunks.push(store.chunk_get(job.dataset, version.version, position).await?);
+        chunks.push(
+            store
+                .chunk_get(job.dataset, version.version, position)
+                .await?,
+        );
     }
-    let preferences = store.preferences_at(job.dataset, job.preference_version).await?;
-    Ok(Loaded { schema, version, hierarchies, chunks, preferences })
+    let preferences = store
+        .preferences_at(job.dataset, job.preference_version)
+        .await?;
+    Ok(Loaded {
+        schema,
+        version,
+        hierarchies,
+        chunks,
+        preferences,
+    })
 }
 
 async fn pinned_hierarchies(
@@ -92,14 +109,22 @@ impl Loaded {
         let documents = std::mem::take(&mut self.preferences);
         documents
             .into_iter()
-            .map(|(subject, document)| match serde_json::from_value(document) {
-                Ok(terms) => Ok(Preference { subject, terms }),
-                Err(_) => Err(inconsistent("preferences", "document", self.version.dataset).into()),
-            })
+            .map(
+                |(subject, document)| match serde_json::from_value(document) {
+                    Ok(terms) => Ok(Preference { subject, terms }),
+                    Err(_) => {
+                        Err(inconsistent("preferences", "document", self.version.dataset).into())
+                    }
+                },
+            )
             .collect()
     }
 }
 
 fn inconsistent(table: &'static str, column: &'static str, dataset: DatasetId) -> StoreError {
-    StoreError::Inconsistent { table, column, row: dataset.to_string() }
+    StoreError::Inconsistent {
+        table,
+        column,
+        row: dataset.to_string(),
+    }
 }

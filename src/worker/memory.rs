@@ -16,7 +16,10 @@ pub struct MemoryBudget {
 impl MemoryBudget {
     /// A budget of `bytes_max` bytes, counted in whole MiB, at least one.
     pub fn new(bytes_max: u64) -> Self {
-        Self { permits: Arc::new(Semaphore::new(permits(bytes_max) as usize)), bytes_max }
+        Self {
+            permits: Arc::new(Semaphore::new(permits(bytes_max) as usize)),
+            bytes_max,
+        }
     }
 
     /// Bytes that all jobs may use together.
@@ -29,12 +32,17 @@ impl MemoryBudget {
         if permits(bytes) > permits(self.bytes_max) {
             return None;
         }
-        Arc::clone(&self.permits).acquire_many_owned(permits(bytes)).await.ok()
+        Arc::clone(&self.permits)
+            .acquire_many_owned(permits(bytes))
+            .await
+            .ok()
     }
 }
 
 fn permits(bytes: u64) -> u32 {
-    u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX).max(1)
+    u32::try_from(bytes.div_ceil(PERMIT_BYTES))
+        .unwrap_or(u32::MAX)
+        .max(1)
 }
 
 /// Bytes that a job on `records` × `attributes` is estimated to need: the
@@ -43,7 +51,8 @@ fn permits(bytes: u64) -> u32 {
 pub fn estimate_bytes(records: u64, attributes: u64) -> u64 {
     const PER_CELL_BYTES: u64 = 48;
     const PER_RECORD_BYTES: u64 = 256;
-    (64 << 20) + records.saturating_mul(PER_RECORD_BYTES + attributes.saturating_mul(PER_CELL_BYTES))
+    (64 << 20)
+        + records.saturating_mul(PER_RECORD_BYTES + attributes.saturating_mul(PER_CELL_BYTES))
 }
 
 #[cfg(test)]

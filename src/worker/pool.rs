@@ -19,13 +19,20 @@ impl CpuPool {
     /// A pool of `threads` threads.
     pub fn new(threads: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        Ok(Self(builder.thread_name(|index| format!("engine-{index}")).build()?))
+        Ok(Self(
+            builder
+                .thread_name(|index| format!("engine-{index}"))
+                .build()?,
+        ))
     }
 
     /// Runs `work` on the pool, and everything that it spawns there.
     ///
     /// Dropping the future does not stop the work; it has a cancel flag for that.
-    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Panicked> {
         let (sender, receiver) = oneshot::channel();
         self.0.spawn(move || {
             // Unwind safety: whatever the work shared is thrown away with it.
@@ -44,7 +51,10 @@ mod tests {
     #[tokio::test]
     async fn a_panic_ends_the_work_and_not_the_pool() {
         let pool = CpuPool::new(1).unwrap();
-        assert_eq!(pool.run(|| -> u8 { panic!("made to fail") }).await, Err(Panicked));
+        assert_eq!(
+            pool.run(|| -> u8 { panic!("made to fail") }).await,
+            Err(Panicked)
+        );
         assert_eq!(pool.run(|| 7).await, Ok(7));
     }
 }

@@ -53,15 +53,35 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
                 () = done.cancelled() => {}
             }
         };
-        let (ended, (), ()) = tokio::join!(work, lease.keep(shared.store.as_ref(), &watch, &done), drained);
+        let (ended, (), ()) = tokio::join!(
+            work,
+            lease.keep(shared.store.as_ref(), &watch, &done),
+            drained
+        );
         ended
     };
     let written = match (watch.stopped(), ended) {
         (Some(StopReason::LeaseLost), _) | (None, Ended::Retry) => Ok("retry"),
-        (Some(StopReason::Drained), _) => shared.store.job_yield(job.id, token).await.map(|()| "yielded"),
-        (Some(StopReason::Cancelled), _) => shared.store.job_cancelled(job.id, token).await.map(|()| "cancelled"),
-        (None, Ended::Done(commit)) => shared.store.job_complete(job.id, token, *commit).await.map(|_| "succeeded"),
-        (None, Ended::Failed(failure)) => shared.store.job_fail(job.id, token, failure.problem()).await.map(|()| "failed"),
+        (Some(StopReason::Drained), _) => shared
+            .store
+            .job_yield(job.id, token)
+            .await
+            .map(|()| "yielded"),
+        (Some(StopReason::Cancelled), _) => shared
+            .store
+            .job_cancelled(job.id, token)
+            .await
+            .map(|()| "cancelled"),
+        (None, Ended::Done(commit)) => shared
+            .store
+            .job_complete(job.id, token, *commit)
+            .await
+            .map(|_| "succeeded"),
+        (None, Ended::Failed(failure)) => shared
+            .store
+            .job_fail(job.id, token, failure.problem())
+            .await
+            .map(|()| "failed"),
     };
     match written {
         Ok(outcome) => {
@@ -72,7 +92,9 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             metrics::counter!("vizard_lease_losses_total").increment(1);
             tracing::warn!(job = %job.id, "lease lost: the work is thrown away");
         }
-        Err(error) => tracing::warn!(job = %job.id, %error, "the end of the job could not be written"),
+        Err(error) => {
+            tracing::warn!(job = %job.id, %error, "the end of the job could not be written")
+        }
     }
 }
 
@@ -97,7 +119,10 @@ async fn produce_release(shared: &Arc<Shared>, job: &JobRow, watch: &Watch) -> E
     };
     let Some(_admitted) = admitted else {
         let memory_bytes_max = shared.memory.bytes_max();
-        return Ended::Failed(JobFailure::TooLarge { needed_bytes: needed, memory_bytes_max });
+        return Ended::Failed(JobFailure::TooLarge {
+            needed_bytes: needed,
+            memory_bytes_max,
+        });
     };
     let loaded = match load::load(shared.store.as_ref(), job, schema, version).await {
         Ok(loaded) => loaded,
@@ -153,12 +178,20 @@ fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) ->
         // The API fills the seed in when it takes the job, so that a second
         // attempt gives the same bytes.
         let seed = spec.seed.ok_or(JobFailure::Internal)?;
-        let context = RunContext { seed, progress: watch, cancel: watch.flag() };
+        let context = RunContext {
+            seed,
+            progress: watch,
+            cancel: watch.flag(),
+        };
         let produced = produce(&assignment, &context, &mut Unobserved)?;
         if let Some(verdict) = produced.verdict.as_ref().filter(|verdict| !verdict.holds()) {
-            return Err(JobFailure::VerificationFailed { checks: verdict.failed_kinds() });
+            return Err(JobFailure::VerificationFailed {
+                checks: verdict.failed_kinds(),
+            });
         }
-        Ok(Ended::Done(Box::new(commit(&table, &engine, &spec, produced)?)))
+        Ok(Ended::Done(Box::new(commit(
+            &table, &engine, &spec, produced,
+        )?)))
     };
     run().unwrap_or_else(|failure| match failure {
         // The stop reason decides what is written.

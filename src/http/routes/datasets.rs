@@ -15,7 +15,8 @@ use super::super::described::SchemaDocument;
 use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::page::{PageQuery, PageView};
+use super::page::PageView;
+use super::query::PageQuery;
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, NewDataset, VersionRow};
 

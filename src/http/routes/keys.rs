@@ -13,7 +13,8 @@ use super::super::auth::{KeyError, Role, create_key as make_key};
 use super::super::extract::{JsonBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::page::{PageQuery, PageView};
+use super::page::PageView;
+use super::query::PageQuery;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::KeyRow;
 

@@ -2,11 +2,35 @@
 
 pub mod datasets;
 pub mod documentation;
+pub mod documents;
+pub mod engines;
 pub mod health;
+pub mod hierarchies;
+pub mod job_events;
+pub mod job_view;
+pub mod jobs;
 pub mod keys;
 pub mod page;
+pub mod preference_import;
+pub mod preferences;
+pub mod query;
+pub mod records;
+pub mod releases;
+pub mod tables;
+
+use super::problem::Problem;
+use crate::microdata::Schema;
+use crate::store::DatasetRow;
 
 /// Bytes as hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The schema of a stored dataset.
+fn stored_schema(dataset: &DatasetRow) -> Result<Schema, Problem> {
+    serde_json::from_value(dataset.schema.clone()).map_err(|_| {
+        tracing::error!(dataset = %dataset.id, "a stored schema cannot be read");
+        Problem::internal()
+    })
 }

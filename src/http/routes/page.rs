@@ -1,38 +1,11 @@
-//! Pages of lists: what is asked for, and what is answered.
+//! Pages of lists: what is asked of the store, and what is answered.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::super::problem::{Problem, ProblemKind};
 use crate::store::{PAGE_LIMIT_MAX, Page, PageRequest};
-
-/// Items on a page unless the client says otherwise.
-const LIMIT_DEFAULT: u32 = 50;
-
-/// Which part of a list is wanted.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct PageQuery {
-    /// Items on the page.
-    #[serde(default = "limit_default")]
-    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
-    pub limit: u32,
-    /// `next_cursor` of the page before; absent: the newest.
-    pub cursor: Option<Uuid>,
-}
-
-fn limit_default() -> u32 {
-    LIMIT_DEFAULT
-}
-
-impl PageQuery {
-    /// The page as the store is asked for it.
-    pub fn request(&self) -> Result<PageRequest, Problem> {
-        page_request(self.limit, self.cursor)
-    }
-}
 
 /// The page as the store is asked for it.
 pub fn page_request(limit: u32, cursor: Option<Uuid>) -> Result<PageRequest, Problem> {

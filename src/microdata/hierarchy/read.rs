@@ -25,7 +25,14 @@ pub enum HierarchyFormat {
 impl HierarchyFormat {
     /// The format that a media type names, parameters aside.
     pub fn of_media_type(media_type: &str) -> Option<Self> {
-        match media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+        match media_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
             "text/csv" => Some(Self::Csv),
             "application/json" => Some(Self::Json),
             _ => None,

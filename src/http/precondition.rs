@@ -1,0 +1,126 @@
+//! `If-Match` and `If-None-Match`: only on what the client has seen.
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+use super::problem::{Problem, ProblemKind};
+
+/// Which tags a header names.
+#[derive(Debug, PartialEq, Eq)]
+enum Tags {
+    Any,
+    Listed(Vec<String>),
+}
+
+/// What a request demands of the thing as it is now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Precondition {
+    matching: Option<Tags>,
+    not_matching: Option<Tags>,
+}
+
+impl Precondition {
+    /// What the headers demand; `None` where they demand nothing.
+    pub fn read(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+        let matching = tags(headers, &header::IF_MATCH)?;
+        let not_matching = tags(headers, &header::IF_NONE_MATCH)?;
+        let demands = matching.is_some() || not_matching.is_some();
+        Ok(demands.then_some(Self {
+            matching,
+            not_matching,
+        }))
+    }
+
+    /// A problem unless the demand is met; `tag` is the present tag, without
+    /// quotes, `None` where there is no such thing.
+    pub fn require(&self, tag: Option<&str>) -> Result<(), Problem> {
+        let has = |tags: &Tags| match (tags, tag) {
+            (_, None) => false,
+            (Tags::Any, Some(_)) => true,
+            (Tags::Listed(listed), Some(tag)) => listed.iter().any(|one| one == tag),
+        };
+        let is_met =
+            self.matching.as_ref().is_none_or(has) && !self.not_matching.as_ref().is_some_and(has);
+        if is_met {
+            return Ok(());
+        }
+        let detail = "read it again, and decide again";
+        Err(Problem::new(ProblemKind::PreconditionFailed, detail))
+    }
+
+    /// Whether the client has the thing with this tag already (`If-None-Match`
+    /// on reading).
+    pub fn has_already(&self, tag: &str) -> bool {
+        match &self.not_matching {
+            Some(Tags::Any) => true,
+            Some(Tags::Listed(listed)) => listed.iter().any(|one| one == tag),
+            None => false,
+        }
+    }
+}
+
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
+    let unreadable = || {
+        let detail = format!("{name} holds tags in double quotes, or `*`");
+        Problem::new(ProblemKind::InvalidHeader, detail)
+    };
+    let mut listed = Vec::new();
+    let mut values = headers.get_all(name).iter().peekable();
+    if values.peek().is_none() {
+        return Ok(None);
+    }
+    for value in values {
+        for tag in value.to_str().map_err(|_| unreadable())?.split(',') {
+            let tag = tag.trim();
+            if tag == "*" {
+                return Ok(Some(Tags::Any));
+            }
+            let tag = tag.strip_prefix("W/").unwrap_or(tag);
+            let inside = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+            listed.push(inside.ok_or_else(unreadable)?.to_owned());
+        }
+    }
+    Ok(Some(Tags::Listed(listed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn precondition(name: HeaderName, value: &'static str) -> Precondition {
+        let headers = HeaderMap::from_iter([(name, value.parse().expect("a value"))]);
+        Precondition::read(&headers)
+            .expect("it can be read")
+            .expect("it demands")
+    }
+
+    #[test]
+    fn if_match_wants_one_of_the_tags() {
+        let listed = precondition(header::IF_MATCH, "\"3\", \"5\"");
+        assert!(listed.require(Some("5")).is_ok());
+        assert!(listed.require(Some("4")).is_err());
+        assert!(listed.require(None).is_err());
+        let any = precondition(header::IF_MATCH, "*");
+        assert!(any.require(Some("4")).is_ok());
+        assert!(any.require(None).is_err());
+    }
+
+    #[test]
+    fn if_none_match_wants_none_of_them() {
+        let any = precondition(header::IF_NONE_MATCH, "*");
+        assert!(any.require(None).is_ok());
+        assert!(any.require(Some("1")).is_err());
+        let listed = precondition(header::IF_NONE_MATCH, "W/\"a\"");
+        assert!(listed.has_already("a"));
+        assert!(!listed.has_already("b"));
+    }
+
+    #[test]
+    fn a_tag_without_quotes_is_refused() {
+        let headers = HeaderMap::from_iter([(header::IF_MATCH, "3".parse().expect("a value"))]);
+        assert!(Precondition::read(&headers).is_err());
+        assert_eq!(
+            Precondition::read(&HeaderMap::new()).expect("nothing"),
+            None
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Report and verification of a release: all of it for stewards, the public
+//! part for analysts.
+//!
+//! Public is what the release alone shows: measures that need the original
+//! table stay with stewards, and of the verification analysts see which
+//! guarantees were claimed and attained, not where they came out worst.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::{Principal, Role};
+use super::super::extract::UrlPath;
+use super::super::negotiate::preferred;
+use super::super::problem::Problem;
+use super::super::report_page;
+use super::super::state::AppState;
+use super::releases::visible_release;
+use crate::ids::ReleaseId;
+use crate::store::ReleaseDocument;
+use crate::utility::{UtilityReport, public_part};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(get_release_report))
+        .routes(routes!(get_release_verification))
+}
+
+/// Utility and risk of a release.
+#[derive(ToSchema)]
+#[schema(as = Report)]
+#[allow(
+    dead_code,
+    reason = "describes `utility::UtilityReport`, which knows nothing of OpenAPI"
+)]
+struct ReportDocument {
+    /// `vizard-report/1`.
+    format: String,
+    /// Records published.
+    records: u64,
+    /// Measures by name.
+    measures: std::collections::BTreeMap<String, MeasureDocument>,
+}
+
+/// One measure of a report.
+#[derive(ToSchema)]
+#[schema(as = Measure)]
+#[allow(
+    dead_code,
+    reason = "describes `utility::Measure`, which knows nothing of OpenAPI"
+)]
+struct MeasureDocument {
+    /// A short name for people.
+    title: String,
+    /// Who may see it: `analyst` or `steward`.
+    audience: String,
+    /// The definition, in words and symbols.
+    definition: String,
+    /// Where the definition comes from.
+    source: String,
+    /// The figures.
+    value: Value,
+}
+
+/// What the verifier found.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Verification)]
+struct VerificationView {
+    /// Whether every guarantee and every structural check holds.
+    holds: bool,
+    /// What the manifest claims, and what the published bytes attain.
+    #[schema(value_type = Vec<CheckDocument>)]
+    guarantees: Vec<Value>,
+    /// What every release must be. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<CheckDocument>>)]
+    structure: Option<Value>,
+    /// What attacks attain. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<CheckDocument>>)]
+    attacks: Option<Value>,
+}
+
+/// One check of a verification.
+#[derive(ToSchema)]
+#[schema(as = Check)]
+#[allow(
+    dead_code,
+    reason = "describes `verify::Check`, which knows nothing of OpenAPI"
+)]
+struct CheckDocument {
+    /// What was checked.
+    kind: String,
+    /// Attribute concerned, where one is.
+    #[schema(required = false, nullable = false)]
+    attribute: Option<String>,
+    /// What is claimed or demanded.
+    #[schema(required = false)]
+    claimed: Option<f64>,
+    /// What the published tables attain.
+    attained: Option<f64>,
+    /// Whether it is good enough.
+    holds: bool,
+}
+
+/// Read a release's report
+///
+/// Utility and risk; measures that need the original table are for stewards.
+#[utoipa::path(
+    get, path = "/v1/releases/{id}/report", operation_id = "get_release_report", tag = "releases",
+    params(("id" = ReleaseId, Path, description = "The release.")),
+    responses((status = 200, description = "The report; as a page with pictures for `Accept: text/html`.",
+        content((ReportDocument = "application/json"), (String = "text/html")))),
+)]
+async fn get_release_report(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<ReleaseId>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let media_type = preferred(&headers, &["application/json", "text/html"])?;
+    let release = visible_release(&state, &principal, id).await?;
+    let stored = state.store.release_document(id, ReleaseDocument::Report);
+    let report: UtilityReport = serde_json::from_value(stored.await?).map_err(|_| {
+        tracing::error!(release = %id, "a stored report cannot be read");
+        Problem::internal()
+    })?;
+    let report = match principal.has(Role::Steward) {
+        true => report,
+        false => public_part(&report),
+    };
+    let vary = [(header::VARY, "accept")];
+    if media_type == "text/html" {
+        let page = report_page::render(&release, &report);
+        return Ok((vary, report_page::HEADERS, Html(page)).into_response());
+    }
+    Ok((vary, Json(report)).into_response())
+}
+
+/// Read a release's verification
+#[utoipa::path(
+    get, path = "/v1/releases/{id}/verification", operation_id = "get_release_verification", tag = "releases",
+    params(("id" = ReleaseId, Path, description = "The release.")),
+    responses((status = 200, description = "What the verifier found.", body = VerificationView)),
+)]
+async fn get_release_verification(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<ReleaseId>,
+) -> Result<Json<VerificationView>, Problem> {
+    visible_release(&state, &principal, id).await?;
+    let stored = state
+        .store
+        .release_document(id, ReleaseDocument::Verification);
+    let mut verdict = stored.await?;
+    let is_steward = principal.has(Role::Steward);
+    let guarantees = match verdict["guarantees"].take() {
+        Value::Array(checks) if is_steward => checks,
+        Value::Array(checks) => checks.iter().map(public_check).collect(),
+        _ => Vec::new(),
+    };
+    let mut private = |name: &str| is_steward.then(|| verdict[name].take());
+    let (structure, attacks) = (private("structure"), private("attacks"));
+    Ok(Json(VerificationView {
+        holds: verdict["holds"] == true,
+        guarantees,
+        structure,
+        attacks,
+    }))
+}
+
+/// What analysts see of a check.
+fn public_check(check: &Value) -> Value {
+    const PUBLIC: [&str; 5] = ["kind", "attribute", "claimed", "attained", "holds"];
+    let fields = check.as_object().into_iter().flatten();
+    let public = fields.filter(|(name, _)| PUBLIC.contains(&name.as_str()));
+    Value::Object(
+        public
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
+}

@@ -1,0 +1,186 @@
+//! Hierarchies: put under a name, immutable, addressed by name or digest.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::convert::table_problem;
+use super::super::extract::{UrlPath, UrlQuery, require_media_type, whole_body};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::query::{HierarchyGetQuery, HierarchyPutQuery};
+use crate::microdata::schema::NAME_CHARACTERS_MAX;
+use crate::microdata::{HierarchyFormat, HierarchySource};
+use crate::store::{HierarchyPut, HierarchyRow, NewHierarchy};
+
+/// Media types of hierarchies.
+const MEDIA_TYPES: [&str; 2] = ["text/csv", "application/json"];
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(put_hierarchy, get_hierarchy))
+}
+
+/// A hierarchy that was put.
+#[derive(Debug, Serialize, ToSchema)]
+struct HierarchyView {
+    /// Its name.
+    #[schema(examples("education"))]
+    name: String,
+    /// SHA-256 of what it says, whatever form it came in.
+    digest: String,
+    /// Number of leaves; 0 for intervals, whose leaves are a dataset's values.
+    #[schema(examples(16))]
+    leaves: u64,
+    /// Steps from the root to the deepest leaf.
+    #[schema(examples(3))]
+    height: u32,
+}
+
+/// A hierarchy as it is kept, without its content.
+#[derive(Debug, Serialize, ToSchema)]
+struct HierarchyDetailView {
+    #[serde(flatten)]
+    hierarchy: HierarchyView,
+    /// 1, 2, … under that name.
+    revision: u64,
+    /// Media type that it came in.
+    media_type: String,
+    /// When it was put.
+    created_at: DateTime<Utc>,
+}
+
+/// Put a hierarchy
+///
+/// The same content again changes nothing. Other content under a name that is
+/// taken needs `new_version=true`; datasets keep what they pinned.
+#[utoipa::path(
+    put, path = "/v1/hierarchies/{name}", operation_id = "put_hierarchy", tag = "hierarchies",
+    params(("name" = String, Path, description = "Its name, 1 to 64 characters."), HierarchyPutQuery),
+    request_body(description = "CSV with one line a leaf, from leaf to root; or a JSON tree; or JSON intervals.",
+        content((String = "text/csv", example = "primary;school;*\nsecondary;school;*\nuniversity;*\n"),
+                (Object = "application/json", example = json!({"intervals": {"origin": 0, "width": 5, "fanouts": [2, 5]}})))),
+    responses(
+        (status = 200, description = "It is there already.", body = HierarchyView),
+        (status = 201, description = "It was put.", body = HierarchyView)),
+)]
+async fn put_hierarchy(
+    State(state): State<AppState>,
+    UrlPath(name): UrlPath<String>,
+    UrlQuery(query): UrlQuery<HierarchyPutQuery>,
+    request: Request,
+) -> Result<(StatusCode, Json<HierarchyView>), Problem> {
+    check_name(&name)?;
+    let limits = &state.settings.limits;
+    let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
+    let (bytes_max, timeout) = (limits.hierarchy_bytes_max, limits.body_idle_timeout());
+    let content = whole_body(request.into_body(), bytes_max, timeout).await?;
+    let new = read(name, media_type, content.into(), query.new_version).await?;
+    let view = HierarchyView {
+        name: new.name.clone(),
+        digest: new.digest.clone(),
+        leaves: new.leaves,
+        height: new.height,
+    };
+    match state.store.hierarchy_put(new).await? {
+        HierarchyPut::Created => Ok((StatusCode::CREATED, Json(view))),
+        HierarchyPut::Unchanged => Ok((StatusCode::OK, Json(view))),
+        HierarchyPut::Conflict => Err(Problem::new(
+            ProblemKind::HierarchyExists,
+            "hierarchies are immutable; new_version=true makes a new revision",
+        )
+        .with_hierarchy(view.name)),
+    }
+}
+
+/// Describe a hierarchy
+///
+/// With `content=true`: its content as it was put.
+#[utoipa::path(
+    get, path = "/v1/hierarchies/{name}", operation_id = "get_hierarchy", tag = "hierarchies",
+    params(("name" = String, Path, description = "Its name."), HierarchyGetQuery),
+    responses((status = 200, description = "The hierarchy, or its content.",
+        content((HierarchyDetailView = "application/json"), (String = "text/csv")))),
+)]
+async fn get_hierarchy(
+    State(state): State<AppState>,
+    UrlPath(name): UrlPath<String>,
+    UrlQuery(query): UrlQuery<HierarchyGetQuery>,
+) -> Result<Response, Problem> {
+    check_name(&name)?;
+    let row = match query.digest {
+        Some(digest) => state.store.hierarchy_get_by_digest(digest).await?,
+        None => state.store.hierarchy_get(name.clone()).await?,
+    };
+    if row.name != name {
+        return Err(Problem::not_found("hierarchy"));
+    }
+    if query.content {
+        let media_type = match row.media_type.as_str() {
+            "text/csv" => HeaderValue::from_static("text/csv"),
+            _ => HeaderValue::from_static("application/json"),
+        };
+        return Ok(([(header::CONTENT_TYPE, media_type)], row.content).into_response());
+    }
+    Ok(Json(HierarchyDetailView::from(row)).into_response())
+}
+
+impl From<HierarchyRow> for HierarchyDetailView {
+    fn from(row: HierarchyRow) -> Self {
+        Self {
+            hierarchy: HierarchyView {
+                name: row.name,
+                digest: row.digest,
+                leaves: row.leaves,
+                height: row.height,
+            },
+            revision: row.revision,
+            media_type: row.media_type,
+            created_at: row.created_at,
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let characters = name.chars().count();
+    if (1..=NAME_CHARACTERS_MAX).contains(&characters) && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let detail = "a name has 1 to 64 characters and no control character";
+    Err(Problem::new(ProblemKind::InvalidId, detail))
+}
+
+/// Reads the content where a large tree keeps nobody waiting.
+async fn read(
+    name: String,
+    media_type: &str,
+    content: Vec<u8>,
+    allow_new_version: bool,
+) -> Result<NewHierarchy, Problem> {
+    let media_type = media_type.to_owned();
+    let reading = tokio::task::spawn_blocking(move || {
+        let format = match media_type.as_str() {
+            "text/csv" => HierarchyFormat::Csv,
+            _ => HierarchyFormat::Json,
+        };
+        let hierarchy = HierarchySource::read(&content, format)?;
+        Ok(NewHierarchy {
+            name,
+            digest: hierarchy.digest(),
+            leaves: hierarchy.leaf_count() as u64,
+            height: hierarchy.height(),
+            media_type,
+            content,
+            allow_new_version,
+        })
+    });
+    match reading.await {
+        Ok(read) => read.map_err(|error| table_problem(&error, ProblemKind::InvalidHierarchy)),
+        Err(_) => Err(Problem::internal()),
+    }
+}

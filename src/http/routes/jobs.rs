@@ -1,0 +1,160 @@
+//! Jobs: queued, looked at, stopped.
+//!
+//! A job is checked before it is queued: what can be known to be wrong
+//! without reading a record is answered at once. It pins the latest versions
+//! of records and preferences.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::extract::{JsonBody, NoBody, UrlPath, UrlQuery};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::job_view::JobView;
+use super::page::{PageView, page_request};
+use super::query::JobQuery;
+use crate::catalog::Engine;
+use crate::ids::JobId;
+use crate::job::{JobFailure, JobSpec};
+use crate::store::{DatasetRow, JobFilter, JobRow, NewJob, StoreError};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(create_job, list_jobs))
+        .routes(routes!(get_job))
+        .routes(routes!(cancel_job))
+}
+
+/// Queue a job
+///
+/// One run of one engine on one version of a dataset, under the preferences
+/// in force now.
+#[utoipa::path(
+    post, path = "/v1/jobs", operation_id = "create_job", tag = "jobs",
+    request_body(content = JobSpec, example = json!({
+        "dataset": "dataset_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b70", "engine": "lgb",
+        "parameters": {"k": 5, "l": 8, "generalization": "mdp"}, "publish": "manual"})),
+    responses((status = 202, description = "The queued job.", body = JobView,
+        headers(("location" = String, description = "Path of the job.")))),
+)]
+async fn create_job(
+    State(state): State<AppState>,
+    principal: Principal,
+    JsonBody(mut spec): JsonBody<JobSpec>,
+) -> Result<(StatusCode, [(HeaderName, String); 1], Json<JobView>), Problem> {
+    principal.sees(spec.dataset, "dataset")?;
+    let dataset = state.store.dataset_get(spec.dataset).await?;
+    let version = check(&spec, &dataset)?;
+    // With the seed settled here, every attempt makes the same release.
+    spec.seed = Some(match spec.seed {
+        Some(seed) => seed,
+        None => random_seed()?,
+    });
+    spec.version = Some(version);
+    let job = NewJob {
+        id: JobId::generate(),
+        dataset: spec.dataset,
+        dataset_version: version,
+        preference_version: dataset.preference_version,
+        engine: spec.engine.clone(),
+        publish: spec.publish.as_str().into(),
+        spec: serde_json::to_value(&spec).map_err(|_| Problem::internal())?,
+        created_by: principal.name().to_owned(),
+    };
+    let row = state.store.job_create(job).await?;
+    let location = [(header::LOCATION, format!("/v1/jobs/{}", row.id))];
+    Ok((StatusCode::ACCEPTED, location, Json(row.into())))
+}
+
+/// List jobs
+#[utoipa::path(
+    get, path = "/v1/jobs", operation_id = "list_jobs", tag = "jobs",
+    params(JobQuery),
+    responses((status = 200, description = "One page of jobs, newest first.", body = PageView<JobView>)),
+)]
+async fn list_jobs(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlQuery(query): UrlQuery<JobQuery>,
+) -> Result<Json<PageView<JobView>>, Problem> {
+    let filter = JobFilter {
+        states: query.state.into_iter().collect(),
+        dataset: query.dataset,
+        only: principal.datasets().map(<[_]>::to_vec),
+    };
+    let request = page_request(query.limit, query.cursor)?;
+    let page = state.store.job_list(request, filter).await?;
+    Ok(Json(PageView::of(page, JobView::from)))
+}
+
+/// Look at a job
+#[utoipa::path(
+    get, path = "/v1/jobs/{id}", operation_id = "get_job", tag = "jobs",
+    params(("id" = JobId, Path, description = "The job.")),
+    responses((status = 200, description = "The job.", body = JobView)),
+)]
+async fn get_job(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<JobId>,
+) -> Result<Json<JobView>, Problem> {
+    Ok(Json(visible_job(&state, &principal, id).await?.into()))
+}
+
+/// Stop a job
+///
+/// A queued job is cancelled at once, a running one within a second of engine
+/// time; one that has ended stays as it is.
+#[utoipa::path(
+    post, path = "/v1/jobs/{id}/cancel", operation_id = "cancel_job", tag = "jobs",
+    params(("id" = JobId, Path, description = "The job.")),
+    responses((status = 200, description = "The job, asked to stop.", body = JobView)),
+)]
+async fn cancel_job(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<JobId>,
+    NoBody: NoBody,
+) -> Result<Json<JobView>, Problem> {
+    visible_job(&state, &principal, id).await?;
+    Ok(Json(state.store.job_cancel_request(id).await?.into()))
+}
+
+/// A job that the principal may see.
+pub(super) async fn visible_job(
+    state: &AppState,
+    principal: &Principal,
+    id: JobId,
+) -> Result<JobRow, Problem> {
+    let job = state.store.job_get(id).await?;
+    principal.sees(job.dataset, "job")?;
+    Ok(job)
+}
+
+/// Checks what can be checked without a record; answers the version to run on.
+fn check(spec: &JobSpec, dataset: &DatasetRow) -> Result<u64, Problem> {
+    let schema = super::stored_schema(dataset)?;
+    Engine::parse(&spec.engine, &spec.parameters, &schema).map_err(JobFailure::from)?;
+    match spec.version.unwrap_or(dataset.version) {
+        0 if dataset.version == 0 => {
+            let detail = "upload records first";
+            Err(Problem::new(ProblemKind::NoRecords, detail))
+        }
+        version if (1..=dataset.version).contains(&version) => Ok(version),
+        _ => Err(StoreError::NotFound { what: "version" }.into()),
+    }
+}
+
+fn random_seed() -> Result<u64, Problem> {
+    use rand::TryRng;
+    let seed = rand::rngs::SysRng.try_next_u64();
+    // JSON numbers are exact up to 2^53 everywhere.
+    seed.map(|seed| seed >> 11).map_err(|_| {
+        tracing::error!("the operating system gives no random numbers");
+        Problem::internal()
+    })
+}

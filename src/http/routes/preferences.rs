@@ -1,0 +1,200 @@
+//! Preferences of single subjects, guarded by entity tags.
+//!
+//! The tag of a document is the preference version that brought it. A subject
+//! stands in the path and in no log: logs know the matched path alone.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::convert::table_problem;
+use super::super::described::TermsDocument;
+use super::super::extract::{JsonBody, UrlPath};
+use super::super::precondition::Precondition;
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::super::upload::load_hierarchies;
+use crate::ids::DatasetId;
+use crate::microdata::{Preference, ReadLimits, RecordFormat, Target, read_preferences};
+use crate::store::{DatasetRow, PreferenceRow, StoreError};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(put_preference, get_preference, delete_preference))
+}
+
+/// A preference version, as an entity tag.
+type Tag = [(HeaderName, HeaderValue); 1];
+
+/// One subject's terms in force.
+#[derive(Debug, Serialize, ToSchema)]
+struct PreferenceView {
+    /// The subject.
+    #[schema(examples("1002"))]
+    subject: String,
+    /// The preference version that brought the terms.
+    version: u64,
+    /// What the subject asks for.
+    #[schema(value_type = TermsDocument)]
+    terms: Value,
+}
+
+/// What taking terms out of force made.
+#[derive(Debug, Serialize, ToSchema)]
+struct PreferenceGoneView {
+    /// The subject.
+    subject: String,
+    /// The new preference version.
+    version: u64,
+}
+
+/// Set one subject's terms
+///
+/// They replace the subject's earlier terms and hold for every job that starts
+/// from now on. `If-Match` guards against overwriting what was not seen.
+#[utoipa::path(
+    put, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "put_preference", tag = "preferences",
+    params(("id" = DatasetId, Path, description = "The dataset."),
+        ("subject" = String, Path, description = "Key of the subject."),
+        ("if-match" = Option<String>, Header, description = "Tags, one of which the terms in force must have; `*`: any."),
+        ("if-none-match" = Option<String>, Header, description = "`*`: there must be no terms in force.")),
+    request_body = TermsDocument,
+    responses((status = 200, description = "The terms in force.", body = PreferenceView,
+        headers(("etag" = String, description = "Tag of the terms.")))),
+)]
+async fn put_preference(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
+    headers: HeaderMap,
+    JsonBody(document): JsonBody<Value>,
+) -> Result<(Tag, Json<PreferenceView>), Problem> {
+    principal.sees(id, "dataset")?;
+    let dataset = state.store.dataset_get(id).await?;
+    let preference = read(&state, &dataset, subject, document).await?;
+    let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
+    require(&state, id, &preference.subject, &headers).await?;
+    let (subject, kept) = (preference.subject.clone(), terms.clone());
+    let version = state.store.preference_put(id, subject, kept).await?;
+    let view = PreferenceView {
+        subject: preference.subject,
+        version,
+        terms,
+    };
+    Ok((tag(version), Json(view)))
+}
+
+/// Read one subject's terms
+#[utoipa::path(
+    get, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "get_preference", tag = "preferences",
+    params(("id" = DatasetId, Path, description = "The dataset."),
+        ("subject" = String, Path, description = "Key of the subject.")),
+    responses((status = 200, description = "The terms in force.", body = PreferenceView,
+        headers(("etag" = String, description = "Tag of the terms.")))),
+)]
+async fn get_preference(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
+) -> Result<(Tag, Json<PreferenceView>), Problem> {
+    principal.sees(id, "dataset")?;
+    let row = state.store.preference_get(id, subject.clone()).await?;
+    let view = PreferenceView {
+        subject,
+        version: row.version,
+        terms: row.document,
+    };
+    Ok((tag(row.version), Json(view)))
+}
+
+/// Take one subject's terms out of force
+///
+/// The dataset's default speaks for the subject from now on.
+#[utoipa::path(
+    delete, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "delete_preference", tag = "preferences",
+    params(("id" = DatasetId, Path, description = "The dataset."),
+        ("subject" = String, Path, description = "Key of the subject."),
+        ("if-match" = Option<String>, Header, description = "Tags, one of which the terms in force must have; `*`: any.")),
+    responses((status = 200, description = "They are out of force.", body = PreferenceGoneView)),
+)]
+async fn delete_preference(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
+    headers: HeaderMap,
+) -> Result<(StatusCode, Json<PreferenceGoneView>), Problem> {
+    principal.sees(id, "dataset")?;
+    require(&state, id, &subject, &headers).await?;
+    let version = state.store.preference_delete(id, subject.clone()).await?;
+    Ok((
+        StatusCode::OK,
+        Json(PreferenceGoneView { subject, version }),
+    ))
+}
+
+fn tag(version: u64) -> Tag {
+    // Digits between quotes are always a header's value.
+    let value = HeaderValue::from_str(&format!("\"{version}\""));
+    [(
+        header::ETAG,
+        value.unwrap_or(HeaderValue::from_static("\"0\"")),
+    )]
+}
+
+/// A problem unless the terms in force are those that the headers ask for.
+async fn require(
+    state: &AppState,
+    dataset: DatasetId,
+    subject: &str,
+    headers: &HeaderMap,
+) -> Result<(), Problem> {
+    let Some(precondition) = Precondition::read(headers)? else {
+        return Ok(());
+    };
+    let found = state
+        .store
+        .preference_get(dataset, subject.to_owned())
+        .await;
+    let present: Option<PreferenceRow> = match found {
+        Ok(row) => Some(row),
+        Err(StoreError::NotFound { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    precondition.require(present.map(|row| row.version.to_string()).as_deref())
+}
+
+/// Reads one document as strictly as a line of many.
+async fn read(
+    state: &AppState,
+    dataset: &DatasetRow,
+    subject: String,
+    mut document: Value,
+) -> Result<Preference, Problem> {
+    let misfit = |detail: &str| Problem::new(ProblemKind::InvalidBody, detail);
+    let fields = document
+        .as_object_mut()
+        .ok_or_else(|| misfit("a preference is a JSON object"))?;
+    match fields.insert("subject".into(), subject.clone().into()) {
+        Some(named) if named != subject.as_str() => {
+            return Err(misfit("the body names another subject than the path"));
+        }
+        _ => {}
+    }
+    let schema = super::stored_schema(dataset)?;
+    let pinned = &dataset.hierarchies;
+    let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
+    let target = Target {
+        schema: &schema,
+        hierarchies: &hierarchies,
+        limits: ReadLimits::default(),
+    };
+    let line = document.to_string();
+    let read = read_preferences(line.as_bytes(), RecordFormat::Ndjson, &target)
+        .map_err(|error| table_problem(&error, ProblemKind::InvalidPreference))?;
+    read.into_iter().next().ok_or_else(Problem::internal)
+}

@@ -1,0 +1,150 @@
+//! What may stand in the query of a path, operation by operation.
+//!
+//! Unknown parameters are refused: a misspelt filter must not look like an
+//! answer to it.
+
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::super::problem::Problem;
+use super::page::page_request;
+use crate::ids::DatasetId;
+use crate::release::Format;
+use crate::store::{JobState, PageRequest, ReleaseState};
+
+/// Items on a page unless the client says otherwise.
+const LIMIT_DEFAULT: u32 = 50;
+
+fn limit_default() -> u32 {
+    LIMIT_DEFAULT
+}
+
+/// Which part of a list is wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the newest.
+    pub cursor: Option<Uuid>,
+}
+
+impl PageQuery {
+    /// The page as the store is asked for it.
+    pub fn request(&self) -> Result<PageRequest, Problem> {
+        page_request(self.limit, self.cursor)
+    }
+}
+
+/// How an upload relates to the records before it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UploadMode {
+    /// They stay.
+    #[default]
+    Append,
+    /// They are in no version made from now on.
+    Replace,
+}
+
+/// How records are uploaded.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UploadQuery {
+    /// Whether the records before stay (`append`) or not (`replace`).
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub mode: UploadMode,
+}
+
+/// How a hierarchy is put.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HierarchyPutQuery {
+    /// Whether other content may become the name's new revision.
+    #[serde(default)]
+    #[param(required = false)]
+    pub new_version: bool,
+}
+
+/// Which hierarchy is wanted, and how much of it.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HierarchyGetQuery {
+    /// Digest of an older revision; absent: the latest.
+    pub digest: Option<String>,
+    /// Whether to answer with the content as it was put.
+    #[serde(default)]
+    #[param(required = false)]
+    pub content: bool,
+}
+
+/// Which jobs are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the newest.
+    pub cursor: Option<Uuid>,
+    /// Only jobs in this state.
+    pub state: Option<JobState>,
+    /// Only jobs on this dataset.
+    pub dataset: Option<DatasetId>,
+}
+
+/// Which releases are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ReleaseQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the newest.
+    pub cursor: Option<Uuid>,
+    /// Only releases in this state; others than published are for stewards.
+    pub state: Option<ReleaseState>,
+    /// Only releases of this dataset.
+    pub dataset: Option<DatasetId>,
+}
+
+/// The format of a table, in openapi.yaml's words.
+#[derive(ToSchema)]
+#[schema(as = TableFormat, rename_all = "lowercase")]
+#[allow(
+    dead_code,
+    reason = "describes `release::Format`, which knows nothing of OpenAPI"
+)]
+enum FormatWord {
+    Csv,
+    Ndjson,
+    Parquet,
+    Arrow,
+}
+
+/// How a table is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TableQuery {
+    /// The format; absent: what `Accept` says, else CSV.
+    #[param(value_type = Option<FormatWord>, inline)]
+    pub format: Option<Format>,
+    /// Whether cells of CSV that a spreadsheet would run are made harmless by
+    /// a `'` before them.
+    #[serde(default)]
+    #[param(required = false)]
+    pub spreadsheet_safe: bool,
+}

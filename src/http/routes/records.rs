@@ -1,0 +1,137 @@
+//! Records: uploaded, never given back.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::extract::{UrlPath, UrlQuery, require_media_type};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use super::super::upload::{self, Intake};
+use super::query::{UploadMode, UploadQuery};
+use crate::ids::DatasetId;
+use crate::microdata::{ReadLimits, RecordFormat};
+use crate::store::{NewVersion, VersionMode, VersionRow};
+
+/// Media types of records and of many preferences.
+const MEDIA_TYPES: [&str; 2] = ["text/csv", "application/x-ndjson"];
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(upload_records))
+}
+
+/// What an upload made.
+#[derive(Debug, Serialize, ToSchema)]
+struct UploadView {
+    /// The new version.
+    #[schema(examples(1))]
+    version: u64,
+    /// Records that the upload brought.
+    #[schema(examples(98729))]
+    records: u64,
+    /// Records that the missing-value policy left out.
+    dropped: u64,
+    /// Records in the new version.
+    #[schema(examples(98729))]
+    total_records: u64,
+    /// SHA-256 of the upload's content, whatever form it came in.
+    sha256: String,
+}
+
+impl From<VersionRow> for UploadView {
+    fn from(row: VersionRow) -> Self {
+        Self {
+            version: row.version,
+            records: row.records,
+            dropped: row.dropped,
+            total_records: row.total_records,
+            sha256: super::hex(&row.sha256),
+        }
+    }
+}
+
+/// The form of a body of records or of many preferences.
+pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem> {
+    match require_media_type(headers, &MEDIA_TYPES)? {
+        "text/csv" => Ok(RecordFormat::Csv),
+        _ => Ok(RecordFormat::Ndjson),
+    }
+}
+
+/// Upload records
+///
+/// All of them become one new version, or none: then the answer lists up to
+/// 100 errors by line, and their number. The body is streamed.
+#[utoipa::path(
+    post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery),
+    request_body(description = "Records; the header of CSV names the attributes of the schema.",
+        content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"))),
+    responses((status = 201, description = "The new version.", body = UploadView)),
+)]
+async fn upload_records(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+    UrlQuery(query): UrlQuery<UploadQuery>,
+    request: Request,
+) -> Result<(StatusCode, Json<UploadView>), Problem> {
+    principal.sees(id, "dataset")?;
+    let (parts, body) = request.into_parts();
+    let format = record_format(&parts.headers)?;
+    let _permit = state.uploads.try_acquire().map_err(|_| {
+        let detail = "as many uploads are read as this service reads at the same time";
+        Problem::new(ProblemKind::TooManyUploads, detail)
+    })?;
+    let intake = intake(&state, id, query.mode, format).await?;
+    let (base_version, mode) = (intake.dataset.version, intake.mode);
+    let hierarchies = upload::pins(&intake.hierarchies);
+    let (summary, chunks) = upload::receive(&state, body, intake).await?;
+    let version = NewVersion {
+        dataset: id,
+        base_version,
+        mode,
+        records: summary.records,
+        dropped: summary.dropped,
+        sha256: summary.sha256,
+        hierarchies,
+        created_by: principal.name().to_owned(),
+        chunks: Box::new(chunks),
+    };
+    let row = state.store.version_commit(version).await?;
+    Ok((StatusCode::CREATED, Json(row.into())))
+}
+
+/// What the upload is read for, as it stands now.
+async fn intake(
+    state: &AppState,
+    id: DatasetId,
+    mode: UploadMode,
+    format: RecordFormat,
+) -> Result<Intake, Problem> {
+    let dataset = state.store.dataset_get(id).await?;
+    let schema = super::stored_schema(&dataset)?;
+    let nothing = serde_json::Value::Null;
+    let (mode, pinned) = match mode {
+        UploadMode::Append => (VersionMode::Append, &dataset.hierarchies),
+        UploadMode::Replace => (VersionMode::Replace, &nothing),
+    };
+    let hierarchies =
+        upload::load_hierarchies(state.store.as_ref(), &schema, pinned, false).await?;
+    Ok(Intake {
+        hierarchies,
+        schema,
+        format,
+        mode,
+        limits: ReadLimits {
+            records_max: state.settings.limits.records_max,
+            ..ReadLimits::default()
+        },
+        dataset,
+    })
+}

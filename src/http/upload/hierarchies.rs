@@ -1,0 +1,76 @@
+//! Which hierarchies an upload is read with.
+//!
+//! A schema names hierarchies; an upload finds them by name and pins their
+//! digests in the version. What is appended is read with the hierarchies that
+//! the version before pins: one version never mixes two trees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::convert::table_problem;
+use super::super::problem::{Problem, ProblemKind};
+use crate::microdata::{HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError};
+use crate::store::{HierarchyRow, Store, StoreError};
+
+/// The hierarchies that a schema names: those in `pinned` by their digest,
+/// others by name, in their latest revision.
+///
+/// With `is_lenient` one that nobody has put is left out; else it is a problem
+/// that names it.
+pub async fn load_hierarchies(
+    store: &dyn Store,
+    schema: &Schema,
+    pinned: &Value,
+    is_lenient: bool,
+) -> Result<HierarchySet, Problem> {
+    let names: BTreeSet<&String> = schema
+        .attributes()
+        .iter()
+        .filter_map(|attribute| attribute.hierarchy.as_ref())
+        .collect();
+    let mut set = HierarchySet::new();
+    for name in names {
+        let found = match pinned.get(name).and_then(Value::as_str) {
+            Some(digest) => store.hierarchy_get_by_digest(digest.to_owned()).await,
+            None => store.hierarchy_get(name.clone()).await,
+        };
+        match found {
+            Ok(row) => {
+                set.insert(name.clone(), parse(row).await?);
+            }
+            Err(StoreError::NotFound { .. }) if is_lenient => {}
+            Err(StoreError::NotFound { .. }) => {
+                let error = TableError::HierarchyUnknown(name.clone());
+                return Err(table_problem(&error, ProblemKind::HierarchyUnknown));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(set)
+}
+
+/// Digests of hierarchies by name, as a version pins them.
+pub fn pins(set: &HierarchySet) -> Value {
+    let digests: BTreeMap<&String, String> = set
+        .iter()
+        .map(|(name, hierarchy)| (name, hierarchy.digest()))
+        .collect();
+    serde_json::json!(digests)
+}
+
+/// A large tree takes a while: it is read where waiting harms nobody.
+async fn parse(row: HierarchyRow) -> Result<HierarchySource, Problem> {
+    let read = tokio::task::spawn_blocking(move || {
+        let format = HierarchyFormat::of_media_type(&row.media_type)?;
+        HierarchySource::read(&row.content, format).ok()
+    });
+    match read.await {
+        Ok(Some(hierarchy)) => Ok(hierarchy),
+        // It was read when it was put: this is damage.
+        _ => {
+            tracing::error!("a stored hierarchy cannot be read");
+            Err(Problem::internal())
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Uploads of records: streamed, checked, atomic, at constant memory.
+//!
+//! The body is passed piece by piece to a thread that may block. There it is
+//! read and checked record by record, and chunks go to an unlinked temporary
+//! file. Only when the whole body was valid are all chunks written to the
+//! store, in one transaction: a slow client never holds a lock of the
+//! database, and an invalid body never touches it.
+
+mod body_reader;
+mod hierarchies;
+mod spool;
+
+pub use hierarchies::{load_hierarchies, pins};
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use tokio::runtime::Handle;
+
+use super::convert::table_problem;
+use super::extract::BodyPieces;
+use super::problem::{Problem, ProblemKind};
+use super::state::AppState;
+use crate::microdata::{
+    HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
+    TableError, Target, decode_chunk, encode_chunk, read_records,
+};
+use crate::store::{DatasetRow, Store, StoreError, VersionMode};
+use body_reader::{BodyReader, body_channel};
+use spool::{Room, Spool};
+
+pub use spool::SpooledChunks;
+
+/// What an upload is read for.
+pub struct Intake {
+    /// The dataset, as it was when the upload began.
+    pub dataset: DatasetRow,
+    /// Its schema.
+    pub schema: Schema,
+    /// The hierarchies that the schema names.
+    pub hierarchies: HierarchySet,
+    /// The form of the body.
+    pub format: RecordFormat,
+    /// Whether the records before stay.
+    pub mode: VersionMode,
+    /// How much may come.
+    pub limits: ReadLimits,
+}
+
+/// What went wrong on the thread that reads.
+enum ReadError {
+    Table(TableError),
+    Store(StoreError),
+    Room(std::io::Error),
+}
+
+impl From<TableError> for ReadError {
+    fn from(error: TableError) -> Self {
+        Self::Table(error)
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Table(error) => table_problem(&error, ProblemKind::InvalidData),
+            ReadError::Store(error) => error.into(),
+            ReadError::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                Self::new(ProblemKind::StoreFull, "nothing was kept of this upload")
+            }
+            ReadError::Room(error) => {
+                tracing::error!(error = %error.kind(), "the temporary file of an upload failed");
+                Self::internal()
+            }
+        }
+    }
+}
+
+/// Reads a body to its end: what it brought, and its chunks.
+pub async fn receive(
+    state: &AppState,
+    body: Body,
+    intake: Intake,
+) -> Result<(ReadSummary, SpooledChunks), Problem> {
+    let limits = &state.settings.limits;
+    let bytes_max = limits.upload_bytes_max;
+    let mut pieces = BodyPieces::new(body, bytes_max, limits.body_idle_timeout())?;
+    let (sender, reader) = body_channel();
+    let (store, handle) = (Arc::clone(&state.store), Handle::current());
+    let span = tracing::Span::current();
+    let reading = tokio::task::spawn_blocking(move || {
+        let _entered = span.enter();
+        read(&intake, reader, store.as_ref(), &handle)
+    });
+    let pumped = async {
+        let mut received = 0_u64;
+        while let Some(piece) = pieces.next().await? {
+            received += piece.len() as u64;
+            metrics::counter!("vizard_upload_bytes_total").increment(piece.len() as u64);
+            // The reader stops early where it knows enough: a fault that ends
+            // the reading, or a failure. What it says is the answer.
+            if !sender.send(piece).await {
+                break;
+            }
+        }
+        tracing::debug!(bytes = received, "the body was passed on");
+        sender.end().await;
+        Ok::<(), Problem>(())
+    };
+    pumped.await?;
+    match reading.await {
+        Ok(read) => Ok(read?),
+        Err(_) => {
+            tracing::error!("the thread that reads an upload panicked");
+            Err(Problem::internal())
+        }
+    }
+}
+
+/// Reads records from `body` into a temporary file; may block.
+fn read(
+    intake: &Intake,
+    body: BodyReader,
+    store: &dyn Store,
+    handle: &Handle,
+) -> Result<(ReadSummary, SpooledChunks), ReadError> {
+    let mut room = Room::new().map_err(ReadError::Room)?;
+    let mut subjects = SubjectKeys::new(hash_key()?, &mut room);
+    if intake.mode == VersionMode::Append && intake.schema.multiplicity() == Multiplicity::One {
+        add_stored_subjects(intake, &mut subjects, store, handle)?;
+    }
+    let mut spool = Spool::new().map_err(ReadError::Room)?;
+    let mut failure = None;
+    let target = Target {
+        schema: &intake.schema,
+        hierarchies: &intake.hierarchies,
+        limits: intake.limits,
+    };
+    let mut keep = |chunk: crate::microdata::Chunk| {
+        let bytes = encode_chunk(&chunk)?;
+        spool.push(&bytes, chunk.records as u64).map_err(|error| {
+            let said = TableError::Read("the temporary file failed".into());
+            failure = Some(error);
+            said
+        })
+    };
+    let summary = read_records(body, intake.format, &target, &mut subjects, &mut keep);
+    if let Some(error) = failure {
+        return Err(ReadError::Room(error));
+    }
+    Ok((summary?, spool.into_chunks().map_err(ReadError::Room)?))
+}
+
+/// Adds the subjects of the records that the upload is appended to.
+fn add_stored_subjects(
+    intake: &Intake,
+    subjects: &mut SubjectKeys<'_>,
+    store: &dyn Store,
+    handle: &Handle,
+) -> Result<(), ReadError> {
+    let (dataset, version) = (intake.dataset.id, intake.dataset.version);
+    if version == 0 {
+        return Ok(());
+    }
+    let chunks = handle.block_on(store.version_chunk_list(dataset, version));
+    for chunk in chunks.map_err(ReadError::Store)? {
+        let bytes = handle
+            .block_on(store.chunk_get(dataset, version, chunk.position))
+            .map_err(ReadError::Store)?;
+        let decoded = decode_chunk(bytes, &intake.schema)?;
+        subjects.add_chunk(&decoded, &intake.schema)?;
+    }
+    Ok(())
+}
+
+/// A secret key, so that nobody can choose subjects whose hashes collide.
+fn hash_key() -> Result<[u8; 16], ReadError> {
+    use rand::TryRng;
+    let mut key = [0; 16];
+    rand::rngs::SysRng
+        .try_fill_bytes(&mut key)
+        .map_err(|_| ReadError::Room(std::io::ErrorKind::Other.into()))?;
+    Ok(key)
+}
