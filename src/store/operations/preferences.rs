@@ -14,8 +14,9 @@ use crate::store::{PreferenceChange, PreferenceRow, Preferences, StoreError, Sto
 
 const TABLE: &str = "preference";
 
-/// Documents that one statement of a bulk change takes: about a megabyte.
-const BULK_BATCH: usize = 4096;
+/// Documents that one statement of a bulk change takes: some megabytes. Few
+/// statements, because PostgreSQL may read the whole history once in each.
+const BULK_BATCH: usize = 32_768;
 
 /// Takes the dataset's row, which orders all changes, and its next preference version.
 async fn advance(session: &mut Session, dataset: DatasetId) -> Result<u64, StoreError> {
@@ -75,6 +76,10 @@ fn hexadecimal(subject: &str) -> String {
     )
 }
 
+fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|_| StoreError::driver("a list has no JSON text"))
+}
+
 async fn bulk(
     session: &mut Session,
     dataset: DatasetId,
@@ -112,15 +117,12 @@ async fn bulk_batch(
     (version, now): (u64, DateTime<Utc>),
     batch: &[(String, String)],
 ) -> Result<(), StoreError> {
-    let subjects: Value = batch.iter().map(|(subject, _)| subject.as_str()).collect();
-    let pairs: Value = batch
-        .iter()
-        .map(|(subject, document)| Value::from([subject.as_str(), document]))
-        .collect();
+    let subjects: Vec<&str> = batch.iter().map(|(subject, _)| subject.as_str()).collect();
+    let (subjects, pairs) = (json_text(&subjects)?, json_text(batch)?);
     let dialect = session.dialect();
-    let close = cells![dataset.uuid(), version, &subjects];
+    let close = cells![dataset.uuid(), version, subjects];
     session.run(dialect.preference_bulk_close, close).await?;
-    let insert = cells![dataset.uuid(), version, &pairs, now];
+    let insert = cells![dataset.uuid(), version, pairs, now];
     session.run(dialect.preference_bulk_insert, insert).await?;
     Ok(())
 }

@@ -128,9 +128,8 @@ async fn any_text_names_a_subject(stage: &Stage) {
 
 async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
-    // More than a batch apart.
     let mut many = vec![("1".to_owned(), leakage(0.9))];
-    many.extend((2..10_000).map(|number| (number.to_string(), leakage(0.5))));
+    many.extend((2..70_000).map(|number| (number.to_string(), leakage(0.5))));
     many.push(("1".to_owned(), leakage(0.1)));
     store.preference_bulk(id, many).await.expect("kept");
     assert_eq!(
@@ -147,7 +146,7 @@ async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
             .await
             .expect("there")
             .subjects_with_preference,
-        9_999
+        69_999
     );
 }
 
