@@ -102,17 +102,27 @@ async fn only_a_live_key_with_the_role_admin_counts_as_one(stage: &Stage) {
 }
 
 async fn processes_that_start_together_make_one_admin_key(stage: &Stage) {
-    let tasks: Vec<_> = (0..8)
-        .map(|_| {
-            let store = stage.store.clone();
-            tokio::spawn(async move { store.key_create_first_admin(key("root", &["admin"])).await })
-        })
-        .collect();
-    let mut made = 0;
-    for task in tasks {
-        made += u32::from(task.await.expect("no panic").expect("no error"));
+    for _ in 0..12 {
+        let tasks: Vec<_> = (0..8)
+            .map(|_| {
+                let (store, new) = (stage.store.clone(), key("root", &["admin"]));
+                tokio::spawn(async move { (new.id, store.key_create_first_admin(new).await) })
+            })
+            .collect();
+        let mut made = Vec::new();
+        for task in tasks {
+            let (id, answer) = task.await.expect("no panic");
+            if answer.expect("no error") {
+                made.push(id);
+            }
+        }
+        assert_eq!(made.len(), 1);
+        stage
+            .store
+            .key_revoke(made[0])
+            .await
+            .expect("the next round starts without");
     }
-    assert_eq!(made, 1);
 }
 
 async fn pages_hold_everything_once_and_newest_first(stage: &Stage) {

@@ -4,6 +4,7 @@
 //! to let time pass. `on_both!` makes two tests of each.
 
 mod datasets;
+mod dropped;
 mod hierarchies;
 mod jobs;
 mod keys;

@@ -152,31 +152,6 @@ async fn a_source_that_breaks_off_leaves_nothing(stage: &Stage) {
     );
 }
 
-async fn a_dropped_request_leaves_all_or_nothing_and_harms_nobody(stage: &Stage) {
-    let (store, id) = (&stage.store, stage.dataset().await);
-    for round in 0..40u64 {
-        let base = store.dataset_get(id).await.expect("it is there").version;
-        let chunks: Vec<&[u8]> = vec![b"one", b"two", b"three"];
-        let commit = store.version_commit(version(id, base, VersionMode::Append, &chunks));
-        let _ = tokio::time::timeout(std::time::Duration::from_micros(100 * round), commit).await;
-        // Another request on the same connections, at once.
-        store
-            .preference_put(id, "1".to_owned(), serde_json::json!({}))
-            .await
-            .expect("it works");
-    }
-    let last = store.dataset_get(id).await.expect("it is there");
-    assert_eq!(
-        last.preference_version, 40,
-        "no change was lost in a stale transaction"
-    );
-    if last.version > 0 {
-        assert_eq!(last.records % 30, 0);
-        let chunks = content(stage, id, last.version).await;
-        assert_eq!(chunks.len() as u64 * 10, last.records);
-    }
-}
-
 async fn damage_is_found_and_named(stage: &Stage) {
     let id = stage.filled_dataset().await;
     let damaged = |answer: Result<Vec<u8>, StoreError>| match answer {
@@ -202,6 +177,5 @@ on_both!(
     a_version_on_an_older_base_is_refused,
     of_many_appends_on_one_base_one_wins,
     a_source_that_breaks_off_leaves_nothing,
-    a_dropped_request_leaves_all_or_nothing_and_harms_nobody,
     damage_is_found_and_named,
 );
