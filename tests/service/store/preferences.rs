@@ -253,7 +253,7 @@ async fn three_hundred_thousand_documents_take_seconds(stage: &Stage) {
     assert_eq!((read.len(), changes.len()), (300_000, 300_000));
     println!("put {first:?}, put again {second:?}, read {reading:?}, compare {comparing:?}");
     // Generous: a slow machine under load. A row at a time takes minutes.
-    assert!(first.as_secs() < 30, "{first:?}");
+    assert!(first.as_secs() < 60, "{first:?}");
 }
 
 on_both!(
