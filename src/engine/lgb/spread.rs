@@ -53,7 +53,7 @@ fn counted(runs: &Runs, set: Range<usize>) -> Vec<(u32, u32)> {
 /// cells are too few.
 fn widest_with(domain: &Domain, counted: &[(u32, u32)], l: u32, buckets: u32) -> f64 {
     let size: u64 = counted.iter().map(|&(_, count)| u64::from(count)).sum();
-    if u64::from(buckets) * u64::from(l.max(2)) > size {
+    if u64::from(buckets) * u64::from(least_cells(domain, l)) > size {
         return 0.0;
     }
     if domain.is_numeric() {
@@ -66,6 +66,11 @@ fn widest_with(domain: &Domain, counted: &[(u32, u32)], l: u32, buckets: u32) ->
             .sum();
         (met / u64::from(buckets)) as f64
     }
+}
+
+/// Cells of the smallest bucket: a range needs two, a branch is met by one.
+fn least_cells(domain: &Domain, l: u32) -> u32 {
+    if domain.is_numeric() { l.max(2) } else { l }
 }
 
 /// min over i < buckets of v[n − buckets + i] − v[i].
@@ -128,7 +133,7 @@ pub(super) fn deal(
     let cells = runs.cells(set.clone());
     // Spread falls as buckets grow in number: search the largest that has it.
     let mut fits = runs.most(set.clone());
-    let mut fails = cells.len() as u32 / l.max(2) + 1;
+    let mut fails = cells.len() as u32 / least_cells(&column.domain, l) + 1;
     while fails - fits > 1 {
         let buckets = fits + (fails - fits) / 2;
         if widest_with(&column.domain, &counted, l, buckets) >= wanted {
