@@ -1,12 +1,83 @@
-//! Tests of the command line: help texts, exit codes, one command a module.
+//! Tests of the command line: help texts, exit codes, and the offline
+//! commands on the bundled sample.
 
-use std::process::Command;
+mod offline;
+
+use std::process::{Command, Output};
+
+/// Runs the binary with `arguments`.
+fn vizard(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_vizard"))
+        .args(arguments)
+        .output();
+    output.expect("the binary was built")
+}
 
 #[test]
-fn an_unknown_option_is_no_panic() {
-    let answer = Command::new(env!("CARGO_BIN_EXE_vizard"))
-        .arg("--no-such-option")
-        .output()
-        .expect("the binary was built");
-    assert!(!String::from_utf8_lossy(&answer.stderr).contains("panicked"));
+fn every_command_explains_itself() {
+    let help = vizard(&["--help"]);
+    assert!(help.status.success());
+    let help = String::from_utf8(help.stdout).unwrap();
+    for command in [
+        "serve",
+        "work",
+        "anonymize",
+        "verify",
+        "demo",
+        "keys",
+        "migrate",
+        "openapi",
+        "healthcheck",
+    ] {
+        assert!(
+            help.contains(&format!("  {command} ")),
+            "{command} is not in the help text"
+        );
+        let own = vizard(&[command, "--help"]);
+        assert!(own.status.success(), "{command} --help");
+    }
+}
+
+#[test]
+fn serve_lists_its_settings_with_environment_and_defaults() {
+    let help = String::from_utf8(vizard(&["serve", "--help"]).stdout).unwrap();
+    for wanted in [
+        "VIZARD_LISTEN",
+        "127.0.0.1:8080",
+        "VIZARD_STORE",
+        "VIZARD_DATA",
+        "./vizard-data",
+        "VIZARD_WORKERS",
+        "VIZARD_MEMORY_BYTES_MAX",
+        "in bytes",
+        "--drain-timeout",
+        "in seconds",
+    ] {
+        assert!(help.contains(wanted), "{wanted} is not in the help text");
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for arguments in [
+        &["--no-such-option"][..],
+        &["anonymize"],
+        &["nonsense"],
+        &["keys", "create", "--role", "king"],
+    ] {
+        assert_eq!(vizard(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_of_the_network_needs_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    let answer = vizard(&["serve", "--listen", "0.0.0.0:0", "--data", data]);
+    assert_eq!(answer.status.code(), Some(2));
+    assert!(
+        String::from_utf8(answer.stderr)
+            .unwrap()
+            .contains("--insecure-listen")
+    );
 }

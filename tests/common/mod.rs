@@ -11,3 +11,5 @@
 pub mod cases;
 #[cfg(feature = "server")]
 pub mod postgres;
+#[cfg(feature = "server")]
+pub mod process;

@@ -22,7 +22,15 @@ impl ServerProcess {
     /// Starts a server on a free port and waits until it is ready.
     pub fn start(store: &str, data: &Path, extra: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_vizard"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--threads", "2"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--store",
+                store,
+                "--threads",
+                "2",
+            ])
             .arg("--data")
             .arg(data)
             .args(extra)
@@ -32,7 +40,10 @@ impl ServerProcess {
             .expect("the binary was built");
         let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let address = loop {
-            let line = lines.next().expect("the server says where it listens").expect("text");
+            let line = lines
+                .next()
+                .expect("the server says where it listens")
+                .expect("text");
             if let Some(address) = line.strip_prefix("listening on http://") {
                 break address.to_owned();
             }
@@ -55,7 +66,10 @@ impl ServerProcess {
 
     /// SIGTERM; waits for the orderly end and tells whether it succeeded.
     pub fn terminate(mut self) -> bool {
-        let told = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status();
+        let told = Command::new("kill")
+            .arg("-TERM")
+            .arg(self.child.id().to_string())
+            .status();
         assert!(told.expect("kill is there").success());
         self.child.wait().expect("it can be waited for").success()
     }
@@ -71,7 +85,12 @@ impl Drop for ServerProcess {
 /// A client of one role, by a key that the admin makes.
 pub async fn client_of(server: &ServerProcess, role: &str) -> Client {
     let admin = server.admin();
-    let key = admin.post("/v1/keys", &json!({"name": role, "roles": [role], "datasets": null})).await;
+    let key = admin
+        .post(
+            "/v1/keys",
+            &json!({"name": role, "roles": [role], "datasets": null}),
+        )
+        .await;
     let key: Value = key.expect("the admin makes keys");
     admin.with_token(key["token"].as_str().expect("the token is shown once"))
 }
@@ -79,7 +98,11 @@ pub async fn client_of(server: &ServerProcess, role: &str) -> Client {
 /// Polls a job until `wanted` says that it is where it should be.
 pub async fn job_when(steward: &Client, id: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..1200 {
-        let job = steward.get(&format!("/v1/jobs/{id}")).await.and_then(|answer| answer.json()).expect("the job is there");
+        let job = steward
+            .get(&format!("/v1/jobs/{id}"))
+            .await
+            .and_then(|answer| answer.json())
+            .expect("the job is there");
         if wanted(&job) {
             return job;
         }

@@ -20,9 +20,15 @@ fn places() -> Vec<Place> {
     let folder = || tempfile::tempdir().expect("a temporary folder");
     let embedded = folder();
     let url = format!("sqlite:{}", embedded.path().join("vizard.db").display());
-    let mut places = vec![Place { folder: embedded, url }];
+    let mut places = vec![Place {
+        folder: embedded,
+        url,
+    }];
     if let Some(cluster) = common::postgres::cluster() {
-        places.push(Place { folder: folder(), url: cluster.fresh_database() });
+        places.push(Place {
+            folder: folder(),
+            url: cluster.fresh_database(),
+        });
     }
     places
 }
@@ -49,7 +55,12 @@ fn records(count: u64) -> String {
     let mut text = String::from("id,age,ward,days,cost\n");
     for n in 0..count {
         let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-        let (age, ward, days, cost) = (mixed % 90, mixed / 90 % 7, mixed / 700 % 40, mixed / 30_000 % 97);
+        let (age, ward, days, cost) = (
+            mixed % 90,
+            mixed / 90 % 7,
+            mixed / 700 % 40,
+            mixed / 30_000 % 97,
+        );
         text += &format!("p{n},{age},w{ward},{days},{}\n", cost * 100);
     }
     text
@@ -60,7 +71,10 @@ async fn upload(server: &ServerProcess, count: u64) -> String {
     let dataset = uploader.post("/v1/datasets", &schema()).await.unwrap();
     let id = dataset["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/datasets/{id}/records");
-    let version = uploader.send(Method::POST, &path, "text/csv", Bytes::from(records(count))).await.unwrap();
+    let version = uploader
+        .send(Method::POST, &path, "text/csv", Bytes::from(records(count)))
+        .await
+        .unwrap();
     assert_eq!(version.json().unwrap()["total_records"], count);
     id
 }
@@ -71,7 +85,10 @@ async fn post_job(steward: &Client, dataset: &str, queries: u32) -> String {
         "dataset": dataset, "engine": "lgb", "seed": 7, "report": {"queries": queries},
         "parameters": {"k": 5, "l": 4, "generalization": "mdp"}
     });
-    steward.post("/v1/jobs", &job).await.unwrap()["id"].as_str().unwrap().to_owned()
+    steward.post("/v1/jobs", &job).await.unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 async fn releases(client: &Client) -> Vec<Value> {
@@ -87,26 +104,57 @@ async fn four_people_make_publish_and_read_a_release() {
         let consent = client_of(&server, "consent").await;
         let preferences = "subject,sensitive,max_leakage\np1,age,\np2,age,0.1\np3,,\n";
         let path = format!("/v1/datasets/{dataset}/preferences");
-        let given = consent.send(Method::POST, &path, "text/csv", Bytes::from(preferences)).await.unwrap();
+        let given = consent
+            .send(Method::POST, &path, "text/csv", Bytes::from(preferences))
+            .await
+            .unwrap();
         assert_eq!(given.json().unwrap()["accepted"], 3);
         let steward = client_of(&server, "steward").await;
         let analyst = client_of(&server, "analyst").await;
         let job = post_job(&steward, &dataset, 10).await;
-        let done = job_when(&steward, &job, |job| job["state"] != "queued" && job["state"] != "running").await;
+        let done = job_when(&steward, &job, |job| {
+            job["state"] != "queued" && job["state"] != "running"
+        })
+        .await;
         assert_eq!(done["state"], "succeeded", "{done}");
         let release = done["release"].as_str().unwrap().to_owned();
 
-        assert!(releases(&analyst).await.is_empty(), "an analyst sees no draft");
+        assert!(
+            releases(&analyst).await.is_empty(),
+            "an analyst sees no draft"
+        );
         let table = format!("/v1/releases/{release}/tables/microdata?format=csv");
         assert_eq!(analyst.get(&table).await.unwrap().status, 404);
-        assert_eq!(analyst.get(&format!("/v1/datasets/{dataset}/records")).await.unwrap().status / 100, 4);
-        assert_eq!(steward.get(&format!("/v1/datasets/{dataset}/records")).await.unwrap().status / 100, 4);
+        assert_eq!(
+            analyst
+                .get(&format!("/v1/datasets/{dataset}/records"))
+                .await
+                .unwrap()
+                .status
+                / 100,
+            4
+        );
+        assert_eq!(
+            steward
+                .get(&format!("/v1/datasets/{dataset}/records"))
+                .await
+                .unwrap()
+                .status
+                / 100,
+            4
+        );
 
-        steward.post(&format!("/v1/releases/{release}/publish"), &json!({})).await.unwrap();
+        steward
+            .post(&format!("/v1/releases/{release}/publish"), &json!({}))
+            .await
+            .unwrap();
         assert_eq!(releases(&analyst).await.len(), 1);
         let text = analyst.get(&table).await.unwrap();
         assert_eq!(text.status, 200);
-        assert_eq!(text.body.iter().filter(|&&byte| byte == b'\n').count(), 2_001);
+        assert_eq!(
+            text.body.iter().filter(|&&byte| byte == b'\n').count(),
+            2_001
+        );
         assert!(server.terminate(), "the server ends well");
     }
 }
@@ -121,12 +169,31 @@ async fn a_draft_is_not_published_after_a_subject_withdrew() {
         let done = job_when(&steward, &job, |job| job["state"] == "succeeded").await;
         let consent = client_of(&server, "consent").await;
         let path = format!("/v1/datasets/{dataset}/preferences/p7");
-        let put = consent.send(Method::PUT, &path, "application/json", Bytes::from(r#"{"exclude":true}"#)).await.unwrap();
+        let put = consent
+            .send(
+                Method::PUT,
+                &path,
+                "application/json",
+                Bytes::from(r#"{"exclude":true}"#),
+            )
+            .await
+            .unwrap();
         assert_eq!(put.status / 100, 2);
         let publish = format!("/v1/releases/{}/publish", done["release"].as_str().unwrap());
-        let refused = steward.send(Method::POST, &publish, "application/json", Bytes::from("{}")).await.unwrap();
+        let refused = steward
+            .send(
+                Method::POST,
+                &publish,
+                "application/json",
+                Bytes::from("{}"),
+            )
+            .await
+            .unwrap();
         assert_eq!(refused.status, 409);
-        assert!(!String::from_utf8_lossy(&refused.body).contains("p7"), "nobody is named");
+        assert!(
+            !String::from_utf8_lossy(&refused.body).contains("p7"),
+            "nobody is named"
+        );
     }
 }
 
@@ -142,7 +209,10 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_the_next() {
 
         let server = place.serve(&["--lease-duration-s", "2"]);
         let steward = client_of(&server, "steward").await;
-        let done = job_when(&steward, &job, |job| job["state"] != "queued" && job["state"] != "running").await;
+        let done = job_when(&steward, &job, |job| {
+            job["state"] != "queued" && job["state"] != "running"
+        })
+        .await;
         assert_eq!(done["state"], "succeeded", "{done}");
         assert_eq!(done["attempts"], 2);
         assert_eq!(releases(&steward).await.len(), 1);
@@ -162,7 +232,10 @@ async fn a_job_goes_back_to_the_queue_when_the_drain_runs_out() {
         let idle = place.serve(&["--workers", "0"]);
         let steward = client_of(&idle, "steward").await;
         let waiting = job_when(&steward, &job, |_| true).await;
-        assert_eq!((&waiting["state"], &waiting["attempts"]), (&json!("queued"), &json!(0)));
+        assert_eq!(
+            (&waiting["state"], &waiting["attempts"]),
+            (&json!("queued"), &json!(0))
+        );
         assert!(idle.terminate());
 
         let server = place.serve(&[]);
@@ -180,7 +253,10 @@ async fn a_cancelled_job_ends_and_leaves_nothing() {
         let steward = client_of(&server, "steward").await;
         let job = post_job(&steward, &dataset, 20_000).await;
         job_when(&steward, &job, |job| job["state"] == "running").await;
-        steward.post(&format!("/v1/jobs/{job}/cancel"), &json!({})).await.unwrap();
+        steward
+            .post(&format!("/v1/jobs/{job}/cancel"), &json!({}))
+            .await
+            .unwrap();
         let ended = job_when(&steward, &job, |job| job["state"] != "running").await;
         assert_eq!(ended["state"], "cancelled");
         assert!(releases(&steward).await.is_empty());
@@ -197,12 +273,28 @@ async fn a_broken_upload_is_refused_with_its_lines_and_leaves_nothing() {
         let mut text = records(1_000);
         text += "p3,1,w1,1,1\np1000,old,w1,1,1\np1001,1,w1,1\n";
         let path = format!("/v1/datasets/{id}/records");
-        let refused = uploader.send(Method::POST, &path, "text/csv", Bytes::from(text)).await.unwrap();
+        let refused = uploader
+            .send(Method::POST, &path, "text/csv", Bytes::from(text))
+            .await
+            .unwrap();
         assert_eq!(refused.status, 422);
         let problem: Value = serde_json::from_slice(&refused.body).unwrap();
-        let lines: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|error| error["line"].clone()).collect();
-        assert_eq!((problem["total_errors"].clone(), lines), (json!(3), vec![json!(1002), json!(1003), json!(1004)]));
-        let view = uploader.get(&format!("/v1/datasets/{id}")).await.unwrap().json().unwrap();
+        let lines: Vec<_> = problem["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|error| error["line"].clone())
+            .collect();
+        assert_eq!(
+            (problem["total_errors"].clone(), lines),
+            (json!(3), vec![json!(1002), json!(1003), json!(1004)])
+        );
+        let view = uploader
+            .get(&format!("/v1/datasets/{id}"))
+            .await
+            .unwrap()
+            .json()
+            .unwrap();
         assert_eq!((&view["version"], &view["records"]), (&json!(0), &json!(0)));
     }
 }

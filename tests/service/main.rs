@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod leases;
+mod lifecycle;
 mod store;
 
 use sqlx::{Connection, PgConnection};

@@ -1,0 +1,185 @@
+//! `anonymize` and `verify` on files, and the exit code of each way to end.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::vizard;
+
+/// A folder with a copy of the bundled sample's specification, to be changed.
+struct Desk {
+    folder: tempfile::TempDir,
+    spec: Value,
+}
+
+fn sample(file: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample")
+        .join(file)
+        .display()
+        .to_string()
+}
+
+impl Desk {
+    fn new() -> Self {
+        let spec = std::fs::read(sample("spec.json")).unwrap();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            spec: serde_json::from_slice(&spec).unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn inputs(&self, records: &str) -> Vec<String> {
+        std::fs::write(self.path("spec.json"), self.spec.to_string()).unwrap();
+        let mut arguments: Vec<String> = ["--spec", "", "--records", records]
+            .map(String::from)
+            .into();
+        arguments[1] = self.path("spec.json").display().to_string();
+        arguments.extend(["--preferences".into(), sample("preferences.csv")]);
+        for name in ["diagnosis", "district", "profession"] {
+            arguments.extend([
+                "--hierarchy".into(),
+                format!("{name}={}", sample(&format!("hierarchies/{name}.csv"))),
+            ]);
+        }
+        arguments
+    }
+
+    fn anonymize(&self, records: &str, out: &str, extra: &[&str]) -> Output {
+        let mut arguments = vec!["anonymize".into()];
+        arguments.extend(self.inputs(records));
+        arguments.extend(["--out".into(), self.path(out).display().to_string()]);
+        arguments.extend(["--seed".into(), "7".into()]);
+        arguments.extend([
+            "--lineage".into(),
+            self.path("lineage.csv").display().to_string(),
+        ]);
+        arguments.extend(extra.iter().map(|word| String::from(*word)));
+        vizard(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn verify(&self, release: &str) -> Output {
+        let mut arguments = vec!["verify".into()];
+        arguments.extend(self.inputs(&sample("records.csv")));
+        arguments.extend(["--release".into(), self.path(release).display().to_string()]);
+        arguments.extend([
+            "--lineage".into(),
+            self.path("lineage.csv").display().to_string(),
+        ]);
+        vizard(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn document(&self, path: &str) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_sample_is_released_verified_and_checked_again_in_both_formats() {
+    let desk = Desk::new();
+    for (format, out) in [("csv", "as-csv"), ("parquet", "as-parquet")] {
+        let made = desk.anonymize(&sample("records.csv"), out, &["--format", format]);
+        assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+        assert!(desk.path(&format!("{out}/microdata.{format}")).exists());
+        assert_eq!(
+            desk.document(&format!("{out}/verification.json"))["holds"],
+            true
+        );
+        let checked = desk.verify(out);
+        assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+    }
+    assert_eq!(
+        desk.document("as-csv/manifest.json"),
+        desk.document("as-parquet/manifest.json")
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
+    let desk = Desk::new();
+    for (threads, out) in [("1", "one"), ("3", "three")] {
+        let made = desk.anonymize(&sample("records.csv"), out, &["--threads", threads]);
+        assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    }
+    for file in [
+        "microdata.csv",
+        "buckets.csv",
+        "manifest.json",
+        "report.json",
+        "verification.json",
+    ] {
+        let bytes = |out: &str| std::fs::read(desk.path(out).join(file)).unwrap();
+        assert!(bytes("one") == bytes("three"), "{file} differs");
+    }
+}
+
+#[test]
+fn a_release_that_was_touched_fails_verification_with_exit_code_5() {
+    let desk = Desk::new();
+    assert!(
+        desk.anonymize(&sample("records.csv"), "out", &[])
+            .status
+            .success()
+    );
+    // The lineage of two rows is swapped: the published cells no longer cover
+    // the values of the subjects that they are said to be about.
+    let lineage = std::fs::read_to_string(desk.path("lineage.csv")).unwrap();
+    let mut lines: Vec<String> = lineage.lines().map(String::from).collect();
+    let subject = |line: &str| line.rsplit(',').next().unwrap().to_owned();
+    let (first, last) = (subject(&lines[1]), subject(&lines[lines.len() - 1]));
+    lines[1] = lines[1].replace(&first, &last);
+    let end = lines.len() - 1;
+    lines[end] = lines[end].replace(&last, &first);
+    std::fs::write(desk.path("lineage.csv"), lines.join("\n") + "\n").unwrap();
+    let checked = desk.verify("out");
+    assert_eq!(checked.status.code(), Some(5), "{}", text(&checked.stdout));
+}
+
+#[test]
+fn broken_records_are_exit_code_3_with_their_lines_and_no_value() {
+    let desk = Desk::new();
+    let mut records = std::fs::read_to_string(sample("records.csv")).unwrap();
+    records.push_str("a-secret-value\n");
+    std::fs::write(desk.path("broken.csv"), &records).unwrap();
+    let made = desk.anonymize(&desk.path("broken.csv").display().to_string(), "out", &[]);
+    assert_eq!(made.status.code(), Some(3));
+    let told = text(&made.stderr);
+    assert!(told.contains("line 4002"), "{told}");
+    assert!(!told.contains("a-secret-value"), "{told}");
+    assert!(!desk.path("out").exists(), "nothing is left behind");
+}
+
+#[test]
+fn an_infeasible_job_is_exit_code_4_and_names_what_would_hold() {
+    let mut desk = Desk::new();
+    desk.spec["job"]["parameters"]["l"] = json!(3_000);
+    let made = desk.anonymize(&sample("records.csv"), "out", &[]);
+    assert_eq!(made.status.code(), Some(4), "{}", text(&made.stderr));
+    assert!(
+        text(&made.stderr).contains("holds"),
+        "{}",
+        text(&made.stderr)
+    );
+    assert!(!desk.path("out").exists(), "nothing is left behind");
+}
+
+#[test]
+fn an_unknown_parameter_is_exit_code_3() {
+    let mut desk = Desk::new();
+    desk.spec["job"]["parameters"]["kk"] = json!(3);
+    assert_eq!(
+        desk.anonymize(&sample("records.csv"), "out", &[])
+            .status
+            .code(),
+        Some(3)
+    );
+}
