@@ -7,7 +7,7 @@
 //! leak, and a domain value in the wrong row is named by coverage. So the
 //! search is among the *foreign* texts: what no domain knows, cells of columns
 //! that should not be there, texts and numbers alike. A foreign text fails if
-//! it, or a word of it, is an identifier of the source; if it starts as the
+//! it, or a run of its words, is an identifier of the source; if it starts as the
 //! SHA-256 of one does (hex or Base64); or if it is as long as a digest
 //! (MD5, SHA-1, SHA-2) and written like one, since salts cannot be guessed.
 //!
@@ -143,6 +143,9 @@ struct Identifiers<'a> {
     digests: FxHashSet<[u8; DIGEST_PREFIX]>,
 }
 
+/// Words of a foreign text that are looked at.
+const WORDS_MAX: usize = 32;
+
 /// Bytes of a digest that are compared: enough that chance does not matter,
 /// few enough to know a digest that was cut short.
 const DIGEST_PREFIX: usize = 6;
@@ -167,8 +170,7 @@ impl<'a> Identifiers<'a> {
     }
 
     fn betrayed_by(&self, text: &str) -> bool {
-        let word = |word: &str| !word.is_empty() && self.texts.contains(word);
-        if word(text) || text.split(|c: char| !c.is_alphanumeric()).any(word) {
+        if self.texts.contains(text) || self.holds_run_of_words(text) {
             return true;
         }
         let bare = text.trim_start_matches("0x");
@@ -177,6 +179,21 @@ impl<'a> Identifiers<'a> {
             matches!(bytes.len(), 16 | 20 | 28 | 32 | 48 | 64)
                 || (bytes.len() >= DIGEST_PREFIX && self.digests.contains(&digest_prefix(&bytes)))
         })
+    }
+
+    /// Whether words of a text that stand together, with what is between
+    /// them, are an identifier. Of long texts the first words.
+    fn holds_run_of_words(&self, text: &str) -> bool {
+        let words = text.split(|character: char| !character.is_alphanumeric());
+        let ends = words.filter(|word| !word.is_empty()).map(|word| {
+            let start = word.as_ptr().addr() - text.as_ptr().addr();
+            (start, start + word.len())
+        });
+        let ends: Vec<(usize, usize)> = ends.take(WORDS_MAX).collect();
+        let runs = ends.iter().enumerate().flat_map(|(at, &(start, _))| {
+            ends[at..].iter().map(move |&(_, end)| &text[start..end])
+        });
+        runs.into_iter().any(|run| self.texts.contains(run))
     }
 }
 

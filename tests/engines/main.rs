@@ -4,11 +4,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod case;
 mod differential;
 mod lgb;
+mod made;
 mod measures;
 mod naive;
+mod negative;
 mod paper_examples;
+mod properties;
 mod tables;
 
 #[test]

@@ -1,0 +1,268 @@
+//! A release with everything that the verifier is given, held so that a test
+//! can change any part of it and seal the manifest over the change.
+
+use vizard::microdata::{AttributeIndex, Code, Domain, RecordIndex, SubjectIndex, Table};
+use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use vizard::release::{
+    Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
+    PublishedTable, Release, TableDescription, decode_csv, encode_csv,
+};
+use vizard::verify::{Evidence, Verdict, verify};
+
+/// A release beside its source.
+#[derive(Clone)]
+pub struct Case {
+    pub table: Table,
+    pub requirements: Requirements,
+    pub manifest: Manifest,
+    pub tables: Vec<PublishedTable>,
+    pub lineage: Lineage,
+}
+
+impl Case {
+    /// What an engine made, with its tables decoded from their bytes.
+    pub fn of(
+        table: Table,
+        requirements: Requirements,
+        parameters: serde_json::Value,
+        release: Release,
+    ) -> Self {
+        let mut tables = Vec::new();
+        let mut descriptions = Vec::new();
+        for table in &release.tables {
+            let mut pieces: Vec<Vec<u8>> = Vec::new();
+            let mut keep = |piece: &[u8], _| pieces.push(piece.to_vec());
+            let summary = encode_csv(table, PIECE_BYTES_MAX, &mut keep);
+            let description = TableDescription::of(table, &summary);
+            tables.push(decode_csv(&description, &pieces).expect("canonical CSV reads back"));
+            descriptions.push(description);
+        }
+        let manifest = Manifest {
+            format: Manifest::FORMAT.into(),
+            engine: "lgb".into(),
+            parameters,
+            records: tables.first().map_or(0, |table| table.rows() as u64),
+            excluded: release.excluded,
+            suppressed: 0,
+            guarantees: release.guarantees,
+            adversary: release.adversary,
+            not_protected: release.not_protected,
+            tables: descriptions,
+            input: InputDescription {
+                dataset: "made-up".into(),
+                version: 1,
+                sha256: "0".repeat(64),
+            },
+            made_by: MadeBy {
+                vizard: "0.1.0".into(),
+            },
+            unverified: false,
+        };
+        Self {
+            table,
+            requirements,
+            manifest,
+            tables,
+            lineage: release.lineage,
+        }
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        verify(&Evidence {
+            table: &self.table,
+            requirements: &self.requirements,
+            manifest: &self.manifest,
+            tables: &self.tables,
+            lineage: &self.lineage,
+        })
+    }
+
+    /// Makes the manifest describe the tables as they are now: what a forger
+    /// would do, so that no corruption is caught by its digest alone.
+    pub fn seal(&mut self) {
+        let describe = |table: &PublishedTable| {
+            TableDescription::of(table, &encode_csv(table, PIECE_BYTES_MAX, &mut |_, _| {}))
+        };
+        self.manifest.tables = self.tables.iter().map(describe).collect();
+        self.manifest.records = self.published("microdata").rows() as u64;
+    }
+
+    pub fn published(&self, name: &str) -> &PublishedTable {
+        let found = self.tables.iter().find(|table| table.name == name);
+        found.expect("the table is published")
+    }
+
+    pub fn published_mut(&mut self, name: &str) -> &mut PublishedTable {
+        let found = self.tables.iter_mut().find(|table| table.name == name);
+        found.expect("the table is published")
+    }
+
+    pub fn rows(&self) -> usize {
+        self.published("microdata").rows()
+    }
+
+    fn column(&self, table: &str, column: &str) -> &PublishedColumn {
+        self.published(table)
+            .column(column)
+            .expect("the column is published")
+    }
+
+    fn column_mut(&mut self, table: &str, column: &str) -> &mut PublishedColumn {
+        let mut columns = self.published_mut(table).columns.iter_mut();
+        let found = columns.find(|found| found.name == column);
+        found.expect("the column is published")
+    }
+
+    /// The cells of a column, row by row.
+    pub fn cells(&self, table: &str, column: &str) -> Vec<Cell> {
+        match &self.column(table, column).cells {
+            Cells::Dictionary { codes, cells } => codes
+                .iter()
+                .map(|&code| cells[code as usize].clone())
+                .collect(),
+            Cells::Numbers(_) => panic!("{column} holds numbers"),
+        }
+    }
+
+    pub fn set_cells(&mut self, table: &str, column: &str, rows: Vec<Cell>) {
+        self.column_mut(table, column).cells = dictionary(rows);
+    }
+
+    /// The numbers of a column, row by row.
+    pub fn numbers(&self, table: &str, column: &str) -> Vec<u64> {
+        match &self.column(table, column).cells {
+            Cells::Numbers(numbers) => numbers.clone(),
+            Cells::Dictionary { .. } => panic!("{column} holds cells"),
+        }
+    }
+
+    pub fn set_numbers(&mut self, table: &str, column: &str, rows: Vec<u64>) {
+        self.column_mut(table, column).cells = Cells::Numbers(rows);
+    }
+
+    /// Keeps the rows at these positions, in this order; the lineage follows.
+    pub fn take_rows(&mut self, table: &str, rows: &[usize]) {
+        for column in &mut self.published_mut(table).columns {
+            match &mut column.cells {
+                Cells::Numbers(numbers) => *numbers = pick(numbers, rows),
+                Cells::Dictionary { codes, .. } => *codes = pick(codes, rows),
+            }
+        }
+        for lineage in self
+            .lineage
+            .tables
+            .iter_mut()
+            .filter(|lineage| lineage.table == table)
+        {
+            lineage.subjects = pick(&lineage.subjects, rows);
+        }
+    }
+
+    pub fn subjects(&self) -> &[SubjectIndex] {
+        self.lineage.of("microdata").expect("rows have a lineage")
+    }
+
+    pub fn subjects_mut(&mut self) -> &mut Vec<SubjectIndex> {
+        &mut self.lineage.tables[0].subjects
+    }
+
+    pub fn record(&self, row: usize) -> RecordIndex {
+        RecordIndex(self.subjects()[row].0)
+    }
+
+    pub fn attribute(&self, name: &str) -> AttributeIndex {
+        self.table
+            .schema()
+            .find(name)
+            .expect("the attribute exists")
+    }
+
+    pub fn domain(&self, name: &str) -> &Domain {
+        &self
+            .table
+            .coded(self.attribute(name))
+            .expect("it is coded")
+            .domain
+    }
+
+    /// The source code of a row's value.
+    pub fn code(&self, name: &str, row: usize) -> Code {
+        let code = self.table.code(self.attribute(name), self.record(row));
+        code.expect("it is coded")
+    }
+
+    pub fn terms(&self, row: usize) -> &RecordTerms {
+        self.requirements.of(self.record(row))
+    }
+
+    pub fn protected(&self, name: &str) -> ProtectedIndex {
+        let attribute = self.attribute(name);
+        let mut all = self.requirements.protected();
+        let found = all.find(|&index| self.requirements.attribute(index) == attribute);
+        found.expect("the attribute is protectable")
+    }
+
+    pub fn flagged(&self, name: &str, row: usize) -> bool {
+        self.terms(row).flags.contains(self.protected(name))
+    }
+
+    /// Rows by published group number − 1.
+    pub fn groups(&self) -> Vec<Vec<usize>> {
+        let numbers = self.numbers("microdata", "group");
+        let mut groups = vec![Vec::new(); numbers.iter().copied().max().unwrap_or(0) as usize];
+        for (row, number) in numbers.into_iter().enumerate() {
+            groups[number as usize - 1].push(row);
+        }
+        groups
+    }
+
+    /// Names of the attributes that are generalized.
+    pub fn generalized(&self) -> Vec<String> {
+        let columns = self.published("microdata").columns.iter();
+        let wanted =
+            columns.filter(|column| column.content == vizard::release::Content::Generalized);
+        wanted.map(|column| column.name.clone()).collect()
+    }
+
+    /// What a reader sees of a row: its generalized cells.
+    pub fn look(&self, row: usize) -> Vec<Cell> {
+        let names = self.generalized();
+        let look = names
+            .iter()
+            .map(|name| match &self.column("microdata", name).cells {
+                Cells::Dictionary { codes, cells } => cells[codes[row] as usize].clone(),
+                Cells::Numbers(_) => panic!("{name} holds numbers"),
+            });
+        look.collect()
+    }
+
+    /// The cell that publishes one value of an attribute exactly.
+    pub fn exact(&self, name: &str, code: Code) -> Cell {
+        use vizard::microdata::Values;
+        match self.domain(name).values() {
+            Values::Integer(values) => Cell::Integer(values[code.at()], values[code.at()]),
+            Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
+            Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),
+            Values::Category(values) => Cell::Label(values[code.at()].clone()),
+        }
+    }
+}
+
+fn pick<T: Copy>(all: &[T], rows: &[usize]) -> Vec<T> {
+    rows.iter().map(|&row| all[row]).collect()
+}
+
+/// A dictionary column of these cells, each distinct cell once, in order of
+/// first appearance.
+pub fn dictionary(rows: Vec<Cell>) -> Cells {
+    let mut cells: Vec<Cell> = Vec::new();
+    let codes = rows.into_iter().map(|cell| {
+        let found = cells.iter().position(|known| *known == cell);
+        found.unwrap_or_else(|| {
+            cells.push(cell);
+            cells.len() - 1
+        }) as u32
+    });
+    let codes = codes.collect();
+    Cells::Dictionary { codes, cells }
+}
