@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
 use crate::privacy::Requirements;
+use crate::query::{self, Workload};
 use crate::release::{
     Format, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedTable, Release,
     TableDescription, Transcoder, WireError, decode_csv, encode_csv,
@@ -216,10 +217,21 @@ fn report(
         lineage: &produced.lineage,
     });
     // Tables that do not fit their originals have failed verification before.
-    measured
-        .ok()
-        .and_then(|report| serde_json::to_value(report).ok())
-        .unwrap_or(Value::Null)
+    let Ok(mut report) = measured else {
+        return Value::Null;
+    };
+    let workload = Workload::standard(assignment.queries);
+    let error = query::error::measure(assignment.table, published, &produced.lineage, workload);
+    if let Ok(error) = error {
+        let description = utility::Description {
+            title: query::error::TITLE,
+            audience: utility::Audience::Steward,
+            definition: query::error::DEFINITION,
+            source: query::error::SOURCE,
+        };
+        report.insert("query_error", description, &error);
+    }
+    serde_json::to_value(report).unwrap_or(Value::Null)
 }
 
 fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> {

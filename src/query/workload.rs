@@ -29,6 +29,12 @@ pub struct Workload {
 const PREDICATES_MAX: usize = 4;
 
 impl Workload {
+    /// The workload of reports: the same queries for every release of one
+    /// dataset version, so that releases can be compared.
+    pub fn standard(queries: u32) -> Self {
+        Self { queries, seed: 0 }
+    }
+
     /// The random stream of query number `number`.
     pub(super) fn stream(&self, number: u32) -> ChaCha12Rng {
         let mut key = [0_u8; 32];

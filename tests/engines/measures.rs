@@ -1,8 +1,10 @@
 //! Measures and queries beside their naive versions, on releases that promise
 //! nothing but to fit together.
 
+mod cells;
 mod loose;
 mod queries;
+mod source;
 
 use proptest::prelude::*;
 use vizard::release::{Cells, Content};
@@ -101,8 +103,8 @@ fn an_untouched_table_loses_nothing() {
         let original = loose.table.coded(index).expect("it is published");
         let cells = records
             .iter()
-            .map(|&record| loose::exact(&original.domain, original.code(record)));
-        column.cells = loose::dictionary(cells);
+            .map(|&record| cells::exact(&original.domain, original.code(record)));
+        column.cells = cells::dictionary(cells);
     }
     loose.tables[0]
         .columns

@@ -5,22 +5,20 @@
 //! buckets that hold a value several times, records left out.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
-use vizard::microdata::{
-    AttributeIndex, AttributeType, Code, CodedColumn, Domain, HierarchyFormat, HierarchySource,
-    RecordIndex, Role, Schema, SubjectIndex, Table, TableColumn, TextColumn, Values,
-};
+use vizard::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
 use vizard::privacy::{K, L, Policy, Protection, Requirements};
 use vizard::release::{
-    Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedColumn,
-    PublishedTable, TableLineage,
+    Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedTable, TableLineage,
 };
 use vizard::utility::Evidence;
+
+use super::cells::{column, covering, dictionary, exact};
+use super::source::table;
 
 /// A release beside its source.
 pub struct Loose {
@@ -30,9 +28,6 @@ pub struct Loose {
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
 }
-
-const AREAS: &str = "a1;a;all\na2;a;all\na3;a;all\nb1;b;all\nb2;b;all\nc1;c;all\n";
-const ILLS: &str = "flu;lung;*\ncold;lung;*\nulcer;gut;*\nreflux;gut;*\nmigraine;head;*\n";
 
 impl Loose {
     /// Makes a release from a seed; `by_group` links buckets to groups.
@@ -108,93 +103,6 @@ pub fn manifest(records: u64) -> Manifest {
         },
         unverified: false,
     }
-}
-
-fn schema() -> Schema {
-    let document = json!({"name": "loose", "subject_key": "id", "attributes": [
-        {"name": "id", "role": "identifier"},
-        {"name": "age", "role": "semi_sensitive", "type": "integer"},
-        {"name": "height", "role": "quasi_identifier", "type": "decimal"},
-        {"name": "admitted", "role": "quasi_identifier", "type": "date"},
-        {"name": "area", "role": "semi_sensitive", "type": "categorical", "hierarchy": "area"},
-        {"name": "town", "role": "quasi_identifier", "type": "categorical"},
-        {"name": "ward", "role": "insensitive", "type": "integer"},
-        {"name": "salary", "role": "sensitive", "type": "integer"},
-        {"name": "ill", "role": "sensitive", "type": "categorical", "hierarchy": "ill"}]});
-    serde_json::from_value(document).expect("the schema is sound")
-}
-
-/// A table of random values, few enough that they repeat.
-pub fn table(records: usize, rng: &mut impl Rng) -> Table {
-    let schema = Arc::new(schema());
-    let columns = schema.attributes().iter().map(|attribute| {
-        match (attribute.name.as_str(), attribute.kind) {
-            ("id", _) => TableColumn::Identifier(TextColumn::new()),
-            ("area", _) => categories(AREAS, records, rng),
-            ("ill", _) => categories(ILLS, records, rng),
-            (_, Some(AttributeType::Categorical)) => {
-                let towns = ["Bergen", "Hamar", "Oslo"].map(String::from).to_vec();
-                coded(
-                    records,
-                    rng,
-                    |codes| Values::Category(at(&codes, |at| towns[at].clone())),
-                    3,
-                )
-            }
-            (_, Some(AttributeType::Decimal)) => {
-                let values = |codes: Vec<usize>| at(&codes, |at| 1.5 + 0.07 * at as f64);
-                coded(records, rng, |codes| Values::Decimal(values(codes)), 8)
-            }
-            (_, Some(AttributeType::Date)) => {
-                let values = |codes: Vec<usize>| at(&codes, |at| 20_000 + 3 * at as i32);
-                coded(records, rng, |codes| Values::Date(values(codes)), 9)
-            }
-            _ => {
-                // Below 0 too: sums must not take numbers for amounts.
-                let values = |codes: Vec<usize>| at(&codes, |at| (at * at) as i64 - 20);
-                coded(records, rng, |codes| Values::Integer(values(codes)), 12)
-            }
-        }
-    });
-    let columns = columns.collect();
-    let keys: Vec<String> = (0..records).map(|at| format!("p{at}")).collect();
-    let keys = keys.iter().map(String::as_str).collect();
-    Table::new(schema, columns, keys, Vec::new())
-}
-
-fn at<T>(codes: &[usize], value: impl Fn(usize) -> T) -> Vec<T> {
-    codes.iter().map(|&code| value(code)).collect()
-}
-
-/// A column over the values that occur, out of `size` possible ones.
-fn coded(
-    records: usize,
-    rng: &mut impl Rng,
-    values: impl Fn(Vec<usize>) -> Values,
-    size: usize,
-) -> TableColumn {
-    let drawn: Vec<usize> = (0..records).map(|_| rng.random_range(0..size)).collect();
-    let mut occurring = drawn.clone();
-    occurring.sort_unstable();
-    occurring.dedup();
-    let rank = |value: &usize| occurring.binary_search(value).expect("it occurs") as u32;
-    TableColumn::Coded(CodedColumn {
-        codes: drawn.iter().map(rank).collect(),
-        domain: Arc::new(Domain::new(values(occurring), None)),
-    })
-}
-
-fn categories(lines: &str, records: usize, rng: &mut impl Rng) -> TableColumn {
-    let source = HierarchySource::read(lines.as_bytes(), HierarchyFormat::Csv);
-    let Ok(HierarchySource::Tree(tree)) = source else {
-        panic!("the tree is sound");
-    };
-    let labels = tree.leaf_labels().map(String::from).collect();
-    let leaves = tree.leaf_count() as u32;
-    TableColumn::Coded(CodedColumn {
-        domain: Arc::new(Domain::new(Values::Category(labels), Some(tree))),
-        codes: (0..records).map(|_| rng.random_range(0..leaves)).collect(),
-    })
 }
 
 /// Decides what becomes of every record.
@@ -451,64 +359,5 @@ impl Lists {
             true => vec![buckets, group_buckets],
             false => vec![buckets],
         }
-    }
-}
-
-pub fn column(
-    name: &str,
-    content: Content,
-    kind: Option<AttributeType>,
-    cells: Cells,
-) -> PublishedColumn {
-    PublishedColumn {
-        name: name.into(),
-        content,
-        kind,
-        cells,
-    }
-}
-
-/// A dictionary in order of first appearance.
-pub fn dictionary(rows: impl Iterator<Item = Cell>) -> Cells {
-    let mut cells: Vec<Cell> = Vec::new();
-    let codes = rows.map(|cell| {
-        let found = cells.iter().position(|known| *known == cell);
-        found.unwrap_or_else(|| {
-            cells.push(cell);
-            cells.len() - 1
-        }) as u32
-    });
-    let codes = codes.collect();
-    Cells::Dictionary { codes, cells }
-}
-
-/// The cell of one value.
-pub fn exact(domain: &Domain, code: Code) -> Cell {
-    covering(domain, vec![code.0])
-}
-
-/// The cell that covers these codes.
-pub fn covering(domain: &Domain, mut codes: Vec<u32>) -> Cell {
-    codes.sort_unstable();
-    codes.dedup();
-    let (lo, hi) = (codes[0] as usize, codes[codes.len() - 1] as usize);
-    match (domain.values(), domain.hierarchy()) {
-        (Values::Integer(values), _) => Cell::Integer(values[lo], values[hi]),
-        (Values::Decimal(values), _) => Cell::Decimal(values[lo], values[hi]),
-        (Values::Date(values), _) => Cell::Date(values[lo], values[hi]),
-        (_, Some(tree)) => {
-            let node = tree.common_ancestor(Code(lo as u32), Code(hi as u32));
-            match tree.node(node).label.as_str() {
-                "*" => Cell::Masked,
-                label => Cell::Label(label.into()),
-            }
-        }
-        (Values::Category(values), None) if codes.len() > 1 => Cell::Set(
-            codes
-                .iter()
-                .map(|&code| values[code as usize].clone())
-                .collect(),
-        ),
-        (Values::Category(values), None) => Cell::Label(values[lo].clone()),
     }
 }

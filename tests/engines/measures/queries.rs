@@ -115,7 +115,7 @@ proptest! {
 
 /// Ten records in one group: salaries 10, 20, … in two buckets of five.
 fn ten() -> Loose {
-    use super::loose::{column, dictionary};
+    use super::cells::{column, dictionary};
     use vizard::microdata::AttributeType::Integer;
     use vizard::release::{Cell, Cells, Content, PublishedTable};
     let mut loose = Loose::new(1, 10, false);

@@ -1,0 +1,133 @@
+//! HTML written piece by piece, with every text escaped.
+//!
+//! [`Page::raw`] takes only text of the program itself (`&'static str`), so a
+//! text of a document cannot become markup.
+
+use serde_json::Value;
+
+/// A page that is being written.
+pub struct Page(String);
+
+impl Page {
+    /// An empty page.
+    pub fn new() -> Self {
+        Self(String::with_capacity(64 * 1024))
+    }
+
+    /// Markup of the program.
+    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.0.push_str(markup);
+        self
+    }
+
+    /// Text from a document.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        for character in text.chars() {
+            match character {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                // Nothing below a space but the blanks may stand in HTML.
+                control if control.is_control() && !control.is_whitespace() => {
+                    self.0.push('\u{fffd}');
+                }
+                other => self.0.push(other),
+            }
+        }
+        self
+    }
+
+    /// An element with a class (or none) that holds one text.
+    pub fn element(&mut self, name: &'static str, class: &'static str, text: &str) -> &mut Self {
+        self.raw("<").raw(name);
+        if !class.is_empty() {
+            self.raw(" class=\"").raw(class).raw("\"");
+        }
+        self.raw(">").text(text).raw("</").raw(name).raw(">")
+    }
+
+    /// An attribute of the element that is open, blank before it.
+    pub fn attribute(&mut self, name: &'static str, value: &str) -> &mut Self {
+        self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
+    }
+
+    /// The same with a length; two decimals, as pictures need.
+    pub fn length(&mut self, name: &'static str, value: f64) -> &mut Self {
+        let value = if value.is_finite() { value } else { 0.0 };
+        self.attribute(name, &format!("{value:.2}"))
+    }
+
+    /// The page as text.
+    pub fn finish(self) -> String {
+        self.0
+    }
+}
+
+/// A name of a figure as words: `mean_range` is `mean range`.
+pub fn words(name: &str) -> String {
+    match name {
+        "c_dm" => "C_DM".into(),
+        _ => name.replace('_', " "),
+    }
+}
+
+/// A figure as people read it: whole numbers in groups of three, others with
+/// four significant digits; a dash for none.
+pub fn number(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+            (Some(whole), _) => grouped(whole),
+            (None, Some(figure)) => decimal(figure),
+            (None, None) => number.to_string(),
+        },
+        Value::Null => "–".into(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        _ => String::new(),
+    }
+}
+
+/// A number with four significant digits.
+pub fn decimal(figure: f64) -> String {
+    if figure == 0.0 {
+        return "0".into();
+    }
+    let size = figure.abs();
+    if size >= 1e15 || size < 1e-4 {
+        return format!("{figure:.2e}");
+    }
+    if size >= 1_000.0 {
+        let sign = if figure < 0.0 { "−" } else { "" };
+        return format!("{sign}{}", grouped(size.round() as u64));
+    }
+    let digits = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
+    let text = format!("{figure:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn grouped(whole: u64) -> String {
+    let digits = whole.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A text cut to `most` characters, with an ellipsis where some are missing.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

@@ -1,0 +1,127 @@
+//! The page, read back as text.
+
+use serde_json::{Value, json};
+
+use super::markup::{decimal, number, shortened};
+use super::report_page;
+
+fn full() -> (Value, Value, Value) {
+    let bins = json!({"bins": [{"from": 5.0, "to": 5.0, "count": 3}, {"from": 6.0, "to": 6.0, "count": 0}]});
+    let report = json!({"format": "vizard-report/1", "records": 3, "measures": {
+        "group_sizes": {"title": "Group sizes", "audience": "analyst", "definition": "sizes",
+            "source": "a paper", "value": {"min": 5, "histogram": bins}},
+        "leakage": {"title": "Leakage", "audience": "steward", "definition": "d", "source": "s",
+            "value": {"subjects": {"max": 0.2, "histogram": bins},
+                "attributes": {"<b>pay</b>": {"mean": 0.1, "histogram": bins}}}},
+        "correlation": {"title": "Correlation", "audience": "steward", "definition": "d", "source": "s",
+            "value": {"pairs": [{"attributes": ["age", "sex"], "before": 0.5, "after": 0.25}]}},
+        "marginals": {"title": "M", "audience": "steward", "definition": "d", "source": "s",
+            "value": {"attributes": {"age": 0.5, "sex": 1.0}}}}});
+    let verification = json!({"holds": true, "guarantees": [
+        {"kind": "k_anonymity", "claimed": 5.0, "attained": 6.0, "holds": true},
+        {"kind": "l_diversity", "attribute": "a&b", "claimed": 8.0, "attained": 7.0, "holds": false}],
+        "structure": [], "attacks": []});
+    let manifest = json!({"engine": "lgb", "records": 98729, "guarantees": [],
+        "adversary": "knows <everything>", "not_protected": ["much", "more"],
+        "tables": [{"name": "microdata", "rows": 3, "sha256": "ab", "columns": [{"name": "age"}]}]});
+    (report, verification, manifest)
+}
+
+fn page() -> String {
+    let (report, verification, manifest) = full();
+    report_page(&report, &verification, &manifest)
+}
+
+#[test]
+fn texts_of_documents_never_become_markup() {
+    let page = page();
+    assert!(!page.contains("<b>pay"), "a name was not escaped");
+    assert!(page.contains("&lt;b&gt;pay&lt;/b&gt;: histogram"));
+    assert!(page.contains("knows &lt;everything&gt;"));
+    assert!(page.contains("a&amp;b"));
+}
+
+#[test]
+fn the_page_needs_nothing_from_outside_and_runs_nothing() {
+    let page = page();
+    for outside in [
+        "http:",
+        "https:",
+        "//",
+        "<script",
+        "javascript",
+        "@import",
+        "url(",
+        "src=",
+        "href=",
+    ] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn every_element_that_opens_closes() {
+    let page = page();
+    let empty = ["meta", "!doctype", "line"];
+    let mut open: Vec<&str> = Vec::new();
+    for piece in page.split('<').skip(1) {
+        let tag = piece.split('>').next().unwrap_or_default();
+        let name = tag
+            .split([' ', '/'])
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
+        match tag.strip_prefix('/') {
+            Some(closing) => assert_eq!(open.pop(), Some(closing)),
+            None if empty.contains(&name) => {}
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn figures_pictures_and_verdict_are_shown() {
+    let page = page();
+    for shown in [
+        "✓ verified",
+        "✗ no",
+        "98\u{202f}729 records published",
+        "Compared with the original",
+        "Source: a paper",
+        "5: 3",
+        "age × sex before: 0.5",
+        "much; more",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_not_shown() {
+    let page = report_page(&Value::Null, &Value::Null, &Value::Null);
+    assert!(page.contains("Release report"));
+    assert!(!page.contains("<section>"));
+    let unverified = report_page(&Value::Null, &Value::Null, &json!({"unverified": true}));
+    assert!(unverified.contains("not verified"));
+}
+
+#[test]
+fn numbers_read_well() {
+    let texts = [0.0, 0.2, 0.123_456, 12.0, 1234.5, 100.0, 0.000_01, -2000.0].map(decimal);
+    assert_eq!(
+        texts,
+        [
+            "0",
+            "0.2",
+            "0.1235",
+            "12",
+            "1\u{202f}235",
+            "100",
+            "1.00e-5",
+            "−2\u{202f}000"
+        ]
+    );
+    assert_eq!(number(&json!(1_234_567)), "1\u{202f}234\u{202f}567");
+    assert_eq!(number(&Value::Null), "–");
+    assert_eq!(shortened("abcdef", 4), "abc…");
+}
