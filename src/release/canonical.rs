@@ -1,6 +1,9 @@
 //! One form of a table in memory for each table on the wire.
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+use rayon::prelude::*;
 
 use super::cell::Cell;
 use super::table::{Cells, PublishedColumn, PublishedTable};
@@ -14,48 +17,96 @@ impl PublishedTable {
     /// dictionary, and cells that it does not use, come from the source and
     /// must reach no format that writes dictionaries.
     pub fn canonical(&self) -> Self {
+        let columns = self.columns.par_iter();
         Self {
             name: self.name.clone(),
-            columns: self.columns.iter().map(canonical_column).collect(),
+            columns: columns.map(|column| join(&[column])).collect(),
+        }
+    }
+
+    /// The canonical table called `name` of the rows of all `parts`, which
+    /// have the same columns and are at least one.
+    pub(super) fn join(name: &str, parts: &[Self]) -> Self {
+        let column = |position: usize| {
+            let parts = parts.iter().map(|part| &part.columns[position]);
+            join(&parts.collect::<Vec<_>>())
+        };
+        let count = parts.first().map_or(0, |part| part.columns.len());
+        Self {
+            name: name.into(),
+            columns: (0..count).into_par_iter().map(column).collect(),
         }
     }
 }
 
-fn canonical_column(column: &PublishedColumn) -> PublishedColumn {
-    let cells = match &column.cells {
-        Cells::Numbers(numbers) => Cells::Numbers(numbers.clone()),
-        Cells::Dictionary { codes, cells } => canonical_dictionary(codes, cells),
+/// The rows of all `parts` of a column, at least one, one behind the other.
+fn join(parts: &[&PublishedColumn]) -> PublishedColumn {
+    let cells = match &parts[0].cells {
+        Cells::Numbers(_) => {
+            let numbers = parts.iter().map(|part| match &part.cells {
+                Cells::Numbers(numbers) => numbers.as_slice(),
+                Cells::Dictionary { .. } => &[],
+            });
+            Cells::Numbers(numbers.collect::<Vec<_>>().concat())
+        }
+        Cells::Dictionary { .. } => {
+            let mut joined = Joined::default();
+            for part in parts {
+                if let Cells::Dictionary { codes, cells } = &part.cells {
+                    joined.add(codes, cells);
+                }
+            }
+            Cells::Dictionary {
+                codes: joined.codes,
+                cells: joined.cells,
+            }
+        }
     };
     PublishedColumn {
-        name: column.name.clone(),
-        content: column.content,
-        kind: column.kind,
+        name: parts[0].name.clone(),
+        content: parts[0].content,
+        kind: parts[0].kind,
         cells,
     }
 }
 
-fn canonical_dictionary(codes: &[u32], cells: &[Cell]) -> Cells {
-    const UNSEEN: u32 = u32::MAX;
-    let mut renamed = vec![UNSEEN; cells.len()];
-    let mut known: FxHashMap<(u8, String), u32> = FxHashMap::default();
-    let mut kept = Vec::new();
-    let rename = |&code: &u32| {
-        let at = code as usize;
-        if renamed[at] == UNSEEN {
-            let next = kept.len() as u32;
-            renamed[at] = *known.entry(key(&cells[at])).or_insert(next);
-            if renamed[at] == next {
-                kept.push(cells[at].clone());
-            }
-        }
-        renamed[at]
-    };
-    let codes = codes.iter().map(rename).collect();
-    Cells::Dictionary { codes, cells: kept }
+/// What makes a cell the same as another: what it is, and its text.
+type Key = (u8, String);
+
+/// A dictionary in order of first appearance. SipHash with fixed keys: labels
+/// come from users, and nothing here may depend on ambient randomness.
+#[derive(Default)]
+struct Joined {
+    codes: Vec<u32>,
+    cells: Vec<Cell>,
+    known: HashMap<Key, u32, BuildHasherDefault<DefaultHasher>>,
 }
 
-/// What makes a cell the same as another: what it is, and its text.
-fn key(cell: &Cell) -> (u8, String) {
+impl Joined {
+    fn add(&mut self, codes: &[u32], cells: &[Cell]) {
+        const UNSEEN: u32 = u32::MAX;
+        let mut renamed = vec![UNSEEN; cells.len()];
+        self.codes.reserve(codes.len());
+        for &code in codes {
+            let at = code as usize;
+            if renamed[at] == UNSEEN {
+                renamed[at] = self.code(&cells[at]);
+            }
+            self.codes.push(renamed[at]);
+        }
+    }
+
+    fn code(&mut self, cell: &Cell) -> u32 {
+        let next = self.cells.len() as u32;
+        let code = *self.known.entry(key(cell)).or_insert(next);
+        if code == next {
+            self.cells.push(cell.clone());
+        }
+        code
+    }
+}
+
+fn key(cell: &Cell) -> Key {
     let variant = match cell {
         Cell::Empty => 0,
         Cell::Masked => 1,
@@ -100,5 +151,15 @@ mod tests {
         assert_eq!(plain.canonical(), plain);
         let other = table(&[0, 1, 1], &["b", "a"]);
         assert_ne!(messy.canonical(), other.canonical());
+    }
+
+    #[test]
+    fn parts_join_to_one_dictionary() {
+        let parts = [
+            table(&[0, 1], &["b", "a"]),
+            table(&[1, 0, 2], &["c", "a", "b"]),
+        ];
+        let joined = PublishedTable::join("microdata", &parts);
+        assert_eq!(joined, table(&[0, 1, 1, 2, 0], &["b", "a", "c"]));
     }
 }
