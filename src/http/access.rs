@@ -257,7 +257,7 @@ pub const OPERATIONS: &[Operation] = &[
         "GET",
         "/v1/releases/{id}/tables/{table}",
         ANALYST,
-        &[InvalidQuery, NotAcceptable, ReleaseState],
+        &[InvalidQuery, InvalidHeader, NotAcceptable, ReleaseState],
     ),
     at(
         "get_release_report",

@@ -108,7 +108,7 @@ fn with_problem(mut response: Response, id: &str) -> Response {
 
 /// The answer to a request whose handler panicked.
 ///
-/// What the panic said is not passed on: it stands in no answer and in no log.
+/// What the panic said is not passed on: it was written for us.
 pub fn answer_panic(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a handler panicked");
     Problem::internal().into_response()

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::{Operation as Described, PathItem};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::Ref;
@@ -117,11 +118,8 @@ fn problem_response(kinds: &[ProblemKind]) -> utoipa::openapi::Response {
         .map(|kind| format!("`{}`: {}.", kind.slug(), kind.title()))
         .collect();
     let examples = kinds.iter().map(|kind| {
-        let example = utoipa::openapi::example::ExampleBuilder::new()
-            .summary(kind.title())
-            .value(Some(example(*kind)))
-            .build();
-        (kind.slug(), RefOr::T(example))
+        let place = format!("#/components/examples/{}", kind.slug());
+        (kind.slug(), RefOr::Ref(Ref::new(place)))
     });
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name("Problem")))
@@ -162,6 +160,15 @@ fn add_components(components: &mut Components) {
     components
         .schemas
         .insert("Problem".into(), problem_schema());
+    for &kind in ProblemKind::ALL {
+        let example = ExampleBuilder::new()
+            .summary(kind.title())
+            .value(Some(example(kind)))
+            .build();
+        components
+            .examples
+            .insert(kind.slug().into(), RefOr::T(example));
+    }
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some(

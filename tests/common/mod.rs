@@ -10,6 +10,10 @@
 
 pub mod cases;
 #[cfg(feature = "server")]
+pub mod client;
+#[cfg(feature = "server")]
+pub mod description;
+#[cfg(feature = "server")]
 pub mod postgres;
 #[cfg(feature = "server")]
 pub mod process;

@@ -1,9 +1,11 @@
 //! Tests of the running service and of its store: one module a subject.
 
+mod api;
 #[path = "../common/mod.rs"]
 mod common;
 mod leases;
 mod lifecycle;
+mod openapi;
 mod store;
 
 use sqlx::{Connection, PgConnection};

@@ -7,6 +7,8 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -53,6 +55,28 @@ struct HierarchyDetailView {
     media_type: String,
     /// When it was put.
     created_at: DateTime<Utc>,
+}
+
+/// A hierarchy described, or the JSON that it was put as.
+struct HierarchyAnswer;
+
+impl utoipa::PartialSchema for HierarchyAnswer {
+    fn schema() -> RefOr<utoipa::openapi::Schema> {
+        AnyOfBuilder::new()
+            .item(Ref::from_schema_name(HierarchyDetailView::name()))
+            .item(ObjectBuilder::new().description(Some("With `content=true`.")))
+            .into()
+    }
+}
+
+impl ToSchema for HierarchyAnswer {
+    fn schemas(schemas: &mut Vec<(String, RefOr<utoipa::openapi::Schema>)>) {
+        schemas.push((
+            HierarchyDetailView::name().into(),
+            <HierarchyDetailView as utoipa::PartialSchema>::schema(),
+        ));
+        HierarchyDetailView::schemas(schemas);
+    }
 }
 
 /// Put a hierarchy
@@ -105,7 +129,7 @@ async fn put_hierarchy(
     get, path = "/v1/hierarchies/{name}", operation_id = "get_hierarchy", tag = "hierarchies",
     params(("name" = String, Path, description = "Its name."), HierarchyGetQuery),
     responses((status = 200, description = "The hierarchy, or its content.",
-        content((HierarchyDetailView = "application/json"), (String = "text/csv")))),
+        content((HierarchyAnswer = "application/json"), (String = "text/csv")))),
 )]
 async fn get_hierarchy(
     State(state): State<AppState>,

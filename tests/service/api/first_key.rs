@@ -1,0 +1,108 @@
+//! How the operator of an empty store gets in.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use vizard::clock::SystemClock;
+use vizard::config::{Secret, Settings};
+use vizard::http::auth::{AdminKey, KeyError, ensure_admin_key};
+use vizard::store::{Store, StoreOptions, open};
+
+use super::Server;
+use crate::common::postgres::cluster;
+
+fn settings(folder: &TempDir, store: Option<String>) -> Settings {
+    Settings {
+        store,
+        data_dir: folder.path().to_owned(),
+        ..Settings::default()
+    }
+}
+
+async fn opened(settings: &Settings) -> Arc<dyn Store> {
+    let options = StoreOptions::new(settings.store_url());
+    open(options, Arc::new(SystemClock))
+        .await
+        .expect("it opens")
+}
+
+#[tokio::test]
+async fn the_first_key_of_an_embedded_store_is_written_for_its_owner_alone() {
+    let folder = TempDir::new().expect("a folder");
+    let settings = settings(&folder, None);
+    let store = opened(&settings).await;
+    // A file of an earlier, failed start is in the way.
+    let path = folder.path().join("admin-key");
+    std::fs::write(&path, "old").expect("written");
+    let made = ensure_admin_key(store.as_ref(), &settings)
+        .await
+        .expect("a way in");
+    let AdminKey::Written(written) = made else {
+        panic!("{made:?}");
+    };
+    assert_eq!(written, path);
+    let mode = std::fs::metadata(&path)
+        .expect("the file")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let token = std::fs::read_to_string(&path).expect("the token");
+    let again = ensure_admin_key(store.as_ref(), &settings)
+        .await
+        .expect("a way in");
+    assert!(matches!(again, AdminKey::Present), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&path).expect("the token"), token);
+    store.close().await.expect("it closes");
+    drop(store);
+
+    let server = Server::sqlite_at(&settings).await;
+    let admin = server.anyone().with(token.trim());
+    admin.call("list_keys").send().await.expect(200);
+    admin
+        .call("list_datasets")
+        .send()
+        .await
+        .expect_problem(403, "forbidden");
+}
+
+#[tokio::test]
+async fn the_first_key_of_a_shared_store_is_printed_once_and_made_by_one_process() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let folder = TempDir::new().expect("a folder");
+    let settings = settings(&folder, Some(cluster.fresh_database()));
+    let store = opened(&settings).await;
+    let (first, second) = tokio::join!(
+        ensure_admin_key(store.as_ref(), &settings),
+        ensure_admin_key(store.as_ref(), &settings),
+    );
+    let ways = [first.expect("a way in"), second.expect("a way in")];
+    let printed = ways
+        .iter()
+        .filter(|way| matches!(way, AdminKey::Print(_)))
+        .count();
+    assert_eq!(printed, 1, "{ways:?}");
+    assert!(!folder.path().join("admin-key").exists());
+    assert!(
+        !format!("{ways:?}").contains("vz_"),
+        "no token is printed by accident"
+    );
+}
+
+#[tokio::test]
+async fn a_chosen_key_that_is_easy_to_guess_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let mut settings = settings(&folder, None);
+    let store = opened(&settings).await;
+    settings.admin_key = Some(Secret::new("x".repeat(31)));
+    let refused = ensure_admin_key(store.as_ref(), &settings).await;
+    assert!(matches!(refused, Err(KeyError::TooShort)));
+    settings.admin_key = Some(Secret::new("x".repeat(32)));
+    let chosen = ensure_admin_key(store.as_ref(), &settings)
+        .await
+        .expect("a way in");
+    assert!(matches!(chosen, AdminKey::Chosen));
+    assert!(!store.admin_key_exists().await.expect("it answers"));
+}

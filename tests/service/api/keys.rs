@@ -1,0 +1,141 @@
+//! Keys: made, shown once, listed, revoked.
+
+use serde_json::json;
+
+use super::{Server, on_both};
+
+on_both!(
+    a_key_is_made_listed_and_revoked,
+    a_token_is_shown_in_one_answer_alone,
+    keys_are_paged_newest_first,
+    a_key_without_a_role_or_name_is_refused,
+);
+
+async fn a_key_is_made_listed_and_revoked(server: Server) {
+    let admin = server.operator();
+    let request = json!({"name": "etl", "roles": ["uploader", "uploader"], "datasets": null});
+    let key = admin
+        .call("create_key")
+        .json(&request)
+        .send()
+        .await
+        .expect(201);
+    assert_eq!(key["roles"], json!(["uploader"]));
+    let holder = server
+        .anyone()
+        .with(key["token"].as_str().expect("a token"));
+    holder.call("list_datasets").send().await.expect(200);
+
+    let id = key["id"].as_str().expect("an id");
+    let revoked = admin
+        .call("revoke_key")
+        .at("id", id)
+        .send()
+        .await
+        .expect(200);
+    assert!(revoked["revoked_at"].is_string());
+    let refused = holder.call("list_datasets").send().await;
+    refused.expect_problem(401, "unauthenticated");
+    assert!(
+        refused
+            .header("www-authenticate")
+            .is_some_and(|value| value.starts_with("Bearer"))
+    );
+    let again = admin
+        .call("revoke_key")
+        .at("id", id)
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(again["revoked_at"], revoked["revoked_at"]);
+}
+
+async fn a_token_is_shown_in_one_answer_alone(server: Server) {
+    let admin = server.operator();
+    let request = json!({"name": "etl", "roles": ["analyst"]});
+    let made = admin
+        .call("create_key")
+        .json(&request)
+        .send()
+        .await
+        .expect(201);
+    let token = made["token"].as_str().expect("a token");
+    let secret = token.rsplit('_').next().expect("a secret");
+    assert_eq!(secret.len(), 64);
+    let list = admin.call("list_keys").send().await;
+    assert!(!list.text().contains(secret));
+    let id = made["id"].as_str().expect("an id");
+    let revoked = admin.call("revoke_key").at("id", id).send().await;
+    assert!(!revoked.text().contains(secret));
+}
+
+async fn keys_are_paged_newest_first(server: Server) {
+    let admin = server.operator();
+    for at in 0..5 {
+        let request = json!({"name": format!("key {at}"), "roles": ["analyst"]});
+        admin
+            .call("create_key")
+            .json(&request)
+            .send()
+            .await
+            .expect(201);
+    }
+    let (mut names, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut call = admin.call("list_keys").query("limit", 2);
+        if let Some(cursor) = cursor {
+            call = call.query("cursor", cursor);
+        }
+        let page = call.send().await.expect(200);
+        for key in page["items"].as_array().expect("items") {
+            names.push(key["name"].as_str().expect("a name").to_owned());
+        }
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(names, ["key 4", "key 3", "key 2", "key 1", "key 0"]);
+    for (name, value) in [
+        ("limit", "0"),
+        ("limit", "201"),
+        ("limit", "x"),
+        ("cursor", "x"),
+        ("limits", "2"),
+    ] {
+        let refused = admin.call("list_keys").query(name, value).send().await;
+        refused.expect_problem(400, "invalid-query");
+    }
+}
+
+async fn a_key_without_a_role_or_name_is_refused(server: Server) {
+    let admin = server.operator();
+    for request in [
+        json!({"name": "a", "roles": []}),
+        json!({"name": "", "roles": ["analyst"]}),
+        json!({"name": "a".repeat(201), "roles": ["analyst"]}),
+        json!({"name": "a", "roles": ["owner"]}),
+        json!({"name": "a", "roles": ["analyst"], "datasets": ["job_x"]}),
+        json!({"name": "a", "roles": ["analyst"], "note": 1}),
+        json!({"roles": ["analyst"]}),
+        json!([]),
+    ] {
+        let refused = admin.call("create_key").json(&request).send().await;
+        refused.expect_problem(422, "invalid-body");
+    }
+    let refused = admin
+        .call("create_key")
+        .body("application/json", "{")
+        .send()
+        .await;
+    refused.expect_problem(400, "malformed-json");
+    let unknown = "key_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b73";
+    let refused = admin.call("revoke_key").at("id", unknown).send().await;
+    refused.expect_problem(404, "not-found");
+    let refused = admin
+        .call("revoke_key")
+        .at("id", unknown.replace("key", "job"))
+        .send()
+        .await;
+    refused.expect_problem(400, "invalid-id");
+}

@@ -1,0 +1,19 @@
+//! The API over real HTTP, on both stores: one module a resource.
+
+mod access;
+mod datasets;
+mod first_key;
+mod hierarchies;
+mod job_events;
+mod jobs;
+mod keys;
+mod listener;
+mod preferences;
+mod problems;
+mod records;
+mod releases;
+mod server;
+mod tables;
+
+pub(crate) use server::on_both;
+pub use server::{Server, story};

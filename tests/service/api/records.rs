@@ -1,0 +1,278 @@
+//! Uploads: all of a body or nothing of it.
+
+use serde_json::{Value, json};
+use vizard::config::{Limits, Settings};
+
+use super::{Server, on_both, story};
+use crate::common::client::Client;
+
+on_both!(
+    an_upload_makes_a_version_and_appending_adds_to_it,
+    a_broken_upload_names_its_lines_and_leaves_nothing,
+    what_is_appended_is_read_with_the_hierarchies_of_the_version_before,
+    a_schema_without_its_hierarchy_takes_no_records,
+    two_uploads_at_once_make_two_versions_or_one_conflict,
+);
+
+async fn versions(uploader: &Client, id: &str) -> usize {
+    let view = uploader
+        .call("get_dataset")
+        .at("id", id)
+        .send()
+        .await
+        .expect(200);
+    view["versions"].as_array().expect("versions").len()
+}
+
+async fn an_upload_makes_a_version_and_appending_adds_to_it(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::dataset(&uploader).await;
+    let first = story::upload(&uploader, &id, story::records(0, 50))
+        .await
+        .expect(201);
+    assert_eq!(
+        (
+            &first["version"],
+            &first["records"],
+            &first["total_records"]
+        ),
+        (&json!(1), &json!(50), &json!(50))
+    );
+    let second = story::upload(&uploader, &id, story::records(50, 70))
+        .await
+        .expect(201);
+    assert_eq!(
+        (
+            &second["version"],
+            &second["records"],
+            &second["total_records"]
+        ),
+        (&json!(2), &json!(20), &json!(70))
+    );
+    // The same content, in another form.
+    let lines: String = story::records(0, 50)
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |at: usize| cells[at].parse::<i64>().expect("a number");
+            let record = json!({"patient": cells[0], "age": number(1), "sex": cells[2],
+                "ward": cells[3], "cost": number(4)});
+            format!("{record}\n")
+        })
+        .collect();
+    let replace = uploader
+        .call("upload_records")
+        .at("id", &id)
+        .query("mode", "replace");
+    let third = replace
+        .body("application/x-ndjson", lines)
+        .send()
+        .await
+        .expect(201);
+    assert_eq!(
+        (&third["version"], &third["total_records"]),
+        (&json!(3), &json!(50))
+    );
+    assert_eq!(third["sha256"], first["sha256"]);
+}
+
+async fn a_broken_upload_names_its_lines_and_leaves_nothing(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&uploader).await;
+    let mut csv = String::from("patient,age,sex,ward,cost\n");
+    csv += "q1,canary,F,red,1\nq2,30,F,canary,1\nq3,30,F,red\np7,30,F,red,1\nq4,30,F,red,\n";
+    let refused = story::upload(&uploader, &id, csv).await;
+    let problem = refused.expect_problem(422, "invalid-data");
+    assert!(!refused.text().contains("canary"));
+    assert_eq!(problem["total_errors"], 5);
+    let errors = problem["errors"].as_array().expect("errors");
+    let found: Vec<(u64, &str)> = errors
+        .iter()
+        .map(|error| {
+            (
+                error["line"].as_u64().expect("a line"),
+                error["code"].as_str().expect("a code"),
+            )
+        })
+        .collect();
+    let expected = [
+        (2, "not_an_integer"),
+        (3, "not_in_hierarchy"),
+        (4, "wrong_cell_count"),
+        (5, "duplicate_subject"),
+        (6, "missing"),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(errors[0]["attribute"], "age");
+    assert_eq!(versions(&uploader, &id).await, 1);
+
+    let many: String = (0..500).map(|at| format!("q{at},x,F,red,1\n")).collect();
+    let refused = story::upload(&uploader, &id, format!("patient,age,sex,ward,cost\n{many}")).await;
+    let problem = refused.expect_problem(422, "invalid-data");
+    assert_eq!(problem["total_errors"], 500);
+    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(100));
+    assert_eq!(versions(&uploader, &id).await, 1);
+}
+
+async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&uploader).await;
+    let pinned = |view: &Value| view["hierarchies"]["ward"].clone();
+    let before = uploader
+        .call("get_dataset")
+        .at("id", &id)
+        .send()
+        .await
+        .expect(200);
+    let put = uploader
+        .call("put_hierarchy")
+        .at("name", "ward")
+        .query("new_version", true);
+    let other = put
+        .body("text/csv", "green;*\nred;*\n")
+        .send()
+        .await
+        .expect(201);
+
+    let green = "patient,age,sex,ward,cost\nq1,30,F,green,1\n";
+    let refused = story::upload(&uploader, &id, green.into()).await;
+    refused.expect_problem(422, "invalid-data");
+    story::upload(&uploader, &id, story::records(200, 210))
+        .await
+        .expect(201);
+    let after = uploader
+        .call("get_dataset")
+        .at("id", &id)
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(pinned(&after), pinned(&before));
+
+    let replace = uploader
+        .call("upload_records")
+        .at("id", &id)
+        .query("mode", "replace");
+    replace.body("text/csv", green).send().await.expect(201);
+    let replaced = uploader
+        .call("get_dataset")
+        .at("id", &id)
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(pinned(&replaced), other["digest"]);
+}
+
+async fn a_schema_without_its_hierarchy_takes_no_records(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let created = uploader
+        .call("create_dataset")
+        .json(&story::schema())
+        .send()
+        .await
+        .expect(201);
+    let id = created["id"].as_str().expect("an id");
+    let refused = story::upload(&uploader, id, story::records(0, 3)).await;
+    let problem = refused.expect_problem(409, "hierarchy-unknown");
+    assert_eq!(problem["hierarchy"], "ward");
+    let other = uploader
+        .call("upload_records")
+        .at("id", id)
+        .body("application/pdf", "%PDF");
+    other
+        .send()
+        .await
+        .expect_problem(415, "unsupported-media-type");
+    let coded = uploader
+        .call("upload_records")
+        .at("id", id)
+        .header("content-encoding", "gzip");
+    let coded = coded.body("text/csv", "x").send().await;
+    coded.expect_problem(415, "unsupported-media-type");
+    let unknown = uploader
+        .call("upload_records")
+        .at("id", id)
+        .query("mode", "merge");
+    let unknown = unknown.body("text/csv", "x").send().await;
+    unknown.expect_problem(400, "invalid-query");
+}
+
+async fn two_uploads_at_once_make_two_versions_or_one_conflict(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&uploader).await;
+    let upload = |from: u32| story::upload(&uploader, &id, story::records(from, from + 40));
+    let (first, second) = tokio::join!(upload(1000), upload(2000));
+    let mut kept = 1;
+    for answer in [first, second] {
+        match answer.status {
+            201 => kept += 1,
+            _ => {
+                answer.expect_problem(409, "version-moved");
+                assert!(answer.header("retry-after").is_some());
+            }
+        }
+    }
+    assert!(kept >= 2);
+    assert_eq!(versions(&uploader, &id).await, kept);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_past_its_limit_is_refused_and_leaves_nothing() {
+    let limits = Limits {
+        upload_bytes_max: 2_000,
+        json_bytes_max: 1_000,
+        hierarchy_bytes_max: 500,
+        preference_bytes_max: 500,
+        ..Limits::default()
+    };
+    let server = Server::sqlite_with(Settings {
+        limits,
+        ..Settings::default()
+    })
+    .await;
+    let client = server.key(&["uploader", "consent"]).await;
+    let id = story::dataset(&client).await;
+    story::upload(&client, &id, story::records(0, 20))
+        .await
+        .expect(201);
+    let long = "x".repeat(3_000);
+    let refused = [
+        client
+            .call("upload_records")
+            .at("id", &id)
+            .body("text/csv", story::records(0, 500)),
+        client
+            .call("put_hierarchy")
+            .at("name", "long")
+            .body("text/csv", long.clone()),
+        client
+            .call("create_dataset")
+            .body("application/json", long.clone()),
+        client
+            .call("import_preferences")
+            .at("id", &id)
+            .body("text/csv", long),
+    ];
+    for call in refused {
+        call.send().await.expect_problem(413, "body-too-large");
+    }
+    assert_eq!(versions(&client, &id).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_uploads_than_the_service_reads_at_once_are_asked_to_come_again() {
+    let limits = Limits {
+        uploads_max: 0,
+        ..Limits::default()
+    };
+    let server = Server::sqlite_with(Settings {
+        limits,
+        ..Settings::default()
+    })
+    .await;
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::dataset(&uploader).await;
+    let refused = story::upload(&uploader, &id, story::records(0, 3)).await;
+    refused.expect_problem(429, "too-many-uploads");
+    assert!(refused.header("retry-after").is_some());
+}

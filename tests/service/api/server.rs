@@ -1,0 +1,257 @@
+//! A running server on either store, and short ways to use it.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use vizard::clock::SystemClock;
+use vizard::config::{Secret, Settings};
+use vizard::http::{AppState, serve};
+use vizard::store::{Store, StoreOptions, open};
+use vizard::worker::{self, WorkerSettings};
+
+use crate::common::client::Client;
+use crate::common::postgres::cluster;
+
+/// Makes one test on each store of every async function over a `Server`.
+macro_rules! on_both {
+    ($($test:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test($crate::api::Server::sqlite().await).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                // Where PostgreSQL is missing the cluster says that it skips.
+                if let Some(server) = $crate::api::Server::postgres().await {
+                    super::$test(server).await;
+                }
+            })+
+        }
+    };
+}
+pub(crate) use on_both;
+
+const ADMIN_KEY: &str = "an-admin-key-of-more-than-32-characters";
+
+/// A running server; stopped when dropped.
+pub struct Server {
+    pub store: Arc<dyn Store>,
+    /// Ends the server.
+    pub shutdown: CancellationToken,
+    /// Ends when the server has.
+    pub serving: JoinHandle<()>,
+    client: Client,
+    _folder: Option<TempDir>,
+}
+
+impl Server {
+    /// On SQLite.
+    pub async fn sqlite() -> Self {
+        Self::sqlite_with(Settings::default()).await
+    }
+
+    /// On SQLite, with settings of its own.
+    pub async fn sqlite_with(settings: Settings) -> Self {
+        let folder = TempDir::new().expect("a folder for the store");
+        let url = format!("sqlite:{}", folder.path().join("vizard.db").display());
+        let mut server = Self::start(&url, settings).await;
+        server._folder = Some(folder);
+        server
+    }
+
+    /// On the SQLite store that the settings name.
+    pub async fn sqlite_at(settings: &Settings) -> Self {
+        Self::start(&settings.store_url(), settings.clone()).await
+    }
+
+    /// On PostgreSQL, in a database of its own; `None` where there is none.
+    pub async fn postgres() -> Option<Self> {
+        let url = cluster()?.fresh_database();
+        Some(Self::start(&url, Settings::default()).await)
+    }
+
+    async fn start(url: &str, mut settings: Settings) -> Self {
+        let store = open(StoreOptions::new(url), Arc::new(SystemClock))
+            .await
+            .expect("it opens");
+        settings.admin_key = Some(Secret::new(ADMIN_KEY));
+        let shutdown = CancellationToken::new();
+        let metrics = vizard::telemetry::metrics().expect("no other recorder");
+        let clock = Arc::new(SystemClock);
+        let state = AppState::new(store.clone(), clock, settings, metrics, shutdown.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address").to_string();
+        Self {
+            store,
+            shutdown,
+            serving: tokio::spawn(serve(listener, state)),
+            client: Client::new(&address),
+            _folder: None,
+        }
+    }
+
+    /// Takes jobs up, as long as the server runs.
+    pub fn work(&self) {
+        let mut settings = WorkerSettings::new("test".into(), 2);
+        settings.heartbeat_interval = Duration::from_millis(50);
+        settings.poll_interval = Duration::from_millis(50);
+        tokio::spawn(worker::run(
+            self.store.clone(),
+            settings,
+            self.shutdown.clone(),
+        ));
+    }
+
+    /// A client without a token.
+    pub fn anyone(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A client with the operator's own key.
+    pub fn operator(&self) -> Client {
+        self.client.with(ADMIN_KEY)
+    }
+
+    /// A client with a new key of these roles.
+    pub async fn key(&self, roles: &[&str]) -> Client {
+        self.key_for(roles, Value::Null).await
+    }
+
+    /// A client with a new key of these roles, tied to datasets.
+    pub async fn key_for(&self, roles: &[&str], datasets: Value) -> Client {
+        let request = json!({"name": "a test", "roles": roles, "datasets": datasets});
+        let made = self
+            .operator()
+            .call("create_key")
+            .json(&request)
+            .send()
+            .await
+            .expect(201);
+        self.client.with(made["token"].as_str().expect("a token"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+    }
+}
+
+/// The table, terms and hierarchy that the tests tell their story with.
+pub mod story {
+    use super::{Client, Duration, Value, Write, json};
+
+    /// A schema with every role.
+    pub fn schema() -> Value {
+        json!({
+            "name": "wards", "subject_key": "patient",
+            "attributes": [
+                {"name": "patient", "role": "identifier"},
+                {"name": "age", "role": "semi_sensitive", "type": "integer"},
+                {"name": "sex", "role": "semi_sensitive", "type": "categorical"},
+                {"name": "ward", "role": "quasi_identifier", "type": "categorical", "hierarchy": "ward"},
+                {"name": "cost", "role": "sensitive", "type": "integer"}
+            ]
+        })
+    }
+
+    pub const HIERARCHY: &str = "red;warm;*\norange;warm;*\nblue;cold;*\nviolet;cold;*\n";
+
+    /// CSV of records `from..to`; equal numbers give equal records.
+    pub fn records(from: u32, to: u32) -> String {
+        let mut text = String::from("patient,age,sex,ward,cost\n");
+        for at in from..to {
+            let sex = ["F", "M"][(at % 2) as usize];
+            let ward = ["red", "orange", "blue", "violet"][(at * 7 / 3 % 4) as usize];
+            let (age, cost) = (20 + at * 13 % 60, 100 + at * 37 % 900);
+            writeln!(text, "p{at},{age},{sex},{ward},{cost}").expect("a String");
+        }
+        text
+    }
+
+    /// Puts the hierarchy and creates the dataset; its id.
+    pub async fn dataset(uploader: &Client) -> String {
+        let put = uploader
+            .call("put_hierarchy")
+            .at("name", "ward")
+            .body("text/csv", HIERARCHY);
+        let put = put.send().await;
+        assert!(matches!(put.status, 200 | 201), "{}", put.text());
+        let made = uploader
+            .call("create_dataset")
+            .json(&schema())
+            .send()
+            .await
+            .expect(201);
+        made["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// A dataset with 120 records.
+    pub async fn filled_dataset(uploader: &Client) -> String {
+        let id = dataset(uploader).await;
+        upload(uploader, &id, records(0, 120)).await.expect(201);
+        id
+    }
+
+    /// Uploads CSV.
+    pub async fn upload(uploader: &Client, id: &str, csv: String) -> crate::common::client::Answer {
+        uploader
+            .call("upload_records")
+            .at("id", id)
+            .body("text/csv", csv)
+            .send()
+            .await
+    }
+
+    /// What a job on the dataset asks for.
+    pub fn job(dataset: &str) -> Value {
+        json!({"dataset": dataset, "engine": "lgb", "parameters": {"k": 2, "l": 2},
+            "seed": 7, "report": {"queries": 20}})
+    }
+
+    /// Queues a job; its id.
+    pub async fn queue(steward: &Client, spec: &Value) -> String {
+        let queued = steward
+            .call("create_job")
+            .json(spec)
+            .send()
+            .await
+            .expect(202);
+        assert_eq!(queued["state"], "queued");
+        queued["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Waits until a job has ended.
+    pub async fn ended(steward: &Client, job: &str) -> Value {
+        for _ in 0..600 {
+            let view = steward
+                .call("get_job")
+                .at("id", job)
+                .send()
+                .await
+                .expect(200);
+            if !matches!(view["state"].as_str(), Some("queued" | "running")) {
+                return view;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("the job did not end in time");
+    }
+
+    /// Runs a job to its release; needs a worker.
+    pub async fn release(steward: &Client, spec: &Value) -> String {
+        let job = queue(steward, spec).await;
+        let view = ended(steward, &job).await;
+        assert_eq!(view["state"], "succeeded", "{view}");
+        view["release"].as_str().expect("a release").to_owned()
+    }
+}

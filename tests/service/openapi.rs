@@ -1,0 +1,146 @@
+//! openapi.yaml, docs/PROBLEMS.md, the table of operations and these tests
+//! say the same.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use vizard::http::ProblemKind;
+use vizard::http::access::OPERATIONS;
+
+use crate::common::client::description;
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(project().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The two differ? Then: `cargo run -- openapi > openapi.yaml`.
+#[test]
+fn the_file_openapi_yaml_is_what_the_program_says() {
+    let said = vizard::http::openapi::document_yaml();
+    let (said, kept) = (said.lines(), text("openapi.yaml"));
+    for (number, (said, kept)) in said.zip(kept.lines()).enumerate() {
+        assert_eq!(
+            said,
+            kept,
+            "openapi.yaml, line {}; refresh: cargo run -- openapi > openapi.yaml",
+            number + 1
+        );
+    }
+    assert_eq!(vizard::http::openapi::document_yaml(), kept);
+}
+
+#[test]
+fn the_table_of_operations_and_openapi_yaml_name_the_same_operations() {
+    let described: BTreeSet<&str> = description().ids().collect();
+    let tabled: BTreeSet<&str> = OPERATIONS.iter().map(|operation| operation.id).collect();
+    assert_eq!(described, tabled);
+    for operation in OPERATIONS {
+        let described = description().operation(operation.id);
+        assert_eq!(
+            (&*described.method, &*described.path),
+            (operation.method, operation.path)
+        );
+    }
+}
+
+#[test]
+fn every_operation_is_called_by_a_test() {
+    let mut sources = String::new();
+    for entry in std::fs::read_dir(project().join("tests/service/api")).expect("the folder") {
+        let path: PathBuf = entry.expect("an entry").path();
+        sources += &std::fs::read_to_string(path).expect("a source");
+    }
+    for id in description().ids() {
+        // `Client::call` finds method and path by this name, so a test that
+        // names an operation calls it.
+        let is_called = sources.contains(&format!("(\"{id}\")"));
+        assert!(is_called, "no test calls {id}");
+    }
+}
+
+#[test]
+fn every_problem_is_explained_in_the_docs_and_closed_in_openapi_yaml() {
+    let page = text("docs/PROBLEMS.md");
+    let explained: Vec<(String, String, String)> = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            (
+                cells[1].trim_matches('`').to_owned(),
+                cells[2].to_owned(),
+                cells[3].to_owned(),
+            )
+        })
+        .collect();
+    let known: Vec<(String, String, String)> = ProblemKind::ALL
+        .iter()
+        .map(|kind| {
+            let retry = if kind.retry() { "yes" } else { "no" };
+            (
+                kind.slug().to_owned(),
+                kind.status().as_u16().to_string(),
+                retry.to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        explained, known,
+        "slug, status, retry; in the order of the list"
+    );
+    let document = serde_json::to_value(vizard::http::openapi::document()).expect("a document");
+    let urns: Vec<String> = ProblemKind::ALL.iter().map(|kind| kind.urn()).collect();
+    let listed = &document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
+    assert_eq!(listed, &Value::from(urns));
+}
+
+#[test]
+fn every_problem_is_the_answer_of_an_operation_or_of_a_job() {
+    const OF_JOBS: &[ProblemKind] = &[
+        ProblemKind::Infeasible,
+        ProblemKind::LimitExceeded,
+        ProblemKind::Cancelled,
+        ProblemKind::VerificationFailed,
+        ProblemKind::AttemptsExhausted,
+    ];
+    // Paths and methods that nobody knows belong to no operation.
+    const OF_NOBODY: &[ProblemKind] = &[ProblemKind::MethodNotAllowed];
+    let answered: BTreeSet<ProblemKind> = OPERATIONS
+        .iter()
+        .flat_map(|operation| operation.problems())
+        .chain(OF_JOBS.iter().copied())
+        .chain(OF_NOBODY.iter().copied())
+        .collect();
+    let all: BTreeSet<ProblemKind> = ProblemKind::ALL.iter().copied().collect();
+    assert_eq!(answered, all);
+}
+
+#[test]
+fn descriptions_reach_every_operation_parameter_and_shape() {
+    let document = serde_json::to_value(vizard::http::openapi::document()).expect("a document");
+    assert_eq!(document["openapi"], "3.1.0");
+    for id in description().ids() {
+        let described = description().operation(id);
+        let method = described.method.to_lowercase();
+        let operation = &document["paths"][&described.path][&method];
+        assert!(operation["summary"].is_string(), "{id} has no summary");
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(parameter["description"].is_string(), "{id}: {parameter}");
+        }
+    }
+    let shapes = document["components"]["schemas"]
+        .as_object()
+        .expect("shapes");
+    for (name, shape) in shapes {
+        for (property, described) in shape["properties"].as_object().into_iter().flatten() {
+            let text = described.to_string();
+            let is_plain = text.contains("\"description\"") || text.contains("\"$ref\"");
+            assert!(is_plain, "{name}.{property} says nothing of itself");
+        }
+    }
+}
