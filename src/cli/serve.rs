@@ -135,7 +135,8 @@ impl Server {
             settings,
             metrics,
             shutdown.clone(),
-        );
+        )
+        .with_report_page(crate::web::report_page);
         let api = tokio::spawn(http::serve(listener, state));
         let workers = (plan.worker.workers > 0).then(|| {
             tokio::spawn(worker::run(

@@ -17,7 +17,6 @@ mod observe;
 pub mod openapi;
 mod precondition;
 pub mod problem;
-mod report_page;
 mod router;
 mod routes;
 mod state;
@@ -25,4 +24,4 @@ mod upload;
 
 pub use listener::serve;
 pub use problem::{Problem, ProblemKind};
-pub use state::AppState;
+pub use state::{AppState, ReportPage};

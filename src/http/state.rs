@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -10,6 +11,12 @@ use super::auth::{AdminDigest, KeyUse};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::store::Store;
+
+/// Draws a report as a page, from report, verification and manifest.
+///
+/// Pages are drawn next door: a server is handed the function, so that routes
+/// and pages need not know each other.
+pub type ReportPage = fn(&Value, &Value, &Value) -> String;
 
 /// The state of a server: cheap to clone, shared by all requests.
 #[derive(Clone)]
@@ -24,6 +31,8 @@ pub struct AppState {
     pub metrics: PrometheusHandle,
     /// Ends streams that would otherwise never end.
     pub shutdown: CancellationToken,
+    /// Draws reports; without it they come as JSON alone.
+    pub(super) report_page: Option<ReportPage>,
     /// One permit for each upload that may be read at the same time.
     pub(super) uploads: Arc<Semaphore>,
     /// The operator's own admin key, if there is one.
@@ -45,11 +54,19 @@ impl AppState {
             uploads: Arc::new(Semaphore::new(settings.limits.uploads_max)),
             admin: settings.admin_key.as_ref().map(AdminDigest::of),
             key_use: Arc::default(),
+            report_page: None,
             store,
             clock,
             settings: Arc::new(settings),
             metrics,
             shutdown,
         }
+    }
+
+    /// The same, with reports as pages too.
+    #[must_use]
+    pub fn with_report_page(mut self, draw: ReportPage) -> Self {
+        self.report_page = Some(draw);
+        self
     }
 }

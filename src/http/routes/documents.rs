@@ -7,7 +7,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value;
@@ -19,12 +19,20 @@ use super::super::auth::{Principal, Role};
 use super::super::extract::UrlPath;
 use super::super::negotiate::preferred;
 use super::super::problem::Problem;
-use super::super::report_page;
 use super::super::state::AppState;
 use super::releases::visible_release;
 use crate::ids::ReleaseId;
 use crate::store::ReleaseDocument;
 use crate::utility::{UtilityReport, public_part};
+
+/// What a browser is told of a page: it loads and runs nothing.
+const PAGE_HEADERS: [(HeaderName, &str); 2] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+];
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -124,23 +132,23 @@ async fn get_release_report(
     UrlPath(id): UrlPath<ReleaseId>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let media_type = preferred(&headers, &["application/json", "text/html"])?;
-    let release = visible_release(&state, &principal, id).await?;
-    let stored = state.store.release_document(id, ReleaseDocument::Report);
-    let report: UtilityReport = serde_json::from_value(stored.await?).map_err(|_| {
-        tracing::error!(release = %id, "a stored report cannot be read");
-        Problem::internal()
-    })?;
-    let report = match principal.has(Role::Steward) {
-        true => report,
-        false => public_part(&report),
+    let offered = match state.report_page {
+        Some(_) => &["application/json", "text/html"][..],
+        None => &["application/json"],
     };
+    let media_type = preferred(&headers, offered)?;
+    let release = visible_release(&state, &principal, id).await?;
+    let report = visible_report(&state, &principal, id).await?;
     let vary = [(header::VARY, "accept")];
-    if media_type == "text/html" {
-        let page = report_page::render(&release, &report);
-        return Ok((vary, report_page::HEADERS, Html(page)).into_response());
+    match state.report_page {
+        Some(draw) if media_type == "text/html" => {
+            let verification = visible_verification(&state, &principal, id).await?;
+            let documents = (to_value(&report)?, to_value(&verification)?);
+            let page = draw(&documents.0, &documents.1, &release.manifest);
+            Ok((vary, PAGE_HEADERS, Html(page)).into_response())
+        }
+        _ => Ok((vary, Json(report)).into_response()),
     }
-    Ok((vary, Json(report)).into_response())
 }
 
 /// Read a release's verification
@@ -155,6 +163,32 @@ async fn get_release_verification(
     UrlPath(id): UrlPath<ReleaseId>,
 ) -> Result<Json<VerificationView>, Problem> {
     visible_release(&state, &principal, id).await?;
+    Ok(Json(visible_verification(&state, &principal, id).await?))
+}
+
+/// The part of a report that the principal may see.
+async fn visible_report(
+    state: &AppState,
+    principal: &Principal,
+    id: ReleaseId,
+) -> Result<UtilityReport, Problem> {
+    let stored = state.store.release_document(id, ReleaseDocument::Report);
+    let report: UtilityReport = serde_json::from_value(stored.await?).map_err(|_| {
+        tracing::error!(release = %id, "a stored report cannot be read");
+        Problem::internal()
+    })?;
+    Ok(match principal.has(Role::Steward) {
+        true => report,
+        false => public_part(&report),
+    })
+}
+
+/// The part of a verification that the principal may see.
+async fn visible_verification(
+    state: &AppState,
+    principal: &Principal,
+    id: ReleaseId,
+) -> Result<VerificationView, Problem> {
     let stored = state
         .store
         .release_document(id, ReleaseDocument::Verification);
@@ -167,12 +201,16 @@ async fn get_release_verification(
     };
     let mut private = |name: &str| is_steward.then(|| verdict[name].take());
     let (structure, attacks) = (private("structure"), private("attacks"));
-    Ok(Json(VerificationView {
+    Ok(VerificationView {
         holds: verdict["holds"] == true,
         guarantees,
         structure,
         attacks,
-    }))
+    })
+}
+
+fn to_value(document: &impl Serialize) -> Result<Value, Problem> {
+    serde_json::to_value(document).map_err(|_| Problem::internal())
 }
 
 /// What analysts see of a check.

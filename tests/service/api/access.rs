@@ -5,7 +5,7 @@ use vizard::http::access::{Access, OPERATIONS};
 use vizard::http::auth::Role;
 
 use super::{Server, on_both, story};
-use crate::common::client::Client;
+use crate::common::client::{Call, Client};
 
 on_both!(
     a_tied_key_sees_its_own_datasets_alone,
@@ -100,40 +100,7 @@ async fn a_tied_key_sees_its_own_datasets_alone(server: Server) {
         .send()
         .await
         .expect(200);
-    let hidden = [
-        tied.call("get_dataset").at("id", &foreign),
-        tied.call("erase_dataset").at("id", &foreign),
-        tied.call("upload_records")
-            .at("id", &foreign)
-            .body("text/csv", "x"),
-        tied.call("import_preferences")
-            .at("id", &foreign)
-            .body("text/csv", "subject\n"),
-        tied.call("get_preference")
-            .at("id", &foreign)
-            .at("subject", "p1"),
-        tied.call("put_preference")
-            .at("id", &foreign)
-            .at("subject", "p1")
-            .json(&json!({})),
-        tied.call("delete_preference")
-            .at("id", &foreign)
-            .at("subject", "p1"),
-        tied.call("create_job").json(&story::job(&foreign)),
-        tied.call("get_job").at("id", &foreign_job),
-        tied.call("cancel_job").at("id", &foreign_job),
-        tied.call("stream_job_events").at("id", &foreign_job),
-        tied.call("get_release").at("id", &foreign_release),
-        tied.call("get_release_table")
-            .at("id", &foreign_release)
-            .at("table", "microdata"),
-        tied.call("get_release_report").at("id", &foreign_release),
-        tied.call("get_release_verification")
-            .at("id", &foreign_release),
-        tied.call("publish_release").at("id", &foreign_release),
-        tied.call("withdraw_release").at("id", &foreign_release),
-    ];
-    for call in hidden {
+    for call in hidden_calls(&tied, &foreign, &foreign_job, &foreign_release) {
         call.send().await.expect_problem(404, "not-found");
     }
     let refused = tied
@@ -142,4 +109,46 @@ async fn a_tied_key_sees_its_own_datasets_alone(server: Server) {
         .send()
         .await;
     refused.expect_problem(403, "forbidden");
+}
+
+/// Calls for things of a dataset that the client may not see.
+fn hidden_calls(
+    tied: &Client,
+    foreign: &str,
+    foreign_job: &str,
+    foreign_release: &str,
+) -> Vec<Call> {
+    vec![
+        tied.call("get_dataset").at("id", foreign),
+        tied.call("erase_dataset").at("id", foreign),
+        tied.call("upload_records")
+            .at("id", foreign)
+            .body("text/csv", "x"),
+        tied.call("import_preferences")
+            .at("id", foreign)
+            .body("text/csv", "subject\n"),
+        tied.call("get_preference")
+            .at("id", foreign)
+            .at("subject", "p1"),
+        tied.call("put_preference")
+            .at("id", foreign)
+            .at("subject", "p1")
+            .json(&json!({})),
+        tied.call("delete_preference")
+            .at("id", foreign)
+            .at("subject", "p1"),
+        tied.call("create_job").json(&story::job(foreign)),
+        tied.call("get_job").at("id", foreign_job),
+        tied.call("cancel_job").at("id", foreign_job),
+        tied.call("stream_job_events").at("id", foreign_job),
+        tied.call("get_release").at("id", foreign_release),
+        tied.call("get_release_table")
+            .at("id", foreign_release)
+            .at("table", "microdata"),
+        tied.call("get_release_report").at("id", foreign_release),
+        tied.call("get_release_verification")
+            .at("id", foreign_release),
+        tied.call("publish_release").at("id", foreign_release),
+        tied.call("withdraw_release").at("id", foreign_release),
+    ]
 }

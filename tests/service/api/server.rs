@@ -87,7 +87,8 @@ impl Server {
         let shutdown = CancellationToken::new();
         let metrics = vizard::telemetry::metrics().expect("no other recorder");
         let clock = Arc::new(SystemClock);
-        let state = AppState::new(store.clone(), clock, settings, metrics, shutdown.clone());
+        let state = AppState::new(store.clone(), clock, settings, metrics, shutdown.clone())
+            .with_report_page(vizard::web::report_page);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         Self {
