@@ -76,7 +76,9 @@ impl TextDictionary {
                 return Err(slot);
             }
             let number = (entry as u32) - 1;
-            if (entry >> 32) as u32 == tag && self.texts.get(number as usize) == text {
+            if (entry >> 32) as u32 == tag
+                && self.texts.bytes_at(number as usize) == text.as_bytes()
+            {
                 return Ok(number);
             }
             slot = (slot + 1) & mask;

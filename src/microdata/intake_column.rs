@@ -222,7 +222,7 @@ impl CategoryCells {
         digest.cell(cell);
         let slot = slot_of(cell);
         if let Some(code) = self.recent[slot].checked_sub(1)
-            && self.dictionary.texts().get(code as usize).as_bytes() == cell
+            && self.dictionary.texts().bytes_at(code as usize) == cell
         {
             self.codes.push(code);
             return Ok(size_of::<u32>());

@@ -23,6 +23,9 @@ pub(super) struct NdjsonRows<'t, R> {
     text: Vec<u8>,
     /// Where each attribute's cell stands in `text`.
     spans: Vec<Option<(usize, usize)>>,
+    /// The attributes in the order in which the last line named them: the
+    /// next line most likely does the same, and no name is searched for.
+    order: Vec<AttributeIndex>,
 }
 
 impl<'t, R: Read> NdjsonRows<'t, R> {
@@ -33,6 +36,7 @@ impl<'t, R: Read> NdjsonRows<'t, R> {
             schema: target.schema,
             text: Vec::new(),
             spans: Vec::new(),
+            order: Vec::new(),
         })
     }
 }
@@ -54,6 +58,8 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             schema: self.schema,
             text: &mut self.text,
             spans: &mut self.spans,
+            order: &mut self.order,
+            named: 0,
         };
         Ok(match object.read() {
             Ok(()) => Row::Cells(line),
@@ -86,6 +92,9 @@ struct Object<'a> {
     schema: &'a Schema,
     text: &'a mut Vec<u8>,
     spans: &'a mut [Option<(usize, usize)>],
+    order: &'a mut Vec<AttributeIndex>,
+    /// Members read so far.
+    named: usize,
 }
 
 impl Object<'_> {
@@ -137,9 +146,18 @@ impl Object<'_> {
         self.string()?;
         let name = std::str::from_utf8(&self.text[start..]);
         let name = name.map_err(|_| (None, CellErrorCode::NotUtf8))?;
-        let Some(index) = self.schema.find(name) else {
-            return Err((None, CellErrorCode::AttributeUnknown));
+        let expected = self.order.get(self.named).copied();
+        let index = match expected {
+            Some(index) if self.schema.attribute(index).name == name => index,
+            _ => {
+                let unknown = (None, CellErrorCode::AttributeUnknown);
+                let index = self.schema.find(name).ok_or(unknown)?;
+                self.order.truncate(self.named);
+                self.order.push(index);
+                index
+            }
         };
+        self.named += 1;
         self.text.truncate(start);
         if self.spans[index.at()].is_some() {
             return Err((Some(index), CellErrorCode::AttributeRepeated));

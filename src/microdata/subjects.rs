@@ -50,8 +50,8 @@ impl Spill for Vec<u8> {
     }
 }
 
-/// Hash of a subject's key and the line of its record.
-type Entry = [u64; 3];
+/// Both halves of the hash of a subject's key, and the line of its record.
+type Entry = (u64, u64, u64);
 
 /// The subjects seen so far.
 pub struct SubjectKeys<'a> {
@@ -88,7 +88,7 @@ impl<'a> SubjectKeys<'a> {
     /// Adds one subject; `line` is 0 for a record that is stored already.
     pub(super) fn add(&mut self, subject: &[u8], line: u64) -> Result<(), TableError> {
         let [high, low] = self.hash(subject);
-        self.open.push([high, low, line]);
+        self.open.push((high, low, line));
         if self.open.len() >= self.run_entries_max {
             self.spill_run()?;
         }
@@ -102,9 +102,10 @@ impl<'a> SubjectKeys<'a> {
         let mut see = |entry: Entry| {
             // Equal hashes come in order of lines, so the first one is the
             // record to keep; those on line 0 are stored already.
-            let is_repeated = previous.is_some_and(|before| before[..2] == entry[..2]);
-            if is_repeated && entry[2] > 0 {
-                repeated(entry[2]);
+            let is_repeated =
+                previous.is_some_and(|before| (before.0, before.1) == (entry.0, entry.1));
+            if is_repeated && entry.2 > 0 {
+                repeated(entry.2);
             }
             previous = Some(entry);
         };
@@ -146,8 +147,10 @@ impl<'a> SubjectKeys<'a> {
         let mut page = Vec::with_capacity(PAGE_ENTRIES * ENTRY_BYTES);
         for entries in self.open.chunks(PAGE_ENTRIES) {
             page.clear();
-            for word in entries.iter().flatten() {
-                page.extend_from_slice(&word.to_le_bytes());
+            for &(high, low, line) in entries {
+                for word in [high, low, line] {
+                    page.extend_from_slice(&word.to_le_bytes());
+                }
             }
             self.spill.append(&page).map_err(spill_error)?;
         }
@@ -197,13 +200,12 @@ impl Run {
 }
 
 fn entry(bytes: &[u8]) -> Entry {
-    let mut entry = [0; 3];
-    for (word, bytes) in entry.iter_mut().zip(bytes.chunks_exact(8)) {
-        let mut word_bytes = [0; 8];
-        word_bytes.copy_from_slice(bytes);
-        *word = u64::from_le_bytes(word_bytes);
-    }
-    entry
+    let word = |at: usize| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[at * 8..at * 8 + 8]);
+        u64::from_le_bytes(word)
+    };
+    (word(0), word(1), word(2))
 }
 
 fn spill_error(error: io::Error) -> TableError {

@@ -37,6 +37,16 @@ impl TextColumn {
         &self.bytes[start..self.ends[position]]
     }
 
+    /// The bytes of the text at `position`; panics beyond the end.
+    #[inline]
+    pub fn bytes_at(&self, position: usize) -> &[u8] {
+        let start = match position {
+            0 => 0,
+            _ => self.ends[position - 1],
+        };
+        &self.bytes.as_bytes()[start..self.ends[position]]
+    }
+
     /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()

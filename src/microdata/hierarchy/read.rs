@@ -144,15 +144,20 @@ fn read_json(text: &str) -> Result<HierarchySource, TableError> {
 }
 
 fn checked(intervals: Intervals) -> Result<Intervals, TableError> {
+    let fanouts = intervals.fanouts.iter().map(|&fanout| f64::from(fanout));
+    let widest = fanouts.product::<f64>() * intervals.width;
     let sound = intervals.origin.is_finite()
-        && intervals.width.is_finite()
+        && widest.is_finite()
         && intervals.width > 0.0
+        && intervals.fanouts.len() <= LEVELS_MAX
         && intervals.fanouts.iter().all(|&fanout| fanout >= 2);
     if sound {
         Ok(intervals)
     } else {
         Err(TableError::Hierarchy(
-            "intervals need a finite origin, a width above 0 and fan-outs of at least 2".into(),
+            "intervals need a finite origin, finite widths above 0, fan-outs of at least 2 and \
+             at most 256 of them"
+                .into(),
         ))
     }
 }
@@ -377,6 +382,28 @@ mod tests {
             "[0..10)"
         );
         assert_eq!(tree.node(tree.common_ancestor(Code(0), Code(3))).label, "*");
+    }
+
+    #[test]
+    fn intervals_that_could_not_be_laid_are_refused() {
+        let read = |origin: &str, width: &str, fanouts: &str| {
+            let json = format!(
+                r#"{{"intervals": {{"origin": {origin}, "width": {width}, "fanouts": [{fanouts}]}}}}"#
+            );
+            HierarchySource::read(json.as_bytes(), HierarchyFormat::Json)
+        };
+        assert!(read("0", "5", "2, 5").is_ok());
+        assert!(read("-0.5", "1e300", "10").is_ok());
+        let many = vec!["2"; 257].join(",");
+        for (origin, width, fanouts) in [
+            ("0", "0", "2"),
+            ("0", "-1", ""),
+            ("0", "1", "1"),
+            ("0", "1e300", "1000000000"),
+            ("0", "1e-300", &many),
+        ] {
+            assert!(read(origin, width, fanouts).is_err(), "{width} {fanouts}");
+        }
     }
 
     #[test]
