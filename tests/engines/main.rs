@@ -6,6 +6,7 @@ mod common;
 
 mod case;
 mod differential;
+mod handmade;
 mod lgb;
 mod made;
 mod measures;
