@@ -78,15 +78,13 @@ impl Draft {
         }
     }
 
-    fn is_short(&self) -> bool {
-        self.records.len() < self.k
-    }
-
-    /// Number of attributes whose state differs.
-    fn distance(&self, other: &Self) -> u32 {
-        let flagged = self.flagged.difference(other.flagged);
-        let masked = self.masked.difference(other.masked);
-        ProtectedSet(flagged.0 | masked.0).len()
+    fn outline(&self) -> Outline {
+        Outline {
+            flagged: self.flagged,
+            masked: self.masked,
+            size: self.records.len() as u32,
+            is_short: self.records.len() < self.k,
+        }
     }
 
     /// Flagged and masked attributes of a subset made of both: whatever is
@@ -99,6 +97,25 @@ impl Draft {
     }
 }
 
+/// What the search for a partner reads of a draft; small, because it reads
+/// all of them for every merge.
+#[derive(Clone, Copy)]
+struct Outline {
+    flagged: ProtectedSet,
+    masked: ProtectedSet,
+    size: u32,
+    is_short: bool,
+}
+
+impl Outline {
+    /// Number of attributes whose state differs.
+    fn distance(&self, other: &Self) -> u32 {
+        let flagged = self.flagged.difference(other.flagged);
+        let masked = self.masked.difference(other.masked);
+        ProtectedSet(flagged.0 | masked.0).len()
+    }
+}
+
 /// Divides `records` into subsets of at least K records each. There are at
 /// least K records in all.
 pub(super) fn divide(frame: &Frame<'_>, records: &[u32]) -> Result<Division, EngineError> {
@@ -106,24 +123,29 @@ pub(super) fn divide(frame: &Frame<'_>, records: &[u32]) -> Result<Division, Eng
     let mut drafts = by_pattern(frame, records);
     // Among equals the first one is taken, so their order is made random.
     drafts.shuffle(&mut random);
+    let mut outlines: Vec<Outline> = drafts.iter().map(Draft::outline).collect();
     while drafts.len() > 1 {
         frame.context.check()?;
-        let short = drafts
+        let short = outlines
             .iter()
             .enumerate()
-            .filter(|(_, draft)| draft.is_short());
-        let Some((at, _)) = short.min_by_key(|(_, draft)| draft.records.len()) else {
+            .filter(|(_, draft)| draft.is_short);
+        let Some((at, _)) = short.min_by_key(|(_, draft)| draft.size) else {
             break;
         };
-        let draft = drafts.swap_remove(at);
-        let others = drafts.iter().enumerate();
+        let (draft, outline) = (drafts.swap_remove(at), outlines.swap_remove(at));
+        let others = outlines.iter().enumerate();
         let nearest = others.min_by_key(|(_, other)| {
-            let largest_first = usize::MAX - other.records.len();
-            (draft.distance(other), largest_first)
+            let largest_first = u32::MAX - other.size;
+            (outline.distance(other), largest_first)
         });
         let Some((at, _)) = nearest else { break };
         let partner = drafts.swap_remove(at);
-        drafts.extend(merge(frame, draft, partner, &mut random));
+        outlines.swap_remove(at);
+        for merged in merge(frame, draft, partner, &mut random) {
+            outlines.push(merged.outline());
+            drafts.push(merged);
+        }
     }
     Ok(gather(drafts))
 }
