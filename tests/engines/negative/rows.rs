@@ -66,8 +66,8 @@ fn move_to_another_group(case: &mut Case, random: &mut Random) -> Done {
     Done::Seal
 }
 
-/// The group that the record leaves had exactly the size that it needs, and
-/// no other group looks like it.
+/// The group that the record leaves had exactly the size that its others need,
+/// and no other group looks like it.
 fn dress_as_another_group(case: &mut Case, random: &mut Random) -> Done {
     let groups = case.groups();
     let needed = |rows: &[usize]| rows.iter().map(|&row| case.terms(row).k).max().unwrap_or(0);
@@ -80,7 +80,7 @@ fn dress_as_another_group(case: &mut Case, random: &mut Random) -> Done {
     };
     let tight: Vec<&Vec<usize>> = groups
         .iter()
-        .filter(|rows| rows.len() == needed(rows) as usize && alone(rows))
+        .filter(|rows| rows.len() == needed(&rows[1..]) as usize && alone(rows))
         .collect();
     let Some(rows) = any(&tight, random) else {
         return Done::Skip;
