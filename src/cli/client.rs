@@ -6,6 +6,7 @@
 use anyhow::{Context, Result, bail};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
+use hyper::http::request::Builder;
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client as Pooled;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -71,10 +72,7 @@ impl Client {
     /// `GET path`, as a browser asks.
     pub async fn get_page(&self, path: &str) -> Result<Answer> {
         self.request(
-            Method::GET,
-            path,
-            "application/json",
-            "text/html",
+            self.request_to(Method::GET, path, "application/json", "text/html"),
             Bytes::new(),
         )
         .await
@@ -97,28 +95,21 @@ impl Client {
         body: Bytes,
     ) -> Result<Answer> {
         self.request(
-            method,
-            path,
-            media_type,
-            "application/json, */*;q=0.5",
+            self.request_to(method, path, media_type, "application/json, */*;q=0.5"),
             body,
         )
         .await
     }
 
-    async fn request(
-        &self,
-        method: Method,
-        path: &str,
-        media_type: &str,
-        accept: &str,
-        body: Bytes,
-    ) -> Result<Answer> {
-        let mut request = Request::builder()
+    fn request_to(&self, method: Method, path: &str, media_type: &str, accept: &str) -> Builder {
+        Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address))
             .header("content-type", media_type)
-            .header("accept", accept);
+            .header("accept", accept)
+    }
+
+    async fn request(&self, mut request: Builder, body: Bytes) -> Result<Answer> {
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }

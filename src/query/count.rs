@@ -118,7 +118,7 @@ impl QueryIndex<'_> {
             let states = |row: usize, position: usize| {
                 self.columns[conditions[position].0].of_row[row] as usize
             };
-            visit.rows(run, states, tables, pools, &mut tally);
+            visit.rows(run, states, (tables, &mut *pools), &mut tally);
         }
         bounds(tally, tables, &pools[..conditions.len()])
     }
@@ -147,8 +147,7 @@ impl Visit<'_> {
         &self,
         run: std::ops::Range<usize>,
         states: impl Fn(usize, usize) -> usize,
-        tables: &[JudgementTable],
-        pools: &mut [PoolTally],
+        (tables, pools): (&[JudgementTable], &mut [PoolTally]),
         tally: &mut Tally,
     ) {
         let before = tally.possible;

@@ -96,7 +96,7 @@ pub fn decimal(figure: f64) -> String {
         return "0".into();
     }
     let size = figure.abs();
-    if size >= 1e15 || size < 1e-4 {
+    if !(1e-4..1e15).contains(&size) {
         return format!("{figure:.2e}");
     }
     if size >= 1_000.0 {
