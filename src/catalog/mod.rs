@@ -1,6 +1,6 @@
 //! The closed list of engines, and the one way from a table to a release.
 //!
-//! [`Engine`] dispatches; [`produce`] runs an engine, encodes what it made,
+//! [`Engine`] dispatches; [`mod@produce`] runs an engine, encodes what it made,
 //! reads the bytes back and hands them to the verifier and the measures. Both
 //! the worker and the offline command go through it, so no release is made
 //! without it.

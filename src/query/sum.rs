@@ -3,7 +3,7 @@
 //! Rows are gathered by what they say of the measure: its cell, or the pool
 //! that its value is in. Each such *source* then has x expected records. Its
 //! lower sum is that of its ⌊x⌋ smallest satisfying values (its lower end,
-//! ⌊x⌋ times), its upper that of its ⌈x⌉ largest ([LGB], aggregate queries);
+//! ⌊x⌋ times), its upper that of its ⌈x⌉ largest (\[LGB\], aggregate queries);
 //! with negative values whichever of the two counts is more extreme. For an
 //! average x is not rounded: lower and upper are Σ sums / Σ x of the smallest
 //! and largest x values (*ours*). Predicates on the measure itself narrow a

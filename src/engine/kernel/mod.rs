@@ -12,7 +12,7 @@
 //! | [`cut`] | lower-median cut by counting, partition in place |
 //! | [`loss`] | loss of a pair or an interval of one attribute |
 //! | [`cover`] | the box around a set and what one more record adds to its loss |
-//! | [`descend`] | splits a set until nothing can be split, on all threads |
+//! | [`mod@descend`] | splits a set until nothing can be split, on all threads |
 //! | [`eligibility`] | l-eligibility in integers, tallies that follow removals |
 //! | [`groups`] | finished groups and their extremes |
 //! | [`cells`] | published cells from codes |

@@ -10,7 +10,7 @@
 //!   unmasked cells of the attribute;
 //! - under t-closeness: the most frequent value's share is allowed by every
 //!   member, and there are two values;
-//! - under `min_spread`: see [`spread`](super::spread).
+//! - under `min_spread`: see [`spread`].
 //!
 //! A record may leave if its subject's own terms are stricter than the job's,
 //! or, where subjects decide whether the attribute is sensitive, because they

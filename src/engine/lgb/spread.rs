@@ -7,7 +7,7 @@
 //! - numbers: each bucket needs two values far enough apart; pairing the i-th
 //!   lowest with the i-th of the N highest makes the worst pair as wide as any
 //!   pairing can, and it gets no better with more buckets. So the widest
-//!   spread is min over i < N of v[n−N+i] − v[i];
+//!   spread is min over i < N of `v[n−N+i] − v[i]`;
 //! - branches: with bⱼ cells in branch j, N buckets meet Σ min(bⱼ, N) branches
 //!   in all. That sum is concave in N, so the widest spread is ⌊Σ min(bⱼ, N)/N⌋.
 //!
@@ -73,7 +73,7 @@ fn least_cells(domain: &Domain, l: u32) -> u32 {
     if domain.is_numeric() { l.max(2) } else { l }
 }
 
-/// min over i < buckets of v[n − buckets + i] − v[i].
+/// min over i < buckets of `v[n − buckets + i] − v[i]`.
 fn widest_range(domain: &Domain, counted: &[(u32, u32)], buckets: u32) -> f64 {
     let number = |at: usize| domain.number(Code(counted[at].0));
     let (mut high, mut unread) = (counted.len() - 1, buckets);
