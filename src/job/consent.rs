@@ -71,7 +71,7 @@ fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{K, L, Protection, Share, T};
+    use crate::privacy::{K, L, Model, Protection, Share, T};
     use serde_json::json;
 
     fn setting() -> (Schema, Policy) {
@@ -99,6 +99,7 @@ mod tests {
         (
             schema,
             Policy {
+                model: Model::Bucketized,
                 k: K::new(5).unwrap(),
                 protections,
                 apply_preferences: true,

@@ -10,5 +10,5 @@ mod policy;
 mod requirements;
 
 pub use parameter::{K, L, ParameterError, Share, T};
-pub use policy::{Policy, Protection};
+pub use policy::{Model, Policy, Protection, QidConflict};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

@@ -1,5 +1,7 @@
 //! A job's policy: the floors that hold for every record.
 
+use serde::{Deserialize, Serialize};
+
 use crate::microdata::AttributeIndex;
 
 use super::parameter::{K, L, Share, T};
@@ -26,9 +28,56 @@ pub enum Protection {
     },
 }
 
+/// Which quasi-identifiers a subject has whose records disagree (1:M data).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QidConflict {
+    /// None: such a table is refused.
+    #[default]
+    Reject,
+    /// Those of the subject's last record, in order of upload.
+    Latest,
+    /// Those of the subject's first record, in order of upload.
+    First,
+    /// All of them: the interval, lowest common ancestor or set that covers
+    /// every record of the subject (*ours*).
+    Hull,
+}
+
+/// What rows are and what is claimed about them, beside the floors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// One row a record; sensitive values in buckets (`[LGB]`).
+    Bucketized,
+    /// One row a subject with the fingerprint of their sensitive values:
+    /// (k, l)-diversity (`[1:M]`). [`Policy::k`] counts the subjects of a
+    /// published fingerprint; the l of every sensitive attribute is that of
+    /// fingerprints in a group.
+    Fingerprints {
+        /// Floor of the number of subjects in a group.
+        k_group: K,
+        /// No exactly published value belongs to more than 1 in this many
+        /// subjects of a group (*ours*); 1 asks for nothing.
+        value_l: L,
+        /// Quasi-identifiers of subjects whose records disagree.
+        qid_conflict: QidConflict,
+    },
+    /// One row a subject with the generalized set of their sensitive values:
+    /// (k, k^m)-anonymity (`[RMR]`). [`Policy::k`] counts the subjects of a
+    /// cluster, and those in it who share any combination of values.
+    Itemsets {
+        /// Largest combination of values that an adversary knows.
+        m: u32,
+        /// Quasi-identifiers of subjects whose records disagree.
+        qid_conflict: QidConflict,
+    },
+}
+
 /// The floors of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
+    /// What rows are and what is claimed about them.
+    pub model: Model,
     /// Floor of every record's k.
     pub k: K,
     /// Protection of each semi-sensitive and sensitive attribute, in the order

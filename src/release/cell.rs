@@ -2,7 +2,8 @@
 //!
 //! Text (releases.md): interval `lo..hi` (`v` when both ends are equal), a
 //! hierarchy node by its label, a set as `{a|b}`, masked `*`, nothing where
-//! the value is in a bucket, a fingerprint as `A|b2`. So that every text
+//! the value is in a bucket, a fingerprint as `A|b2`, where neighbouring nodes
+//! that were joined stand as a set, `{A|B}|c`. So that every text
 //! reads back as one cell, the characters `\ { | }` inside members of sets
 //! and fingerprints, a leading `{` or `\` of a label, and a *leaf* called `*`
 //! are written with a backslash before them.
@@ -34,8 +35,52 @@ pub enum Cell {
     Label(String),
     /// Categories, one of which is the value; ascending by bytes, at least two.
     Set(Vec<String>),
-    /// A fingerprint: nodes that all belong to the subject; ascending by bytes.
-    Items(Vec<String>),
+    /// A fingerprint: nodes that all belong to the subject; ascending.
+    Items(Vec<Item>),
+}
+
+/// One member of a fingerprint: the subject has a value under it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Item {
+    /// A node of the hierarchy.
+    Node(String),
+    /// Neighbouring nodes that were joined: the value lies under one of them.
+    /// Ascending by bytes, at least two.
+    Union(Vec<String>),
+}
+
+impl Item {
+    /// The member's text as it stands alone, in formats with lists: a node by
+    /// its label, a union as a set. A label that begins like a set has a
+    /// backslash before it.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        match self {
+            Self::Node(label) => {
+                if label.starts_with(['{', '\\']) {
+                    out.push('\\');
+                }
+                out.push_str(label);
+            }
+            Self::Union(labels) => {
+                out.push('{');
+                write_members(&mut out, labels);
+                out.push('}');
+            }
+        }
+        out
+    }
+
+    /// Reads what [`Item::text`] writes; none for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix('\\') {
+            Some(label) if label.starts_with(['{', '\\']) => Some(Self::Node(label.into())),
+            Some(_) => None,
+            None if text.starts_with('{') => read_set(text).ok().map(Self::Union),
+            None if text.is_empty() => None,
+            None => Some(Self::Node(text.into())),
+        }
+    }
 }
 
 impl Cell {
@@ -60,9 +105,9 @@ impl Cell {
                 write_members(out, labels);
                 out.push('}');
             }
-            Self::Items(labels) => match labels.as_slice() {
-                [only] if only == "*" => out.push_str("\\*"),
-                _ => write_members(out, labels),
+            Self::Items(items) => match items.as_slice() {
+                [Item::Node(only)] if only == "*" => out.push_str("\\*"),
+                _ => write_items(out, items),
             },
         }
     }
@@ -128,11 +173,27 @@ fn write_members(out: &mut String, labels: &[String]) {
         if position > 0 {
             out.push('|');
         }
-        for character in label.chars() {
-            if matches!(character, '\\' | '{' | '|' | '}') {
-                out.push('\\');
-            }
-            out.push(character);
+        write_member(out, label);
+    }
+}
+
+fn write_member(out: &mut String, label: &str) {
+    for character in label.chars() {
+        if matches!(character, '\\' | '{' | '|' | '}') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+}
+
+fn write_items(out: &mut String, items: &[Item]) {
+    for (position, item) in items.iter().enumerate() {
+        if position > 0 {
+            out.push('|');
+        }
+        match item {
+            Item::Node(label) => write_member(out, label),
+            Item::Union(_) => out.push_str(&item.text()),
         }
     }
 }
@@ -180,11 +241,52 @@ fn read_set(text: &str) -> Result<Vec<String>, WireFault> {
         .ok_or(WireFault::NotASet)
 }
 
-fn read_items(text: &str) -> Result<Vec<String>, WireFault> {
+fn read_items(text: &str) -> Result<Vec<Item>, WireFault> {
     match text {
-        "\\*" => Ok(vec!["*".into()]),
-        _ => read_members(text).ok_or(WireFault::NotAFingerprint),
+        "\\*" => Ok(vec![Item::Node("*".into())]),
+        _ => read_each_item(text).ok_or(WireFault::NotAFingerprint),
     }
+}
+
+/// Items parted by `|`; none unless they ascend strictly.
+fn read_each_item(text: &str) -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    let mut rest = text;
+    loop {
+        let length = item_length(rest);
+        let (own, behind) = rest.split_at(length);
+        items.push(match own.starts_with('{') {
+            true => Item::Union(read_set(own).ok()?),
+            false => Item::Node(match read_members(own)?.as_slice() {
+                [only] => only.clone(),
+                _ => return None,
+            }),
+        });
+        match behind.strip_prefix('|') {
+            Some(next) => rest = next,
+            None => break,
+        }
+    }
+    items
+        .windows(2)
+        .all(|pair| pair[0] < pair[1])
+        .then_some(items)
+}
+
+/// Bytes up to the first `|` that is neither escaped nor inside a set.
+fn item_length(text: &str) -> usize {
+    let (mut is_escaped, mut is_inside) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'{' => is_inside = true,
+            b'}' => is_inside = false,
+            b'|' if !is_inside => return at,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// Members parted by `|`, unescaped; none unless they ascend strictly and
@@ -248,6 +350,7 @@ mod tests {
     #[test]
     fn cells_are_written_as_the_design_says() {
         let labels = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+        let node = |name: &str| Item::Node(name.into());
         let cases = [
             (Cell::Empty, ""),
             (Cell::Masked, "*"),
@@ -263,8 +366,12 @@ mod tests {
             (Cell::Label("*".into()), "\\*"),
             (Cell::Label("*b".into()), "*b"),
             (Cell::Set(labels(&["a", "b|c"])), "{a|b\\|c}"),
-            (Cell::Items(labels(&["A", "b2"])), "A|b2"),
-            (Cell::Items(labels(&["*"])), "\\*"),
+            (Cell::Items(vec![node("A"), node("b2")]), "A|b2"),
+            (Cell::Items(vec![node("*")]), "\\*"),
+            (
+                Cell::Items(vec![node("c"), Item::Union(labels(&["A", "B|"]))]),
+                "c|{A|B\\|}",
+            ),
         ];
         for (cell, expected) in cases {
             assert_eq!(text(&cell), expected);
@@ -301,8 +408,12 @@ mod tests {
             let parsed = Cell::parse(text, Content::Generalized, kind);
             assert_eq!(parsed, Err(fault.into()), "{text}");
         }
-        let items = Cell::parse("b|a", Content::Fingerprint, None);
-        assert_eq!(items, Err(WireFault::NotAFingerprint.into()));
+        for text in [
+            "b|a", "a|", "{a}", "{b|a}", "{a|b}|c", "a{b", "{a|b}c", "{a|b",
+        ] {
+            let items = Cell::parse(text, Content::Fingerprint, None);
+            assert_eq!(items, Err(WireFault::NotAFingerprint.into()), "{text}");
+        }
         let number = Cell::parse("1", Content::Group, None);
         assert_eq!(number, Err(WireFault::CellUnfit.into()));
     }

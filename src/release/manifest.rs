@@ -23,7 +23,7 @@ pub enum Guarantee {
     },
     /// No value of the attribute in more than 1 in l of a bucket or group.
     LDiversity {
-        /// The attribute.
+        /// The attribute; `*` for fingerprints, which join all of them.
         attribute: String,
         /// Floor for everyone.
         l: u32,
@@ -43,6 +43,25 @@ pub enum Guarantee {
         attribute: String,
         /// Numeric range, or branches of the hierarchy's root.
         min_spread: f64,
+    },
+    /// At least k subjects of the release share every published fingerprint.
+    FingerprintK {
+        /// Floor for everyone.
+        k: u32,
+    },
+    /// No exactly published value belongs to more than 1 in l subjects of a
+    /// group (*ours*).
+    ValueL {
+        /// Floor for everyone.
+        l: u32,
+    },
+    /// At least k subjects of a group share every combination of at most m
+    /// published values that one of them has.
+    KmAnonymity {
+        /// Floor for everyone.
+        k: u32,
+        /// Values that an adversary knows.
+        m: u32,
     },
     /// Each subject's own terms hold.
     MaxLeakage {

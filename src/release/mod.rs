@@ -26,7 +26,7 @@ mod tests;
 
 pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, decode_csv, encode_csv, sha256_hex};
 pub use self::parquet::decode_parquet;
-pub use cell::Cell;
+pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};
 pub use format::Format;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};

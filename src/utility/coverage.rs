@@ -32,7 +32,9 @@ impl Coverage {
                 },
                 None => Self::single(domain.code_of_label(label)),
             },
-            Cell::Set(members) | Cell::Items(members) => Self::Codes(
+            // A fingerprint speaks of many values and covers no single one.
+            Cell::Items(_) => Self::Run(0, 0),
+            Cell::Set(members) => Self::Codes(
                 members
                     .iter()
                     .filter_map(|label| domain.code_of_label(label))

@@ -8,7 +8,7 @@
 //! preferences were applied.
 
 use crate::microdata::Schema;
-use crate::privacy::{Policy, Protection, Share, T};
+use crate::privacy::{L, Model, Policy, Protection, Share, T};
 use crate::release::{Guarantee, Manifest};
 
 use super::evidence::Evidence;
@@ -22,6 +22,9 @@ enum Claim<'a> {
     TCloseness(&'a str, T, Share),
     MinSpread(&'a str, f64),
     MaxLeakage,
+    FingerprintK(u32),
+    ValueL(u32),
+    KmAnonymity(u32, u32),
     /// A claim that no parameter type accepts.
     Unsound,
 }
@@ -58,6 +61,40 @@ pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
 }
 
 fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
+    match policy.model {
+        Model::Bucketized => wanted_of_buckets(schema, policy),
+        Model::Fingerprints {
+            k_group, value_l, ..
+        } => {
+            let mut wanted = vec![
+                Claim::KAnonymity(k_group.get()),
+                Claim::FingerprintK(policy.k.get()),
+                Claim::LDiversity("*", fingerprint_l(policy)),
+            ];
+            wanted.extend((value_l > L::NONE).then_some(Claim::ValueL(value_l.get())));
+            wanted.extend(policy.apply_preferences.then_some(Claim::MaxLeakage));
+            wanted
+        }
+        Model::Itemsets { m, .. } => {
+            let k = policy.k.get();
+            let mut wanted = vec![Claim::KAnonymity(k), Claim::KmAnonymity(k, m)];
+            wanted.extend(policy.apply_preferences.then_some(Claim::MaxLeakage));
+            wanted
+        }
+    }
+}
+
+/// The l of fingerprints: the strictest floor of any sensitive attribute.
+fn fingerprint_l(policy: &Policy) -> u32 {
+    let floors = policy.protections.iter();
+    let floors = floors.map(|(_, protection)| match protection {
+        Protection::Diversity { l, .. } => l.get(),
+        Protection::Closeness { .. } => 1,
+    });
+    floors.max().unwrap_or(1)
+}
+
+fn wanted_of_buckets<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
     let mut wanted = vec![Claim::KAnonymity(policy.k.get())];
     for &(index, protection) in &policy.protections {
         let name = schema.attribute(index).name.as_str();
@@ -95,5 +132,8 @@ fn claim(guarantee: &Guarantee) -> Claim<'_> {
         } => Claim::MinSpread(attribute, *min_spread),
         Guarantee::MaxLeakage { attribute, .. } if attribute == "*" => Claim::MaxLeakage,
         Guarantee::MaxLeakage { .. } => Claim::Unsound,
+        Guarantee::FingerprintK { k } => Claim::FingerprintK(*k),
+        Guarantee::ValueL { l } => Claim::ValueL(*l),
+        Guarantee::KmAnonymity { k, m } => Claim::KmAnonymity(*k, *m),
     }
 }

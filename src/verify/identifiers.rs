@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
 use crate::microdata::{Role, Schema, Table, TableColumn};
-use crate::release::{Cell, Cells, Content, PublishedColumn};
+use crate::release::{Cell, Cells, Content, Item, PublishedColumn};
 
 use super::evidence::Evidence;
 use super::meaning::Meaning;
@@ -133,7 +133,11 @@ fn add_texts(cell: &Cell, to: &mut BTreeSet<String>) {
         Cell::Decimal(lo, hi) => to.extend([decimal_text(*lo), decimal_text(*hi)]),
         Cell::Date(lo, hi) => to.extend([date_text(*lo), date_text(*hi)]),
         Cell::Label(label) => to.extend([label.clone()]),
-        Cell::Set(labels) | Cell::Items(labels) => to.extend(labels.iter().cloned()),
+        Cell::Set(labels) => to.extend(labels.iter().cloned()),
+        Cell::Items(items) => to.extend(items.iter().flat_map(|item| match item {
+            Item::Node(label) => vec![label.clone()],
+            Item::Union(labels) => labels.clone(),
+        })),
     }
 }
 

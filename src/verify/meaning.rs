@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{Code, Domain, Hierarchy, Values};
-use crate::release::{Cell, Cells, PublishedColumn};
+use crate::release::{Cell, Cells, Item, PublishedColumn};
 
 /// What one distinct cell of a column covers.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,7 +196,7 @@ enum Look<'a> {
     Date(i32, i32),
     Label(&'a str),
     Set(&'a [String]),
-    Items(&'a [String]),
+    Items(&'a [Item]),
 }
 
 impl<'a> Look<'a> {
@@ -211,7 +211,7 @@ impl<'a> Look<'a> {
             Cell::Date(lo, hi) => Self::Date(*lo, *hi),
             Cell::Label(label) => Self::Label(label),
             Cell::Set(labels) => Self::Set(labels),
-            Cell::Items(labels) => Self::Items(labels),
+            Cell::Items(items) => Self::Items(items),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use vizard::microdata::{
     AttributeType, ChunkColumn, HierarchySet, Preference, Schema, SubjectIndex, Table,
 };
-use vizard::privacy::{K, L, Policy, Protection, Requirements, Share, T};
+use vizard::privacy::{K, L, Model, Policy, Protection, Requirements, Share, T};
 use vizard::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, Lineage, PublishedTable, Release,
     TableLineage,
@@ -92,6 +92,7 @@ fn requirements(table: &Table, of_l: Option<f64>) -> Requirements {
     };
     let protectable = table.schema().protectable();
     let policy = Policy {
+        model: Model::Bucketized,
         k: K::new(2).unwrap(),
         protections: protectable
             .into_iter()

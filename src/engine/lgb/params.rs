@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::microdata::{Attribute, AttributeType, Schema};
-use crate::privacy::{K, L, Policy, Protection, Share, T};
+use crate::privacy::{K, L, Model, Policy, Protection, Share, T};
 
 /// Largest share of one value in a bucket under t-closeness, unless said.
 pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
@@ -155,6 +155,7 @@ impl Params {
             Ok((index, protection))
         });
         Ok(Policy {
+            model: Model::Bucketized,
             k: self.k,
             protections: protections.collect::<Result<_, EngineError>>()?,
             apply_preferences: true,

@@ -6,7 +6,7 @@ use arrow::datatypes::{Date32Type, Float64Type, Int32Type, Int64Type, SchemaRef}
 
 use super::schema::{Axis, Shape, arrow_schema};
 use crate::microdata::domain::{date_text, decimal_text};
-use crate::release::cell::Cell;
+use crate::release::cell::{Cell, Item};
 use crate::release::csv::ColumnReader;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::ColumnDescription;
@@ -148,11 +148,10 @@ impl<'a> Texts<'a> {
             Shape::List => {
                 let list = first.as_list::<i32>().value(row);
                 let items = list.as_string::<i32>();
-                let labels: Vec<String> = items.iter().flatten().map(str::to_owned).collect();
-                if labels.is_empty() || labels.len() < items.len() || labels[0].is_empty() {
-                    return Err(WireFault::NotAFingerprint);
-                }
-                Cell::Items(labels).text(out);
+                let members: Option<Vec<Item>> =
+                    items.iter().map(|text| Item::parse(text?)).collect();
+                let members = members.filter(|members| !members.is_empty());
+                Cell::Items(members.ok_or(WireFault::NotAFingerprint)?).text(out);
             }
         }
         Ok(())

@@ -174,7 +174,7 @@ fn list_array(codes: &[u32], cells: &[Cell]) -> Result<ArrayRef, WireFault> {
             Cell::Empty | Cell::Masked => lists.append_null(),
             Cell::Items(items) => {
                 for item in items {
-                    lists.values().append_value(item);
+                    lists.values().append_value(item.text());
                 }
                 lists.append(true);
             }

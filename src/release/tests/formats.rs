@@ -12,7 +12,7 @@ use super::encode;
 use super::round_trip::transcode;
 use crate::microdata::AttributeType;
 use crate::release::{
-    Cell, Cells, Content, Format, PublishedColumn, PublishedTable, Transcoder, WireFault,
+    Cell, Cells, Content, Format, Item, PublishedColumn, PublishedTable, Transcoder, WireFault,
 };
 
 fn column(
@@ -50,8 +50,8 @@ fn table() -> PublishedTable {
     let day = dictionary(&[0, 1, 0], &[Cell::Date(0, 0), Cell::Date(0, 365)]);
     let visits = dictionary(&[0, 1, 0], &[Cell::Integer(-7, -7), Cell::Integer(9, 9)]);
     let items = [
-        Cell::Items(vec!["A".into(), "b|2".into()]),
-        Cell::Items(vec!["c".into()]),
+        Cell::Items(vec![Item::Node("A".into()), Item::Node("b|2".into())]),
+        Cell::Items(vec![Item::Node("c".into())]),
     ];
     PublishedTable {
         name: "table".into(),

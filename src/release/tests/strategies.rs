@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::microdata::AttributeType::{self, Categorical, Date, Decimal, Integer};
-use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
+use crate::release::{Cell, Cells, Content, Item, PublishedColumn, PublishedTable};
 
 /// Labels made of characters that escape, part, quote or run.
 pub(in crate::release) fn hostile_label() -> impl Strategy<Value = String> {
@@ -62,10 +62,19 @@ fn attribute_cell(kind: Option<AttributeType>, exact: bool) -> BoxedStrategy<Cel
     }
 }
 
+/// Members of a fingerprint, a union among them or not.
+fn items() -> impl Strategy<Value = Vec<Item>> {
+    let union = prop::option::of(members(2).prop_map(Item::Union));
+    (members(1), union).prop_map(|(labels, union)| {
+        let nodes = labels.into_iter().map(Item::Node);
+        nodes.chain(union).collect()
+    })
+}
+
 /// A cell of a column of this content and type.
 fn cell_of(content: Content, kind: Option<AttributeType>) -> BoxedStrategy<Cell> {
     let filled = match content {
-        Content::Fingerprint => members(1).prop_map(Cell::Items).boxed(),
+        Content::Fingerprint => items().prop_map(Cell::Items).boxed(),
         Content::Attribute => hostile_label().prop_map(Cell::Label).boxed(),
         _ => attribute_cell(kind, content != Content::Generalized),
     };

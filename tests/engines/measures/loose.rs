@@ -11,7 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
 use vizard::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
-use vizard::privacy::{K, L, Policy, Protection, Requirements};
+use vizard::privacy::{K, L, Model, Policy, Protection, Requirements};
 use vizard::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedTable, TableLineage,
 };
@@ -45,6 +45,7 @@ impl Loose {
             )
         });
         let policy = Policy {
+            model: Model::Bucketized,
             k: K::NONE,
             protections: protections.collect(),
             apply_preferences: true,

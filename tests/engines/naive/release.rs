@@ -40,7 +40,8 @@ fn text(cell: &Cell) -> String {
         Cell::Decimal(low, high) => format!("{low}..{high}"),
         Cell::Date(low, high) => format!("day {low}..{high}"),
         Cell::Label(label) => label.clone(),
-        Cell::Set(labels) | Cell::Items(labels) => format!("{{{}}}", labels.join("|")),
+        Cell::Set(labels) => format!("{{{}}}", labels.join("|")),
+        Cell::Items(_) => panic!("a fingerprint"),
     }
 }
 

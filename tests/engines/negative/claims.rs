@@ -138,7 +138,10 @@ fn repeat_guarantee(case: &mut Case, random: &mut Random) -> Done {
 
 fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
     let set = |guarantee: &mut Guarantee| match guarantee {
-        Guarantee::KAnonymity { .. } => false,
+        Guarantee::KAnonymity { .. }
+        | Guarantee::FingerprintK { .. }
+        | Guarantee::ValueL { .. }
+        | Guarantee::KmAnonymity { .. } => false,
         Guarantee::LDiversity { attribute, .. }
         | Guarantee::TCloseness { attribute, .. }
         | Guarantee::MinSpread { attribute, .. }

@@ -1,7 +1,7 @@
 //! Tables that no encoder writes: the verifier must answer, never panic.
 
 use rand::RngExt;
-use vizard::release::{Cell, Cells, PublishedTable};
+use vizard::release::{Cell, Cells, Item, PublishedTable};
 
 use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
@@ -165,7 +165,7 @@ fn other_type(case: &mut Case, random: &mut Random) -> Done {
     let cell = any(
         &[
             Cell::Integer(i64::MIN, i64::MAX),
-            Cell::Items(vec!["Oslo".into()]),
+            Cell::Items(vec![Item::Node("Oslo".into())]),
             Cell::Set(Vec::new()),
             Cell::Set(vec!["nurse".into(), "nurse".into()]),
             Cell::Label(String::new()),
