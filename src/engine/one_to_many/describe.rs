@@ -1,0 +1,59 @@
+//! The parameters as JSON Schema, for `GET /v1/engines`.
+
+use serde_json::{Value, json};
+
+use super::params::{MAX_EXCLUDED_DEFAULT, Params};
+
+impl Params {
+    /// JSON Schema (2020-12) of the parameters.
+    pub fn json_schema() -> Value {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["k", "l"],
+            "properties": {
+                "k": {
+                    "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                    "description": "Least number of subjects who share a published fingerprint."
+                },
+                "l": {
+                    "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                    "description": "No published fingerprint belongs to more than 1 in l subjects of a group."
+                },
+                "k_group": {
+                    "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                    "description": "Least number of subjects in a group; l if absent."
+                },
+                "value_l": {
+                    "type": "integer", "minimum": 1, "maximum": u32::MAX, "default": 1,
+                    "description": "No exactly published value belongs to more than 1 in value_l subjects \
+                                    of a group; 1 asks for nothing."
+                },
+                "qid_conflict": qid_conflict_schema(),
+                "sibling_unions": {
+                    "type": "string", "enum": ["never", "when_needed"], "default": "when_needed",
+                    "description": "Whether neighbouring children of a hierarchy's node may be published as \
+                                    one set where its own nodes allow no release."
+                },
+                "max_excluded": max_excluded_schema()
+            }
+        })
+    }
+}
+
+/// Schema of `qid_conflict`.
+pub(super) fn qid_conflict_schema() -> Value {
+    json!({
+        "type": "string", "enum": ["reject", "latest", "first", "hull"], "default": "reject",
+        "description": "Quasi-identifiers of a subject whose records disagree: refuse the table, those of \
+                        the last or first record, or whatever covers all of them."
+    })
+}
+
+/// Schema of `max_excluded`.
+pub(super) fn max_excluded_schema() -> Value {
+    json!({
+        "type": "number", "minimum": 0, "maximum": 1, "default": MAX_EXCLUDED_DEFAULT,
+        "description": "Largest share of subjects left out because their terms cannot be met."
+    })
+}

@@ -1,0 +1,307 @@
+//! The item domain: the trees over the values of all sensitive attributes,
+//! side by side.
+//!
+//! An *item* is a leaf: one value of one sensitive attribute, numbered
+//! through all of them (the disjoint union of the papers' item domains,
+//! *ours*). Every subject has a value of every attribute, so the common root
+//! of the union would be expanded for everyone at once; the trees' own roots
+//! take its place. An attribute without a hierarchy has a root over all of
+//! its values.
+//!
+//! Where a node has very many children, few subjects share any set of them,
+//! and all others can only be published as the node itself. [`ItemTree::new`]
+//! can therefore lay *unions* of neighbouring children between a node and its
+//! children (*ours*); a union is published as the set of what it joins.
+
+use crate::microdata::{AttributeIndex, Code, CodedColumn, Domain, NodeIndex};
+
+/// The label of a root that says nothing.
+const ANY: &str = "*";
+
+/// What a node is called.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Label {
+    /// Any value of the attribute.
+    Any,
+    /// A value, or a node of the hierarchy.
+    One(String),
+    /// Neighbouring children of one node, any of which may be meant.
+    Union(Vec<String>),
+}
+
+/// One node.
+#[derive(Clone, Debug)]
+pub(super) struct ItemNode {
+    /// The node above; a root is its own.
+    pub parent: u32,
+    /// First item under the node.
+    pub first: u32,
+    /// Last item under the node.
+    pub last: u32,
+    /// Loss of publishing the node for one of its items, 0 to 1.
+    pub loss: f32,
+    /// Number of its tree.
+    pub tree: u32,
+    /// Its children in `child_nodes`.
+    children: (u32, u32),
+    pub label: Label,
+}
+
+impl ItemNode {
+    /// Whether the node is an item.
+    pub fn is_leaf(&self) -> bool {
+        self.children.0 == self.children.1
+    }
+}
+
+/// All trees.
+#[derive(Clone, Debug)]
+pub(super) struct ItemTree {
+    nodes: Vec<ItemNode>,
+    /// Node of each item.
+    leaves: Vec<u32>,
+    child_nodes: Vec<u32>,
+    /// First item of each entry of `child_nodes`.
+    child_firsts: Vec<u32>,
+    /// Root of each tree.
+    roots: Vec<u32>,
+    /// Attribute of each tree.
+    attributes: Vec<AttributeIndex>,
+    /// Number of the first item of each tree.
+    offsets: Vec<u32>,
+    has_unions: bool,
+}
+
+/// What a node is made from.
+enum Source {
+    /// A node of the attribute's hierarchy.
+    Node(NodeIndex),
+    /// A value of an attribute without hierarchy.
+    Value(u32),
+    /// The root over the values of an attribute without hierarchy.
+    Values,
+    /// Neighbours.
+    Union(Vec<Source>),
+}
+
+impl ItemTree {
+    /// The trees of the given columns. With `fan_out` no node has more
+    /// children: neighbours are joined, level upon level.
+    pub fn new(columns: &[(AttributeIndex, &CodedColumn)], fan_out: Option<usize>) -> Self {
+        let mut tree = Self {
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            child_nodes: Vec::new(),
+            child_firsts: Vec::new(),
+            roots: Vec::new(),
+            attributes: Vec::new(),
+            offsets: Vec::new(),
+            has_unions: false,
+        };
+        for &(attribute, column) in columns {
+            tree.attributes.push(attribute);
+            tree.offsets.push(tree.leaves.len() as u32);
+            tree.add(&column.domain, fan_out);
+        }
+        tree.link();
+        tree
+    }
+
+    /// Adds the tree of one attribute, depth first, parents before children.
+    fn add(&mut self, domain: &Domain, fan_out: Option<usize>) {
+        let number = self.roots.len() as u32;
+        let root = self.nodes.len() as u32;
+        self.roots.push(root);
+        let source = match domain.hierarchy() {
+            Some(_) => Source::Node(NodeIndex::ROOT),
+            None => Source::Values,
+        };
+        let mut open = vec![(source, root)];
+        while let Some((source, parent)) = open.pop() {
+            let at = self.nodes.len() as u32;
+            let label = label(&source, domain);
+            let below = below(source, domain);
+            if below.is_empty() {
+                self.leaves.push(at);
+            }
+            let below = self.joined(below, fan_out);
+            open.extend(below.into_iter().rev().map(|source| (source, at)));
+            self.nodes.push(ItemNode {
+                parent,
+                first: u32::MAX,
+                last: 0,
+                loss: 0.0,
+                tree: number,
+                children: (0, 0),
+                label,
+            });
+        }
+    }
+
+    /// Joins neighbours so that at most `fan_out` are left.
+    fn joined(&mut self, sources: Vec<Source>, fan_out: Option<usize>) -> Vec<Source> {
+        let Some(fan_out) = fan_out.filter(|&fan_out| fan_out < sources.len()) else {
+            return sources;
+        };
+        self.has_unions = true;
+        let all = sources.len();
+        let mut rest = sources.into_iter();
+        let parts = (0..fan_out).map(|part| {
+            let size = (part + 1) * all / fan_out - part * all / fan_out;
+            let mut joined: Vec<Source> = rest.by_ref().take(size).collect();
+            match joined.len() {
+                1 => joined.remove(0),
+                _ => Source::Union(joined),
+            }
+        });
+        parts.collect()
+    }
+
+    /// Fills in ranges, losses and children.
+    fn link(&mut self) {
+        for (item, &leaf) in self.leaves.iter().enumerate() {
+            let node = &mut self.nodes[leaf as usize];
+            (node.first, node.last) = (item as u32, item as u32);
+        }
+        let mut counts = vec![0_u32; self.nodes.len()];
+        for at in (0..self.nodes.len()).rev() {
+            let (parent, first, last) = {
+                let node = &self.nodes[at];
+                (node.parent as usize, node.first, node.last)
+            };
+            if parent != at {
+                let above = &mut self.nodes[parent];
+                above.first = above.first.min(first);
+                above.last = above.last.max(last);
+                counts[parent] += 1;
+            }
+        }
+        let mut next = 0;
+        for (node, &count) in self.nodes.iter_mut().zip(&counts) {
+            node.children = (next, next);
+            next += count;
+        }
+        self.child_nodes = vec![0; next as usize];
+        for at in 0..self.nodes.len() {
+            let parent = self.nodes[at].parent as usize;
+            if parent != at {
+                let end = &mut self.nodes[parent].children.1;
+                self.child_nodes[*end as usize] = at as u32;
+                *end += 1;
+            }
+        }
+        let firsts = self.child_nodes.iter();
+        self.child_firsts = firsts.map(|&at| self.nodes[at as usize].first).collect();
+        for at in 0..self.nodes.len() {
+            let root = &self.nodes[self.roots[self.nodes[at].tree as usize] as usize];
+            let all = (root.last - root.first + 1) as f32;
+            let node = &mut self.nodes[at];
+            let size = (node.last - node.first + 1) as f32;
+            // A node with one item says as much as the item.
+            node.loss = if node.first == node.last { 0.0 } else { size / all };
+        }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Number of the first item of each tree.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// Root of each tree.
+    pub fn roots(&self) -> &[u32] {
+        &self.roots
+    }
+
+    /// Attribute of each tree.
+    pub fn attributes(&self) -> &[AttributeIndex] {
+        &self.attributes
+    }
+
+    /// Whether neighbours were joined.
+    pub fn has_unions(&self) -> bool {
+        self.has_unions
+    }
+
+    /// A node.
+    #[inline]
+    pub fn node(&self, at: u32) -> &ItemNode {
+        &self.nodes[at as usize]
+    }
+
+    /// Node of an item.
+    #[inline]
+    pub fn leaf(&self, item: u32) -> u32 {
+        self.leaves[item as usize]
+    }
+
+    /// Children of a node, in order of items.
+    #[inline]
+    pub fn children(&self, at: u32) -> &[u32] {
+        let (from, to) = self.node(at).children;
+        &self.child_nodes[from as usize..to as usize]
+    }
+
+    /// Position among its children of the child that covers an item; the node
+    /// covers the item and is none itself.
+    #[inline]
+    pub fn child_position(&self, at: u32, item: u32) -> usize {
+        let (from, to) = self.node(at).children;
+        let firsts = &self.child_firsts[from as usize..to as usize];
+        match firsts.len() {
+            0..=8 => firsts.iter().take_while(|&&first| first <= item).count() - 1,
+            _ => firsts.partition_point(|&first| first <= item) - 1,
+        }
+    }
+}
+
+fn label(source: &Source, domain: &Domain) -> Label {
+    match source {
+        Source::Values => Label::Any,
+        Source::Value(code) => Label::One(domain.text(Code(*code))),
+        Source::Node(index) => {
+            let text = domain.hierarchy().map(|tree| &tree.node(*index).label);
+            match text {
+                Some(text) if *index == NodeIndex::ROOT && text == ANY => Label::Any,
+                Some(text) => Label::One(text.clone()),
+                None => Label::Any,
+            }
+        }
+        Source::Union(parts) => {
+            let mut names: Vec<String> = parts
+                .iter()
+                .flat_map(|part| match label(part, domain) {
+                    Label::Any => Vec::new(),
+                    Label::One(name) => vec![name],
+                    Label::Union(names) => names,
+                })
+                .collect();
+            names.sort_unstable();
+            Label::Union(names)
+        }
+    }
+}
+
+fn below(source: Source, domain: &Domain) -> Vec<Source> {
+    match source {
+        Source::Value(_) => Vec::new(),
+        Source::Values => (0..domain.len() as u32).map(Source::Value).collect(),
+        Source::Union(parts) => parts,
+        Source::Node(index) => match domain.hierarchy() {
+            Some(tree) => {
+                let children = tree.node(index).children.iter();
+                children.map(|&child| Source::Node(child)).collect()
+            }
+            None => Vec::new(),
+        },
+    }
+}

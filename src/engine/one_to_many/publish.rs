@@ -1,0 +1,214 @@
+//! The table `persons` (releases.md): one row a subject, a group, its
+//! generalized quasi-identifiers, and per sensitive attribute the generalized
+//! fingerprint.
+//!
+//! Groups and rows get fresh random numbers and order, so that nothing
+//! published depends on where a record stood in the source.
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::engine::context::RunContext;
+use crate::engine::kernel::cells::{interval_cell, set_cell};
+use crate::microdata::{AttributeIndex, AttributeType, Values};
+use crate::release::{
+    Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, TableLineage,
+};
+
+use super::items::{ItemTree, Label};
+use super::persons::{Persons, Quasi};
+
+/// Name of the table.
+const PERSONS: &str = "persons";
+
+/// Persons in groups, each with a published fingerprint.
+pub(super) struct Layout<'a> {
+    pub persons: &'a Persons<'a>,
+    pub tree: &'a ItemTree,
+    /// Persons of each group.
+    pub groups: &'a [&'a [u32]],
+    /// Position in `fingerprints` of each person.
+    pub fingerprint_of: &'a [u32],
+    /// Distinct published fingerprints: nodes, none above another.
+    pub fingerprints: &'a [Vec<u32>],
+}
+
+impl Layout<'_> {
+    /// The table and its lineage; `stage` names the random stream.
+    pub fn publish(&self, context: &RunContext<'_>, stage: u32) -> (PublishedTable, Lineage) {
+        let mut random = context.stream(stage, 0);
+        let mut numbers: Vec<u64> = (1..=self.groups.len() as u64).collect();
+        numbers.shuffle(&mut random);
+        let mut rows: Vec<(u32, u32)> = (0..)
+            .zip(self.groups)
+            .flat_map(|(group, persons)| persons.iter().map(move |&person| (person, group)))
+            .collect();
+        rows.shuffle(&mut random);
+        let groups = rows.iter().map(|&(_, group)| numbers[group as usize]);
+        let mut columns = vec![PublishedColumn {
+            name: "group".into(),
+            content: Content::Group,
+            kind: None,
+            cells: Cells::Numbers(groups.collect()),
+        }];
+        let quasi = self.persons.quasi.par_iter();
+        let mut others: Vec<(AttributeIndex, PublishedColumn)> = quasi
+            .map(|quasi| (quasi.attribute, self.quasi_column(quasi, &rows)))
+            .collect();
+        for number in 0..self.tree.roots().len() {
+            let attribute = self.tree.attributes()[number];
+            others.push((attribute, self.fingerprint_column(number, &rows)));
+        }
+        others.sort_by_key(|(attribute, _)| *attribute);
+        columns.extend(others.into_iter().map(|(_, column)| column));
+        let subjects = rows.iter();
+        let subjects = subjects.map(|&(person, _)| self.persons.subjects[person as usize]);
+        let lineage = Lineage {
+            tables: vec![TableLineage {
+                table: PERSONS.into(),
+                subjects: subjects.collect(),
+            }],
+        };
+        let table = PublishedTable {
+            name: PERSONS.into(),
+            columns,
+        };
+        (table, lineage)
+    }
+
+    fn name(&self, attribute: AttributeIndex) -> String {
+        let schema = self.persons.table.schema();
+        schema.attribute(attribute).name.clone()
+    }
+
+    fn quasi_column(&self, quasi: &Quasi<'_>, rows: &[(u32, u32)]) -> PublishedColumn {
+        let mut dictionary = Dictionary::default();
+        let of_group: Vec<u32> = self
+            .groups
+            .iter()
+            .map(|persons| {
+                let cover = cover(quasi, persons);
+                dictionary.position(cover, |cover| cell(quasi, cover))
+            })
+            .collect();
+        let codes = rows.iter().map(|&(_, group)| of_group[group as usize]);
+        PublishedColumn {
+            name: self.name(quasi.attribute),
+            content: Content::Generalized,
+            kind: Some(quasi.column.domain.kind()),
+            cells: Cells::Dictionary {
+                codes: codes.collect(),
+                cells: dictionary.cells,
+            },
+        }
+    }
+
+    fn fingerprint_column(&self, number: usize, rows: &[(u32, u32)]) -> PublishedColumn {
+        let mut dictionary = Dictionary::default();
+        let positions: Vec<u32> = self
+            .fingerprints
+            .iter()
+            .map(|nodes| {
+                let nodes = nodes.iter().copied();
+                let own: Vec<u32> = nodes
+                    .filter(|&node| self.tree.node(node).tree as usize == number)
+                    .collect();
+                dictionary.position(own, |nodes| self.items_cell(nodes))
+            })
+            .collect();
+        let codes = rows
+            .iter()
+            .map(|&(person, _)| positions[self.fingerprint_of[person as usize] as usize]);
+        PublishedColumn {
+            name: self.name(self.tree.attributes()[number]),
+            content: Content::Fingerprint,
+            kind: Some(AttributeType::Categorical),
+            cells: Cells::Dictionary {
+                codes: codes.collect(),
+                cells: dictionary.cells,
+            },
+        }
+    }
+
+    fn items_cell(&self, nodes: &[u32]) -> Cell {
+        let items = nodes.iter().map(|&node| match &self.tree.node(node).label {
+            Label::Any => None,
+            Label::One(label) => Some(Item::Node(label.clone())),
+            Label::Union(labels) => Some(Item::Union(labels.clone())),
+        });
+        match items.collect::<Option<Vec<Item>>>() {
+            Some(mut items) => {
+                items.sort_unstable();
+                Cell::Items(items)
+            }
+            // The root stands alone: no node of its tree lies beside it.
+            None => Cell::Masked,
+        }
+    }
+}
+
+/// Codes that a group covers: two ends, or every code present.
+#[derive(PartialEq, Eq, Hash, Clone)]
+enum Covered {
+    Span(u32, u32),
+    Codes(Vec<u32>),
+}
+
+fn cover(quasi: &Quasi<'_>, persons: &[u32]) -> Covered {
+    let people = || persons.iter().map(|&person| person as usize);
+    match quasi.column.domain.values() {
+        Values::Category(_) if quasi.column.domain.hierarchy().is_none() => {
+            let mut codes: Vec<u32> = people().map(|person| quasi.low[person]).collect();
+            for person in persons {
+                codes.extend(quasi.sets.get(person).into_iter().flatten());
+            }
+            codes.sort_unstable();
+            codes.dedup();
+            Covered::Codes(codes)
+        }
+        _ => {
+            let low = people().map(|person| quasi.low[person]).min();
+            let high = people().map(|person| quasi.high[person]).max();
+            Covered::Span(low.unwrap_or(0), high.unwrap_or(0))
+        }
+    }
+}
+
+fn cell(quasi: &Quasi<'_>, cover: &Covered) -> Cell {
+    let domain = &quasi.column.domain;
+    match (cover, domain.values()) {
+        (Covered::Codes(codes), Values::Category(values)) => set_cell(values, codes),
+        (Covered::Span(low, high), _) => interval_cell(domain, *low, *high),
+        (Covered::Codes(_), _) => Cell::Masked,
+    }
+}
+
+/// Distinct cells of one column.
+struct Dictionary<K> {
+    cells: Vec<Cell>,
+    positions: FxHashMap<K, u32>,
+}
+
+impl<K> Default for Dictionary<K> {
+    fn default() -> Self {
+        Self {
+            cells: Vec::new(),
+            positions: FxHashMap::default(),
+        }
+    }
+}
+
+impl<K: std::hash::Hash + Eq + Clone> Dictionary<K> {
+    fn position(&mut self, key: K, cell: impl FnOnce(&K) -> Cell) -> u32 {
+        match self.positions.get(&key) {
+            Some(&position) => position,
+            None => {
+                let position = self.cells.len() as u32;
+                self.cells.push(cell(&key));
+                self.positions.insert(key, position);
+                position
+            }
+        }
+    }
+}

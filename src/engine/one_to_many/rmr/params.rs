@@ -1,0 +1,70 @@
+//! Parameters of `rmr`, as a job writes them: `{"k": 10, "m": 2, "delta": 0.65}`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::error::EngineError;
+use crate::engine::one_to_many::params::{
+    MAX_EXCLUDED_DEFAULT, check_roles, check_share, diversity,
+};
+use crate::microdata::Schema;
+use crate::privacy::{K, L, Model, Policy, QidConflict};
+
+/// Largest m: beyond it, counting combinations takes more than it protects.
+pub const M_MAX: u32 = 5;
+
+/// Parameters of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Least number of subjects in a cluster, and of those in it who share
+    /// any combination of at most m values.
+    pub k: K,
+    /// Values that an adversary knows, 1 to [`M_MAX`].
+    pub m: u32,
+    /// Clusters are merged as long as the mean loss of quasi-identifiers
+    /// stays at or below this, 0 to 1.
+    pub delta: f64,
+    /// Quasi-identifiers of subjects whose records disagree.
+    #[serde(default)]
+    pub qid_conflict: QidConflict,
+    /// Largest share of subjects that may be left out because their terms
+    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+fn max_excluded_default() -> f64 {
+    MAX_EXCLUDED_DEFAULT
+}
+
+impl Params {
+    /// The floors that these parameters set for a schema. The model promises
+    /// no diversity of its own; a subject's own l holds all the same.
+    ///
+    /// An error names the parameter that does not fit.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        let invalid = |parameter: &str, reason: String| {
+            Err(EngineError::InvalidParameter {
+                parameter: parameter.into(),
+                reason,
+            })
+        };
+        if !(1..=M_MAX).contains(&self.m) {
+            return invalid("m", format!("must be at least 1 and at most {M_MAX}"));
+        }
+        if !(0.0..=1.0).contains(&self.delta) {
+            return invalid("delta", "must be at least 0 and at most 1".into());
+        }
+        check_share(self.max_excluded)?;
+        check_roles(schema)?;
+        Ok(Policy {
+            model: Model::Itemsets {
+                m: self.m,
+                qid_conflict: self.qid_conflict,
+            },
+            k: self.k,
+            protections: diversity(schema, L::NONE),
+            apply_preferences: true,
+        })
+    }
+}
