@@ -6,6 +6,7 @@
 //! a quasi-identifier or a subject key: what is logged is ids, counts, times
 //! and matched paths.
 
+use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -31,12 +32,16 @@ const DURATION_BUCKETS_S: [f64; 14] = [
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Starts logging to standard error, once per process; a second call changes nothing.
+/// Text has colours where standard error is a terminal and `NO_COLOR` is not set.
 ///
 /// `filter` has the form of `RUST_LOG` (`info,vizard=debug`); one that cannot
 /// be read counts as `info`.
 pub fn start_logging(format: LogFormat, filter: &str) {
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let is_coloured = std::io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt()
+        .with_ansi(is_coloured)
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
     // An error says that a subscriber is set already: tests share a process.

@@ -48,7 +48,8 @@ pub struct Options {
 
 /// Tells the story, then serves until SIGTERM.
 pub fn run(options: Options) -> Result<(), Exit> {
-    options.log.start();
+    // Lines about requests would stand between the lines of the story.
+    options.log.start_with("warn");
     runtime()?.block_on(async {
         let server = serve::Server::start(serve::Plan {
             listen: options.listen.clone(),

@@ -61,25 +61,26 @@ pub struct LogOptions {
     /// Log lines as JSON
     #[arg(long, env = "VIZARD_LOG_JSON")]
     log_json: bool,
-    /// What is logged, as in `info,vizard=debug`
-    #[arg(
-        long,
-        env = "VIZARD_LOG",
-        value_name = "FILTER",
-        default_value = "warn,vizard=info"
-    )]
-    log: String,
+    /// What is logged, as in `info,vizard=debug` [default: `warn,vizard=info`; `demo`: `warn`]
+    #[arg(long, env = "VIZARD_LOG", value_name = "FILTER")]
+    log: Option<String>,
 }
 
 impl LogOptions {
-    /// Starts logging to standard error.
+    /// Starts logging to standard error: what the service does, warnings of
+    /// everything else.
     pub fn start(&self) {
+        self.start_with("warn,vizard=info");
+    }
+
+    /// Starts logging to standard error; `filter` holds where none was given.
+    pub fn start_with(&self, filter: &str) {
         let format = if self.log_json {
             LogFormat::Json
         } else {
             LogFormat::Text
         };
-        crate::telemetry::start_logging(format, &self.log);
+        crate::telemetry::start_logging(format, self.log.as_deref().unwrap_or(filter));
     }
 }
 

@@ -53,7 +53,7 @@ pub struct JobView {
 /// How far a job is.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct ProgressView {
-    /// The present step, from 1; 0 before the first.
+    /// The present step, from 1; 0 before the first; the last of a job that succeeded.
     #[schema(examples(2))]
     step: u32,
     /// Number of steps; 0 while it is not known.
@@ -77,9 +77,21 @@ pub struct EventView {
     problem: Option<Value>,
 }
 
-fn progress(told: Option<Value>) -> ProgressView {
-    told.and_then(|told| serde_json::from_value(told).ok())
-        .unwrap_or_default()
+/// How far a job in this state is. Workers tell progress with heartbeats, so
+/// the last one told is behind the end of a job, or missing where it was short.
+fn progress(state: JobState, told: Option<Value>) -> ProgressView {
+    let told: ProgressView = told
+        .and_then(|told| serde_json::from_value(told).ok())
+        .unwrap_or_default();
+    match state {
+        JobState::Succeeded => ProgressView {
+            step: told.steps.max(1),
+            steps: told.steps.max(1),
+            label: "done".into(),
+            fraction: 1.0,
+        },
+        _ => told,
+    }
 }
 
 impl From<JobRow> for JobView {
@@ -93,7 +105,7 @@ impl From<JobRow> for JobView {
             engine: row.engine,
             parameters: row.spec["parameters"].take(),
             publish: row.publish,
-            progress: progress(row.progress),
+            progress: progress(row.state, row.progress),
             attempts: row.attempts,
             cancel_requested: row.cancel_requested,
             release: row.release,
@@ -110,10 +122,43 @@ impl From<JobRow> for EventView {
     fn from(row: JobRow) -> Self {
         Self {
             state: row.state,
-            progress: progress(row.progress),
+            progress: progress(row.state, row.progress),
             attempts: row.attempts,
             release: row.release,
             problem: row.problem,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(state: JobState, told: Option<Value>) -> Value {
+        serde_json::to_value(progress(state, told)).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_succeeded_is_complete_whatever_was_told_last() {
+        let told = json!({"step": 2, "steps": 7, "label": "groups", "fraction": 0.25});
+        assert_eq!(
+            shown(JobState::Succeeded, Some(told.clone())),
+            json!({"step": 7, "steps": 7, "label": "done", "fraction": 1.0})
+        );
+        assert_eq!(
+            shown(JobState::Succeeded, None),
+            json!({"step": 1, "steps": 1, "label": "done", "fraction": 1.0})
+        );
+        for state in [JobState::Running, JobState::Failed, JobState::Cancelled] {
+            assert_eq!(shown(state, Some(told.clone())), told);
+        }
+    }
+
+    #[test]
+    fn a_job_of_which_nothing_was_told_has_not_begun() {
+        let none = json!({"step": 0, "steps": 0, "label": "", "fraction": 0.0});
+        assert_eq!(shown(JobState::Queued, None), none);
     }
 }

@@ -70,6 +70,15 @@ async fn a_job_is_followed_from_its_queue_to_its_end(server: Server) {
     );
     let last = events.last().expect("an event");
     assert!(last.data["release"].is_string());
+    let progress = &last.data["progress"];
+    assert_eq!(progress["step"], progress["steps"], "{progress}");
+    assert_ne!(progress["steps"], 0);
+    assert_eq!(
+        (progress["fraction"].as_f64(), &progress["label"]),
+        (Some(1.0), &Value::from("done"))
+    );
+    let view = client.call("get_job").at("id", &job).send().await;
+    assert_eq!(&view.expect(200)["progress"], progress);
 
     let resumed = client.call("stream_job_events").at("id", &job);
     let resumed = resumed
