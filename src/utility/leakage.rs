@@ -60,7 +60,7 @@ pub struct LeakageSummary {
 }
 
 /// One subject's probability and its share of the limit.
-type Leak = (f64, f64);
+pub(super) type Leak = (f64, f64);
 
 /// Measures all bucketized cells.
 pub fn measure(prepared: &Prepared<'_>) -> Leakage {
@@ -144,7 +144,8 @@ fn limits(requirements: &Requirements, position: ProtectedIndex) -> Vec<f64> {
         .collect()
 }
 
-fn sum_up(leaks: &[Leak]) -> LeakageSummary {
+/// Distribution of leaks; those below 0 count as none.
+pub(super) fn sum_up(leaks: &[Leak]) -> LeakageSummary {
     let mut counts = vec![0_u64; BINS];
     let (mut subjects, mut near, mut sum) = (0_u64, 0_u64, 0.0);
     let (mut max, mut max_of_limit) = (0.0_f64, 0.0_f64);

@@ -8,8 +8,12 @@
 //! the range of the dataset would tell of an extreme record that was left
 //! out, so what analysts see is measured on the range that the release shows.
 //!
+//! Releases with one row a subject have measures of their own ([`persons`]).
+//!
 //! Counts that come from preferences are rounded to tens (data.md).
 //! Everything is computed on codes, per attribute in one pass over rows.
+
+use crate::privacy::Model;
 
 mod bucket_range;
 mod correlation;
@@ -22,6 +26,7 @@ mod information;
 mod leakage;
 mod marginal;
 mod ncp;
+pub mod persons;
 mod reidentification;
 mod report;
 mod scale;
@@ -40,15 +45,20 @@ pub use reidentification::ReidentificationRisk;
 pub use report::{Audience, Description, Measure, UtilityReport, public_part};
 pub use scale::Scale;
 
-/// Measures a release. Work: linear in rows × attributes, except correlation,
-/// which reads a sample of the rows.
+/// Measures a release, as its job's model has it. Work: linear in rows ×
+/// attributes, except correlation, which reads a sample of the rows.
 ///
 /// Fails only where tables and originals do not fit together, which the
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
-    let prepared = Prepared::new(evidence)?;
-    let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    let sizes = prepared.signatures.sizes();
+    match evidence.requirements.policy().model {
+        Model::Bucketized => of_records(evidence),
+        Model::Fingerprints { .. } | Model::Itemsets { .. } => persons::measure(evidence),
+    }
+}
+
+/// What can be told from the sizes of groups alone.
+fn insert_group_measures(report: &mut UtilityReport, sizes: &[u32]) {
     report.insert(
         "c_dm",
         discernibility::DESCRIPTION,
@@ -64,6 +74,12 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         reidentification::DESCRIPTION,
         &reidentification::measure(sizes),
     );
+}
+
+fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
+    let prepared = Prepared::new(evidence)?;
+    let mut report = UtilityReport::new(prepared.joined.rows() as u64);
+    insert_group_measures(&mut report, prepared.signatures.sizes());
     report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
     report.insert(
         "ncp_published",

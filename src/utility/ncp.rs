@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::release::JoinedAttribute;
+
 use super::evidence::{Prepared, PreparedAttribute};
 use super::report::{Audience, Description};
 use super::scale::Scale;
@@ -53,38 +55,43 @@ pub struct AttributeLoss {
 
 /// NCP on the scale of the dataset version.
 pub fn measure(prepared: &Prepared<'_>) -> Ncp {
-    sum_up(prepared, |attribute| Scale::of_domain(attribute.domain()))
+    of_records(prepared, |attribute| Scale::of_domain(attribute.domain()))
 }
 
 /// NCP on the scale that the release shows.
 pub fn measure_published(prepared: &Prepared<'_>) -> Ncp {
-    sum_up(prepared, |attribute| {
+    of_records(prepared, |attribute| {
         Scale::of_published(attribute.published, attribute.domain().hierarchy())
     })
 }
 
-fn sum_up(prepared: &Prepared<'_>, scale: impl Fn(PreparedAttribute<'_>) -> Scale) -> Ncp {
-    let rows = prepared.joined.rows();
+fn of_records(prepared: &Prepared<'_>, scale: impl Fn(PreparedAttribute<'_>) -> Scale) -> Ncp {
+    let attributes = prepared.attributes();
+    let quasi = attributes.filter(PreparedAttribute::is_quasi_identifier);
+    let columns = quasi.map(|attribute| (attribute.published, scale(attribute)));
+    sum_up(prepared.joined.rows(), columns)
+}
+
+/// Sums up the losses of columns of `rows` cells, each on its scale.
+pub(super) fn sum_up<'a>(
+    rows: usize,
+    columns: impl Iterator<Item = (&'a JoinedAttribute<'a>, Scale)>,
+) -> Ncp {
     let mut ncp = Ncp {
         sum: 0.0,
         mean: 0.0,
         cells: 0,
         attributes: BTreeMap::new(),
     };
-    for attribute in prepared.attributes() {
-        if !attribute.is_quasi_identifier() {
-            continue;
-        }
-        let scale = scale(attribute);
-        let counts = attribute.published.histogram();
-        let losses = attribute.published.cells.iter().zip(counts);
+    for (published, scale) in columns {
+        let losses = published.cells.iter().zip(published.histogram());
         let sum: f64 = losses
             .map(|(cell, count)| scale.loss(cell) * f64::from(count))
             .sum();
         let mean = sum / rows.max(1) as f64;
         ncp.sum += sum;
         ncp.cells += rows as u64;
-        let name = attribute.published.name.to_owned();
+        let name = published.name.to_owned();
         ncp.attributes.insert(name, AttributeLoss { sum, mean });
     }
     ncp.mean = ncp.sum / ncp.cells.max(1) as f64;

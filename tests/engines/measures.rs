@@ -3,6 +3,8 @@
 
 mod cells;
 mod loose;
+mod persons;
+mod persons_loose;
 mod queries;
 mod source;
 

@@ -9,14 +9,18 @@ use vizard::microdata::{
     SubjectKeys, Table, TableBuilder, Target, read_records,
 };
 
-/// Reads a table from its schema, its hierarchies by name (CSV) and its
-/// records (CSV).
+/// Reads a table from its schema, its hierarchies by name (CSV, or JSON where
+/// they begin with a brace) and its records (CSV).
 pub fn table(schema: Value, hierarchies: &[(&str, &str)], records: &str) -> Table {
     let schema: Schema = serde_json::from_value(schema).expect("the schema is sound");
     let hierarchies: HierarchySet = hierarchies
         .iter()
         .map(|(name, text)| {
-            let source = HierarchySource::read(text.as_bytes(), HierarchyFormat::Csv);
+            let format = match text.starts_with('{') {
+                true => HierarchyFormat::Json,
+                false => HierarchyFormat::Csv,
+            };
+            let source = HierarchySource::read(text.as_bytes(), format);
             ((*name).into(), source.expect("the hierarchy is sound"))
         })
         .collect();

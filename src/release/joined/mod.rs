@@ -8,7 +8,8 @@
 //!
 //! A release that does not fit together (a bucket that no row of `buckets`
 //! describes, columns of unlike length) is an error here, so that nothing
-//! above has to look twice.
+//! above has to look twice. A release with one row a subject has no buckets;
+//! [`JoinedTable::of_persons`] reads it into the same shape.
 
 mod buckets;
 mod signature;
@@ -27,6 +28,8 @@ pub const MICRODATA: &str = "microdata";
 pub const BUCKETS: &str = "buckets";
 /// Name of the table with the buckets of each group (`bucket_link: "group"`).
 pub const GROUP_BUCKETS: &str = "group_buckets";
+/// Name of the table with one row a subject.
+pub const PERSONS: &str = "persons";
 /// What follows an attribute's name in the name of its bucket column.
 pub const BUCKET_SUFFIX: &str = "_bucket";
 
@@ -63,7 +66,8 @@ pub struct JoinedAttribute<'a> {
     pub name: &'a str,
     /// What its values are.
     pub kind: AttributeType,
-    /// [`Content::Generalized`] or [`Content::Exact`].
+    /// [`Content::Generalized`], [`Content::Exact`] or, of persons,
+    /// [`Content::Fingerprint`].
     pub content: Content,
     /// Position in `cells` of each row's cell.
     pub codes: &'a [u32],
@@ -80,20 +84,10 @@ impl<'a> JoinedTable<'a> {
     /// attributes are bucketized. Time is linear in the rows of all tables.
     pub fn new(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
         let find = |name: &str| tables.iter().find(|table| table.name == name);
-        let Some(microdata) = find(MICRODATA) else {
-            return Err(JoinError::new(MICRODATA, "is not in the release"));
-        };
-        let rows = microdata.rows();
-        if microdata
-            .columns
-            .iter()
-            .any(|column| column.cells.len() != rows)
-        {
-            return Err(JoinError::new(MICRODATA, "columns differ in length"));
-        }
+        let (microdata, rows) = row_table(tables, MICRODATA)?;
         let mut attributes = Vec::new();
         for column in &microdata.columns {
-            if let Some(mut attribute) = attribute_of(column)? {
+            if let Some(mut attribute) = attribute_of(MICRODATA, column)? {
                 attribute.buckets = Buckets::of(
                     attribute.name,
                     microdata,
@@ -104,6 +98,18 @@ impl<'a> JoinedTable<'a> {
             }
         }
         Ok(Self { rows, attributes })
+    }
+
+    /// Reads a release with one row a subject: its table `persons`, fingerprints
+    /// beside generalized attributes. Such a release has no buckets.
+    pub fn of_persons(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
+        let (persons, rows) = row_table(tables, PERSONS)?;
+        let columns = persons.columns.iter();
+        let attributes = columns.filter_map(|column| attribute_of(PERSONS, column).transpose());
+        Ok(Self {
+            rows,
+            attributes: attributes.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Number of rows.
@@ -126,26 +132,56 @@ impl<'a> JoinedTable<'a> {
     /// Rows by their published signature: equal cells in every generalized
     /// attribute, where "in a bucket" and `*` are cells of their own.
     pub fn signatures(&self) -> Signatures {
-        let generalized = self
+        self.classes(&[Content::Generalized])
+    }
+
+    /// Rows by their cells in every attribute of these contents.
+    pub fn classes(&self, contents: &[Content]) -> Signatures {
+        let chosen = self
             .attributes
             .iter()
-            .filter(|attribute| attribute.content == Content::Generalized);
-        Signatures::of(self.rows, generalized)
+            .filter(|attribute| contents.contains(&attribute.content));
+        Signatures::of(self.rows, chosen)
     }
 }
 
-fn attribute_of(column: &PublishedColumn) -> Result<Option<JoinedAttribute<'_>>, JoinError> {
-    if !matches!(column.content, Content::Generalized | Content::Exact) {
+/// The table with one row a record or subject, and its number of rows.
+fn row_table<'a>(
+    tables: &'a [PublishedTable],
+    name: &str,
+) -> Result<(&'a PublishedTable, usize), JoinError> {
+    let Some(table) = tables.iter().find(|table| table.name == name) else {
+        return Err(JoinError::new(name, "is not in the release"));
+    };
+    let rows = table.rows();
+    match table
+        .columns
+        .iter()
+        .all(|column| column.cells.len() == rows)
+    {
+        true => Ok((table, rows)),
+        false => Err(JoinError::new(name, "columns differ in length")),
+    }
+}
+
+fn attribute_of<'a>(
+    table: &str,
+    column: &'a PublishedColumn,
+) -> Result<Option<JoinedAttribute<'a>>, JoinError> {
+    if !matches!(
+        column.content,
+        Content::Generalized | Content::Exact | Content::Fingerprint
+    ) {
         return Ok(None);
     }
     let (Cells::Dictionary { codes, cells }, Some(kind)) = (&column.cells, column.kind) else {
         return Err(JoinError::new(
-            MICRODATA,
+            table,
             "an attribute has no type or no cells",
         ));
     };
     if codes.iter().any(|&code| code as usize >= cells.len()) {
-        return Err(JoinError::new(MICRODATA, "a code points at no cell"));
+        return Err(JoinError::new(table, "a code points at no cell"));
     }
     Ok(Some(JoinedAttribute {
         name: &column.name,

@@ -87,6 +87,9 @@ fn nested(page: &mut Page, name: &str, entries: &Map<String, Value>) {
         figures(page, entries);
         return;
     }
+    if name != "attributes" {
+        page.element("h4", "", &words(name));
+    }
     table(page, entries);
     let means: Vec<(&str, f64)> = entries
         .iter()

@@ -7,7 +7,7 @@ use super::markup::{Page, number};
 use super::text;
 
 /// Figures that have a card of their own: where they are, and what to call them.
-const CARDS: [(&str, &str); 7] = [
+const CARDS: [(&str, &str); 12] = [
     (
         "/measures/group_sizes/value/min",
         "records in the smallest group",
@@ -20,6 +20,26 @@ const CARDS: [(&str, &str); 7] = [
     (
         "/measures/ncp_published/value/mean",
         "mean loss of a cell (NCP)",
+    ),
+    (
+        "/measures/qid_ncp/value/mean",
+        "mean loss of a quasi-identifier (QID-NCP)",
+    ),
+    (
+        "/measures/qid_ncp_published/value/mean",
+        "mean loss of a quasi-identifier (QID-NCP)",
+    ),
+    (
+        "/measures/sa_ncp/value/mean",
+        "mean loss of an item (SA-NCP)",
+    ),
+    (
+        "/measures/fingerprints/value/min",
+        "persons with the rarest fingerprint",
+    ),
+    (
+        "/measures/value_shares/value/max",
+        "largest share of one value in a group",
     ),
     ("/measures/c_dm/value/c_dm", "discernibility (C_DM)"),
     ("/measures/leakage/value/subjects/max", "largest leakage"),

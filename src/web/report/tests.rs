@@ -125,3 +125,32 @@ fn numbers_read_well() {
     assert_eq!(number(&Value::Null), "–");
     assert_eq!(shortened("abcdef", 4), "abc…");
 }
+
+#[test]
+fn measures_of_persons_are_drawn_like_the_others() {
+    let bins = json!({"bins": [{"from": 0.25, "to": 0.3, "count": 7}]});
+    let share = json!({"pairs": 7, "mean": 0.25, "max": 0.28, "shares": bins});
+    let loss = json!({"sum": 3.0, "mean": 0.125, "items": 24});
+    let measure = |value: Value| json!({"title": "T", "audience": "analyst", "definition": "d", "source": "s", "value": value});
+    let report = json!({"measures": {
+        "qid_ncp": measure(json!({"sum": 1.5, "mean": 0.75, "attributes": {"age": {"sum": 1.5, "mean": 0.75}}})),
+        "qid_ncp_published": measure(json!({"mean": 0.8125})),
+        "sa_ncp": measure(json!({"sum": 3.0, "mean": 0.125, "items": 24, "attributes": {"ill": loss}})),
+        "fingerprints": measure(json!({"min": 11, "persons": bins, "items": bins})),
+        "value_shares": measure(json!({"max": 0.28, "values": {"ill": share}, "nodes": {"ill": share}}))}});
+    let page = report_page(&report, &Value::Null, &Value::Null);
+    for shown in [
+        "<b>0.75</b><span>mean loss of a quasi-identifier (QID-NCP)</span>",
+        "<b>0.125</b><span>mean loss of an item (SA-NCP)</span>",
+        "<b>11</b><span>persons with the rarest fingerprint</span>",
+        "<b>0.28</b><span>largest share of one value in a group</span>",
+        "<h4>values</h4>",
+        "<h4>nodes</h4>",
+        "ill: shares",
+        "mean by attribute",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    // The card of the published scale stands in where the other is not shown.
+    assert!(!page.contains("<b>0.8125</b>"));
+}

@@ -50,7 +50,8 @@ pub fn ncp(table: &Table, microdata: &PublishedTable) -> f64 {
     sum
 }
 
-fn loss(domain: &Domain, cell: &Cell) -> f64 {
+/// Loss of one cell by engines.md, rule 6.
+pub fn loss(domain: &Domain, cell: &Cell) -> f64 {
     let share = |lo: f64, hi: f64| {
         if lo == hi {
             0.0

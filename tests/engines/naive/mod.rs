@@ -4,5 +4,6 @@
 pub mod buckets;
 pub mod measures;
 pub mod median;
+pub mod persons;
 pub mod queries;
 pub mod release;
