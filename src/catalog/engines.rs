@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::{EngineError, RunContext, lgb};
+use crate::engine::{EngineError, RunContext, lgb, one_to_many};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
@@ -12,6 +12,8 @@ use crate::release::Release;
 pub enum Engine {
     /// Local generalization and bucketization.
     Lgb(lgb::Params),
+    /// 1:M-generalization with (k, l)-diversity.
+    OneToMany(one_to_many::Params),
 }
 
 impl Engine {
@@ -21,6 +23,7 @@ impl Engine {
     pub fn parse(name: &str, parameters: &Value, schema: &Schema) -> Result<Self, EngineError> {
         let engine = match name {
             "lgb" => Self::Lgb(read(parameters)?),
+            "one_to_many" => Self::OneToMany(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
                     parameter: "engine".into(),
@@ -37,6 +40,7 @@ impl Engine {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Lgb(_) => "lgb",
+            Self::OneToMany(_) => "one_to_many",
         }
     }
 
@@ -44,6 +48,7 @@ impl Engine {
     pub fn parameters(&self) -> Value {
         let written = match self {
             Self::Lgb(parameters) => serde_json::to_value(parameters),
+            Self::OneToMany(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
         written.unwrap_or(Value::Null)
@@ -53,6 +58,7 @@ impl Engine {
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         match self {
             Self::Lgb(parameters) => parameters.policy(schema),
+            Self::OneToMany(parameters) => parameters.policy(schema),
         }
     }
 
@@ -65,12 +71,16 @@ impl Engine {
     ) -> Result<Release, EngineError> {
         match self {
             Self::Lgb(parameters) => lgb::run(table, requirements, parameters, context),
+            Self::OneToMany(parameters) => {
+                one_to_many::run(table, requirements, parameters, context)
+            }
         }
     }
 
     fn check_multiplicity(&self, schema: &Schema) -> Result<(), EngineError> {
         let wanted = match self {
             Self::Lgb(_) => Multiplicity::One,
+            Self::OneToMany(_) => Multiplicity::Many,
         };
         if schema.multiplicity() == wanted {
             return Ok(());
@@ -104,6 +114,15 @@ pub fn descriptions() -> Value {
         "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "min_spread", "max_leakage"],
         "tables": ["microdata", "buckets", "group_buckets"],
         "papers": ["Local Generalization and Bucketization Technique for Personalized Privacy Preservation"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "one_to_many",
+        "title": "1:M-generalization with (k, l)-diversity",
+        "multiplicity": "many",
+        "parameters": one_to_many::Params::json_schema(),
+        "guarantees": ["k_anonymity", "fingerprint_k", "l_diversity", "value_l", "max_leakage"],
+        "tables": ["persons"],
+        "papers": ["Anonymizing 1:M microdata with high utility"],
         "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
     }])
 }

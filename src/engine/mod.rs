@@ -9,6 +9,7 @@ pub mod context;
 pub mod error;
 pub mod kernel;
 pub mod lgb;
+pub mod one_to_many;
 
 pub use context::{CancelFlag, Progress, RunContext, Silent};
 pub use error::{EngineError, Infeasible};

@@ -2,10 +2,18 @@
 //! parts with at least l distinct values each, every value at most once, if
 //! and only if no value has more than 1/l of it: `count * l <= size`.
 
+use crate::privacy::Share;
+
 /// Whether a multiset of `size` values, `most` of them equal, is l-eligible.
 #[inline]
 pub fn is_eligible(most: u64, size: u64, l: u32) -> bool {
     u128::from(most) * u128::from(l) <= u128::from(size)
+}
+
+/// Whether `count` is at most the share of `of`, compared in integers.
+pub fn is_within(count: u64, of: u64, share: f64) -> bool {
+    let parts = (share * Share::WHOLE_PARTS as f64).round() as u128;
+    u128::from(count) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
 }
 
 /// How often each code occurs, following removals; knows the highest count

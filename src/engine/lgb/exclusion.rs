@@ -21,6 +21,7 @@
 use rand::seq::SliceRandom;
 
 use crate::engine::error::EngineError;
+use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::{Tally, is_eligible};
 use crate::privacy::{ProtectedIndex, Protection, Share};
 
@@ -93,12 +94,6 @@ impl From<Shortfall> for Failure {
     fn from(shortfall: Shortfall) -> Self {
         Self::Refused(Refusal::Shortfall(shortfall))
     }
-}
-
-/// Number of records that a share of `of` allows, compared in integers.
-fn is_within(count: u64, of: u64, share: f64) -> bool {
-    let parts = (share * Share::WHOLE_PARTS as f64).round() as u128;
-    u128::from(count) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
 }
 
 /// Leaves out whom it must and divides the rest into subsets, or says which

@@ -95,7 +95,10 @@ impl Params {
 }
 
 /// Every sensitive attribute under the same l.
-pub(super) fn diversity(schema: &Schema, l: L) -> Vec<(crate::microdata::AttributeIndex, Protection)> {
+pub(super) fn diversity(
+    schema: &Schema,
+    l: L,
+) -> Vec<(crate::microdata::AttributeIndex, Protection)> {
     let protection = Protection::Diversity {
         l,
         min_spread: None,
@@ -124,7 +127,12 @@ pub(super) fn check_roles(schema: &Schema) -> Result<(), EngineError> {
             reason: reason.into(),
         })
     };
-    let has = |role| schema.attributes().iter().any(|attribute| attribute.role == role);
+    let has = |role| {
+        schema
+            .attributes()
+            .iter()
+            .any(|attribute| attribute.role == role)
+    };
     if has(Role::SemiSensitive) {
         return invalid(
             "with many records a subject an attribute is a quasi-identifier or sensitive, \

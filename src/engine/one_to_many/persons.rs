@@ -14,7 +14,7 @@ use crate::microdata::{
 };
 use crate::privacy::{QidConflict, Requirements};
 
-use super::items::ItemTree;
+use super::trees::Trees;
 
 /// One quasi-identifier of all persons.
 pub(super) struct Quasi<'a> {
@@ -65,8 +65,7 @@ impl<'a> Persons<'a> {
         let records = SubjectRecords::of(table);
         let all = (0..table.subjects()).map(SubjectIndex::from_usize);
         let terms = |subject| requirements.of(records.of_subject(subject)[0]);
-        let subjects: Vec<SubjectIndex> =
-            all.filter(|&subject| !terms(subject).exclude).collect();
+        let subjects: Vec<SubjectIndex> = all.filter(|&subject| !terms(subject).exclude).collect();
         let mut persons = Self {
             table,
             opted_out: table.subjects() - subjects.len(),
@@ -74,7 +73,10 @@ impl<'a> Persons<'a> {
             sensitive: columns(table, Role::Sensitive),
             starts: vec![0],
             items: Vec::with_capacity(table.records()),
-            k: subjects.iter().map(|&subject| terms(subject).own.k).collect(),
+            k: subjects
+                .iter()
+                .map(|&subject| terms(subject).own.k)
+                .collect(),
             l: subjects
                 .iter()
                 .map(|&subject| terms(subject).l.iter().copied().max().unwrap_or(1))
@@ -143,7 +145,7 @@ impl<'a> Persons<'a> {
     }
 
     fn gather_items(&mut self, records: &SubjectRecords) {
-        let tree = ItemTree::new(&self.sensitive, None);
+        let tree = Trees::new(&self.sensitive, None);
         for &subject in &self.subjects {
             let from = self.items.len();
             for (&(_, column), &offset) in self.sensitive.iter().zip(tree.offsets()) {

@@ -16,8 +16,8 @@ use crate::release::{
     Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, TableLineage,
 };
 
-use super::items::{ItemTree, Label};
 use super::persons::{Persons, Quasi};
+use super::trees::{Label, Trees};
 
 /// Name of the table.
 const PERSONS: &str = "persons";
@@ -25,7 +25,7 @@ const PERSONS: &str = "persons";
 /// Persons in groups, each with a published fingerprint.
 pub(super) struct Layout<'a> {
     pub persons: &'a Persons<'a>,
-    pub tree: &'a ItemTree,
+    pub trees: &'a Trees,
     /// Persons of each group.
     pub groups: &'a [&'a [u32]],
     /// Position in `fingerprints` of each person.
@@ -56,8 +56,8 @@ impl Layout<'_> {
         let mut others: Vec<(AttributeIndex, PublishedColumn)> = quasi
             .map(|quasi| (quasi.attribute, self.quasi_column(quasi, &rows)))
             .collect();
-        for number in 0..self.tree.roots().len() {
-            let attribute = self.tree.attributes()[number];
+        for number in 0..self.trees.roots().len() {
+            let attribute = self.trees.attributes()[number];
             others.push((attribute, self.fingerprint_column(number, &rows)));
         }
         others.sort_by_key(|(attribute, _)| *attribute);
@@ -112,7 +112,7 @@ impl Layout<'_> {
             .map(|nodes| {
                 let nodes = nodes.iter().copied();
                 let own: Vec<u32> = nodes
-                    .filter(|&node| self.tree.node(node).tree as usize == number)
+                    .filter(|&node| self.trees.node(node).tree as usize == number)
                     .collect();
                 dictionary.position(own, |nodes| self.items_cell(nodes))
             })
@@ -121,7 +121,7 @@ impl Layout<'_> {
             .iter()
             .map(|&(person, _)| positions[self.fingerprint_of[person as usize] as usize]);
         PublishedColumn {
-            name: self.name(self.tree.attributes()[number]),
+            name: self.name(self.trees.attributes()[number]),
             content: Content::Fingerprint,
             kind: Some(AttributeType::Categorical),
             cells: Cells::Dictionary {
@@ -132,10 +132,10 @@ impl Layout<'_> {
     }
 
     fn items_cell(&self, nodes: &[u32]) -> Cell {
-        let items = nodes.iter().map(|&node| match &self.tree.node(node).label {
+        let items = nodes.iter().map(|&node| match self.trees.label(node) {
             Label::Any => None,
-            Label::One(label) => Some(Item::Node(label.clone())),
-            Label::Union(labels) => Some(Item::Union(labels.clone())),
+            Label::One(label) => Some(Item::Node(label)),
+            Label::Union(labels) => Some(Item::Union(labels)),
         });
         match items.collect::<Option<Vec<Item>>>() {
             Some(mut items) => {

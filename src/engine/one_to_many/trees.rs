@@ -1,24 +1,26 @@
-//! The item domain: the trees over the values of all sensitive attributes,
-//! side by side.
+//! Trees over the values of attributes, side by side, laid out for walking
+//! down.
 //!
-//! An *item* is a leaf: one value of one sensitive attribute, numbered
-//! through all of them (the disjoint union of the papers' item domains,
-//! *ours*). Every subject has a value of every attribute, so the common root
-//! of the union would be expanded for everyone at once; the trees' own roots
-//! take its place. An attribute without a hierarchy has a root over all of
-//! its values.
+//! Over the sensitive attributes they are the item domain: an *item* is a
+//! leaf, one value of one attribute, numbered through all of them (the
+//! disjoint union of the papers' item domains, *ours*). Every subject has a
+//! value of every attribute, so the common root of the union would be
+//! expanded for everyone at once; the trees' own roots take its place. An
+//! attribute without a hierarchy has a root over all of its values.
 //!
 //! Where a node has very many children, few subjects share any set of them,
-//! and all others can only be published as the node itself. [`ItemTree::new`]
+//! and all others can only be published as the node itself. [`Trees::new`]
 //! can therefore lay *unions* of neighbouring children between a node and its
 //! children (*ours*); a union is published as the set of what it joins.
+
+use std::sync::Arc;
 
 use crate::microdata::{AttributeIndex, Code, CodedColumn, Domain, NodeIndex};
 
 /// The label of a root that says nothing.
 const ANY: &str = "*";
 
-/// What a node is called.
+/// How a node is published.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Label {
     /// Any value of the attribute.
@@ -29,9 +31,22 @@ pub(super) enum Label {
     Union(Vec<String>),
 }
 
+/// Where a node comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Origin {
+    /// A node of the attribute's hierarchy.
+    Node(NodeIndex),
+    /// A value of an attribute without hierarchy.
+    Value(u32),
+    /// The root over the values of an attribute without hierarchy.
+    Values,
+    /// Neighbours.
+    Union,
+}
+
 /// One node.
 #[derive(Clone, Debug)]
-pub(super) struct ItemNode {
+pub(super) struct TreeNode {
     /// The node above; a root is its own.
     pub parent: u32,
     /// First item under the node.
@@ -44,10 +59,10 @@ pub(super) struct ItemNode {
     pub tree: u32,
     /// Its children in `child_nodes`.
     children: (u32, u32),
-    pub label: Label,
+    origin: Origin,
 }
 
-impl ItemNode {
+impl TreeNode {
     /// Whether the node is an item.
     pub fn is_leaf(&self) -> bool {
         self.children.0 == self.children.1
@@ -56,8 +71,9 @@ impl ItemNode {
 
 /// All trees.
 #[derive(Clone, Debug)]
-pub(super) struct ItemTree {
-    nodes: Vec<ItemNode>,
+pub(super) struct Trees {
+    domains: Vec<Arc<Domain>>,
+    nodes: Vec<TreeNode>,
     /// Node of each item.
     leaves: Vec<u32>,
     child_nodes: Vec<u32>,
@@ -72,23 +88,15 @@ pub(super) struct ItemTree {
     has_unions: bool,
 }
 
-/// What a node is made from.
-enum Source {
-    /// A node of the attribute's hierarchy.
-    Node(NodeIndex),
-    /// A value of an attribute without hierarchy.
-    Value(u32),
-    /// The root over the values of an attribute without hierarchy.
-    Values,
-    /// Neighbours.
-    Union(Vec<Source>),
-}
+/// What a node is made from; a union with its parts.
+struct Source(Origin, Vec<Source>);
 
-impl ItemTree {
+impl Trees {
     /// The trees of the given columns. With `fan_out` no node has more
     /// children: neighbours are joined, level upon level.
     pub fn new(columns: &[(AttributeIndex, &CodedColumn)], fan_out: Option<usize>) -> Self {
         let mut tree = Self {
+            domains: Vec::new(),
             nodes: Vec::new(),
             leaves: Vec::new(),
             child_nodes: Vec::new(),
@@ -102,6 +110,7 @@ impl ItemTree {
             tree.attributes.push(attribute);
             tree.offsets.push(tree.leaves.len() as u32);
             tree.add(&column.domain, fan_out);
+            tree.domains.push(Arc::clone(&column.domain));
         }
         tree.link();
         tree
@@ -112,28 +121,30 @@ impl ItemTree {
         let number = self.roots.len() as u32;
         let root = self.nodes.len() as u32;
         self.roots.push(root);
-        let source = match domain.hierarchy() {
-            Some(_) => Source::Node(NodeIndex::ROOT),
-            None => Source::Values,
+        let origin = match domain.hierarchy() {
+            Some(_) => Origin::Node(NodeIndex::ROOT),
+            None => Origin::Values,
         };
-        let mut open = vec![(source, root)];
-        while let Some((source, parent)) = open.pop() {
+        let mut open = vec![(Source(origin, Vec::new()), root)];
+        while let Some((Source(origin, parts), parent)) = open.pop() {
             let at = self.nodes.len() as u32;
-            let label = label(&source, domain);
-            let below = below(source, domain);
+            let below = match origin {
+                Origin::Union => parts,
+                _ => below(origin, domain),
+            };
             if below.is_empty() {
                 self.leaves.push(at);
             }
             let below = self.joined(below, fan_out);
             open.extend(below.into_iter().rev().map(|source| (source, at)));
-            self.nodes.push(ItemNode {
+            self.nodes.push(TreeNode {
                 parent,
                 first: u32::MAX,
                 last: 0,
                 loss: 0.0,
                 tree: number,
                 children: (0, 0),
-                label,
+                origin,
             });
         }
     }
@@ -151,7 +162,7 @@ impl ItemTree {
             let mut joined: Vec<Source> = rest.by_ref().take(size).collect();
             match joined.len() {
                 1 => joined.remove(0),
-                _ => Source::Union(joined),
+                _ => Source(Origin::Union, joined),
             }
         });
         parts.collect()
@@ -198,8 +209,51 @@ impl ItemTree {
             let node = &mut self.nodes[at];
             let size = (node.last - node.first + 1) as f32;
             // A node with one item says as much as the item.
-            node.loss = if node.first == node.last { 0.0 } else { size / all };
+            node.loss = if node.first == node.last {
+                0.0
+            } else {
+                size / all
+            };
         }
+    }
+
+    /// How a node is published.
+    pub fn label(&self, at: u32) -> Label {
+        let node = self.node(at);
+        let domain = &self.domains[node.tree as usize];
+        match (node.origin, domain.hierarchy()) {
+            (Origin::Value(code), _) => Label::One(domain.text(Code(code))),
+            (Origin::Node(index), Some(tree)) => {
+                let label = &tree.node(index).label;
+                match index == NodeIndex::ROOT && label == ANY {
+                    true => Label::Any,
+                    false => Label::One(label.clone()),
+                }
+            }
+            (Origin::Union, _) => {
+                let mut labels = Vec::new();
+                for &child in self.children(at) {
+                    match self.label(child) {
+                        Label::Any => {}
+                        Label::One(label) => labels.push(label),
+                        Label::Union(more) => labels.extend(more),
+                    }
+                }
+                labels.sort_unstable();
+                Label::Union(labels)
+            }
+            (Origin::Values | Origin::Node(_), _) => Label::Any,
+        }
+    }
+
+    /// The lowest node that covers two items of one tree.
+    #[inline]
+    pub fn common_ancestor(&self, low: u32, high: u32) -> u32 {
+        let mut at = self.leaf(low);
+        while self.node(at).last < high {
+            at = self.node(at).parent;
+        }
+        at
     }
 
     /// Number of nodes.
@@ -234,7 +288,7 @@ impl ItemTree {
 
     /// A node.
     #[inline]
-    pub fn node(&self, at: u32) -> &ItemNode {
+    pub fn node(&self, at: u32) -> &TreeNode {
         &self.nodes[at as usize]
     }
 
@@ -264,44 +318,16 @@ impl ItemTree {
     }
 }
 
-fn label(source: &Source, domain: &Domain) -> Label {
-    match source {
-        Source::Values => Label::Any,
-        Source::Value(code) => Label::One(domain.text(Code(*code))),
-        Source::Node(index) => {
-            let text = domain.hierarchy().map(|tree| &tree.node(*index).label);
-            match text {
-                Some(text) if *index == NodeIndex::ROOT && text == ANY => Label::Any,
-                Some(text) => Label::One(text.clone()),
-                None => Label::Any,
-            }
+fn below(origin: Origin, domain: &Domain) -> Vec<Source> {
+    let plain = |origin| Source(origin, Vec::new());
+    match (origin, domain.hierarchy()) {
+        (Origin::Values, _) => (0..domain.len() as u32)
+            .map(|code| plain(Origin::Value(code)))
+            .collect(),
+        (Origin::Node(index), Some(tree)) => {
+            let children = tree.node(index).children.iter();
+            children.map(|&child| plain(Origin::Node(child))).collect()
         }
-        Source::Union(parts) => {
-            let mut names: Vec<String> = parts
-                .iter()
-                .flat_map(|part| match label(part, domain) {
-                    Label::Any => Vec::new(),
-                    Label::One(name) => vec![name],
-                    Label::Union(names) => names,
-                })
-                .collect();
-            names.sort_unstable();
-            Label::Union(names)
-        }
-    }
-}
-
-fn below(source: Source, domain: &Domain) -> Vec<Source> {
-    match source {
-        Source::Value(_) => Vec::new(),
-        Source::Values => (0..domain.len() as u32).map(Source::Value).collect(),
-        Source::Union(parts) => parts,
-        Source::Node(index) => match domain.hierarchy() {
-            Some(tree) => {
-                let children = tree.node(index).children.iter();
-                children.map(|&child| Source::Node(child)).collect()
-            }
-            None => Vec::new(),
-        },
+        _ => Vec::new(),
     }
 }

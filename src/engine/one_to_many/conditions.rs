@@ -1,0 +1,108 @@
+//! What a group of persons must satisfy: size, and l-diversity of
+//! fingerprints and of exactly published values.
+
+use super::partition::Fingerprints;
+use super::persons::Persons;
+use super::trees::Trees;
+
+/// Conditions of every group.
+pub(super) struct Conditions<'a> {
+    persons: &'a Persons<'a>,
+    fingerprints: &'a Fingerprints,
+    k_group: u32,
+    value_l: u32,
+    /// Exactly published values of each fingerprint; empty without `value_l`.
+    values: Vec<Vec<u32>>,
+    nodes: usize,
+}
+
+/// Counts, all zero between uses.
+#[derive(Default)]
+pub(super) struct Counts {
+    of_fingerprint: Vec<u32>,
+    of_value: Vec<u32>,
+}
+
+impl<'a> Conditions<'a> {
+    /// Conditions over the published fingerprints.
+    pub fn new(
+        persons: &'a Persons<'a>,
+        fingerprints: &'a Fingerprints,
+        trees: &Trees,
+        (k_group, value_l): (u32, u32),
+    ) -> Self {
+        let is_value = |node: &u32| {
+            let node = trees.node(*node);
+            node.first == node.last
+        };
+        let values = match value_l {
+            1 => Vec::new(),
+            _ => fingerprints
+                .nodes
+                .iter()
+                .map(|nodes| nodes.iter().copied().filter(is_value).collect())
+                .collect(),
+        };
+        Self {
+            persons,
+            fingerprints,
+            k_group,
+            value_l,
+            values,
+            nodes: trees.len(),
+        }
+    }
+
+    /// Counts to be used with these conditions.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            of_fingerprint: vec![0; self.fingerprints.nodes.len()],
+            of_value: match self.values.is_empty() {
+                true => Vec::new(),
+                false => vec![0; self.nodes],
+            },
+        }
+    }
+
+    /// Whether these persons may be a group.
+    pub fn hold(&self, group: &[u32], counts: &mut Counts) -> bool {
+        let size = group.len() as u64;
+        if size < u64::from(self.k_group) {
+            return false;
+        }
+        let (mut most, mut k, mut l) = (0_u32, 1, 1);
+        for &person in group {
+            let person = person as usize;
+            let count = &mut counts.of_fingerprint[self.fingerprints.of_person[person] as usize];
+            *count += 1;
+            most = most.max(*count);
+            k = k.max(self.persons.k[person]);
+            l = l.max(self.persons.l[person]);
+        }
+        for &person in group {
+            let fingerprint = self.fingerprints.of_person[person as usize];
+            counts.of_fingerprint[fingerprint as usize] = 0;
+        }
+        u64::from(k) <= size
+            && u64::from(most) * u64::from(l) <= size
+            && self.values_hold(group, counts)
+    }
+
+    fn values_hold(&self, group: &[u32], counts: &mut Counts) -> bool {
+        if self.values.is_empty() {
+            return true;
+        }
+        let mut most = 0_u32;
+        let values =
+            |person: &u32| &self.values[self.fingerprints.of_person[*person as usize] as usize];
+        for &value in group.iter().flat_map(values) {
+            let count = &mut counts.of_value[value as usize];
+            *count += 1;
+            most = most.max(*count);
+        }
+        for &value in group.iter().flat_map(values) {
+            counts.of_value[value as usize] = 0;
+        }
+        u64::from(most) * u64::from(self.value_l) <= group.len() as u64
+    }
+}

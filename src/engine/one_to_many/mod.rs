@@ -1,0 +1,189 @@
+//! `one_to_many`: 1:M-generalization with (k, l)-diversity, and `rmr`, its
+//! comparator.
+//!
+//! For datasets where a subject has many records. One row a subject is
+//! published: generalized quasi-identifiers, and the generalized set of their
+//! sensitive values, the fingerprint. README.md beside this file has the
+//! paper, the promise and the algorithm as built.
+//!
+//! | stage | file | result |
+//! |---|---|---|
+//! | 1 | `persons`, `trees` | one row a subject, items under their hierarchies |
+//! | 2 | `partition`, `expansion` | fingerprints shared by at least K |
+//! | between | `prepare`, `strongest` | who is left out, or why nothing can be published |
+//! | 3 | `split`, `space`, `conditions` | groups |
+//! | 4 | `publish` | the table and its lineage |
+
+mod conditions;
+mod describe;
+mod expansion;
+mod params;
+mod partition;
+mod persons;
+mod prepare;
+mod publish;
+mod space;
+mod split;
+mod strongest;
+mod trees;
+
+pub use params::{Params, SiblingUnions};
+
+use rand::seq::SliceRandom;
+
+use crate::microdata::{Multiplicity, Table};
+use crate::privacy::Requirements;
+use crate::release::{Guarantee, Release};
+
+use super::context::RunContext;
+use super::error::EngineError;
+
+use conditions::Conditions;
+use persons::Persons;
+use prepare::{Failure, Prepared, prepare};
+use publish::Layout;
+use space::Space;
+use split::Splitter;
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Order of persons, which decides between equals.
+    pub const ORDER: u32 = 1;
+    /// Order of attributes among equals.
+    pub const AXES: u32 = 2;
+    /// Numbers and order of what is published.
+    pub const PUBLISH: u32 = 3;
+}
+
+/// Number of steps that progress counts.
+const STEPS: u32 = 4;
+
+/// Publishes a table by 1:M-generalization.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences.
+/// Table: `persons`. Runs in rayon's current pool; the result does not depend
+/// on the number of threads.
+///
+/// Errors: `InvalidParameter` for a dataset with one record a subject, or
+/// where records of one subject disagree and nothing says which counts;
+/// `Infeasible` with the strongest parameters that would hold; `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    check(table, requirements)?;
+    let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
+    report(1, "gather persons");
+    let persons = Persons::gather(table, requirements, params.qid_conflict)?;
+    report(2, "partition fingerprints");
+    let mut prepared = match prepare(&persons, params, context) {
+        Ok(prepared) => prepared,
+        Err(Failure::Stopped(error)) => return Err(error),
+        Err(Failure::Refused(refusal)) => {
+            return Err(strongest::answer(&persons, params, context, refusal));
+        }
+    };
+    report(3, "generalize");
+    let sizes = groups(&persons, &mut prepared, params, context)?;
+    report(4, "publish");
+    let mut groups: Vec<&[u32]> = Vec::with_capacity(sizes.len());
+    let mut rest = prepared.present.as_slice();
+    for size in sizes {
+        let (group, behind) = rest.split_at(size);
+        groups.push(group);
+        rest = behind;
+    }
+    let layout = Layout {
+        persons: &persons,
+        trees: &prepared.trees,
+        groups: &groups,
+        fingerprint_of: &prepared.fingerprints.of_person,
+        fingerprints: &prepared.fingerprints.nodes,
+    };
+    let (published, lineage) = layout.publish(context, stage::PUBLISH);
+    context.check()?;
+    let left_out = prepared.unsatisfiable.iter();
+    let left_out = left_out.map(|&person| persons.subjects[person as usize]);
+    Ok(Release {
+        tables: vec![published],
+        lineage,
+        guarantees: guarantees(requirements, params)?,
+        adversary: ADVERSARY.into(),
+        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
+        excluded: (persons.opted_out + prepared.unsatisfiable.len()) as u64,
+        unsatisfiable: left_out.collect(),
+    })
+}
+
+/// Stage 3: sorts those present into groups, and gives their sizes.
+fn groups(
+    persons: &Persons<'_>,
+    prepared: &mut Prepared,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Vec<usize>, EngineError> {
+    let floors = (params.k_group()?.get(), params.value_l.get());
+    let conditions = Conditions::new(persons, &prepared.fingerprints, &prepared.trees, floors);
+    let space = Space::new(persons);
+    let mut order: Vec<usize> = (0..space.axes.len()).collect();
+    order.shuffle(&mut context.stream(stage::AXES, 0));
+    let splitter = Splitter {
+        space: &space,
+        conditions: &conditions,
+        order,
+    };
+    split::split(&splitter, &mut prepared.present, context)
+}
+
+const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
+                         knows no sensitive value";
+
+const NOT_PROTECTED: [&str; 4] = [
+    "single values that many fingerprints of a group share, unless value_l bounds them",
+    "how many records a subject has, as far as the size of the fingerprint tells",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+fn check(table: &Table, requirements: &Requirements) -> Result<(), EngineError> {
+    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
+        parameter: parameter.into(),
+        reason: reason.into(),
+    };
+    if table.schema().multiplicity() != Multiplicity::Many {
+        let reason = "takes datasets with many records a subject (multiplicity many)";
+        return Err(invalid("engine", reason));
+    }
+    if requirements.records() != table.records() {
+        return Err(invalid("requirements", "belong to another table"));
+    }
+    Ok(())
+}
+
+fn guarantees(requirements: &Requirements, params: &Params) -> Result<Vec<Guarantee>, EngineError> {
+    let mut guarantees = vec![
+        Guarantee::KAnonymity {
+            k: params.k_group()?.get(),
+            scope: "subjects of a group".into(),
+        },
+        Guarantee::FingerprintK { k: params.k.get() },
+        Guarantee::LDiversity {
+            attribute: "*".into(),
+            l: params.l.get(),
+        },
+    ];
+    if params.value_l.get() > 1 {
+        guarantees.push(Guarantee::ValueL {
+            l: params.value_l.get(),
+        });
+    }
+    if requirements.policy().apply_preferences {
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+    }
+    Ok(guarantees)
+}

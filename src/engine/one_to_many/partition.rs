@@ -1,0 +1,166 @@
+//! Stage 2, Partition: generalizes fingerprints until each is shared by at
+//! least K persons (`[1:M]` Partition, after He & Naughton 2009).
+//!
+//! A *part* is a set of persons with one common generalized fingerprint: a
+//! set of nodes, none above another, each holding items of every person of
+//! the part. It begins as everyone at the roots. The node whose expansion
+//! saves most loss is replaced, for each person, by those of its children
+//! that the person's items lie under; persons with the same set of children
+//! become a part of their own. Only the sets that occur are looked at.
+//!
+//! Sets of too few persons are pooled and keep the node. *Ours*: every
+//! expansion is tried with its pool settled before the best one is taken; the
+//! paper expands by the node alone, and finds out afterwards.
+
+use rayon::prelude::*;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+
+use super::expansion::{Expander, Expansion, POOL};
+use super::persons::Persons;
+use super::trees::Trees;
+
+/// A part with fewer persons is not worth handing to another thread.
+const TASK_PERSONS: usize = 1024;
+
+/// What a partition is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Material<'a> {
+    pub persons: &'a Persons<'a>,
+    pub trees: &'a Trees,
+    /// Least number of persons in a part, before personal terms.
+    pub k: u32,
+    /// Nodes that are never published, by node: values too frequent for
+    /// `value_l`.
+    pub hidden: &'a [bool],
+}
+
+/// Published fingerprints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fingerprints {
+    /// Position in `nodes` of each person; `u32::MAX` for those not present.
+    pub of_person: Vec<u32>,
+    /// Nodes of each fingerprint.
+    pub nodes: Vec<Vec<u32>>,
+    /// Number of persons of each fingerprint.
+    pub sizes: Vec<u32>,
+}
+
+impl Fingerprints {
+    /// Persons who share the most frequent fingerprint.
+    pub fn largest(&self) -> u32 {
+        self.sizes.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// A part that is still looked at.
+struct Part<'p> {
+    members: &'p mut [u32],
+    nodes: Vec<u32>,
+    /// Nodes that cannot be expanded for this part, nor for any within it.
+    closed: Vec<u32>,
+}
+
+/// A part that is done.
+struct Done {
+    members: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+/// Partitions `present`, whose order decides between equals; there are at
+/// least K of them. The result does not depend on the number of threads.
+pub(super) fn partition(
+    material: Material<'_>,
+    mut present: Vec<u32>,
+    context: &RunContext<'_>,
+) -> Result<Fingerprints, EngineError> {
+    let whole = Part {
+        members: &mut present,
+        nodes: material.trees.roots().to_vec(),
+        closed: Vec::new(),
+    };
+    let done = refine(whole, &mut Expander::new(material), context)?;
+    let mut fingerprints = Fingerprints {
+        of_person: vec![u32::MAX; material.persons.len()],
+        ..Fingerprints::default()
+    };
+    for (number, part) in (0..).zip(done) {
+        for &person in &part.members {
+            fingerprints.of_person[person as usize] = number;
+        }
+        fingerprints.sizes.push(part.members.len() as u32);
+        fingerprints.nodes.push(part.nodes);
+    }
+    Ok(fingerprints)
+}
+
+fn refine(
+    mut part: Part<'_>,
+    expander: &mut Expander<'_>,
+    context: &RunContext<'_>,
+) -> Result<Vec<Done>, EngineError> {
+    context.check()?;
+    let Some(expansion) = best(&mut part, expander) else {
+        return Ok(vec![Done {
+            members: part.members.to_vec(),
+            nodes: part.nodes,
+        }]);
+    };
+    let sizes = expander.arrange(&expansion, part.members);
+    let mut parts = Vec::with_capacity(sizes.len());
+    let mut rest = part.members;
+    for (set, size) in sizes.into_iter().enumerate() {
+        let (members, behind) = rest.split_at_mut(size);
+        rest = behind;
+        let (mut nodes, mut closed) = (part.nodes.clone(), part.closed.clone());
+        if set == POOL {
+            closed.push(expansion.node);
+        } else {
+            nodes.retain(|&node| node != expansion.node);
+            nodes.extend(&expansion.children[set]);
+        }
+        if !members.is_empty() {
+            parts.push(Part {
+                members,
+                nodes,
+                closed,
+            });
+        }
+    }
+    let is_large = |part: &Part<'_>| part.members.len() >= TASK_PERSONS;
+    let (large, small): (Vec<Part<'_>>, Vec<Part<'_>>) = parts.into_iter().partition(is_large);
+    let mut done = Vec::new();
+    for part in small {
+        done.extend(refine(part, expander, context)?);
+    }
+    let material = expander.material();
+    let refined: Vec<Result<Vec<Done>, EngineError>> = large
+        .into_par_iter()
+        .map(|part| refine(part, &mut Expander::new(material), context))
+        .collect();
+    for parts in refined {
+        done.extend(parts?);
+    }
+    Ok(done)
+}
+
+/// The expansion that saves most; `None` if nothing can be expanded. Nodes
+/// that cannot are closed.
+fn best(part: &mut Part<'_>, expander: &mut Expander<'_>) -> Option<Expansion> {
+    let mut best: Option<Expansion> = None;
+    for &node in &part.nodes {
+        if part.closed.contains(&node) || expander.material().trees.node(node).is_leaf() {
+            continue;
+        }
+        match expander.expand(node, part.members) {
+            None => part.closed.push(node),
+            Some(found) if best.as_ref().is_none_or(|best| found.gain > best.gain) => {
+                expander.keep();
+                best = Some(found);
+            }
+            Some(_) => {}
+        }
+    }
+    best
+}
