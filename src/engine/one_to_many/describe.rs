@@ -31,9 +31,10 @@ impl Params {
                 },
                 "qid_conflict": qid_conflict_schema(),
                 "sibling_unions": {
-                    "type": "string", "enum": ["never", "when_needed"], "default": "when_needed",
+                    "type": "string", "enum": ["never", "when_needed", "always"], "default": "when_needed",
                     "description": "Whether neighbouring children of a hierarchy's node may be published as \
-                                    one set where its own nodes allow no release."
+                                    one set: never, where its own nodes allow no release, or wherever \
+                                    that saves loss."
                 },
                 "max_excluded": max_excluded_schema()
             }

@@ -28,6 +28,8 @@ pub enum SiblingUnions {
     /// no release with these parameters.
     #[default]
     WhenNeeded,
+    /// Neighbouring children are joined wherever that saves loss.
+    Always,
 }
 
 /// Parameters of a run.

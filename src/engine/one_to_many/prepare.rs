@@ -11,7 +11,7 @@
 //! are never published exactly.
 //!
 //! Where a hierarchy's own nodes allow no release, neighbouring children are
-//! joined to [`UNION_FAN_OUT`] a node and everything is tried again (*ours*):
+//! joined, [`UNION_FAN_OUT`] to a node, and everything is tried again (*ours*):
 //! under a node with twenty children the persons whose set of children is
 //! rare are many, and all of them can only be published as the node.
 
@@ -28,7 +28,7 @@ use super::stage;
 use super::trees::Trees;
 
 /// Children of a node where neighbours are joined.
-pub(super) const UNION_FAN_OUT: usize = 5;
+pub(super) const UNION_FAN_OUT: usize = 2;
 
 /// Persons, and fingerprints for which every condition holds.
 pub(super) struct Prepared {
@@ -69,19 +69,18 @@ pub(super) fn prepare(
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<Prepared, Failure> {
-    let plain = Trees::new(&persons.sensitive, None);
-    let refusal = match prepare_on(persons, params, plain, context) {
-        Err(Failure::Refused(refusal)) => refusal,
-        other => return other,
-    };
-    if params.sibling_unions == SiblingUnions::Never || matches!(refusal, Refusal::TooFew { .. }) {
-        return Err(Failure::Refused(refusal));
+    let plain = || Trees::new(&persons.sensitive, None);
+    let joined = || Trees::new(&persons.sensitive, Some(UNION_FAN_OUT));
+    match params.sibling_unions {
+        SiblingUnions::Never => prepare_on(persons, params, plain(), context),
+        SiblingUnions::Always => prepare_on(persons, params, joined(), context),
+        SiblingUnions::WhenNeeded => match prepare_on(persons, params, plain(), context) {
+            Err(Failure::Refused(Refusal::TooFrequent { .. } | Refusal::Budget { .. })) => {
+                prepare_on(persons, params, joined(), context)
+            }
+            other => other,
+        },
     }
-    let joined = Trees::new(&persons.sensitive, Some(UNION_FAN_OUT));
-    if !joined.has_unions() {
-        return Err(Failure::Refused(refusal));
-    }
-    prepare_on(persons, params, joined, context)
 }
 
 fn prepare_on(

@@ -85,7 +85,6 @@ pub(super) struct Trees {
     attributes: Vec<AttributeIndex>,
     /// Number of the first item of each tree.
     offsets: Vec<u32>,
-    has_unions: bool,
 }
 
 /// What a node is made from; a union with its parts.
@@ -104,7 +103,6 @@ impl Trees {
             roots: Vec::new(),
             attributes: Vec::new(),
             offsets: Vec::new(),
-            has_unions: false,
         };
         for &(attribute, column) in columns {
             tree.attributes.push(attribute);
@@ -135,7 +133,7 @@ impl Trees {
             if below.is_empty() {
                 self.leaves.push(at);
             }
-            let below = self.joined(below, fan_out);
+            let below = Self::joined(below, fan_out);
             open.extend(below.into_iter().rev().map(|source| (source, at)));
             self.nodes.push(TreeNode {
                 parent,
@@ -150,11 +148,10 @@ impl Trees {
     }
 
     /// Joins neighbours so that at most `fan_out` are left.
-    fn joined(&mut self, sources: Vec<Source>, fan_out: Option<usize>) -> Vec<Source> {
+    fn joined(sources: Vec<Source>, fan_out: Option<usize>) -> Vec<Source> {
         let Some(fan_out) = fan_out.filter(|&fan_out| fan_out < sources.len()) else {
             return sources;
         };
-        self.has_unions = true;
         let all = sources.len();
         let mut rest = sources.into_iter();
         let parts = (0..fan_out).map(|part| {
@@ -279,11 +276,6 @@ impl Trees {
     /// Attribute of each tree.
     pub fn attributes(&self) -> &[AttributeIndex] {
         &self.attributes
-    }
-
-    /// Whether neighbours were joined.
-    pub fn has_unions(&self) -> bool {
-        self.has_unions
     }
 
     /// A node.
