@@ -44,6 +44,7 @@ use prepare::{Failure, Prepared, prepare};
 use publish::Layout;
 use space::Space;
 use split::Splitter;
+use strongest::Question;
 
 /// Random streams, one number a stage.
 mod stage {
@@ -82,7 +83,12 @@ pub fn run(
         Ok(prepared) => prepared,
         Err(Failure::Stopped(error)) => return Err(error),
         Err(Failure::Refused(refusal)) => {
-            return Err(strongest::answer(&persons, params, context, refusal));
+            let question = Question {
+                persons: &persons,
+                params,
+                context,
+            };
+            return Err(question.answer(refusal));
         }
     };
     report(3, "generalize");

@@ -1,5 +1,9 @@
 //! Turns a refusal into an answer: which condition failed, and the strongest
 //! parameters that would hold, tried rather than estimated.
+//!
+//! Under another parameter other persons leave and other fingerprints are
+//! published. So what is named was run through [`prepare`] and was not refused
+//! for the same reason.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
@@ -9,39 +13,109 @@ use super::params::Params;
 use super::persons::Persons;
 use super::prepare::{Failure, Refusal, prepare};
 
-/// The answer to a refusal.
-pub(super) fn answer(
-    persons: &Persons<'_>,
-    params: &Params,
-    context: &RunContext<'_>,
-    refusal: Refusal,
-) -> EngineError {
-    match refusal {
-        Refusal::TooFew { left } => too_few(params, left).into(),
-        Refusal::Budget { needed, of } => budget(needed, of).into(),
-        Refusal::TooFrequent { largest, of } => {
-            match too_frequent(persons, params, context, (largest, of)) {
-                Ok(answer) => answer.into(),
-                Err(stopped) => stopped,
-            }
-        }
-    }
+/// What is asked: persons, parameters, the run.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub persons: &'a Persons<'a>,
+    pub params: &'a Params,
+    pub context: &'a RunContext<'a>,
 }
 
-fn too_few(params: &Params, left: u64) -> Infeasible {
-    let parameter = match u64::from(params.k.get()) > left {
-        true => "k",
-        false => "k_group",
-    };
-    Infeasible {
-        attribute: None,
-        parameter,
-        condition: format!("{parameter} needs as many subjects; there are {left}"),
-        strongest: match left {
-            0 => format!("no {parameter}"),
-            _ => format!("{parameter} ≤ {left}"),
-        },
-        strongest_value: (left > 0).then_some(left as f64),
+impl Question<'_> {
+    /// The answer to a refusal.
+    pub fn answer(self, refusal: Refusal) -> EngineError {
+        let answer = match refusal {
+            Refusal::TooFew { left } => self.too_few(left),
+            Refusal::Budget { needed, of } => Ok(budget(needed, of)),
+            Refusal::TooFrequent { largest, of } => self.too_frequent(largest, of),
+        };
+        answer.map_or_else(|stopped| stopped, EngineError::from)
+    }
+
+    /// Why there would be no release under other parameters, if so.
+    fn refusal(self, params: &Params) -> Result<Option<Refusal>, EngineError> {
+        match prepare(self.persons, params, self.context) {
+            Ok(_) => Ok(None),
+            Err(Failure::Refused(refusal)) => Ok(Some(refusal)),
+            Err(Failure::Stopped(error)) => Err(error),
+        }
+    }
+
+    fn too_few(self, left: u64) -> Result<Infeasible, EngineError> {
+        let is_k = u64::from(self.params.k.get()) > left;
+        let parameter = if is_k { "k" } else { "k_group" };
+        let mut strongest = left;
+        while strongest > 0 {
+            let mut params = self.params.clone();
+            let value = K::new(u32::try_from(strongest).unwrap_or(u32::MAX))?;
+            match is_k {
+                true => params.k = value,
+                false => params.k_group = Some(value),
+            }
+            match self.refusal(&params)? {
+                Some(Refusal::TooFew { left }) if left < strongest => strongest = left,
+                _ => break,
+            }
+        }
+        Ok(Infeasible {
+            attribute: None,
+            parameter,
+            condition: format!("{parameter} needs as many subjects; there are {left}"),
+            strongest: match strongest {
+                0 => format!("no {parameter}"),
+                _ => format!("{parameter} ≤ {strongest}"),
+            },
+            strongest_value: (strongest > 0).then_some(strongest as f64),
+        })
+    }
+
+    fn too_frequent(self, largest: u64, of: u64) -> Result<Infeasible, EngineError> {
+        let mut l = (of / largest) as u32;
+        while l > 1 {
+            let params = Params {
+                l: L::new(l)?,
+                ..self.params.clone()
+            };
+            match self.refusal(&params)? {
+                Some(Refusal::TooFrequent { largest, of }) => {
+                    l = (l - 1).min((of / largest) as u32)
+                }
+                _ => break,
+            }
+        }
+        let (job_k, job_l) = (self.params.k.get(), self.params.l.get());
+        Ok(Infeasible {
+            attribute: None,
+            parameter: "l",
+            condition: format!(
+                "l={job_l} with k={job_k} needs at most 1 in {job_l} subjects with one published \
+                 fingerprint; {largest} of {of} have it"
+            ),
+            strongest: match self.weaker_k()? {
+                Some(k) => format!("l ≤ {l}, or k ≤ {k} with l = {job_l},"),
+                None => format!("l ≤ {l}"),
+            },
+            strongest_value: Some(f64::from(l)),
+        })
+    }
+
+    /// A smaller k with which the job's l holds. Fewer subjects a fingerprint
+    /// mostly, though not always, mean rarer fingerprints: what is named was
+    /// tried, and a larger one may hold.
+    fn weaker_k(self) -> Result<Option<u32>, EngineError> {
+        let (mut holds, mut fails) = (0, self.params.k.get());
+        while fails - holds > 1 {
+            let middle = holds + (fails - holds) / 2;
+            let params = Params {
+                k: K::new(middle)?,
+                ..self.params.clone()
+            };
+            match self.refusal(&params)? {
+                None => holds = middle,
+                Some(_) => fails = middle,
+            }
+        }
+        Ok((holds > 0).then_some(holds))
     }
 }
 
@@ -57,64 +131,4 @@ fn budget(needed: u64, of: u64) -> Infeasible {
         strongest: format!("max_excluded ≥ {share}"),
         strongest_value: Some(share),
     }
-}
-
-fn too_frequent(
-    persons: &Persons<'_>,
-    params: &Params,
-    context: &RunContext<'_>,
-    (largest, of): (u64, u64),
-) -> Result<Infeasible, EngineError> {
-    // Partition knows nothing of l, so this l is met by the same fingerprints.
-    let l = (of / largest) as u32;
-    let weaker = weaker_k(persons, params, context)?;
-    let strongest = match weaker {
-        Some(k) => format!("l ≤ {l}, or k ≤ {k} with l = {},", params.l.get()),
-        None => format!("l ≤ {l}"),
-    };
-    Ok(Infeasible {
-        attribute: None,
-        parameter: "l",
-        condition: format!(
-            "l={} with k={} needs at most 1 in {} subjects with one published fingerprint; \
-             {largest} of {of} have it",
-            params.l.get(),
-            params.k.get(),
-            params.l.get()
-        ),
-        strongest,
-        strongest_value: Some(f64::from(l)),
-    })
-}
-
-/// The largest smaller k with which the job's l holds. Fewer subjects a
-/// fingerprint mostly, though not always, mean rarer fingerprints: what is
-/// named was tried.
-fn weaker_k(
-    persons: &Persons<'_>,
-    params: &Params,
-    context: &RunContext<'_>,
-) -> Result<Option<u32>, EngineError> {
-    let holds = |k: u32| -> Result<bool, EngineError> {
-        let params = Params {
-            k: K::new(k)?,
-            k_group: Some(params.k_group()?),
-            l: L::new(params.l.get())?,
-            ..params.clone()
-        };
-        match prepare(persons, &params, context) {
-            Ok(_) => Ok(true),
-            Err(Failure::Refused(_)) => Ok(false),
-            Err(Failure::Stopped(error)) => Err(error),
-        }
-    };
-    let (mut low, mut high) = (0, params.k.get());
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match holds(middle)? {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    Ok((low > 0).then_some(low))
 }
