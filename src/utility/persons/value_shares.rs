@@ -63,7 +63,7 @@ pub fn measure(prepared: &PreparedPersons<'_>) -> ValueShares {
         .map(|ends| &rows[ends[0] as usize..ends[1] as usize])
         .collect();
     for (attribute, _) in prepared.sensitive() {
-        let marks = Marks::of(&attribute.original.domain, &attribute.published.cells);
+        let marks = Marks::of(&attribute.original.domain, attribute.published.cells);
         let [values, nodes] = of_attribute(attribute.published, &marks, &groups);
         all.max = all.max.max(values.max);
         let name = attribute.published.name;
