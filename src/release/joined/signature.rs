@@ -9,8 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::JoinedAttribute;
 
-/// A direct table of class × cell is used up to this many entries.
+/// A direct table of class × cell is used up to this many entries, and up to
+/// so many a row: filling a larger one takes longer than hashing the rows.
 const TABLE_ENTRIES_MAX: usize = 1 << 23;
+const TABLE_ENTRIES_PER_ROW: usize = 64;
 
 /// The classes of rows with equal signatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +31,23 @@ impl Signatures {
         let mut classes = usize::from(rows > 0);
         for attribute in attributes {
             let codes = merge_equal_cells(attribute);
-            classes = refine(&mut class_of, classes, attribute, &codes);
+            let codes = attribute.codes.iter().map(|&code| codes[code as usize]);
+            classes = refine(&mut class_of, classes, attribute.cells.len(), codes);
         }
+        Self::counted(class_of, classes)
+    }
+
+    /// The classes of rows that are equal in these and in the `other`
+    /// signatures of the same rows.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut class_of = self.class_of.clone();
+        let others = other.class_of.iter().copied();
+        let classes = refine(&mut class_of, self.len(), other.len(), others);
+        Self::counted(class_of, classes)
+    }
+
+    fn counted(class_of: Vec<u32>, classes: usize) -> Self {
         let mut sizes = vec![0_u32; classes];
         for &class in &class_of {
             sizes[class as usize] += 1;
@@ -98,20 +115,18 @@ fn merge_equal_cells(attribute: &JoinedAttribute<'_>) -> Vec<u32> {
     merged
 }
 
-/// Splits the classes by one attribute; returns how many there are now.
+/// Splits the classes by codes below `cells`, one a row; returns how many
+/// there are now.
 fn refine(
     class_of: &mut [u32],
     classes: usize,
-    attribute: &JoinedAttribute<'_>,
-    merged: &[u32],
+    cells: usize,
+    codes: impl Iterator<Item = u32>,
 ) -> usize {
-    let cells = merged.len();
     let mut next = 0_u32;
-    let keys = class_of
-        .iter_mut()
-        .zip(attribute.codes)
-        .map(|(class, &code)| (class, merged[code as usize]));
-    if classes.saturating_mul(cells) <= TABLE_ENTRIES_MAX {
+    let most = TABLE_ENTRIES_MAX.min(class_of.len().saturating_mul(TABLE_ENTRIES_PER_ROW));
+    let keys = class_of.iter_mut().zip(codes);
+    if classes.saturating_mul(cells) <= most {
         const UNSEEN: u32 = u32::MAX;
         let mut table = vec![UNSEEN; classes * cells];
         for (class, code) in keys {

@@ -8,7 +8,6 @@
 use serde::Serialize;
 
 use crate::microdata::SubjectIndex;
-use crate::release::Content;
 
 use super::super::leakage::{Leak, LeakageSummary, sum_up};
 use super::super::report::{Audience, Description};
@@ -31,9 +30,7 @@ pub struct PersonsLeakage {
 
 /// Measures all persons.
 pub fn measure(prepared: &PreparedPersons<'_>) -> PersonsLeakage {
-    let alike = prepared
-        .joined
-        .classes(&[Content::Generalized, Content::Fingerprint]);
+    let alike = prepared.groups.and(&prepared.fingerprints);
     let limits = limits(prepared);
     let classes = alike.class_of().iter().zip(prepared.groups.class_of());
     let leaks: Vec<Leak> = classes
