@@ -85,7 +85,7 @@ fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
 }
 
 /// The l of fingerprints: the strictest floor of any sensitive attribute.
-fn fingerprint_l(policy: &Policy) -> u32 {
+pub(super) fn fingerprint_l(policy: &Policy) -> u32 {
     let floors = policy.protections.iter();
     let floors = floors.map(|(_, protection)| match protection {
         Protection::Diversity { l, .. } => l.get(),

@@ -5,8 +5,7 @@
 use super::evidence::Evidence;
 use super::shape::MICRODATA;
 use super::verdict::{Check, Failures, Place};
-use super::view::View;
-use crate::microdata::{Multiplicity, RecordIndex};
+use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex};
 
 /// `every_record_once`: the lineage gives each row a subject of its own, and
 /// the manifest's counts of published and excluded records are right.
@@ -49,13 +48,20 @@ pub(super) fn every_record_once(evidence: &Evidence) -> Check {
 }
 
 /// `exclusions_honoured`: no row is about a subject who asked to be left out.
-pub(super) fn exclusions_honoured(evidence: &Evidence) -> Check {
+///
+/// `record_of` is a record of a subject, whose terms are the subject's.
+pub(super) fn exclusions_honoured(
+    evidence: &Evidence,
+    table: &str,
+    record_of: impl Fn(SubjectIndex) -> Option<RecordIndex>,
+) -> Check {
     let mut failures = Failures::none();
-    let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
-    for (row, subject) in subjects.iter().enumerate() {
-        let known = subject.at() < evidence.requirements.records();
-        if known && evidence.requirements.of(RecordIndex(subject.0)).exclude {
-            failures.add_at(MICRODATA, Place::Row(row as u64 + 1));
+    let requirements = evidence.requirements;
+    let subjects = evidence.lineage.of(table).unwrap_or_default();
+    for (row, &subject) in subjects.iter().enumerate() {
+        let record = record_of(subject).filter(|record| record.at() < requirements.records());
+        if record.is_some_and(|record| requirements.of(record).exclude) {
+            failures.add_at(table, Place::Row(row as u64 + 1));
         }
     }
     Check::structure("exclusions_honoured", &failures)
@@ -63,10 +69,10 @@ pub(super) fn exclusions_honoured(evidence: &Evidence) -> Check {
 
 /// `groups_numbered`: groups are numbered from 1 without gaps, and rows of
 /// one group look the same (`groups_look_alike`).
-pub(super) fn groups_numbered(view: &View, strangers: &[u32]) -> [Check; 2] {
+pub(super) fn groups_numbered(group: &[u64], strangers: &[u32]) -> [Check; 2] {
     let mut numbered = Failures::none();
-    let mut seen = vec![false; view.rows() + 1];
-    for (row, &number) in view.group.iter().enumerate() {
+    let mut seen = vec![false; group.len() + 1];
+    for (row, &number) in group.iter().enumerate() {
         match usize::try_from(number).ok().filter(|&number| number != 0) {
             Some(number) if number < seen.len() => seen[number] = true,
             _ => numbered.add_at("group", Place::Row(row as u64 + 1)),

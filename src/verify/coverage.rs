@@ -92,7 +92,7 @@ fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Fail
         if !is_least(attribute, meaning, &mut codes) {
             failures.add_at(
                 attribute.name,
-                Place::Group(signatures.group_number(view, class)),
+                Place::Group(signatures.group_number(view.group, class)),
             );
         }
     }

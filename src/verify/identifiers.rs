@@ -21,12 +21,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
-use crate::microdata::{Role, Schema, Table, TableColumn};
+use crate::microdata::{Role, Schema, SubjectIndex, Table, TableColumn};
 use crate::release::{Cell, Cells, Content, Item, PublishedColumn};
 
 use super::evidence::Evidence;
 use super::meaning::Meaning;
-use super::shape::MICRODATA;
+use super::persons::item_is_known;
+use super::shape::{MICRODATA, PERSONS};
 use super::verdict::{Check, Failures};
 
 /// Rows, or records, below which a coincidence with keys proves nothing.
@@ -46,13 +47,13 @@ pub(super) fn no_source_identifier(evidence: &Evidence) -> Check {
             }
         }
     }
-    for table in evidence
-        .tables
-        .iter()
-        .filter(|table| table.name == MICRODATA)
-    {
+    for table in evidence.tables {
+        let subjects = match table.name.as_str() {
+            MICRODATA | PERSONS => evidence.lineage.of(&table.name).unwrap_or_default(),
+            _ => continue,
+        };
         for column in &table.columns {
-            if numbers_are_keys(evidence, column) {
+            if numbers_are_keys(evidence.table, subjects, column) {
                 failures.add("the numbers of a column are the keys of the rows' subjects");
             }
         }
@@ -111,8 +112,29 @@ fn is_known(table: &Table, column: &PublishedColumn, cell: &Cell) -> bool {
             .find(&column.name)
             .filter(|&index| schema.attribute(index).role != Role::Identifier)
             .is_some_and(known_to),
+        Content::Fingerprint => is_fingerprint_known(table, column, cell),
         Content::Value => schema.protectable().into_iter().any(known_to),
         Content::Attribute => is_attribute_name(schema, cell),
+        _ => false,
+    }
+}
+
+/// Whether every member of a fingerprint is something that the attribute knows.
+fn is_fingerprint_known(table: &Table, column: &PublishedColumn, cell: &Cell) -> bool {
+    let schema = table.schema();
+    let sensitive = schema
+        .find(&column.name)
+        .filter(|&index| schema.attribute(index).role == Role::Sensitive);
+    let Some(source) = sensitive.and_then(|index| table.coded(index)) else {
+        return false;
+    };
+    let known = |label: &String| item_is_known(&source.domain, label);
+    match cell {
+        Cell::Masked => true,
+        Cell::Items(items) => items.iter().all(|item| match item {
+            Item::Node(label) => known(label),
+            Item::Union(labels) => labels.iter().all(known),
+        }),
         _ => false,
     }
 }
@@ -245,12 +267,11 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 
 /// Whether a number column holds the key of the row's own subject in more
 /// than half of the rows.
-fn numbers_are_keys(evidence: &Evidence, column: &PublishedColumn) -> bool {
+fn numbers_are_keys(table: &Table, subjects: &[SubjectIndex], column: &PublishedColumn) -> bool {
     let Cells::Numbers(numbers) = &column.cells else {
         return false;
     };
-    let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
-    let keys = evidence.table.subject_keys();
+    let keys = table.subject_keys();
     let same = numbers.iter().zip(subjects).filter(|(number, subject)| {
         subject.at() < keys.len() && keys.get(subject.at()).parse() == Ok(**number)
     });

@@ -7,31 +7,36 @@
 
 use super::signature::Signatures;
 use super::verdict::{Check, Place, Section};
-use super::view::View;
 
 /// The largest k that policy or a member asks for, class by class.
 #[derive(Debug)]
 pub(super) struct LargestK {
+    /// That of the policy.
+    pub(super) floor: u32,
     pub(super) of_class: Vec<u32>,
 }
 
 impl LargestK {
-    pub(super) fn of(view: &View, signatures: &Signatures) -> Self {
-        let floor = view.requirements.policy().k.get();
+    /// `asked` is the k of a row's subject, where it has one.
+    pub(super) fn of(
+        signatures: &Signatures,
+        floor: u32,
+        asked: impl Fn(usize) -> Option<u32>,
+    ) -> Self {
         let largest = |class: usize| {
             let rows = signatures.rows(class).iter();
-            let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.k));
+            let asked = rows.filter_map(|&row| asked(row as usize));
             asked.max().unwrap_or(floor).max(floor)
         };
         Self {
+            floor,
             of_class: (0..signatures.len()).map(largest).collect(),
         }
     }
 }
 
 /// The guarantee `k_anonymity`: attained is the size of the smallest class.
-pub(super) fn k_anonymity(view: &View, signatures: &Signatures, largest_k: &LargestK) -> Check {
-    let claimed = view.requirements.policy().k.get();
+pub(super) fn k_anonymity(group: &[u64], signatures: &Signatures, largest_k: &LargestK) -> Check {
     let short = |class: &usize| signatures.sizes[*class] < u64::from(largest_k.of_class[*class]);
     let shortfalls = (0..signatures.len()).filter(short).count();
     let smallest = (0..signatures.len()).min_by_key(|&class| signatures.sizes[class]);
@@ -41,9 +46,9 @@ pub(super) fn k_anonymity(view: &View, signatures: &Signatures, largest_k: &Larg
         .min_by_key(|&class| signatures.sizes[class]);
     let place = worst
         .or(smallest)
-        .map(|class| Place::Group(signatures.group_number(view, class)));
+        .map(|class| Place::Group(signatures.group_number(group, class)));
     Check::new(Section::Guarantee, "k_anonymity")
-        .claiming(f64::from(claimed))
+        .claiming(f64::from(largest_k.floor))
         .attaining(smallest.map(|class| signatures.sizes[class] as f64), place)
         .holding(shortfalls == 0)
         .with_figure("groups", signatures.len() as f64)

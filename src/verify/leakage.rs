@@ -18,10 +18,10 @@ use super::view::{NONE, View};
 
 /// A ratio of attained to accepted, and where it occurs.
 #[derive(Clone, Copy, Debug)]
-struct Ratio {
-    attained: u128,
-    accepted: u128,
-    place: Place,
+pub(super) struct Ratio {
+    pub(super) attained: u128,
+    pub(super) accepted: u128,
+    pub(super) place: Place,
 }
 
 impl Ratio {
@@ -34,25 +34,48 @@ impl Ratio {
     }
 }
 
+/// The largest of the ratios seen, and how many go beyond what is accepted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Worst {
+    ratio: Option<Ratio>,
+    exceeded: u64,
+}
+
+impl Worst {
+    pub(super) fn take(&mut self, ratio: Ratio) {
+        self.exceeded += u64::from(!ratio.holds());
+        if self.ratio.is_none_or(|worst| ratio.get() > worst.get()) {
+            self.ratio = Some(ratio);
+        }
+    }
+
+    /// The guarantee; `beyond` names the figure of those that go beyond.
+    pub(super) fn check(&self, beyond: &'static str) -> Check {
+        Check::new(Section::Guarantee, "max_leakage")
+            .about("*")
+            .claiming(1.0)
+            .attaining(
+                self.ratio.map(|ratio| ratio.get()),
+                self.ratio.map(|ratio| ratio.place),
+            )
+            .holding(self.exceeded == 0)
+            .with_figure(beyond, self.exceeded as f64)
+            .noting("largest ratio of what is attained to what the subject's own terms accept")
+    }
+}
+
 /// The largest ratio over all published records.
 pub(super) fn max_leakage(
     view: &View,
     signatures: &Signatures,
     bucketized: &[Bucketized],
 ) -> Check {
-    let mut worst: Option<Ratio> = None;
-    let mut exceeded = 0_u64;
-    let mut take = |ratio: Ratio| {
-        exceeded += u64::from(!ratio.holds());
-        if worst.is_none_or(|worst| ratio.get() > worst.get()) {
-            worst = Some(ratio);
-        }
-    };
+    let mut worst = Worst::default();
     for row in 0..view.rows() {
         let Some(terms) = view.terms(row) else {
             continue;
         };
-        take(Ratio {
+        worst.take(Ratio {
             attained: u128::from(terms.k),
             accepted: u128::from(signatures.sizes[signatures.class_of_row[row] as usize]),
             place: Place::Group(view.group[row]),
@@ -80,21 +103,12 @@ pub(super) fn max_leakage(
                     size * u128::from(terms.max_share[index.at()].parts()),
                 ),
             };
-            take(Ratio {
+            worst.take(Ratio {
                 attained,
                 accepted,
                 place: Place::Bucket(u64::from(at) + 1),
             });
         }
     }
-    Check::new(Section::Guarantee, "max_leakage")
-        .about("*")
-        .claiming(1.0)
-        .attaining(
-            worst.map(|ratio| ratio.get()),
-            worst.map(|ratio| ratio.place),
-        )
-        .holding(exceeded == 0)
-        .with_figure("cells_beyond_their_terms", exceeded as f64)
-        .noting("largest ratio of what is attained to what the subject's own terms accept")
+    worst.check("cells_beyond_their_terms")
 }

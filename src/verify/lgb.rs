@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use crate::microdata::RecordIndex;
 use crate::privacy::Protection;
 
 use super::attack::{homogeneity, joint_knowledge, linkage, similarity, skewness};
@@ -24,7 +25,7 @@ use super::leakage::max_leakage;
 use super::links;
 use super::membership::{self, Bucketized, Members};
 use super::row_order::row_order_independent;
-use super::shape;
+use super::shape::{self, MICRODATA};
 use super::signature::Signatures;
 use super::verdict::{Check, Failures, Section, Verdict};
 use super::view::View;
@@ -38,7 +39,8 @@ pub fn verify_lgb(evidence: &Evidence) -> Verdict {
         shape::table_digests(evidence),
         claims_match_policy(evidence),
         every_record_once(evidence),
-        exclusions_honoured(evidence),
+        // With one record a subject, a subject's position is the record's.
+        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
     match View::of(evidence, &expected) {
@@ -51,14 +53,16 @@ pub fn verify_lgb(evidence: &Evidence) -> Verdict {
 /// What every release must be, and k-anonymity.
 fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
     let signatures = Signatures::of(view);
-    checks.extend(groups_numbered(view, &signatures.strangers));
+    checks.extend(groups_numbered(view.group, &signatures.strangers));
     checks.push(row_order_independent(view));
     checks.extend(coverage::cells(view, &signatures));
     checks.push(membership::flagged_cells(view));
     checks.push(membership::unflagged_cells(view));
-    let largest_k = LargestK::of(view, &signatures);
-    checks.push(k_anonymity(view, &signatures, &largest_k));
-    checks.push(linkage(view, &signatures, &largest_k));
+    let largest_k = LargestK::of(&signatures, view.requirements.policy().k.get(), |row| {
+        Some(view.terms(row)?.k)
+    });
+    checks.push(k_anonymity(view.group, &signatures, &largest_k));
+    checks.push(linkage(view.group, &signatures, &largest_k));
     match read_buckets(evidence, view, links_groups, checks) {
         Some((buckets, members)) => {
             let parts = view.protected().zip(&buckets).zip(&members);

@@ -142,14 +142,9 @@ impl<'a> MeaningColumn<'a> {
     /// The column, or `None` if it is no dictionary or points beyond it.
     pub(super) fn of(column: &'a PublishedColumn, domain: &Domain) -> Option<Self> {
         let (codes, cells) = dictionary(column)?;
-        let mut seen = FxHashMap::default();
-        let looks = cells.iter().map(|cell| {
-            let next = seen.len() as u32;
-            *seen.entry(Look::of(cell)).or_insert(next)
-        });
         Some(Self {
             codes,
-            looks: looks.collect(),
+            looks: looks(cells),
             meanings: cells.iter().map(|cell| Meaning::of(cell, domain)).collect(),
         })
     }
@@ -165,6 +160,16 @@ impl<'a> MeaningColumn<'a> {
     pub(super) fn look(&self, row: usize) -> u32 {
         self.looks[self.codes[row] as usize]
     }
+}
+
+/// Category of each entry of a dictionary; equal cells share one.
+pub(super) fn looks(cells: &[Cell]) -> Vec<u32> {
+    let mut seen = FxHashMap::default();
+    let looks = cells.iter().map(|cell| {
+        let next = seen.len() as u32;
+        *seen.entry(Look::of(cell)).or_insert(next)
+    });
+    looks.collect()
 }
 
 /// The parts of a dictionary column whose codes stay within the dictionary.

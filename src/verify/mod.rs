@@ -27,6 +27,7 @@ mod lgb;
 mod links;
 mod meaning;
 mod membership;
+mod persons;
 mod row_order;
 mod shape;
 mod signature;
@@ -37,15 +38,24 @@ pub use evidence::Evidence;
 pub use lgb::verify_lgb;
 pub use verdict::{Check, Place, Section, Verdict};
 
-/// Verifies a release by the rules of the engine that its manifest names.
+use self::persons::verify_persons;
+use crate::privacy::Model;
+
+/// Verifies a release by the rules of the engine that its manifest names,
+/// which must be an engine for the model of the job's policy.
 pub fn verify(evidence: &Evidence) -> Verdict {
-    match evidence.manifest.engine.as_str() {
-        "lgb" => verify_lgb(evidence),
-        _ => Verdict {
-            checks: vec![
-                Check::not_examined(Section::Structure, "engine_known")
-                    .noting("no rules are known for the engine that the manifest names"),
-            ],
-        },
-    }
+    let model = evidence.requirements.policy().model;
+    let found = match (evidence.manifest.engine.as_str(), model) {
+        ("lgb", Model::Bucketized) => Ok(verify_lgb(evidence)),
+        ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
+            verify_persons(evidence).ok_or(OTHER_MODEL)
+        }
+        ("lgb" | "one_to_many" | "rmr", _) => Err(OTHER_MODEL),
+        _ => Err("no rules are known for the engine that the manifest names"),
+    };
+    found.unwrap_or_else(|note| Verdict {
+        checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
+    })
 }
+
+const OTHER_MODEL: &str = "the engine that the manifest names is not for the job's policy";

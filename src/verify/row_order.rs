@@ -24,12 +24,11 @@ pub(super) const ROWS_MIN: usize = 30;
 
 /// The check; attained is the largest |ρ|·√n.
 pub(super) fn row_order_independent(view: &View) -> Check {
-    let check = Check::new(Section::Structure, "row_order_independent");
     let rows: Vec<u32> = (0..view.rows() as u32)
         .filter(|&row| view.records[row as usize] != NONE)
         .collect();
     if rows.len() < ROWS_MIN {
-        return check.noting("not tested: fewer than 30 rows");
+        return of_orders(rows.len(), &[]);
     }
     let source = rows
         .iter()
@@ -46,9 +45,19 @@ pub(super) fn row_order_independent(view: &View) -> Check {
             spearman(&codes, attribute.domain.len()),
         )
     }));
+    of_orders(rows.len(), &found)
+}
+
+/// The check of a table with so many rows, by ρ between position and source
+/// (no name) or attribute; `None` where there is no order.
+pub(super) fn of_orders(rows: usize, found: &[(Option<&str>, Option<f64>)]) -> Check {
+    let check = Check::new(Section::Structure, "row_order_independent");
+    if rows < ROWS_MIN {
+        return check.noting("not tested: fewer than 30 rows");
+    }
     let scaled = found
         .iter()
-        .filter_map(|&(name, rho)| Some((name, rho?.abs() * (rows.len() as f64).sqrt())));
+        .filter_map(|&(name, rho)| Some((name, rho?.abs() * (rows as f64).sqrt())));
     let scaled: Vec<(Option<&str>, f64)> = scaled.collect();
     let bound = (16.0 + 2.0 * (scaled.len().max(1) as f64).ln()).sqrt();
     let largest = scaled.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -69,7 +78,7 @@ pub(super) fn row_order_independent(view: &View) -> Check {
 
 /// Spearman's ρ between position and code, codes below `domain`; `None` where
 /// all codes are equal.
-fn spearman(codes: &[u32], domain: usize) -> Option<f64> {
+pub(super) fn spearman(codes: &[u32], domain: usize) -> Option<f64> {
     let mut below = vec![0_u64; domain + 1];
     for &code in codes {
         below[code as usize + 1] += 1;

@@ -1,8 +1,10 @@
-//! The tables and columns that an lgb release must have: none missing, none
+//! The tables and columns that a release must have: none missing, none
 //! extra, in order, of the right content and type, as long as the manifest
 //! says, all columns of a table equally long.
 //!
-//! Expected (releases.md): `microdata` with `group`, every attribute but the
+//! Expected (releases.md) of `one_to_many` and `rmr`: `persons` with `group`
+//! and every quasi-identifier and sensitive attribute in schema order. Of
+//! `lgb`: `microdata` with `group`, every attribute but the
 //! identifiers in schema order and, with `bucket_link: "row"`, `<a>_bucket`
 //! behind each semi-sensitive or sensitive attribute; `buckets`; and with
 //! `bucket_link: "group"` also `group_buckets`.
@@ -17,8 +19,10 @@ use super::evidence::Evidence;
 use super::meaning::dictionary;
 use super::verdict::{Check, Failures};
 
-/// Name of the table with one row a subject.
+/// Name of the table with one row a record.
 pub(super) const MICRODATA: &str = "microdata";
+/// Name of the table with one row a subject of 1:M data.
+pub(super) const PERSONS: &str = "persons";
 /// Name of the table of bucket contents.
 pub(super) const BUCKETS: &str = "buckets";
 /// Name of the table that links groups with buckets.
@@ -94,6 +98,31 @@ pub(super) fn expected(schema: &Schema, links_groups: bool) -> Vec<ExpectedTable
         });
     }
     tables
+}
+
+/// The table that a release of persons of this schema must have.
+pub(super) fn expected_persons(schema: &Schema) -> [ExpectedTable; 1] {
+    let mut columns = vec![ExpectedColumn {
+        name: "group".to_owned(),
+        content: Content::Group,
+        kind: None,
+    }];
+    for attribute in schema.attributes() {
+        let (content, kind) = match attribute.role {
+            Role::QuasiIdentifier => (Content::Generalized, attribute.kind),
+            Role::Sensitive => (Content::Fingerprint, Some(AttributeType::Categorical)),
+            Role::Identifier | Role::SemiSensitive | Role::Insensitive => continue,
+        };
+        columns.push(ExpectedColumn {
+            name: attribute.name.clone(),
+            content,
+            kind,
+        });
+    }
+    [ExpectedTable {
+        name: PERSONS,
+        columns,
+    }]
 }
 
 /// `tables_and_columns`: the release holds exactly the tables expected, and

@@ -14,7 +14,17 @@ use rustc_hash::FxHashMap;
 
 use crate::microdata::Role;
 
+use super::meaning::MeaningColumn;
 use super::view::{NONE, View};
+
+/// The subject of each row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subjects<'a> {
+    /// Below `number`, or [`NONE`].
+    pub(super) of_row: &'a [u32],
+    /// Number of subjects.
+    pub(super) number: usize,
+}
 
 /// Rows by what they look like.
 #[derive(Debug)]
@@ -33,26 +43,72 @@ pub(super) struct Signatures {
 impl Signatures {
     /// Sorts the rows of a view by what they look like.
     pub(super) fn of(view: &View) -> Self {
-        let (leader_of_row, strangers) = leaders(view);
+        let known = view.attributes.iter();
+        let known = known.filter(|attribute| attribute.role != Role::Insensitive);
+        let columns: Vec<&MeaningColumn> = known.map(|attribute| &attribute.cells).collect();
+        let subjects = Subjects {
+            of_row: &view.records,
+            number: view.table.records(),
+        };
+        Self::of_columns(view.group, &columns, subjects)
+    }
+
+    /// Sorts rows, with their published groups, by what these columns show.
+    pub(super) fn of_columns(
+        group: &[u64],
+        columns: &[&MeaningColumn],
+        subjects: Subjects,
+    ) -> Self {
+        let (mut leader_of_row, _) = first_rows(group);
+        let strangers = set_strangers_apart(&mut leader_of_row, columns);
         let leaders = sorted_distinct(&leader_of_row);
-        let classes = classes(view, &leaders);
+        let mut classes = vec![0_u32; leaders.len()];
+        let mut numbers = FxHashMap::default();
+        for column in columns {
+            refine(&mut classes, &mut numbers, |at| {
+                column.look(leaders[at] as usize)
+            });
+        }
         let classes_count = classes.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut class_of_leader = vec![NONE; view.rows()];
+        let mut class_of_leader = vec![NONE; group.len()];
         for (&leader, &class) in leaders.iter().zip(&classes) {
             class_of_leader[leader as usize] = class;
         }
         let class_of_row = leader_of_row
             .iter()
             .map(|&leader| class_of_leader[leader as usize]);
-        let class_of_row: Vec<u32> = class_of_row.collect();
-        let (starts, rows) = by_class(&class_of_row, classes_count);
-        let sizes = sizes(view, &starts, &rows);
+        let class_of_row = class_of_row.collect();
+        Self {
+            strangers,
+            ..Self::of_classes(class_of_row, classes_count, subjects)
+        }
+    }
+
+    /// Sorts rows by their published group number, whatever they look like.
+    pub(super) fn of_groups(group: &[u64], subjects: Subjects) -> Self {
+        let (leader_of_row, groups) = first_rows(group);
+        let mut seen = 0_u32;
+        let mut class_of_row: Vec<u32> = Vec::with_capacity(group.len());
+        for (row, &leader) in leader_of_row.iter().enumerate() {
+            let leads = leader as usize == row;
+            class_of_row.push(match leads {
+                true => seen,
+                false => class_of_row[leader as usize],
+            });
+            seen += u32::from(leads);
+        }
+        Self::of_classes(class_of_row, groups, subjects)
+    }
+
+    fn of_classes(class_of_row: Vec<u32>, classes: usize, subjects: Subjects) -> Self {
+        let (starts, rows) = by_class(&class_of_row, classes);
+        let sizes = sizes(subjects, &starts, &rows);
         Self {
             class_of_row,
             sizes,
             starts,
             rows,
-            strangers,
+            strangers: Vec::new(),
         }
     }
 
@@ -67,40 +123,36 @@ impl Signatures {
     }
 
     /// Published number of the group that a class's first row is in.
-    pub(super) fn group_number(&self, view: &View, class: usize) -> u64 {
+    pub(super) fn group_number(&self, group: &[u64], class: usize) -> u64 {
         let first = self.rows(class).first();
-        first.map_or(0, |&row| view.group[row as usize])
+        first.map_or(0, |&row| group[row as usize])
     }
 }
 
-/// For each row an earlier row, or itself, that it looks like: the first row
-/// of its published group if it does, else the row itself (a stranger).
-fn leaders(view: &View) -> (Vec<u32>, Vec<u32>) {
+/// The first row of each row's published group, and the number of groups.
+fn first_rows(group: &[u64]) -> (Vec<u32>, usize) {
     let mut first_of_group: FxHashMap<u64, u32> = FxHashMap::default();
-    let mut leader: Vec<u32> = Vec::with_capacity(view.rows());
-    for (row, &group) in view.group.iter().enumerate() {
+    let mut leader: Vec<u32> = Vec::with_capacity(group.len());
+    for (row, &group) in group.iter().enumerate() {
         leader.push(*first_of_group.entry(group).or_insert(row as u32));
     }
+    (leader, first_of_group.len())
+}
+
+/// Makes rows that do not look like the first row of their published group
+/// their own leaders, and returns them.
+fn set_strangers_apart(leader_of_row: &mut [u32], columns: &[&MeaningColumn]) -> Vec<u32> {
     let mut strangers = Vec::new();
-    for (row, leader) in leader.iter_mut().enumerate() {
+    for (row, leader) in leader_of_row.iter_mut().enumerate() {
         let first = *leader as usize;
-        let same = known_attributes(view).all(|at| {
-            let cells = &view.attributes[at].cells;
-            cells.look(row) == cells.look(first)
-        });
+        let mut columns = columns.iter();
+        let same = columns.all(|column| column.look(row) == column.look(first));
         if !same {
             *leader = row as u32;
             strangers.push(row as u32);
         }
     }
-    (leader, strangers)
-}
-
-/// Positions of the attributes that an adversary may know.
-fn known_attributes(view: &View) -> impl Iterator<Item = usize> {
-    let all = view.attributes.iter().enumerate();
-    all.filter(|(_, attribute)| attribute.role != Role::Insensitive)
-        .map(|(at, _)| at)
+    strangers
 }
 
 fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {
@@ -110,22 +162,18 @@ fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Class of each of `rows`, one attribute after the other: rows have the same
-/// class if they had it so far and look the same on the next attribute.
-fn classes(view: &View, rows: &[u32]) -> Vec<u32> {
-    let mut class = vec![0_u32; rows.len()];
-    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    for at in known_attributes(view) {
-        let cells = &view.attributes[at].cells;
-        numbers.clear();
-        for (class, &row) in class.iter_mut().zip(rows) {
-            let next = numbers.len() as u32;
-            *class = *numbers
-                .entry((*class, cells.look(row as usize)))
-                .or_insert(next);
-        }
+/// One more column: entries keep one class if they had it so far and have the
+/// same look in this column too. `numbers` is scratch.
+pub(super) fn refine(
+    class: &mut [u32],
+    numbers: &mut FxHashMap<(u32, u32), u32>,
+    look: impl Fn(usize) -> u32,
+) {
+    numbers.clear();
+    for (at, class) in class.iter_mut().enumerate() {
+        let next = numbers.len() as u32;
+        *class = *numbers.entry((*class, look(at))).or_insert(next);
     }
-    class
 }
 
 /// Rows sorted by class, by counting.
@@ -147,16 +195,16 @@ fn by_class(class_of_row: &[u32], classes: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Distinct subjects of each class; rows without one count for nothing.
-fn sizes(view: &View, starts: &[u32], rows: &[u32]) -> Vec<u64> {
-    let mut counted_in = vec![NONE; view.table.records()];
+fn sizes(subjects: Subjects, starts: &[u32], rows: &[u32]) -> Vec<u64> {
+    let mut counted_in = vec![NONE; subjects.number];
     let mut sizes = vec![0_u64; starts.len() - 1];
     for (class, size) in sizes.iter_mut().enumerate() {
         for &row in &rows[starts[class] as usize..starts[class + 1] as usize] {
-            let record = view.records[row as usize];
-            if record == NONE || counted_in[record as usize] == class as u32 {
+            let subject = subjects.of_row[row as usize];
+            if subject == NONE || counted_in[subject as usize] == class as u32 {
                 continue;
             }
-            counted_in[record as usize] = class as u32;
+            counted_in[subject as usize] = class as u32;
             *size += 1;
         }
     }

@@ -133,7 +133,7 @@ impl<'a> View<'a> {
 
 /// The column expected at position `at`: the one there if the table has the
 /// expected width (names may repeat), else any that fits.
-fn find<'a>(
+pub(super) fn find<'a>(
     table: &'a PublishedTable,
     wanted: &[ExpectedColumn],
     at: usize,

@@ -20,10 +20,20 @@ pub struct Case {
 }
 
 impl Case {
-    /// What an engine made, with its tables decoded from their bytes.
+    /// What lgb made, with its tables decoded from their bytes.
     pub fn of(
         table: Table,
         requirements: Requirements,
+        parameters: serde_json::Value,
+        release: Release,
+    ) -> Self {
+        Self::made_by("lgb", (table, requirements), parameters, release)
+    }
+
+    /// What an engine made, with its tables decoded from their bytes.
+    pub fn made_by(
+        engine: &str,
+        (table, requirements): (Table, Requirements),
         parameters: serde_json::Value,
         release: Release,
     ) -> Self {
@@ -39,7 +49,7 @@ impl Case {
         }
         let manifest = Manifest {
             format: Manifest::FORMAT.into(),
-            engine: "lgb".into(),
+            engine: engine.into(),
             parameters,
             records: tables.first().map_or(0, |table| table.rows() as u64),
             excluded: release.excluded,
@@ -84,7 +94,7 @@ impl Case {
             TableDescription::of(table, &encode_csv(table, PIECE_BYTES_MAX, &mut |_, _| {}))
         };
         self.manifest.tables = self.tables.iter().map(describe).collect();
-        self.manifest.records = self.published("microdata").rows() as u64;
+        self.manifest.records = self.rows() as u64;
     }
 
     pub fn published(&self, name: &str) -> &PublishedTable {
@@ -97,8 +107,16 @@ impl Case {
         found.expect("the table is published")
     }
 
+    /// Name of the table whose rows are about subjects.
+    pub fn row_table(&self) -> &'static str {
+        match self.tables.iter().any(|table| table.name == "persons") {
+            true => "persons",
+            false => "microdata",
+        }
+    }
+
     pub fn rows(&self) -> usize {
-        self.published("microdata").rows()
+        self.published(self.row_table()).rows()
     }
 
     fn column(&self, table: &str, column: &str) -> &PublishedColumn {
@@ -159,7 +177,8 @@ impl Case {
     }
 
     pub fn subjects(&self) -> &[SubjectIndex] {
-        self.lineage.of("microdata").expect("rows have a lineage")
+        let lineage = self.lineage.of(self.row_table());
+        lineage.expect("rows have a lineage")
     }
 
     pub fn subjects_mut(&mut self) -> &mut Vec<SubjectIndex> {
@@ -208,7 +227,7 @@ impl Case {
 
     /// Rows by published group number − 1.
     pub fn groups(&self) -> Vec<Vec<usize>> {
-        let numbers = self.numbers("microdata", "group");
+        let numbers = self.numbers(self.row_table(), "group");
         let mut groups = vec![Vec::new(); numbers.iter().copied().max().unwrap_or(0) as usize];
         for (row, number) in numbers.into_iter().enumerate() {
             groups[number as usize - 1].push(row);
@@ -218,7 +237,7 @@ impl Case {
 
     /// Names of the attributes that are generalized.
     pub fn generalized(&self) -> Vec<String> {
-        let columns = self.published("microdata").columns.iter();
+        let columns = self.published(self.row_table()).columns.iter();
         let wanted =
             columns.filter(|column| column.content == vizard::release::Content::Generalized);
         wanted.map(|column| column.name.clone()).collect()
@@ -229,7 +248,7 @@ impl Case {
         let names = self.generalized();
         let look = names
             .iter()
-            .map(|name| match &self.column("microdata", name).cells {
+            .map(|name| match &self.column(self.row_table(), name).cells {
                 Cells::Dictionary { codes, cells } => cells[codes[row] as usize].clone(),
                 Cells::Numbers(_) => panic!("{name} holds numbers"),
             });

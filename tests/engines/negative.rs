@@ -14,6 +14,7 @@ mod exchanges;
 mod garbage;
 mod identifiers;
 mod links;
+mod persons;
 mod rows;
 
 use std::collections::BTreeMap;

@@ -13,10 +13,9 @@
 use super::super::k_anonymity::LargestK;
 use super::super::signature::Signatures;
 use super::super::verdict::{Check, Place, Section};
-use super::super::view::View;
 
 /// Risk of linking a subject to its row.
-pub fn linkage(view: &View, signatures: &Signatures, largest_k: &LargestK) -> Check {
+pub fn linkage(group: &[u64], signatures: &Signatures, largest_k: &LargestK) -> Check {
     let subjects: u64 = signatures.sizes.iter().sum();
     let occupied = signatures.sizes.iter().filter(|&&size| size > 0).count();
     let smallest = (0..signatures.len()).min_by_key(|&class| signatures.sizes[class]);
@@ -24,9 +23,9 @@ pub fn linkage(view: &View, signatures: &Signatures, largest_k: &LargestK) -> Ch
     let kept = (0..signatures.len())
         .all(|class| signatures.sizes[class] >= u64::from(largest_k.of_class[class]));
     let mean = occupied as f64 / subjects.max(1) as f64;
-    let place = smallest.map(|class| Place::Group(signatures.group_number(view, class)));
+    let place = smallest.map(|class| Place::Group(signatures.group_number(group, class)));
     Check::new(Section::Attack, "linkage")
-        .claiming(1.0 / f64::from(view.requirements.policy().k.get()))
+        .claiming(1.0 / f64::from(largest_k.floor))
         .attaining(risk, place)
         .holding(kept)
         .with_figure("prosecutor_mean", mean)

@@ -1,0 +1,328 @@
+//! Eight subjects in two groups, published by hand.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::microdata::{
+    AttributeType, Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, Preference,
+    Schema, SubjectIndex, Table, TableBuilder,
+};
+use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements};
+use crate::release::{
+    ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
+    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv,
+};
+
+use super::super::super::{Check, Evidence, Verdict, verify};
+
+pub const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nOslo;East;*\nHamar;East;*\n";
+pub const DISEASES: &str = "flu;resp;*\ncold;resp;*\nasthma;resp;*\nstroke;heart;*\nangina;heart;*\n\
+                            rash;skin;*\nacne;skin;*\nburn;skin;*\nscar;skin;*\n";
+
+/// Subject, age, city, job, disease, drug.
+pub type Record = (
+    &'static str,
+    i64,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+pub const RECORDS: &[Record] = &[
+    ("p1", 20, "Bergen", "baker", "flu", "x"),
+    ("p2", 22, "Bergen", "clerk", "cold", "y"),
+    ("p5", 50, "Oslo", "nurse", "flu", "x"),
+    ("p3", 29, "Stavanger", "baker", "stroke", "w"),
+    ("p3", 29, "Stavanger", "baker", "rash", "z"),
+    ("p4", 25, "Bergen", "clerk", "acne", "z"),
+    ("p4", 25, "Bergen", "clerk", "stroke", "x"),
+    ("p5", 55, "Bergen", "nurse", "asthma", "y"),
+    ("p6", 51, "Oslo", "nurse", "cold", "y"),
+    ("p7", 52, "Hamar", "nurse", "stroke", "w"),
+    ("p7", 52, "Hamar", "nurse", "burn", "z"),
+    ("p8", 54, "Oslo", "nurse", "scar", "z"),
+    ("p8", 54, "Oslo", "nurse", "stroke", "z"),
+    ("p8", 54, "Oslo", "nurse", "rash", "w"),
+];
+
+/// Both groups have every fingerprint twice; rows in an order of their own.
+pub const PERSONS: &str = "\
+group,age,city,job,disease,drug
+1,20..29,West,{baker|clerk},resp,{x|y}
+2,50..55,*,nurse,skin|stroke,*
+1,20..29,West,{baker|clerk},skin|stroke,*
+2,50..55,*,nurse,resp,{x|y}
+1,20..29,West,{baker|clerk},resp,{x|y}
+1,20..29,West,{baker|clerk},skin|stroke,*
+2,50..55,*,nurse,skin|stroke,*
+2,50..55,*,nurse,resp,{x|y}
+";
+pub const SUBJECTS: [&str; 8] = ["p1", "p7", "p3", "p5", "p2", "p4", "p8", "p6"];
+
+/// A release by its parts.
+#[derive(Clone)]
+pub struct Small {
+    pub records: Vec<Record>,
+    pub persons: String,
+    pub subjects: Vec<&'static str>,
+    pub excluded: u64,
+    pub k: u32,
+    pub l: u32,
+    pub model: Model,
+    pub preferences: Vec<serde_json::Value>,
+}
+
+impl Small {
+    /// (4, 2)-diversity with groups of 4, and no value in more than a half.
+    pub fn new() -> Self {
+        Self {
+            records: RECORDS.to_vec(),
+            persons: PERSONS.into(),
+            subjects: SUBJECTS.to_vec(),
+            excluded: 0,
+            k: 4,
+            l: 2,
+            model: fingerprints(4, 2, QidConflict::Hull),
+            preferences: Vec::new(),
+        }
+    }
+
+    /// The same table as k^m-anonymous itemsets.
+    pub fn itemsets(k: u32, m: u32) -> Self {
+        let qid_conflict = QidConflict::Hull;
+        Self {
+            k,
+            l: 1,
+            model: Model::Itemsets { m, qid_conflict },
+            ..Self::new()
+        }
+    }
+
+    #[must_use]
+    pub fn asking(mut self, preference: serde_json::Value) -> Self {
+        self.preferences.push(preference);
+        self
+    }
+
+    #[must_use]
+    pub fn replacing(mut self, from: &str, to: &str) -> Self {
+        assert!(self.persons.contains(from), "{from}");
+        self.persons = self.persons.replacen(from, to, 1);
+        self
+    }
+
+    pub fn table(&self) -> Table {
+        let document = json!({
+            "name": "small", "subject_key": "id", "multiplicity": "many",
+            "attributes": [
+                {"name": "id", "role": "identifier"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"},
+                {"name": "city", "role": "quasi_identifier", "type": "categorical",
+                 "hierarchy": "cities"},
+                {"name": "job", "role": "quasi_identifier", "type": "categorical"},
+                {"name": "disease", "role": "sensitive", "type": "categorical",
+                 "hierarchy": "diseases"},
+                {"name": "drug", "role": "sensitive", "type": "categorical"}
+            ]
+        });
+        let schema: Schema = serde_json::from_value(document).expect("the schema is sound");
+        let mut hierarchies = HierarchySet::new();
+        for (name, lines) in [("cities", CITIES), ("diseases", DISEASES)] {
+            let tree = HierarchySource::read(lines.as_bytes(), HierarchyFormat::Csv);
+            hierarchies.insert(name.into(), tree.expect("the tree is sound"));
+        }
+        let records = &self.records;
+        let columns = vec![
+            ChunkColumn::Text(records.iter().map(|record| record.0).collect()),
+            ChunkColumn::Integer(records.iter().map(|record| record.1).collect()),
+            categories(records.iter().map(|record| record.2)),
+            categories(records.iter().map(|record| record.3)),
+            categories(records.iter().map(|record| record.4)),
+            categories(records.iter().map(|record| record.5)),
+        ];
+        let builder = TableBuilder::new(Arc::new(schema), &hierarchies);
+        let mut builder = builder.expect("hierarchies are known");
+        let chunk = Chunk {
+            records: records.len(),
+            columns,
+        };
+        builder.push(chunk).expect("the columns fit");
+        builder.finish().expect("the table is sound")
+    }
+
+    fn requirements(&self, table: &Table) -> Requirements {
+        let protection = Protection::Diversity {
+            l: L::new(self.l).expect("an l"),
+            min_spread: None,
+        };
+        let protectable = table.schema().protectable().into_iter();
+        let policy = Policy {
+            model: self.model,
+            k: K::new(self.k).expect("a k"),
+            protections: protectable.map(|index| (index, protection)).collect(),
+            apply_preferences: true,
+        };
+        let preferences = self.preferences.iter();
+        let preferences: Vec<Preference> = preferences
+            .map(|document| serde_json::from_value(document.clone()).expect("a preference"))
+            .collect();
+        Requirements::new(table, policy, &preferences)
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let table = self.table();
+        let published = decode(&self.persons);
+        let keys: Vec<&str> = table.subject_keys().iter().collect();
+        let subjects = self.subjects.iter().map(|subject| {
+            let at = keys.iter().position(|key| key == subject);
+            SubjectIndex::from_usize(at.expect("the subject is known"))
+        });
+        let lineage = Lineage {
+            tables: vec![TableLineage {
+                table: "persons".into(),
+                subjects: subjects.collect(),
+            }],
+        };
+        let tables = [published];
+        verify(&Evidence {
+            table: &table,
+            requirements: &self.requirements(&table),
+            manifest: &self.manifest(&tables[0]),
+            tables: &tables,
+            lineage: &lineage,
+        })
+    }
+
+    fn manifest(&self, published: &PublishedTable) -> Manifest {
+        let summary = encode_csv(published, PIECE_BYTES_MAX, &mut |_, _| {});
+        Manifest {
+            format: Manifest::FORMAT.into(),
+            engine: match self.model {
+                Model::Itemsets { .. } => "rmr".into(),
+                _ => "one_to_many".into(),
+            },
+            parameters: json!({}),
+            records: published.rows() as u64,
+            excluded: self.excluded,
+            suppressed: 0,
+            guarantees: self.guarantees(),
+            adversary: "knows every quasi-identifier".into(),
+            not_protected: Vec::new(),
+            tables: vec![TableDescription::of(published, &summary)],
+            input: InputDescription {
+                dataset: "made-up".into(),
+                version: 1,
+                sha256: "0".repeat(64),
+            },
+            made_by: MadeBy {
+                vizard: "0.1.0".into(),
+            },
+            unverified: false,
+        }
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        let scope = String::from("subjects of a group");
+        let (k, l) = (self.k, self.l);
+        let mut guarantees = match self.model {
+            Model::Itemsets { m, .. } => vec![
+                Guarantee::KAnonymity { k, scope },
+                Guarantee::KmAnonymity { k, m },
+            ],
+            Model::Fingerprints {
+                k_group, value_l, ..
+            } => {
+                let mut guarantees = vec![
+                    Guarantee::KAnonymity {
+                        k: k_group.get(),
+                        scope,
+                    },
+                    Guarantee::FingerprintK { k },
+                    Guarantee::LDiversity {
+                        attribute: "*".into(),
+                        l,
+                    },
+                ];
+                let l = value_l.get();
+                guarantees.extend((l > 1).then_some(Guarantee::ValueL { l }));
+                guarantees
+            }
+            Model::Bucketized => Vec::new(),
+        };
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+        guarantees
+    }
+
+    /// Kinds of the checks that do not hold.
+    pub fn failed(&self) -> Vec<&'static str> {
+        self.verdict().failed().map(|check| check.kind).collect()
+    }
+
+    /// The check of a kind; the first.
+    pub fn check(&self, kind: &str) -> Check {
+        let verdict = self.verdict();
+        let found = verdict.checks.iter().find(|check| check.kind == kind);
+        found.unwrap_or_else(|| panic!("{kind} is checked")).clone()
+    }
+
+    /// What a check attains.
+    pub fn attained(&self, kind: &str) -> Option<f64> {
+        self.check(kind).attained
+    }
+}
+
+pub fn fingerprints(k_group: u32, value_l: u32, qid_conflict: QidConflict) -> Model {
+    Model::Fingerprints {
+        k_group: K::new(k_group).expect("a k"),
+        value_l: L::new(value_l).expect("an l"),
+        qid_conflict,
+    }
+}
+
+fn categories(cells: impl Iterator<Item = &'static str>) -> ChunkColumn {
+    let cells: Vec<&str> = cells.collect();
+    let mut labels = cells.clone();
+    labels.sort_unstable();
+    labels.dedup();
+    let codes = cells
+        .iter()
+        .map(|cell| labels.binary_search(cell).unwrap() as u32);
+    ChunkColumn::Category {
+        codes: codes.collect(),
+        labels: labels.into_iter().collect(),
+    }
+}
+
+fn decode(text: &str) -> PublishedTable {
+    use AttributeType::{Categorical, Integer};
+    use Content::{Fingerprint, Generalized, Group};
+    let contents = [
+        (Group, None),
+        (Generalized, Some(Integer)),
+        (Generalized, Some(Categorical)),
+        (Generalized, Some(Categorical)),
+        (Fingerprint, Some(Categorical)),
+        (Fingerprint, Some(Categorical)),
+    ];
+    let names = text.lines().next().expect("a header").split(',');
+    let columns: Vec<ColumnDescription> = names
+        .zip(contents)
+        .map(|(name, (content, kind))| ColumnDescription {
+            name: name.into(),
+            content,
+            kind,
+            types: std::collections::BTreeMap::new(),
+            masked: false,
+        })
+        .collect();
+    let mut decoder = CsvDecoder::new(&columns);
+    decoder
+        .piece(text.as_bytes())
+        .expect("the text is canonical");
+    decoder.finish("persons").expect("the table is whole")
+}
