@@ -1,0 +1,181 @@
+//! `rmr`: (k, k^m)-anonymity of quasi-identifiers and sets of values.
+//!
+//! Persons are published in clusters of at least K that look the same on
+//! quasi-identifiers; inside a cluster every combination of at most m
+//! published values belongs to at least K of its members. README.md beside
+//! this file has the paper, the promise and the algorithm as built.
+//!
+//! | step | file | result |
+//! |---|---|---|
+//! | 1 | `bounds`, `index`, `cluster` | clusters of near persons |
+//! | 2 | `merge`, `choose` | clusters merged while quasi-identifiers lose at most delta |
+//! | 3 | `itemsets` | the published node of every item of a cluster |
+//! | around | `plan`, `gather`, `answer` | who is left out, or why nothing can be published |
+
+mod answer;
+mod bounds;
+mod choose;
+mod cluster;
+mod describe;
+mod gather;
+mod index;
+mod itemsets;
+mod merge;
+mod params;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+pub use params::{M_MAX, Params};
+
+use rustc_hash::FxHashMap;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::one_to_many::persons::Persons;
+use crate::engine::one_to_many::publish::Layout;
+use crate::engine::one_to_many::trees::Trees;
+use crate::microdata::{Multiplicity, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::{Guarantee, Release};
+
+use plan::{Frame, Plan};
+
+/// Number of steps that progress counts.
+const STEPS: u32 = 5;
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Order of persons, which breaks ties.
+    pub const ORDER: u32 = 1;
+    /// Numbers and order of what is published.
+    pub const PUBLISH: u32 = 2;
+}
+
+/// Publishes a table of many records a subject by clusters and generalized
+/// sets (`[RMR]` RMERGE).
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences. The
+/// table is `persons`, one row a subject. Runs in rayon's current pool; the
+/// result does not depend on the number of threads.
+///
+/// Errors: `InvalidParameter` for a dataset with one record a subject or
+/// records that disagree, `Infeasible` with the strongest parameter that would
+/// hold, `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    check(table, requirements, params)?;
+    context.progress.report(1, STEPS, "gather", 0.0);
+    let persons = Persons::gather(table, requirements, params.qid_conflict)?;
+    let trees = Trees::new(&persons.sensitive, None);
+    context.check()?;
+    let frame = Frame {
+        persons: &persons,
+        trees: &trees,
+        k: requirements.policy().k.get(),
+        m: params.m,
+        delta: params.delta,
+        context,
+    };
+    let plan = answer::plan_or_answer(&frame, params.max_excluded)?;
+    context.progress.report(5, STEPS, "publish", 0.0);
+    let (table, lineage) = publish(&frame, &plan);
+    context.check()?;
+    let unsatisfiable = plan.unsatisfiable.iter();
+    let unsatisfiable = unsatisfiable.map(|&person| persons.subjects[person as usize]);
+    Ok(Release {
+        tables: vec![table],
+        lineage,
+        guarantees: guarantees(requirements.policy(), params.m),
+        adversary: adversary(params.m),
+        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
+        excluded: (persons.opted_out + plan.unsatisfiable.len()) as u64,
+        unsatisfiable: unsatisfiable.collect(),
+    })
+}
+
+fn adversary(m: u32) -> String {
+    let values = if m == 1 { "value" } else { "values" };
+    format!(
+        "knows every quasi-identifier value of everyone, who is in the table, and up to {m} \
+         sensitive {values} of a person"
+    )
+}
+
+const NOT_PROTECTED: [&str; 4] = [
+    "values that all who share a cluster, or a combination of values in it, have in common, for \
+     subjects who asked for no max_leakage",
+    "adversaries who know more sensitive values of a person than m",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
+    params.policy(table.schema())?;
+    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
+        parameter: parameter.into(),
+        reason: reason.into(),
+    };
+    if table.schema().multiplicity() != Multiplicity::Many {
+        let reason = "rmr takes datasets with many records a subject (multiplicity many)";
+        return Err(invalid("engine", reason));
+    }
+    if requirements.records() != table.records() {
+        return Err(invalid("requirements", "belong to another table"));
+    }
+    Ok(())
+}
+
+fn publish(
+    frame: &Frame<'_>,
+    plan: &Plan,
+) -> (crate::release::PublishedTable, crate::release::Lineage) {
+    let mut fingerprints: Vec<Vec<u32>> = Vec::new();
+    let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    let mut fingerprint_of = vec![0; frame.persons.len()];
+    let mut nodes = Vec::new();
+    for (members, cut) in &plan.clusters {
+        for &person in members {
+            cut.fingerprint(frame.persons.items(person), &mut nodes);
+            let number = match numbers.get(&nodes) {
+                Some(&number) => number,
+                None => {
+                    let number = fingerprints.len() as u32;
+                    fingerprints.push(nodes.clone());
+                    numbers.insert(nodes.clone(), number);
+                    number
+                }
+            };
+            fingerprint_of[person as usize] = number;
+        }
+    }
+    let groups = plan.clusters.iter().map(|(members, _)| &members[..]);
+    let layout = Layout {
+        persons: frame.persons,
+        trees: frame.trees,
+        groups: &groups.collect::<Vec<_>>(),
+        fingerprint_of: &fingerprint_of,
+        fingerprints: &fingerprints,
+    };
+    layout.publish(frame.context, stage::PUBLISH)
+}
+
+fn guarantees(policy: &Policy, m: u32) -> Vec<Guarantee> {
+    let k = policy.k.get();
+    let scope = "subjects of a group".into();
+    let mut guarantees = vec![
+        Guarantee::KAnonymity { k, scope },
+        Guarantee::KmAnonymity { k, m },
+    ];
+    if policy.apply_preferences {
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+    }
+    guarantees
+}

@@ -1,0 +1,6 @@
+//! The engine on made-up persons: its parts against plain versions of
+//! themselves, and whole plans against their promise.
+
+mod made;
+mod parts;
+mod whole;
