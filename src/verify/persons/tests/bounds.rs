@@ -108,6 +108,62 @@ fn terms_about_any_one_sensitive_attribute_count() {
 }
 
 #[test]
+fn a_subject_s_own_k_counts_groups_and_fingerprints_each() {
+    // Everybody has the same fingerprint: eight share it, four a group.
+    let mut same = Small {
+        k: 1,
+        l: 1,
+        model: fingerprints(1, 1, Hull),
+        ..Small::new()
+    };
+    same.persons = same.persons.replace("resp,{x|y}", "*,*");
+    same.persons = same.persons.replace("skin|stroke", "*");
+    let five = json!({"subject": "p8", "max_reidentification": 0.2});
+    let failed = same.clone().asking(five.clone());
+    assert_eq!(failed.failed(), ["k_anonymity", "linkage", "max_leakage"]);
+    assert!(near(failed.attained("max_leakage"), 1.25));
+    // Group 2 is a group with group 1, and p8 has a fingerprint of their own.
+    let one = Small {
+        model: fingerprints(1, 1, Hull),
+        k: 1,
+        ..one_group()
+    };
+    assert_eq!(
+        one.clone().asking(five.clone()).failed(),
+        ["fingerprint_k", "max_leakage"]
+    );
+    assert!(near(one.asking(five).attained("max_leakage"), 1.25));
+}
+
+/// Everybody in one group; four share each fingerprint.
+fn one_group() -> Small {
+    let mut small = Small::new();
+    let cells = "1,20..55,*,{baker|clerk|nurse}";
+    small.persons = small.persons.replace("1,20..29,West,{baker|clerk}", cells);
+    small.persons = small.persons.replace("2,50..55,*,nurse", cells);
+    small
+}
+
+#[test]
+fn shares_of_values_are_decided_in_integers() {
+    // Without p7 three of eight had a stroke: 3 · 3 is more than 8 by one.
+    let mut small = Small {
+        k: 1,
+        ..one_group()
+    };
+    for record in &mut small.records {
+        if record.0 == "p7" {
+            record.4 = "burn";
+        }
+    }
+    small.persons = small.persons.replacen("skin|stroke", "skin", 1);
+    assert_eq!(small.failed(), [""; 0]);
+    assert_eq!(small.attained("value_l"), Some(2.0));
+    small.model = fingerprints(4, 3, Hull);
+    assert_eq!(small.failed(), ["value_l"]);
+}
+
+#[test]
 fn groups_that_look_the_same_are_one_group_too() {
     // The second group, dressed as the first: everybody is of one look.
     let mut small = Small::new();
@@ -160,7 +216,8 @@ fn a_look_that_joins_groups_must_be_diverse_for_every_member() {
     }
     small.k = 1;
     small.l = 1;
-    small.model = fingerprints(4, 1, Hull);
+    // Every drug is x: a root above one value is no value that is published.
+    small.model = fingerprints(4, 2, Hull);
     let row = |group, disease| format!("{group},20,Bergen,baker,{disease},*\n");
     let rows = [
         row(1, "resp"),

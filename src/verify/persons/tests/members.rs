@@ -133,6 +133,10 @@ fn what_is_no_fingerprint_is_named_and_read_as_nothing() {
         Cell::Items(Vec::new()),
         Cell::Items(vec![crate::release::Item::Union(vec!["a1".into()])]),
         Cell::Items(vec![crate::release::Item::Union(Vec::new())]),
+        Cell::Items(vec![crate::release::Item::Union(vec![
+            "a2".into(),
+            "a1".into(),
+        ])]),
     ] {
         let read = trees.read(tree, &cell);
         assert_eq!(read.fault, Some(Fault::Unknown));

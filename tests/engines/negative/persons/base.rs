@@ -149,7 +149,8 @@ fn records(random: &mut Random) -> Vec<Record> {
     records
 }
 
-fn source(random: &mut Random) -> Table {
+/// The visits of all subjects.
+pub fn source(random: &mut Random) -> Table {
     let document = json!({
         "name": "visits", "subject_key": "patient", "multiplicity": "many",
         "attributes": [

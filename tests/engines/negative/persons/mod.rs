@@ -7,6 +7,7 @@ mod claims;
 mod fingerprints;
 mod garbage;
 mod identifiers;
+mod made;
 mod rows;
 
 use std::collections::BTreeMap;
