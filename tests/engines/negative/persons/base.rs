@@ -355,6 +355,43 @@ pub fn least(table: &Table, name: &str, codes: &[Code]) -> Cell {
     }
 }
 
+/// One column behind the groups.
+fn column(
+    table: &Table,
+    name: &str,
+    rule: QidConflict,
+    rows: &[(SubjectIndex, usize)],
+) -> PublishedColumn {
+    let attribute = table.schema().find(name).unwrap();
+    let (content, kind, cells): (_, _, Vec<Cell>) = match name {
+        "disease" | "drug" => {
+            let cells = rows.iter().map(|&(subject, _)| {
+                let (diseases, drugs) = KINDS[born(table, subject) % KINDS.len()];
+                published(if name == "drug" { drugs } else { diseases })
+            });
+            let kind = Some(AttributeType::Categorical);
+            (Content::Fingerprint, kind, cells.collect())
+        }
+        _ => {
+            let of_group = (0..GROUPS).map(|group| {
+                let members = rows.iter().filter(|row| row.1 == group);
+                let codes = members.flat_map(|row| counting(table, name, rule, row.0));
+                least(table, name, &codes.collect::<Vec<Code>>())
+            });
+            let of_group: Vec<Cell> = of_group.collect();
+            let cells = rows.iter().map(|&(_, group)| of_group[group].clone());
+            let kind = table.schema().attribute(attribute).kind;
+            (Content::Generalized, kind, cells.collect())
+        }
+    };
+    PublishedColumn {
+        name: name.into(),
+        content,
+        kind,
+        cells: dictionary(cells),
+    }
+}
+
 /// A valid release.
 pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
     let mut random = Random::seed_from_u64(seed);
@@ -374,41 +411,10 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
     }];
     let all = SubjectRecords::of(&table);
     assert_eq!(all.subjects(), GROUPS * GROUP_SIZE + 1);
-    for name in [
+    let names = [
         "age", "city", "job", "disease", "weight", "drug", "admitted",
-    ] {
-        let kind = table
-            .schema()
-            .attribute(table.schema().find(name).unwrap())
-            .kind;
-        let (content, kind, cells) = match name {
-            "disease" | "drug" => {
-                let cells = rows.iter().map(|&(subject, _)| {
-                    let (diseases, drugs) = KINDS[born(&table, subject) % KINDS.len()];
-                    published(if name == "drug" { drugs } else { diseases })
-                });
-                let kind = Some(AttributeType::Categorical);
-                (Content::Fingerprint, kind, cells.collect::<Vec<Cell>>())
-            }
-            _ => {
-                let of_group: Vec<Cell> = (0..GROUPS)
-                    .map(|group| {
-                        let members = rows.iter().filter(|row| row.1 == group);
-                        let codes = members.flat_map(|row| counting(&table, name, rule, row.0));
-                        least(&table, name, &codes.collect::<Vec<Code>>())
-                    })
-                    .collect();
-                let cells = rows.iter().map(|&(_, group)| of_group[group].clone());
-                (Content::Generalized, kind, cells.collect())
-            }
-        };
-        columns.push(PublishedColumn {
-            name: name.into(),
-            content,
-            kind,
-            cells: dictionary(cells),
-        });
-    }
+    ];
+    columns.extend(names.map(|name| column(&table, name, rule, &rows)));
     let release = Release {
         tables: vec![PublishedTable {
             name: "persons".into(),

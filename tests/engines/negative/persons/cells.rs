@@ -13,6 +13,14 @@ const COVER: &str = "cells_cover_their_source";
 const SPAN: &str = "cells_span_their_group";
 
 pub fn corruptions() -> Vec<Corruption> {
+    let mut all = numbers();
+    all.extend(categories());
+    all.extend(places());
+    all
+}
+
+/// Intervals that are not the least ones.
+fn numbers() -> Vec<Corruption> {
     vec![
         corruption("narrow an interval", &[COVER, SPAN], |case, random| {
             interval(case, random, (1, 0))
@@ -44,6 +52,12 @@ pub fn corruptions() -> Vec<Corruption> {
                 _ => None,
             })
         }),
+    ]
+}
+
+/// Nodes and sets that are not the least ones.
+fn categories() -> Vec<Corruption> {
+    vec![
         corruption(
             "replace the root by a child",
             &[COVER, SPAN],
@@ -97,6 +111,12 @@ pub fn corruptions() -> Vec<Corruption> {
                 whole_group(case, random, name, |_| Some(Cell::Date(0, 1)))
             },
         ),
+    ]
+}
+
+/// Right cells in the wrong place.
+fn places() -> Vec<Corruption> {
+    vec![
         corruption(
             "change the cell of one person",
             &["groups_look_alike"],

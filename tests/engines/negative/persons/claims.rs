@@ -15,12 +15,15 @@ use super::is_rmr;
 const CLAIMS: &[&str] = &["claims_match_policy"];
 
 pub fn corruptions() -> Vec<Corruption> {
-    let mut all = manifests();
+    let mut all = guarantees();
+    all.extend(counts());
+    all.extend(descriptions());
     all.extend(floors());
     all
 }
 
-fn manifests() -> Vec<Corruption> {
+/// Claims that are not those of the policy.
+fn guarantees() -> Vec<Corruption> {
     vec![
         corruption("claim more", CLAIMS, |case, random| claim(case, random, 1)),
         corruption("claim less", CLAIMS, |case, random| claim(case, random, -1)),
@@ -45,6 +48,12 @@ fn manifests() -> Vec<Corruption> {
                 Done::Keep
             },
         ),
+    ]
+}
+
+/// Counts that are not those of the release, and texts of the manifest.
+fn counts() -> Vec<Corruption> {
+    vec![
         corruption("name nobody as the adversary", CLAIMS, |case, _| {
             case.manifest.adversary = " ".into();
             Done::Keep
@@ -73,6 +82,12 @@ fn manifests() -> Vec<Corruption> {
             case.manifest.tables[0].rows -= 1;
             Done::Keep
         }),
+    ]
+}
+
+/// Digests, columns and names that are not those of the release.
+fn descriptions() -> Vec<Corruption> {
+    vec![
         corruption("change the digest", &["table_digests"], |case, random| {
             let digest = &mut case.manifest.tables[0].sha256;
             let at = random.random_range(0..digest.len());

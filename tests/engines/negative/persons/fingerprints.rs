@@ -15,14 +15,15 @@ const WELL_FORMED: &str = "fingerprints_well_formed";
 const ANTICHAINS: &str = "fingerprints_are_antichains";
 
 pub fn corruptions() -> Vec<Corruption> {
-    let mut all = members();
+    let mut all = strangers();
+    all.extend(relatives());
     all.extend(texts());
     all.extend(guarantees());
     all
 }
 
-/// Members that are wrong about their subject, or about each other.
-fn members() -> Vec<Corruption> {
+/// Members that are wrong about their subject.
+fn strangers() -> Vec<Corruption> {
     vec![
         corruption("swap the fingerprints of two rows", &[COVER, INVENT], swap),
         corruption(
@@ -47,6 +48,12 @@ fn members() -> Vec<Corruption> {
                 )
             },
         ),
+    ]
+}
+
+/// Members that are wrong about each other.
+fn relatives() -> Vec<Corruption> {
+    vec![
         corruption(
             "put a parent next to its child",
             &[ANTICHAINS],

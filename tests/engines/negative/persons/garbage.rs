@@ -11,6 +11,14 @@ const COLUMNS: &[&str] = &["tables_and_columns"];
 const BROKEN: &[&str] = &["tables_and_columns", "k_anonymity", "max_leakage"];
 
 pub fn corruptions() -> Vec<Corruption> {
+    let mut all = tables();
+    all.extend(contents());
+    all.extend(subjects());
+    all
+}
+
+/// Tables and columns that are not the published ones.
+fn tables() -> Vec<Corruption> {
     vec![
         corruption("drop a column of persons", BROKEN, |case, random| {
             let columns = &mut case.published_mut("persons").columns;
@@ -50,6 +58,12 @@ pub fn corruptions() -> Vec<Corruption> {
                 Done::Seal
             },
         ),
+    ]
+}
+
+/// Columns that hold nonsense.
+fn contents() -> Vec<Corruption> {
+    vec![
         corruption(
             "cut a column of persons short",
             &["tables_and_columns", "table_digests"],
@@ -100,6 +114,12 @@ pub fn corruptions() -> Vec<Corruption> {
                 Done::Seal
             },
         ),
+    ]
+}
+
+/// Lineages of nobody.
+fn subjects() -> Vec<Corruption> {
+    vec![
         corruption(
             "lose the lineage of persons",
             &["every_subject_once"],

@@ -9,6 +9,14 @@ use super::base::{counting, least, terms};
 use super::{is_rmr, rule};
 
 pub fn corruptions() -> Vec<Corruption> {
+    let mut all = members();
+    all.extend(presence());
+    all.extend(order());
+    all
+}
+
+/// Persons in the wrong group.
+fn members() -> Vec<Corruption> {
     vec![
         corruption(
             "move a person to another group",
@@ -33,6 +41,12 @@ pub fn corruptions() -> Vec<Corruption> {
             &["km_anonymity"],
             tear,
         ),
+    ]
+}
+
+/// Persons who are there twice, or not, or as somebody else.
+fn presence() -> Vec<Corruption> {
+    vec![
         corruption("drop a row", &["every_subject_once"], drop_row),
         corruption(
             "drop a row, not its lineage",
@@ -68,6 +82,12 @@ pub fn corruptions() -> Vec<Corruption> {
             &["exclusions_honoured"],
             publish_excluded,
         ),
+    ]
+}
+
+/// Order and numbers that tell something.
+fn order() -> Vec<Corruption> {
+    vec![
         corruption(
             "sort the rows as the source is",
             &["row_order_independent"],
