@@ -9,6 +9,7 @@ mod differential;
 mod handmade;
 mod lgb;
 mod made;
+mod many;
 mod measures;
 mod naive;
 mod negative;

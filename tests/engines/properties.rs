@@ -6,7 +6,7 @@
 //! fails. The number of cases is `VIZARD_PROPERTY_CASES`.
 
 mod answers;
-mod scenario;
+pub mod scenario;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};

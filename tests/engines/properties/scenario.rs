@@ -60,7 +60,8 @@ const NAMES: [&str; 8] = [
     "kind",
 ];
 
-fn one_of<T: Clone>(from: &[T], random: &mut ChaCha12Rng) -> T {
+/// One of several, each as likely.
+pub fn one_of<T: Clone>(from: &[T], random: &mut ChaCha12Rng) -> T {
     from[random.random_range(0..from.len())].clone()
 }
 
@@ -118,7 +119,8 @@ impl Scenario {
     }
 }
 
-fn reorder(column: &ChunkColumn, order: &[usize]) -> ChunkColumn {
+/// The cells at these positions, in this order.
+pub fn reorder(column: &ChunkColumn, order: &[usize]) -> ChunkColumn {
     fn pick<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
         order.iter().map(|&at| all[at]).collect()
     }
@@ -162,6 +164,16 @@ fn attribute(
         "identifier",
     ];
     let role = one_of(&roles, random);
+    attribute_of((name, role), records, hierarchies, random)
+}
+
+/// One attribute of a role and its column.
+pub fn attribute_of(
+    (name, role): (&str, &str),
+    records: usize,
+    hierarchies: &mut HierarchySet,
+    random: &mut ChaCha12Rng,
+) -> (Value, ChunkColumn) {
     if role == "identifier" {
         let texts: Vec<String> = (0..records).map(|at| format!("{name}-{at}")).collect();
         let column = ChunkColumn::Text(texts.iter().map(String::as_str).collect());

@@ -1,0 +1,5 @@
+//! Engines for subjects with many records: `one_to_many` and its comparator.
+
+mod handmade;
+mod properties;
+mod scenario;
