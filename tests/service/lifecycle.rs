@@ -11,12 +11,12 @@ use super::common;
 use super::common::process::{ServerProcess, client_of, job_when};
 
 /// A store for one test: embedded, or a database on the test cluster.
-struct Place {
+pub struct Place {
     folder: TempDir,
     url: String,
 }
 
-fn places() -> Vec<Place> {
+pub fn places() -> Vec<Place> {
     let folder = || tempfile::tempdir().expect("a temporary folder");
     let embedded = folder();
     let url = format!("sqlite:{}", embedded.path().join("vizard.db").display());
@@ -34,7 +34,7 @@ fn places() -> Vec<Place> {
 }
 
 impl Place {
-    fn serve(&self, extra: &[&str]) -> ServerProcess {
+    pub fn serve(&self, extra: &[&str]) -> ServerProcess {
         ServerProcess::start(&self.url, self.folder.path(), extra)
     }
 }

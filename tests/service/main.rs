@@ -5,6 +5,7 @@ mod api;
 mod common;
 mod leases;
 mod lifecycle;
+mod many;
 mod openapi;
 mod store;
 
