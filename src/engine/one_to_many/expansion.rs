@@ -213,7 +213,7 @@ impl<'a> Expander<'a> {
     fn pool_small_sets(&mut self, members: &[u32]) {
         let k = self.material.k;
         let mut is_pooled = vec![false; self.sets.len()];
-        for set in POOL + 1..self.sets.len() {
+        for (set, is_pooled) in is_pooled.iter_mut().enumerate().skip(POOL + 1) {
             let found = self.sets[set];
             if !found.is_hidden && found.size >= found.k {
                 continue;
@@ -221,7 +221,7 @@ impl<'a> Expander<'a> {
             if !found.is_hidden && found.size >= k {
                 self.leave_strict(set as u32, members);
             }
-            is_pooled[set] = self.sets[set].size < k || found.is_hidden;
+            *is_pooled = self.sets[set].size < k || found.is_hidden;
         }
         for set in &mut self.set_of {
             if is_pooled[*set as usize] {

@@ -5,7 +5,8 @@
 //! - there are at least K persons, for fingerprints and for groups;
 //! - the most frequent published fingerprint × L ≤ persons.
 //!
-//! A person whose own k or l breaks a condition leaves, strictest first;
+//! A person whose own k or l breaks a condition, or makes a fingerprint too
+//! frequent for the job's l, leaves, strictest first;
 //! Partition is repeated until nobody leaves. A condition that fails on the
 //! job's own parameters is a [`Refusal`]. Values too frequent for `value_l`
 //! are never published exactly.
@@ -113,6 +114,15 @@ fn prepare_on(
         let fingerprints = partition(material, present.clone(), context)?;
         let largest = u64::from(fingerprints.largest());
         if largest * u64::from(params.l.get()) > left {
+            if leave_by_frequent_k(
+                persons,
+                params,
+                &fingerprints,
+                &mut present,
+                &mut unsatisfiable,
+            ) {
+                continue;
+            }
             return Err(Failure::Refused(Refusal::TooFrequent { largest, of: left }));
         }
         let before = unsatisfiable.len();
@@ -140,6 +150,29 @@ fn budget(unsatisfiable: &[u32], of: u64, params: &Params) -> Option<Refusal> {
 /// Whoever asks for more persons than there are leaves, strictest first.
 fn leave_by_k(persons: &Persons<'_>, present: &mut Vec<u32>, gone: &mut Vec<u32>) {
     leave(present, gone, &persons.k, |k, left| u64::from(k) <= left);
+}
+
+/// Whoever has the most frequent fingerprint and asks for a k beyond the
+/// job's may be why it is so frequent: the strictest of them leave, an eighth
+/// at a time. False if there is none.
+fn leave_by_frequent_k(
+    persons: &Persons<'_>,
+    params: &Params,
+    fingerprints: &Fingerprints,
+    present: &mut Vec<u32>,
+    gone: &mut Vec<u32>,
+) -> bool {
+    let largest = fingerprints.largest();
+    let is_strict = |person: &&u32| {
+        let fingerprint = fingerprints.of_person[**person as usize] as usize;
+        fingerprints.sizes[fingerprint] == largest && persons.k[**person as usize] > params.k.get()
+    };
+    let mut strict: Vec<u32> = present.iter().filter(is_strict).copied().collect();
+    strict.sort_by_key(|&person| std::cmp::Reverse(persons.k[person as usize]));
+    strict.truncate(strict.len().div_ceil(8));
+    present.retain(|person| !strict.contains(person));
+    gone.extend(&strict);
+    !strict.is_empty()
 }
 
 /// Whoever asks for more than the most frequent fingerprint allows leaves,

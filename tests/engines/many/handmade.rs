@@ -139,8 +139,8 @@ fn a_fingerprint_that_one_in_three_has_cannot_be_4_diverse() {
 #[test]
 fn personal_terms_bound_group_and_fingerprint() {
     let wishes = json!([
-        {"subject": "Ann", "max_reidentification": 0.2},
-        {"subject": "Gina", "max_leakage": 0.2},
+        {"subject": "Ann", "max_reidentification": 0.34},
+        {"subject": "Gina", "max_leakage": 0.34},
         {"subject": "Hugo", "exclude": true},
     ]);
     let parameters = json!({"k": 2, "l": 2, "max_excluded": 0.0});
@@ -149,7 +149,22 @@ fn personal_terms_bound_group_and_fingerprint() {
     let found = fingerprints(&case);
     assert!(!found.contains_key("Hugo"));
     let shared = found.values().filter(|text| **text == found["Ann"]).count();
-    assert!(shared >= 5, "{found:?}");
+    assert!(shared >= 3, "{found:?}");
+}
+
+#[test]
+fn a_personal_k_that_makes_a_fingerprint_too_frequent_blocks_nobody_else() {
+    // Five of ten would have to share Ann's fingerprint: too many for l = 3.
+    let wishes = json!([{"subject": "Ann", "max_reidentification": 0.2}]);
+    let parameters = |budget: f64| json!({"k": 2, "l": 3, "max_excluded": budget});
+    let case = publish(patients(RECORDS), parameters(0.1), wishes.clone()).unwrap();
+    assert_eq!(case.manifest.excluded, 1);
+    assert!(!fingerprints(&case).contains_key("Ann"));
+    let refused = publish(patients(RECORDS), parameters(0.0), wishes);
+    let Err(EngineError::Infeasible(answer)) = refused else {
+        panic!("nobody may leave");
+    };
+    assert_eq!(answer.parameter, "max_excluded");
 }
 
 #[test]
