@@ -9,11 +9,18 @@ use super::trees::Trees;
 pub(super) struct Conditions<'a> {
     persons: &'a Persons<'a>,
     fingerprints: &'a Fingerprints,
-    k_group: u32,
-    value_l: u32,
+    floors: Floors,
     /// Exactly published values of each fingerprint; empty without `value_l`.
     values: Vec<Vec<u32>>,
     nodes: usize,
+}
+
+/// What the job asks of every group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Floors {
+    pub k_group: u32,
+    pub l: u32,
+    pub value_l: u32,
 }
 
 /// Counts, all zero between uses.
@@ -29,13 +36,13 @@ impl<'a> Conditions<'a> {
         persons: &'a Persons<'a>,
         fingerprints: &'a Fingerprints,
         trees: &Trees,
-        (k_group, value_l): (u32, u32),
+        floors: Floors,
     ) -> Self {
         let is_value = |node: &u32| {
             let node = trees.node(*node);
             node.first == node.last
         };
-        let values = match value_l {
+        let values = match floors.value_l {
             1 => Vec::new(),
             _ => fingerprints
                 .nodes
@@ -46,8 +53,7 @@ impl<'a> Conditions<'a> {
         Self {
             persons,
             fingerprints,
-            k_group,
-            value_l,
+            floors,
             values,
             nodes: trees.len(),
         }
@@ -67,10 +73,10 @@ impl<'a> Conditions<'a> {
     /// Whether these persons may be a group.
     pub fn hold(&self, group: &[u32], counts: &mut Counts) -> bool {
         let size = group.len() as u64;
-        if size < u64::from(self.k_group) {
+        if size < u64::from(self.floors.k_group) {
             return false;
         }
-        let (mut most, mut k, mut l) = (0_u32, 1, 1);
+        let (mut most, mut k, mut l) = (0_u32, 1, self.floors.l);
         for &person in group {
             let person = person as usize;
             let count = &mut counts.of_fingerprint[self.fingerprints.of_person[person] as usize];
@@ -103,6 +109,6 @@ impl<'a> Conditions<'a> {
         for &value in group.iter().flat_map(values) {
             counts.of_value[value as usize] = 0;
         }
-        u64::from(most) * u64::from(self.value_l) <= group.len() as u64
+        u64::from(most) * u64::from(self.floors.value_l) <= group.len() as u64
     }
 }

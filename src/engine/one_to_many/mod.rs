@@ -38,7 +38,7 @@ use crate::release::{Guarantee, Release};
 use super::context::RunContext;
 use super::error::EngineError;
 
-use conditions::Conditions;
+use conditions::{Conditions, Floors};
 use persons::Persons;
 use prepare::{Failure, Prepared, prepare};
 use publish::Layout;
@@ -130,7 +130,11 @@ fn groups(
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<Vec<usize>, EngineError> {
-    let floors = (params.k_group()?.get(), params.value_l.get());
+    let floors = Floors {
+        k_group: params.k_group()?.get(),
+        l: params.l.get(),
+        value_l: params.value_l.get(),
+    };
     let conditions = Conditions::new(persons, &prepared.fingerprints, &prepared.trees, floors);
     let space = Space::new(persons);
     let mut order: Vec<usize> = (0..space.axes.len()).collect();

@@ -45,8 +45,8 @@ pub(super) struct Persons<'a> {
     items: Vec<u32>,
     /// The k that each person asks for themself; 1 for none.
     pub k: Vec<u32>,
-    /// The l of each person: the stricter of job and subject, over all
-    /// sensitive attributes.
+    /// The l that each person asks for themself, over all sensitive
+    /// attributes; 1 for none.
     pub l: Vec<u32>,
     /// Subjects who asked to be left out.
     pub opted_out: usize,
@@ -79,7 +79,7 @@ impl<'a> Persons<'a> {
                 .collect(),
             l: subjects
                 .iter()
-                .map(|&subject| terms(subject).l.iter().copied().max().unwrap_or(1))
+                .map(|&subject| terms(subject).own.l.iter().copied().max().unwrap_or(1))
                 .collect(),
             subjects,
         };
