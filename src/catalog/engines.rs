@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::{EngineError, RunContext, lgb, one_to_many};
+use crate::engine::one_to_many::{self, rmr};
+use crate::engine::{EngineError, RunContext, lgb};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
@@ -14,6 +15,8 @@ pub enum Engine {
     Lgb(lgb::Params),
     /// 1:M-generalization with (k, l)-diversity.
     OneToMany(one_to_many::Params),
+    /// (k, k^m)-anonymity of quasi-identifiers and sets of values.
+    Rmr(rmr::Params),
 }
 
 impl Engine {
@@ -24,6 +27,7 @@ impl Engine {
         let engine = match name {
             "lgb" => Self::Lgb(read(parameters)?),
             "one_to_many" => Self::OneToMany(read(parameters)?),
+            "rmr" => Self::Rmr(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
                     parameter: "engine".into(),
@@ -41,6 +45,7 @@ impl Engine {
         match self {
             Self::Lgb(_) => "lgb",
             Self::OneToMany(_) => "one_to_many",
+            Self::Rmr(_) => "rmr",
         }
     }
 
@@ -49,6 +54,7 @@ impl Engine {
         let written = match self {
             Self::Lgb(parameters) => serde_json::to_value(parameters),
             Self::OneToMany(parameters) => serde_json::to_value(parameters),
+            Self::Rmr(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
         written.unwrap_or(Value::Null)
@@ -59,6 +65,7 @@ impl Engine {
         match self {
             Self::Lgb(parameters) => parameters.policy(schema),
             Self::OneToMany(parameters) => parameters.policy(schema),
+            Self::Rmr(parameters) => parameters.policy(schema),
         }
     }
 
@@ -74,13 +81,14 @@ impl Engine {
             Self::OneToMany(parameters) => {
                 one_to_many::run(table, requirements, parameters, context)
             }
+            Self::Rmr(parameters) => rmr::run(table, requirements, parameters, context),
         }
     }
 
     fn check_multiplicity(&self, schema: &Schema) -> Result<(), EngineError> {
         let wanted = match self {
             Self::Lgb(_) => Multiplicity::One,
-            Self::OneToMany(_) => Multiplicity::Many,
+            Self::OneToMany(_) | Self::Rmr(_) => Multiplicity::Many,
         };
         if schema.multiplicity() == wanted {
             return Ok(());
@@ -124,5 +132,14 @@ pub fn descriptions() -> Value {
         "tables": ["persons"],
         "papers": ["Anonymizing 1:M microdata with high utility"],
         "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "rmr",
+        "title": "(k, k^m)-anonymity of quasi-identifiers and sets of values",
+        "multiplicity": "many",
+        "parameters": rmr::Params::json_schema(),
+        "guarantees": ["k_anonymity", "km_anonymity", "max_leakage"],
+        "tables": ["persons"],
+        "papers": ["Anonymizing data with relational and transaction attributes"],
+        "adversary": "knows every quasi-identifier value of everyone, who is in the table, and up to m sensitive values of a person",
     }])
 }

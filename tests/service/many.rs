@@ -115,6 +115,18 @@ async fn a_long_table_is_published_with_one_row_a_subject() {
 }
 
 #[tokio::test]
+async fn the_comparator_publishes_the_same_long_table() {
+    for place in places() {
+        let server = place.serve(&[]);
+        let dataset = upload(&server).await;
+        let parameters = json!({"k": 5, "m": 2, "delta": 0.7, "max_excluded": 0.1});
+        let job = json!({"engine": "rmr", "parameters": parameters});
+        let release = publish(&server, &dataset, job).await;
+        assert_eq!(release["manifest"]["engine"], "rmr");
+    }
+}
+
+#[tokio::test]
 async fn a_long_table_is_no_table_of_the_other_engine() {
     for place in places() {
         let server = place.serve(&[]);

@@ -22,6 +22,7 @@ mod partition;
 mod persons;
 mod prepare;
 mod publish;
+pub mod rmr;
 mod space;
 mod split;
 mod strongest;

@@ -92,7 +92,7 @@ fn is_true(scenario: &Scenario, seed: u64, first: Infeasible) -> Result<(), Test
             return Ok(());
         };
         parameters[answer.parameter] = match answer.parameter {
-            "max_excluded" => json!(value),
+            "max_excluded" | "delta" => json!(value),
             _ => json!(value as u64),
         };
         match publish(scenario, &parameters, seed) {
@@ -124,6 +124,16 @@ fn threads_do_not_matter(engine: &'static str, plan: Plan) -> Result<(), TestCas
 #[test]
 fn every_run_of_one_to_many_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     for_plans(200, |plan| ends_well("one_to_many", plan));
+}
+
+#[test]
+fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
+    for_plans(200, |plan| ends_well("rmr", plan));
+}
+
+#[test]
+fn one_thread_and_three_give_the_same_release_of_rmr() {
+    for_plans(40, |plan| threads_do_not_matter("rmr", plan));
 }
 
 #[test]
