@@ -148,6 +148,16 @@ impl Layout<'_> {
     }
 }
 
+/// What a group looks like: the text of its cells.
+pub(super) fn look(persons: &Persons<'_>, group: &[u32]) -> String {
+    let mut text = String::new();
+    for quasi in &persons.quasi {
+        cell(quasi, &cover(quasi, group)).text(&mut text);
+        text.push('\0');
+    }
+    text
+}
+
 /// Codes that a group covers: two ends, or every code present.
 #[derive(PartialEq, Eq, Hash, Clone)]
 enum Covered {

@@ -10,7 +10,7 @@
 //! | 1 | `bounds`, `index`, `cluster` | clusters of near persons |
 //! | 2 | `merge`, `choose` | clusters merged while quasi-identifiers lose at most delta |
 //! | 3 | `itemsets` | the published node of every item of a cluster |
-//! | around | `plan`, `gather`, `answer` | who is left out, or why nothing can be published |
+//! | around | `plan`, `gather`, `looks`, `answer` | who is left out, or why nothing can be published |
 
 mod answer;
 mod bounds;
@@ -20,6 +20,7 @@ mod describe;
 mod gather;
 mod index;
 mod itemsets;
+mod looks;
 mod merge;
 mod params;
 mod plan;

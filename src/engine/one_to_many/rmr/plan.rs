@@ -24,6 +24,7 @@ use super::bounds::Space;
 use super::choose::{Choice, Offer, choose, finest};
 use super::cluster::{self, Crowd};
 use super::itemsets::{Cut, Promise, Work};
+use super::looks;
 use super::merge::{Merges, merge};
 use super::{STEPS, stage};
 
@@ -117,12 +118,20 @@ pub(super) fn plan(frame: &Frame<'_>) -> Result<Plan, Failure> {
         rows,
         order,
     };
-    let out = planner.ask_for_too_many();
-    let (out, attempt) = match planner.meet_everybody(&out)? {
-        Ok(held) => held,
-        Err(least) => planner.leave_out_the_strictest(out, least)?,
-    };
-    planner.finish(&attempt, out)
+    let mut out = planner.ask_for_too_many();
+    loop {
+        let (left, attempt) = match planner.meet_everybody(&out)? {
+            Ok(held) => held,
+            Err(least) => planner.leave_out_the_strictest(out, least)?,
+        };
+        let mut plan = planner.finish(&attempt, left)?;
+        let beyond = looks::beyond_their_l(frame.persons, &plan.clusters);
+        if beyond.is_empty() {
+            return Ok(plan);
+        }
+        plan.unsatisfiable.extend(beyond);
+        out = plan.unsatisfiable;
+    }
 }
 
 impl Planner<'_> {
@@ -223,6 +232,7 @@ impl Planner<'_> {
                 .into_iter()
                 .map(|cluster| cluster.into_iter().map(person).collect()),
         );
+        let clusters = looks::joined(frame.persons, clusters);
         report(3, "merge", 0.0);
         let merges = merge(&self.space, &self.rows, &clusters, frame.context)?;
         report(4, "generalize", 0.0);
