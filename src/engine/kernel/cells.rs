@@ -1,8 +1,8 @@
 //! Published cells from codes: what a set of codes of one attribute looks
 //! like once it is published.
 
-use crate::microdata::{Code, Domain, Values};
-use crate::release::Cell;
+use crate::microdata::{Code, CodedColumn, Domain, Values};
+use crate::release::{Cell, Cells};
 
 /// The label of a root that says nothing.
 const ANY: &str = "*";
@@ -47,4 +47,21 @@ pub fn set_cell(values: &[String], codes: &[u32]) -> Cell {
         [one, other] if one == other => Cell::Label(label(one)),
         _ => Cell::Set(codes.iter().map(label).collect()),
     }
+}
+
+/// The exact values of `records`, in their order.
+pub fn exact_cells(column: &CodedColumn, records: impl Iterator<Item = u32>) -> Cells {
+    let mut position = vec![u32::MAX; column.domain.len()];
+    let mut cells = Vec::new();
+    let codes = records.map(|record| {
+        let code = column.codes[record as usize];
+        let position = &mut position[code as usize];
+        if *position == u32::MAX {
+            *position = cells.len() as u32;
+            cells.push(value_cell(&column.domain, code));
+        }
+        *position
+    });
+    let codes = codes.collect();
+    Cells::Dictionary { codes, cells }
 }

@@ -15,23 +15,32 @@
 //! | [`mod@descend`] | splits a set until nothing can be split, on all threads |
 //! | [`eligibility`] | l-eligibility in integers, tallies that follow removals |
 //! | [`groups`] | finished groups and their extremes |
-//! | [`cells`] | published cells from codes |
+//! | [`cells`], [`covers`] | published cells from codes |
+//! | [`present`] | records and columns that are published, with what they ask for |
+//! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
+//! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`place`] | positions in a tree and their random streams |
 
+pub mod acceptance;
 pub mod cells;
 pub mod cover;
+pub mod covers;
 pub mod cut;
 pub mod descend;
 pub mod eligibility;
 pub mod groups;
 pub mod loss;
+pub mod microdata_table;
 pub mod place;
+pub mod present;
 pub mod rows;
 
 pub use cover::{Cover, Space};
+pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};
 pub use eligibility::{Tally, is_eligible};
 pub use groups::Groups;
 pub use loss::Scale;
 pub use place::Place;
+pub use present::Present;
 pub use rows::Rows;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::params::{MAX_EXCLUDED_DEFAULT, MAX_POSTERIOR_DEFAULT, Params};
+use crate::engine::kernel::acceptance::max_excluded_schema;
+
+use super::params::{MAX_POSTERIOR_DEFAULT, Params};
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.
@@ -43,11 +45,7 @@ impl Params {
                     "type": "string", "enum": ["row", "group"], "default": "row",
                     "description": "Whether a bucket is named beside each row or beside each group."
                 },
-                "max_excluded": {
-                    "type": "number", "minimum": 0, "maximum": 1, "default": MAX_EXCLUDED_DEFAULT,
-                    "description": "Largest share of records left out because their subject's terms \
-                                    cannot be met."
-                }
+                "max_excluded": max_excluded_schema()
             }
         })
     }

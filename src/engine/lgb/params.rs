@@ -13,14 +13,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
+use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
 use crate::microdata::{Attribute, AttributeType, Schema};
 use crate::privacy::{K, L, Model, Policy, Protection, Share, T};
 
 /// Largest share of one value in a bucket under t-closeness, unless said.
 pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
-/// Largest share of records left out because their terms cannot be met,
-/// unless said.
-pub const MAX_EXCLUDED_DEFAULT: f64 = 0.02;
 
 /// How groups are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,17 +118,6 @@ pub struct Params {
     pub max_excluded: f64,
 }
 
-fn max_excluded_default() -> f64 {
-    MAX_EXCLUDED_DEFAULT
-}
-
-fn invalid(parameter: impl Into<String>, reason: &str) -> EngineError {
-    EngineError::InvalidParameter {
-        parameter: parameter.into(),
-        reason: reason.into(),
-    }
-}
-
 impl Params {
     /// The floors that these parameters set for a schema, with every
     /// semi-sensitive and sensitive attribute in schema order.
@@ -170,10 +157,7 @@ impl Params {
                 "must be none: refinement is not built yet",
             ));
         }
-        if !(0.0..=1.0).contains(&self.max_excluded) {
-            return Err(invalid("max_excluded", "must be at least 0 and at most 1"));
-        }
-        Ok(())
+        check_max_excluded(self.max_excluded)
     }
 
     fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {

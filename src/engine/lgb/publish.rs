@@ -10,8 +10,8 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::engine::kernel::Groups;
-use crate::engine::kernel::cells::{interval_cell, set_cell, value_cell};
+use crate::engine::kernel::cells::{exact_cells, value_cell};
+use crate::engine::kernel::{Covers, Groups};
 use crate::microdata::{AttributeIndex, Code, Domain, Role, SubjectIndex, Values};
 use crate::microdata::{CodedColumn, RecordIndex};
 use crate::privacy::ProtectedIndex;
@@ -140,7 +140,10 @@ impl<'a> Layout<'a> {
         let described = self.frame.table.schema().attribute(attribute);
         let column = self.frame.column(attribute);
         let (content, cells) = match described.role {
-            Role::Insensitive => (Content::Exact, self.exact_cells(column)),
+            Role::Insensitive => {
+                let records = self.rows.iter().map(|&(at, _)| self.records[at as usize]);
+                (Content::Exact, exact_cells(column, records))
+            }
             _ => (Content::Generalized, self.generalized_cells(column, index)),
         };
         PublishedColumn {
@@ -149,22 +152,6 @@ impl<'a> Layout<'a> {
             kind: described.kind,
             cells,
         }
-    }
-
-    fn exact_cells(&self, column: &CodedColumn) -> Cells {
-        let mut position = vec![u32::MAX; column.domain.len()];
-        let mut cells = Vec::new();
-        let codes = self.rows.iter().map(|&(at, _)| {
-            let code = column.codes[self.records[at as usize] as usize];
-            let position = &mut position[code as usize];
-            if *position == u32::MAX {
-                *position = cells.len() as u32;
-                cells.push(value_cell(&column.domain, code));
-            }
-            *position
-        });
-        let codes = codes.collect();
-        Cells::Dictionary { codes, cells }
     }
 
     fn generalized_cells(&self, column: &CodedColumn, index: Option<ProtectedIndex>) -> Cells {
@@ -307,80 +294,6 @@ fn number_column(
 fn count_equal<E: Copy + PartialEq>(sorted: &[E]) -> Vec<(E, u64)> {
     let equal = sorted.chunk_by(|one, other| one == other);
     equal.map(|run| (run[0], run.len() as u64)).collect()
-}
-
-/// Distinct generalized cells of one column.
-struct Covers<'a> {
-    domain: &'a Domain,
-    cells: Vec<Cell>,
-    by_interval: FxHashMap<(u32, u32), u32>,
-    by_set: FxHashMap<Vec<u32>, u32>,
-    plain: Vec<(Cell, u32)>,
-}
-
-impl<'a> Covers<'a> {
-    fn new(domain: &'a Domain) -> Self {
-        Self {
-            domain,
-            cells: Vec::new(),
-            by_interval: FxHashMap::default(),
-            by_set: FxHashMap::default(),
-            plain: Vec::new(),
-        }
-    }
-
-    /// Position of a cell that says nothing about the value.
-    fn plain(&mut self, cell: Cell) -> u32 {
-        if let Some((_, position)) = self.plain.iter().find(|(known, _)| *known == cell) {
-            return *position;
-        }
-        let position = self.cells.len() as u32;
-        self.plain.push((cell.clone(), position));
-        self.cells.push(cell);
-        position
-    }
-
-    /// Position of the cell that covers the values of `records`.
-    fn cover(&mut self, column: &CodedColumn, records: &[u32]) -> u32 {
-        let codes = records.iter().map(|&record| column.codes[record as usize]);
-        if let (Values::Category(values), None) = (self.domain.values(), self.domain.hierarchy()) {
-            let mut present: Vec<u32> = codes.collect();
-            present.sort_unstable();
-            present.dedup();
-            if let Some(&position) = self.by_set.get(&present) {
-                return position;
-            }
-            let position = self.cells.len() as u32;
-            self.cells.push(set_cell(values, &present));
-            self.by_set.insert(present, position);
-            return position;
-        }
-        let (mut lowest, mut highest) = (u32::MAX, 0);
-        for code in codes {
-            (lowest, highest) = (code.min(lowest), code.max(highest));
-        }
-        let key = match self.domain.hierarchy() {
-            // Several pairs of extremes have one lowest common ancestor.
-            Some(hierarchy) if !self.domain.is_numeric() => {
-                let node = hierarchy.common_ancestor(Code(lowest), Code(highest));
-                (node.0, node.0)
-            }
-            _ => (lowest, highest),
-        };
-        if let Some(&position) = self.by_interval.get(&key) {
-            return position;
-        }
-        let cell = interval_cell(self.domain, lowest, highest);
-        let position = match cell {
-            Cell::Masked => self.plain(Cell::Masked),
-            cell => {
-                self.cells.push(cell);
-                self.cells.len() as u32 - 1
-            }
-        };
-        self.by_interval.insert(key, position);
-        position
-    }
 }
 
 /// Distinct exact values over all attributes.

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::params::{MAX_EXCLUDED_DEFAULT, Params};
+use crate::engine::kernel::acceptance::max_excluded_schema;
+
+use super::params::Params;
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.
@@ -48,13 +50,5 @@ pub(super) fn qid_conflict_schema() -> Value {
         "type": "string", "enum": ["reject", "latest", "first", "hull"], "default": "reject",
         "description": "Quasi-identifiers of a subject whose records disagree: refuse the table, those of \
                         the last or first record, or whatever covers all of them."
-    })
-}
-
-/// Schema of `max_excluded`.
-pub(super) fn max_excluded_schema() -> Value {
-    json!({
-        "type": "number", "minimum": 0, "maximum": 1, "default": MAX_EXCLUDED_DEFAULT,
-        "description": "Largest share of subjects left out because their terms cannot be met."
     })
 }

@@ -10,12 +10,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
+use crate::engine::kernel::acceptance::{check_max_excluded, max_excluded_default};
 use crate::microdata::{Role, Schema};
 use crate::privacy::{K, L, Model, Policy, Protection, QidConflict};
-
-/// Largest share of subjects left out because their terms cannot be met,
-/// unless said.
-pub const MAX_EXCLUDED_DEFAULT: f64 = 0.02;
 
 /// What is done where a hierarchy has nodes with so many children that too
 /// few subjects share a set of them (*ours*).
@@ -64,16 +61,12 @@ fn no_l() -> L {
     L::NONE
 }
 
-fn max_excluded_default() -> f64 {
-    MAX_EXCLUDED_DEFAULT
-}
-
 impl Params {
     /// The floors that these parameters set for a schema.
     ///
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
-        check_share(self.max_excluded)?;
+        check_max_excluded(self.max_excluded)?;
         check_roles(schema)?;
         Ok(Policy {
             model: Model::Fingerprints {
@@ -107,17 +100,6 @@ pub(super) fn diversity(
     };
     let protectable = schema.protectable().into_iter();
     protectable.map(|index| (index, protection)).collect()
-}
-
-/// A share of subjects, 0 to 1.
-pub(super) fn check_share(max_excluded: f64) -> Result<(), EngineError> {
-    match (0.0..=1.0).contains(&max_excluded) {
-        true => Ok(()),
-        false => Err(EngineError::InvalidParameter {
-            parameter: "max_excluded".into(),
-            reason: "must be at least 0 and at most 1".into(),
-        }),
-    }
 }
 
 /// A fingerprint is one for everyone: an attribute cannot be part of it for

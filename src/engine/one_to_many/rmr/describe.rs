@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::params::{M_MAX, Params};
-use crate::engine::one_to_many::describe::{max_excluded_schema, qid_conflict_schema};
+use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::engine::one_to_many::describe::qid_conflict_schema;
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

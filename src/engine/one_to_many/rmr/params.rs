@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
-use crate::engine::one_to_many::params::{
-    MAX_EXCLUDED_DEFAULT, check_roles, check_share, diversity,
-};
+use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
+use crate::engine::one_to_many::params::{check_roles, diversity};
 use crate::microdata::Schema;
 use crate::privacy::{K, L, Model, Policy, QidConflict};
 
@@ -33,29 +32,22 @@ pub struct Params {
     pub max_excluded: f64,
 }
 
-fn max_excluded_default() -> f64 {
-    MAX_EXCLUDED_DEFAULT
-}
-
 impl Params {
     /// The floors that these parameters set for a schema. The model promises
     /// no diversity of its own; a subject's own l holds all the same.
     ///
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
-        let invalid = |parameter: &str, reason: String| {
-            Err(EngineError::InvalidParameter {
-                parameter: parameter.into(),
-                reason,
-            })
-        };
         if !(1..=M_MAX).contains(&self.m) {
-            return invalid("m", format!("must be at least 1 and at most {M_MAX}"));
+            return Err(invalid(
+                "m",
+                format!("must be at least 1 and at most {M_MAX}"),
+            ));
         }
         if !(0.0..=1.0).contains(&self.delta) {
-            return invalid("delta", "must be at least 0 and at most 1".into());
+            return Err(invalid("delta", "must be at least 0 and at most 1"));
         }
-        check_share(self.max_excluded)?;
+        check_max_excluded(self.max_excluded)?;
         check_roles(schema)?;
         Ok(Policy {
             model: Model::Itemsets {

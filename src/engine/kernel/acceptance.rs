@@ -1,0 +1,70 @@
+//! What engines ask of every schema and job before they run.
+
+use serde_json::{Value, json};
+
+use crate::engine::error::EngineError;
+use crate::microdata::{Multiplicity, Role, Schema, Table};
+use crate::privacy::Requirements;
+
+/// Largest share of subjects left out because their terms cannot be met,
+/// unless said.
+pub const MAX_EXCLUDED_DEFAULT: f64 = 0.02;
+
+/// The same, for `serde(default)`.
+pub const fn max_excluded_default() -> f64 {
+    MAX_EXCLUDED_DEFAULT
+}
+
+/// JSON Schema of `max_excluded`.
+pub fn max_excluded_schema() -> Value {
+    json!({
+        "type": "number", "minimum": 0, "maximum": 1, "default": MAX_EXCLUDED_DEFAULT,
+        "description": "Largest share of subjects left out because their terms cannot be met."
+    })
+}
+
+/// A parameter that does not fit.
+pub fn invalid(parameter: impl Into<String>, reason: impl Into<String>) -> EngineError {
+    EngineError::InvalidParameter {
+        parameter: parameter.into(),
+        reason: reason.into(),
+    }
+}
+
+/// `max_excluded` is a share of subjects, 0 to 1.
+pub fn check_max_excluded(share: f64) -> Result<(), EngineError> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(()),
+        false => Err(invalid("max_excluded", "must be at least 0 and at most 1")),
+    }
+}
+
+/// Refuses semi-sensitive attributes: an engine that publishes an attribute
+/// in one way for everyone cannot let subjects decide whether it is a
+/// quasi-identifier or sensitive.
+pub fn refuse_semi_sensitive(schema: &Schema) -> Result<(), EngineError> {
+    let mut attributes = schema.attributes().iter();
+    match attributes.find(|attribute| attribute.role == Role::SemiSensitive) {
+        None => Ok(()),
+        Some(attribute) => Err(invalid(
+            "engine",
+            format!(
+                "publishes an attribute in the same way for everyone: declare `{}` a \
+                 quasi_identifier or sensitive, or use lgb",
+                attribute.name
+            ),
+        )),
+    }
+}
+
+/// Whether a table has one record a subject, and requirements of its own.
+pub fn check_single_records(table: &Table, requirements: &Requirements) -> Result<(), EngineError> {
+    if table.schema().multiplicity() != Multiplicity::One {
+        let reason = "takes datasets with one record a subject (multiplicity one)";
+        return Err(invalid("engine", reason));
+    }
+    if requirements.records() != table.records() {
+        return Err(invalid("requirements", "belong to another table"));
+    }
+    Ok(())
+}

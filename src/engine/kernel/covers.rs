@@ -1,0 +1,87 @@
+//! Distinct generalized cells of one column, each worked out once.
+//!
+//! Publishing writes a cell per group into a dictionary; groups with the same
+//! extremes, ancestor or set share one entry.
+
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{Code, CodedColumn, Domain, Values};
+use crate::release::Cell;
+
+use super::cells::{interval_cell, set_cell};
+
+/// Distinct generalized cells of one column.
+pub struct Covers<'a> {
+    domain: &'a Domain,
+    /// The distinct cells.
+    pub cells: Vec<Cell>,
+    by_interval: FxHashMap<(u32, u32), u32>,
+    by_set: FxHashMap<Vec<u32>, u32>,
+    plain: Vec<(Cell, u32)>,
+}
+
+impl<'a> Covers<'a> {
+    /// No cells yet.
+    pub fn new(domain: &'a Domain) -> Self {
+        Self {
+            domain,
+            cells: Vec::new(),
+            by_interval: FxHashMap::default(),
+            by_set: FxHashMap::default(),
+            plain: Vec::new(),
+        }
+    }
+
+    /// Position of a cell that says nothing about the value.
+    pub fn plain(&mut self, cell: Cell) -> u32 {
+        if let Some((_, position)) = self.plain.iter().find(|(known, _)| *known == cell) {
+            return *position;
+        }
+        let position = self.cells.len() as u32;
+        self.plain.push((cell.clone(), position));
+        self.cells.push(cell);
+        position
+    }
+
+    /// Position of the cell that covers the values of `records`.
+    pub fn cover(&mut self, column: &CodedColumn, records: &[u32]) -> u32 {
+        let codes = records.iter().map(|&record| column.codes[record as usize]);
+        if let (Values::Category(values), None) = (self.domain.values(), self.domain.hierarchy()) {
+            let mut present: Vec<u32> = codes.collect();
+            present.sort_unstable();
+            present.dedup();
+            if let Some(&position) = self.by_set.get(&present) {
+                return position;
+            }
+            let position = self.cells.len() as u32;
+            self.cells.push(set_cell(values, &present));
+            self.by_set.insert(present, position);
+            return position;
+        }
+        let (mut lowest, mut highest) = (u32::MAX, 0);
+        for code in codes {
+            (lowest, highest) = (code.min(lowest), code.max(highest));
+        }
+        let key = match self.domain.hierarchy() {
+            // Several pairs of extremes have one lowest common ancestor.
+            Some(hierarchy) if !self.domain.is_numeric() => {
+                let node = hierarchy.common_ancestor(Code(lowest), Code(highest));
+                (node.0, node.0)
+            }
+            _ => (lowest, highest),
+        };
+        if let Some(&position) = self.by_interval.get(&key) {
+            return position;
+        }
+        let cell = interval_cell(self.domain, lowest, highest);
+        let position = match cell {
+            Cell::Masked => self.plain(Cell::Masked),
+            cell => {
+                self.cells.push(cell);
+                self.cells.len() as u32 - 1
+            }
+        };
+        self.by_interval.insert(key, position);
+        position
+    }
+}

@@ -1,0 +1,125 @@
+//! Records and columns that are published, with what their subjects ask for:
+//! what engines see that publish an attribute in the same way for everyone.
+//!
+//! Records of subjects who asked to be left out are gone from here on. A
+//! record is named by its position in the table.
+
+use rand::seq::SliceRandom;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::microdata::{AttributeIndex, CodedColumn, RecordIndex, Role, Table};
+use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+
+use super::acceptance::check_single_records;
+use super::loss::Scale;
+
+/// One sensitive attribute.
+#[derive(Clone, Copy, Debug)]
+pub struct SensitiveColumn<'a> {
+    /// Position in the schema.
+    pub attribute: AttributeIndex,
+    /// Position among the protectable attributes.
+    pub index: ProtectedIndex,
+    /// Its codes, by record.
+    pub column: &'a CodedColumn,
+}
+
+/// Records and columns that are published.
+#[derive(Clone, Debug)]
+pub struct Present<'a> {
+    /// The dataset version.
+    pub table: &'a Table,
+    /// What its records ask for.
+    pub requirements: &'a Requirements,
+    /// Records whose subjects did not ask to be left out, ascending.
+    pub records: Vec<u32>,
+    /// Records of subjects who did.
+    pub opted_out: usize,
+    /// Quasi-identifiers in schema order.
+    pub quasi: Vec<(AttributeIndex, &'a CodedColumn)>,
+    /// Sensitive attributes in schema order.
+    pub sensitive: Vec<SensitiveColumn<'a>>,
+}
+
+impl<'a> Present<'a> {
+    /// Gathers what is published of a table with one record a subject.
+    ///
+    /// `InvalidParameter` for another multiplicity, or requirements of
+    /// another table.
+    pub fn gather(table: &'a Table, requirements: &'a Requirements) -> Result<Self, EngineError> {
+        check_single_records(table, requirements)?;
+        let exclude = |record: &u32| requirements.of(RecordIndex(*record)).exclude;
+        let mut records: Vec<u32> = (0..table.records() as u32).collect();
+        records.retain(|record| !exclude(record));
+        let schema = table.schema();
+        let quasi = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
+        let coded = |attribute: AttributeIndex| Some((attribute, table.coded(attribute)?));
+        let sensitive = requirements.protected().filter_map(|index| {
+            let attribute = requirements.attribute(index);
+            Some(SensitiveColumn {
+                attribute,
+                index,
+                column: table.coded(attribute)?,
+            })
+        });
+        Ok(Self {
+            table,
+            requirements,
+            opted_out: table.records() - records.len(),
+            records,
+            quasi: quasi.into_iter().filter_map(coded).collect(),
+            sensitive: sensitive.collect(),
+        })
+    }
+
+    /// What the subject of a record asks for.
+    #[inline]
+    pub fn terms(&self, record: u32) -> &'a RecordTerms {
+        self.requirements.of(RecordIndex(record))
+    }
+
+    /// Columns of the quasi-identifiers.
+    pub fn quasi_columns(&self) -> Vec<&'a CodedColumn> {
+        self.quasi.iter().map(|&(_, column)| column).collect()
+    }
+
+    /// Loss of intervals of the quasi-identifiers.
+    pub fn quasi_scales(&self) -> Vec<Scale> {
+        let columns = self.quasi.iter();
+        columns
+            .map(|(_, column)| Scale::new(&column.domain))
+            .collect()
+    }
+
+    /// Takes records out, `strict` first, until each one left is content with
+    /// how many are left; equals leave in random order (`stage` of the run).
+    /// Returns those who left.
+    pub fn leave_while<K: Ord>(
+        &mut self,
+        context: &RunContext<'_>,
+        stage: u32,
+        strictness: impl Fn(u32) -> K,
+        is_content: impl Fn(u32, usize) -> bool,
+    ) -> Vec<u32> {
+        let all = self.records.len();
+        if self.records.iter().all(|&record| is_content(record, all)) {
+            return Vec::new();
+        }
+        let mut order = self.records.clone();
+        order.shuffle(&mut context.stream(stage, u64::MAX));
+        order.sort_by_key(|&record| std::cmp::Reverse(strictness(record)));
+        let mut leaving = Vec::new();
+        for record in order {
+            if is_content(record, all - leaving.len()) {
+                break;
+            }
+            leaving.push(record);
+        }
+        let mut gone = leaving.clone();
+        gone.sort_unstable();
+        self.records
+            .retain(|record| gone.binary_search(record).is_err());
+        leaving
+    }
+}
