@@ -14,16 +14,32 @@ use super::itemsets::Cut;
 
 /// The clusters with those that look alike joined, in order of the first.
 pub(super) fn joined(persons: &Persons<'_>, clusters: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    let looks = clusters.iter().map(|cluster| look(persons, cluster));
+    let classes = alike(looks);
+    classes
+        .into_iter()
+        .map(|class| {
+            class
+                .iter()
+                .flat_map(|&at| &clusters[at])
+                .copied()
+                .collect()
+        })
+        .collect()
+}
+
+/// Positions of equal looks together, in order of the first.
+fn alike(looks: impl Iterator<Item = String>) -> Vec<Vec<usize>> {
     let mut position: FxHashMap<String, usize> = FxHashMap::default();
-    let mut joined: Vec<Vec<u32>> = Vec::with_capacity(clusters.len());
-    for cluster in clusters {
-        let next = joined.len();
-        match *position.entry(look(persons, &cluster)).or_insert(next) {
-            at if at == next => joined.push(cluster),
-            at => joined[at].extend(cluster),
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    for (at, look) in looks.enumerate() {
+        let next = classes.len();
+        match *position.entry(look).or_insert(next) {
+            class if class == next => classes.push(vec![at]),
+            class => classes[class].push(at),
         }
     }
-    joined
+    classes
 }
 
 /// Persons who ask for an l that does not hold over all clusters that look
@@ -32,26 +48,23 @@ pub(super) fn beyond_their_l(persons: &Persons<'_>, clusters: &[(Vec<u32>, Cut)]
     if persons.l.iter().all(|&l| l == 1) {
         return Vec::new();
     }
-    let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-    for (at, (members, _)) in clusters.iter().enumerate() {
-        alike.entry(look(persons, members)).or_default().push(at);
-    }
-    let mut classes: Vec<Vec<usize>> = alike.into_values().collect();
+    let mut classes = alike(clusters.iter().map(|(members, _)| look(persons, members)));
     classes.retain(|class| class.len() > 1);
-    classes.sort_unstable();
     let mut beyond = Vec::new();
     for class in classes {
         let mut counts: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
+        let mut most = 0;
         let mut nodes = Vec::new();
         let members = || class.iter().flat_map(|&at| &clusters[at].0).copied();
         for &at in &class {
             let (members, cut) = &clusters[at];
             for &person in members {
                 cut.fingerprint(persons.items(person), &mut nodes);
-                *counts.entry(nodes.clone()).or_default() += 1;
+                let count = counts.entry(nodes.clone()).or_default();
+                *count += 1;
+                most = most.max(*count);
             }
         }
-        let most = counts.into_values().max().unwrap_or(0);
         let size = members().count() as u64;
         beyond.extend(members().filter(|&person| {
             let l = persons.l[person as usize];
