@@ -14,6 +14,7 @@
 //! | [`cover`] | the box around a set and what one more record adds to its loss |
 //! | [`mod@descend`] | splits a set until nothing can be split, on all threads |
 //! | [`eligibility`] | l-eligibility in integers, tallies that follow removals |
+//! | [`mondrian`] | splits at medians under a condition of the caller's |
 //! | [`groups`] | finished groups and their extremes |
 //! | [`cells`], [`covers`] | published cells from codes |
 //! | [`present`] | records and columns that are published, with what they ask for |
@@ -31,6 +32,7 @@ pub mod eligibility;
 pub mod groups;
 pub mod loss;
 pub mod microdata_table;
+pub mod mondrian;
 pub mod place;
 pub mod present;
 pub mod rows;
@@ -41,6 +43,7 @@ pub use descend::{Descent, Splitter, descend};
 pub use eligibility::{Tally, is_eligible};
 pub use groups::Groups;
 pub use loss::Scale;
+pub use mondrian::{Condition, Mondrian, Partitioning, SplitChoice};
 pub use place::Place;
 pub use present::Present;
 pub use rows::Rows;
