@@ -5,10 +5,11 @@
 //! Decisions on privacy are made in integers ([`Share`], `count * l <= size`),
 //! never in floats.
 
+mod fraction;
 mod parameter;
 mod policy;
 mod requirements;
 
 pub use parameter::{K, L, ParameterError, Share, T};
-pub use policy::{Model, Policy, Protection, QidConflict};
+pub use policy::{Model, Policy, Protection, QidConflict, Recoding};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

@@ -95,6 +95,16 @@ impl Share {
         }
     }
 
+    /// The share of so many parts per billion, at least one and at most all.
+    pub(super) fn of_parts(parts: u32) -> Self {
+        Self(parts.clamp(Self::LEAST.0, Self::ALL.0))
+    }
+
+    /// The smallest n with 1/n at most this share.
+    pub fn reciprocal_ceiling(self) -> u32 {
+        Self::ALL.0.div_ceil(self.0)
+    }
+
     /// Whether `count` of `size` is at most this share.
     pub fn allows(self, count: u64, size: u64) -> bool {
         u128::from(count) * u128::from(Self::WHOLE_PARTS) <= u128::from(size) * u128::from(self.0)

@@ -26,6 +26,13 @@ pub enum Protection {
         /// Largest share of one value in a bucket.
         max_posterior: Share,
     },
+    /// The probability of a subject's own value, given the published values of
+    /// their group, is at most this or the subject's own bound, whichever is
+    /// stricter (`[PERS]`).
+    Leakage {
+        /// The bound for everyone.
+        max_leakage: Share,
+    },
 }
 
 /// Which quasi-identifiers a subject has whose records disagree (1:M data).
@@ -42,6 +49,18 @@ pub enum QidConflict {
     /// All of them: the interval, lowest common ancestor or set that covers
     /// every record of the subject (*ours*).
     Hull,
+}
+
+/// How sensitive values of one group are generalized (`[PERS]`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recoding {
+    /// All of the group's values under a node become that node: what a group
+    /// publishes are nodes, none above another (*ours*).
+    #[default]
+    GroupCut,
+    /// One colliding value at a time, as the paper has it. Kept to compare.
+    Paper,
 }
 
 /// What rows are and what is claimed about them, beside the floors.
@@ -70,6 +89,12 @@ pub enum Model {
         m: u32,
         /// Quasi-identifiers of subjects whose records disagree.
         qid_conflict: QidConflict,
+    },
+    /// One row a record with a generalized sensitive value: k-anonymity with
+    /// a bound on leakage that each subject sets (`[PERS]`).
+    Personalized {
+        /// How sensitive values of a group are generalized.
+        recoding: Recoding,
     },
 }
 

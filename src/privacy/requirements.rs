@@ -70,7 +70,8 @@ pub struct RecordTerms {
     /// the attribute is protected by t-closeness.
     pub l: Vec<u32>,
     /// Per protectable attribute: largest share of one value in this record's
-    /// bucket; [`Share::ALL`] where the attribute is protected by l-diversity.
+    /// bucket; [`Share::ALL`] where the attribute is protected by l-diversity;
+    /// the largest leak where that is what the job bounds.
     pub max_share: Vec<Share>,
     /// Per protectable attribute: the leak this subject accepts, in parts per
     /// billion, 0 where none was given. The engine `personalized` reads it.
@@ -142,6 +143,13 @@ impl RecordTerms {
                 Protection::Diversity { l, .. } => (l.get().max(self.own.l[at]), Share::ALL),
                 Protection::Closeness { max_posterior, .. } => {
                     (1, max_posterior.min(self.own.share[at]))
+                }
+                Protection::Leakage { max_leakage } => {
+                    let own = match self.max_leakage_parts[at] {
+                        0 => Share::ALL,
+                        parts => Share::of_parts(parts),
+                    };
+                    (1, max_leakage.min(own))
                 }
             };
         }

@@ -139,7 +139,9 @@ fn limits(requirements: &Requirements, position: ProtectedIndex) -> Vec<f64> {
     terms
         .map(|terms| match requirements.protection(position) {
             Protection::Diversity { .. } => 1.0 / f64::from(terms.l[position.at()]),
-            Protection::Closeness { .. } => terms.max_share[position.at()].get(),
+            Protection::Closeness { .. } | Protection::Leakage { .. } => {
+                terms.max_share[position.at()].get()
+            }
         })
         .collect()
 }

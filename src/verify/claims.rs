@@ -22,6 +22,7 @@ enum Claim<'a> {
     TCloseness(&'a str, T, Share),
     MinSpread(&'a str, f64),
     MaxLeakage,
+    MaxLeakageOf(&'a str),
     FingerprintK(u32),
     ValueL(u32),
     KmAnonymity(u32, u32),
@@ -81,6 +82,7 @@ fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
             wanted.extend(policy.apply_preferences.then_some(Claim::MaxLeakage));
             wanted
         }
+        Model::Personalized { .. } => wanted_of_leakage(schema, policy),
     }
 }
 
@@ -89,9 +91,18 @@ pub(super) fn fingerprint_l(policy: &Policy) -> u32 {
     let floors = policy.protections.iter();
     let floors = floors.map(|(_, protection)| match protection {
         Protection::Diversity { l, .. } => l.get(),
-        Protection::Closeness { .. } => 1,
+        Protection::Closeness { .. } | Protection::Leakage { .. } => 1,
     });
     floors.max().unwrap_or(1)
+}
+
+/// Leakage is bounded for everyone, whether or not preferences are joined.
+fn wanted_of_leakage<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
+    let bounded = policy.protections.iter();
+    let names = bounded.map(|&(index, _)| schema.attribute(index).name.as_str());
+    std::iter::once(Claim::KAnonymity(policy.k.get()))
+        .chain(names.map(Claim::MaxLeakageOf))
+        .collect()
 }
 
 fn wanted_of_buckets<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
@@ -106,6 +117,7 @@ fn wanted_of_buckets<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> 
             Protection::Closeness { t, max_posterior } => {
                 wanted.push(Claim::TCloseness(name, t, max_posterior));
             }
+            Protection::Leakage { .. } => wanted.push(Claim::MaxLeakageOf(name)),
         }
     }
     if policy.apply_preferences {
@@ -131,7 +143,7 @@ fn claim(guarantee: &Guarantee) -> Claim<'_> {
             min_spread,
         } => Claim::MinSpread(attribute, *min_spread),
         Guarantee::MaxLeakage { attribute, .. } if attribute == "*" => Claim::MaxLeakage,
-        Guarantee::MaxLeakage { .. } => Claim::Unsound,
+        Guarantee::MaxLeakage { attribute, .. } => Claim::MaxLeakageOf(attribute),
         Guarantee::FingerprintK { k } => Claim::FingerprintK(*k),
         Guarantee::ValueL { l } => Claim::ValueL(*l),
         Guarantee::KmAnonymity { k, m } => Claim::KmAnonymity(*k, *m),

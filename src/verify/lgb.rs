@@ -125,6 +125,11 @@ fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec
         Protection::Closeness { t, max_posterior } => {
             checks.push(t_closeness(view, (t, max_posterior), parts));
         }
+        // Not a protection of buckets: no rule shows that it holds.
+        Protection::Leakage { .. } => {
+            let check = Check::not_examined(Section::Guarantee, "max_leakage");
+            checks.push(check.about(parts.attribute.name));
+        }
     }
     checks.extend([homogeneity(view, parts), similarity(parts), skewness(parts)]);
     checks.extend(joint_knowledge(view, signatures, parts));
@@ -144,6 +149,7 @@ fn guarantees_not_examined(evidence: &Evidence, with_k: bool) -> Vec<Check> {
         let (kind, claimed) = match protection {
             Protection::Diversity { l, .. } => ("l_diversity", f64::from(l.get())),
             Protection::Closeness { t, .. } => ("t_closeness", t.get()),
+            Protection::Leakage { max_leakage } => ("max_leakage", max_leakage.get()),
         };
         let check = Check::not_examined(Section::Guarantee, kind);
         checks.push(check.about(name).claiming(claimed));

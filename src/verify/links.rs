@@ -216,7 +216,9 @@ fn demand(view: &View, index: ProtectedIndex, row: usize) -> f64 {
     };
     match view.requirements.protection(index) {
         Protection::Diversity { .. } => f64::from(terms.l[index.at()]),
-        Protection::Closeness { .. } => 1.0 / terms.max_share[index.at()].get(),
+        Protection::Closeness { .. } | Protection::Leakage { .. } => {
+            1.0 / terms.max_share[index.at()].get()
+        }
     }
 }
 

@@ -72,7 +72,9 @@ fn bucketize_one(
     descent: &Descent<'_>,
 ) -> Result<Buckets, EngineError> {
     let heads = match frame.requirements.protection(index) {
-        Protection::Closeness { .. } => closeness::deal(frame, index, &runs)?,
+        Protection::Closeness { .. } | Protection::Leakage { .. } => {
+            closeness::deal(frame, index, &runs)?
+        }
         Protection::Diversity { min_spread, .. } => {
             let filler = Filler {
                 runs: &runs,

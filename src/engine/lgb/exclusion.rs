@@ -220,7 +220,9 @@ impl<'f, 'a> Leaving<'f, 'a> {
                 }
                 Ok(())
             }
-            Protection::Closeness { .. } => self.meet_closeness(index, &cells),
+            Protection::Closeness { .. } | Protection::Leakage { .. } => {
+                self.meet_closeness(index, &cells)
+            }
         }
     }
 
@@ -240,7 +242,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
         }
         let floor = match frame.requirements.protection(index) {
             Protection::Diversity { l, .. } => l.get(),
-            Protection::Closeness { .. } => 1,
+            Protection::Closeness { .. } | Protection::Leakage { .. } => 1,
         };
         let mut order = self.shuffled(index, cells);
         order.sort_by_key(|&record| std::cmp::Reverse(l(record)));
@@ -267,7 +269,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
         }
         let floor = match frame.requirements.protection(index) {
             Protection::Closeness { max_posterior, .. } => max_posterior,
-            Protection::Diversity { .. } => Share::ALL,
+            Protection::Diversity { .. } | Protection::Leakage { .. } => Share::ALL,
         };
         let mut order = self.shuffled(index, cells);
         order.sort_by_key(|&record| share(record));

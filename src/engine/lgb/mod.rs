@@ -148,6 +148,8 @@ fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {
                     max_posterior: max_posterior.get(),
                 });
             }
+            // Not a protection of buckets: no parameters of lgb ask for it.
+            Protection::Leakage { .. } => {}
         }
     }
     if policy.apply_preferences {

@@ -177,7 +177,7 @@ fn check_buckets(
                     assert!(size >= u64::from(terms.l[index.at()]), "{name}: l is kept");
                     assert_eq!(most, 1, "{name}: every value once");
                 }
-                Protection::Closeness { .. } => {
+                Protection::Closeness { .. } | Protection::Leakage { .. } => {
                     assert!(
                         terms.max_share[index.at()].allows(most, size),
                         "{name}: share"

@@ -249,7 +249,7 @@ impl Small {
                 guarantees.extend((l > 1).then_some(Guarantee::ValueL { l }));
                 guarantees
             }
-            Model::Bucketized => Vec::new(),
+            _ => Vec::new(),
         };
         guarantees.push(Guarantee::MaxLeakage {
             attribute: "*".into(),

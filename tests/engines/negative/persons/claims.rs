@@ -162,7 +162,7 @@ fn floors() -> Vec<Corruption> {
                 policy(case, |policy| match &mut policy.model {
                     Model::Fingerprints { k_group, .. } => increase(k_group),
                     Model::Itemsets { .. } => policy.k = K::new(13).unwrap(),
-                    Model::Bucketized => {}
+                    _ => {}
                 })
             },
         ),

@@ -48,7 +48,7 @@ fn rule(case: &Case) -> QidConflict {
     match case.requirements.policy().model {
         vizard::privacy::Model::Fingerprints { qid_conflict, .. }
         | vizard::privacy::Model::Itemsets { qid_conflict, .. } => qid_conflict,
-        vizard::privacy::Model::Bucketized => panic!("persons are not bucketized"),
+        _ => panic!("persons are not bucketized"),
     }
 }
 
