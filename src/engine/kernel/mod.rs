@@ -19,11 +19,13 @@
 //! | [`cells`], [`covers`] | published cells from codes |
 //! | [`present`] | records and columns that are published, with what they ask for |
 //! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
+//! | [`contingency`] | φ² of two attributes |
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
 pub mod cells;
+pub mod contingency;
 pub mod cover;
 pub mod covers;
 pub mod cut;
