@@ -10,6 +10,6 @@ mod parameter;
 mod policy;
 mod requirements;
 
-pub use parameter::{K, L, ParameterError, Share, T};
-pub use policy::{Model, Policy, Protection, QidConflict, Recoding};
+pub use parameter::{C, K, L, ParameterError, Share, T};
+pub use policy::{Diversity, Model, Policy, Protection, QidConflict, Recoding};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

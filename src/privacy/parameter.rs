@@ -180,6 +180,55 @@ impl From<T> for f64 {
     }
 }
 
+/// How much more often the most frequent value of a group may occur than all
+/// values together from the l-th most frequent one on: the c of recursive
+/// (c, l)-diversity (Machanavajjhala et al. 2006), kept in parts per billion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct C(u64);
+
+impl C {
+    /// Largest factor.
+    const MOST: f64 = 1e6;
+
+    /// The factor nearest to `value`, which lies in (0, 1,000,000].
+    pub fn new(value: f64) -> Result<Self, ParameterError> {
+        let parts = (value * 1e9).round();
+        if value <= Self::MOST && parts >= 1.0 {
+            Ok(Self(parts as u64))
+        } else {
+            Err(ParameterError {
+                name: "c",
+                bounds: "above 0 (by at least 1e-9) and at most 1000000",
+            })
+        }
+    }
+
+    /// Whether `most` is less than c times `rest`.
+    pub fn exceeds(self, most: u64, rest: u64) -> bool {
+        u128::from(most) * u128::from(Share::WHOLE_PARTS) < u128::from(self.0) * u128::from(rest)
+    }
+
+    /// The factor as a number.
+    pub fn get(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl TryFrom<f64> for C {
+    type Error = ParameterError;
+
+    fn try_from(value: f64) -> Result<Self, ParameterError> {
+        Self::new(value)
+    }
+}
+
+impl From<C> for f64 {
+    fn from(c: C) -> f64 {
+        c.get()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +248,17 @@ mod tests {
         let t = T::new(0.2).unwrap();
         assert!(t.allows(1, 5));
         assert!(!t.allows(2_000_001, 10_000_000));
+    }
+
+    #[test]
+    fn c_is_exceeded_strictly() {
+        let c = C::new(1.5).unwrap();
+        assert!(c.exceeds(2, 2));
+        assert!(!c.exceeds(3, 2));
+        assert!(!c.exceeds(0, 0));
+        for value in [0.0, -1.0, 1e-10, 1e7, f64::NAN] {
+            assert!(C::new(value).is_err());
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeIndex;
 
-use super::parameter::{K, L, Share, T};
+use super::parameter::{C, K, L, Share, T};
 
 /// How one attribute's flagged cells are protected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +33,40 @@ pub enum Protection {
         /// The bound for everyone.
         max_leakage: Share,
     },
+    /// Values are published exactly, beside the group of their record; what
+    /// holds of the values of every group of rows that look the same.
+    InGroup {
+        /// How diverse they are.
+        diversity: Option<Diversity>,
+        /// Within t of the distribution of the whole published table.
+        closeness: Option<T>,
+    },
+}
+
+/// How diverse the values of a group are (Machanavajjhala et al. 2006).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Diversity {
+    /// At least l different values.
+    Distinct(L),
+    /// The entropy of the values is at least ln l.
+    Entropy(L),
+    /// The most frequent value occurs less than c times as often as all
+    /// values together from the l-th most frequent one on.
+    Recursive {
+        /// The factor.
+        c: C,
+        /// From which rank on values count together.
+        l: L,
+    },
+}
+
+impl Diversity {
+    /// The l of whichever form.
+    pub const fn l(self) -> L {
+        match self {
+            Self::Distinct(l) | Self::Entropy(l) | Self::Recursive { l, .. } => l,
+        }
+    }
 }
 
 /// Which quasi-identifiers a subject has whose records disagree (1:M data).
@@ -68,6 +102,9 @@ pub enum Recoding {
 pub enum Model {
     /// One row a record; sensitive values in buckets (`[LGB]`).
     Bucketized,
+    /// One row a record, in groups that share generalized quasi-identifiers;
+    /// sensitive values as they are (`mondrian`).
+    Generalized,
     /// One row a subject with the fingerprint of their sensitive values:
     /// (k, l)-diversity (`[1:M]`). [`Policy::k`] counts the subjects of a
     /// published fingerprint; the l of every sensitive attribute is that of

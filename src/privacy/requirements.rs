@@ -66,8 +66,9 @@ pub struct RecordTerms {
     pub flags: ProtectedSet,
     /// Records that must look the same: the stricter of job and subject.
     pub k: u32,
-    /// Per protectable attribute: the stricter l of job and subject; 1 where
-    /// the attribute is protected by t-closeness.
+    /// Per protectable attribute: the stricter l of job and subject, or the
+    /// subject's alone where values are published in groups; 1 where the
+    /// attribute is protected by t-closeness alone.
     pub l: Vec<u32>,
     /// Per protectable attribute: largest share of one value in this record's
     /// bucket; [`Share::ALL`] where the attribute is protected by l-diversity;
@@ -151,6 +152,12 @@ impl RecordTerms {
                     };
                     (1, max_leakage.min(own))
                 }
+                // Under t-closeness alone a plain number does not speak.
+                Protection::InGroup {
+                    diversity: None,
+                    closeness: Some(_),
+                } => (1, self.own.share[at]),
+                Protection::InGroup { .. } => (self.own.l[at], Share::ALL),
             };
         }
     }

@@ -28,6 +28,30 @@ pub enum Guarantee {
         /// Floor for everyone.
         l: u32,
     },
+    /// At least l different values in every group.
+    DistinctLDiversity {
+        /// The attribute.
+        attribute: String,
+        /// Floor for everyone.
+        l: u32,
+    },
+    /// Entropy of the values of every group at least ln l.
+    EntropyLDiversity {
+        /// The attribute.
+        attribute: String,
+        /// Floor for everyone.
+        l: u32,
+    },
+    /// In every group the most frequent value occurs less than c times as
+    /// often as all from the l-th most frequent one on.
+    RecursiveLDiversity {
+        /// The attribute.
+        attribute: String,
+        /// The factor.
+        c: f64,
+        /// From which rank on values count together.
+        l: u32,
+    },
     /// Every bucket or group within t of the whole.
     TCloseness {
         /// The attribute.

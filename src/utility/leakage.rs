@@ -142,6 +142,10 @@ fn limits(requirements: &Requirements, position: ProtectedIndex) -> Vec<f64> {
             Protection::Closeness { .. } | Protection::Leakage { .. } => {
                 terms.max_share[position.at()].get()
             }
+            Protection::InGroup { .. } => {
+                let share = terms.max_share[position.at()].get();
+                share.min(1.0 / f64::from(terms.l[position.at()]))
+            }
         })
         .collect()
 }

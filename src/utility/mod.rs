@@ -52,7 +52,7 @@ pub use scale::Scale;
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     match evidence.requirements.policy().model {
-        Model::Bucketized | Model::Personalized { .. } => of_records(evidence),
+        Model::Bucketized | Model::Generalized | Model::Personalized { .. } => of_records(evidence),
         Model::Fingerprints { .. } | Model::Itemsets { .. } => persons::measure(evidence),
     }
 }

@@ -56,7 +56,9 @@ pub(super) fn candidates_remain(view: &View, bucketized: &[Bucketized]) -> Check
                 let candidates = if hidden { remaining } else { 0 };
                 let wanted = match view.requirements.protection(index) {
                     Protection::Diversity { .. } => u64::from(terms.l[index.at()]),
-                    Protection::Closeness { .. } | Protection::Leakage { .. } => 2,
+                    Protection::Closeness { .. }
+                    | Protection::Leakage { .. }
+                    | Protection::InGroup { .. } => 2,
                 };
                 if candidates < wanted {
                     failures.add_at(attribute.name, Place::Bucket(at as u64 + 1));

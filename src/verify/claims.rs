@@ -8,7 +8,7 @@
 //! preferences were applied.
 
 use crate::microdata::Schema;
-use crate::privacy::{L, Model, Policy, Protection, Share, T};
+use crate::privacy::{C, Diversity, L, Model, Policy, Protection, Share, T};
 use crate::release::{Guarantee, Manifest};
 
 use super::evidence::Evidence;
@@ -19,6 +19,7 @@ use super::verdict::{Check, Failures};
 enum Claim<'a> {
     KAnonymity(u32),
     LDiversity(&'a str, u32),
+    InGroupDiversity(&'a str, Diversity),
     TCloseness(&'a str, T, Share),
     MinSpread(&'a str, f64),
     MaxLeakage,
@@ -63,7 +64,7 @@ pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
 
 fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
     match policy.model {
-        Model::Bucketized => wanted_of_buckets(schema, policy),
+        Model::Bucketized | Model::Generalized => wanted_by_attribute(schema, policy),
         Model::Fingerprints {
             k_group, value_l, ..
         } => {
@@ -91,7 +92,7 @@ pub(super) fn fingerprint_l(policy: &Policy) -> u32 {
     let floors = policy.protections.iter();
     let floors = floors.map(|(_, protection)| match protection {
         Protection::Diversity { l, .. } => l.get(),
-        Protection::Closeness { .. } | Protection::Leakage { .. } => 1,
+        Protection::Closeness { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => 1,
     });
     floors.max().unwrap_or(1)
 }
@@ -105,7 +106,7 @@ fn wanted_of_leakage<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> 
         .collect()
 }
 
-fn wanted_of_buckets<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
+fn wanted_by_attribute<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
     let mut wanted = vec![Claim::KAnonymity(policy.k.get())];
     for &(index, protection) in &policy.protections {
         let name = schema.attribute(index).name.as_str();
@@ -118,6 +119,13 @@ fn wanted_of_buckets<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> 
                 wanted.push(Claim::TCloseness(name, t, max_posterior));
             }
             Protection::Leakage { .. } => wanted.push(Claim::MaxLeakageOf(name)),
+            Protection::InGroup {
+                diversity,
+                closeness,
+            } => {
+                wanted.extend(diversity.map(|kind| Claim::InGroupDiversity(name, kind)));
+                wanted.extend(closeness.map(|t| Claim::TCloseness(name, t, Share::ALL)));
+            }
         }
     }
     if policy.apply_preferences {
@@ -130,6 +138,18 @@ fn claim(guarantee: &Guarantee) -> Claim<'_> {
     match guarantee {
         Guarantee::KAnonymity { k, .. } => Claim::KAnonymity(*k),
         Guarantee::LDiversity { attribute, l } => Claim::LDiversity(attribute, *l),
+        Guarantee::DistinctLDiversity { attribute, l } => match L::new(*l) {
+            Ok(l) => Claim::InGroupDiversity(attribute, Diversity::Distinct(l)),
+            Err(_) => Claim::Unsound,
+        },
+        Guarantee::EntropyLDiversity { attribute, l } => match L::new(*l) {
+            Ok(l) => Claim::InGroupDiversity(attribute, Diversity::Entropy(l)),
+            Err(_) => Claim::Unsound,
+        },
+        Guarantee::RecursiveLDiversity { attribute, c, l } => match (C::new(*c), L::new(*l)) {
+            (Ok(c), Ok(l)) => Claim::InGroupDiversity(attribute, Diversity::Recursive { c, l }),
+            _ => Claim::Unsound,
+        },
         Guarantee::TCloseness {
             attribute,
             t,

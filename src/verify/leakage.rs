@@ -98,7 +98,9 @@ pub(super) fn max_leakage(
             let size = u128::from(buckets.sizes[at as usize]);
             let (attained, accepted) = match protection {
                 Protection::Diversity { .. } => (largest * u128::from(terms.l[index.at()]), size),
-                Protection::Closeness { .. } | Protection::Leakage { .. } => (
+                Protection::Closeness { .. }
+                | Protection::Leakage { .. }
+                | Protection::InGroup { .. } => (
                     largest * u128::from(Share::WHOLE_PARTS),
                     size * u128::from(terms.max_share[index.at()].parts()),
                 ),

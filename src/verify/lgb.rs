@@ -126,7 +126,7 @@ fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec
             checks.push(t_closeness(view, (t, max_posterior), parts));
         }
         // Not a protection of buckets: no rule shows that it holds.
-        Protection::Leakage { .. } => {
+        Protection::Leakage { .. } | Protection::InGroup { .. } => {
             let check = Check::not_examined(Section::Guarantee, "max_leakage");
             checks.push(check.about(parts.attribute.name));
         }
@@ -150,6 +150,7 @@ fn guarantees_not_examined(evidence: &Evidence, with_k: bool) -> Vec<Check> {
             Protection::Diversity { l, .. } => ("l_diversity", f64::from(l.get())),
             Protection::Closeness { t, .. } => ("t_closeness", t.get()),
             Protection::Leakage { max_leakage } => ("max_leakage", max_leakage.get()),
+            Protection::InGroup { .. } => ("l_diversity", 1.0),
         };
         let check = Check::not_examined(Section::Guarantee, kind);
         checks.push(check.about(name).claiming(claimed));

@@ -216,7 +216,7 @@ fn demand(view: &View, index: ProtectedIndex, row: usize) -> f64 {
     };
     match view.requirements.protection(index) {
         Protection::Diversity { .. } => f64::from(terms.l[index.at()]),
-        Protection::Closeness { .. } | Protection::Leakage { .. } => {
+        Protection::Closeness { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => {
             1.0 / terms.max_share[index.at()].get()
         }
     }

@@ -223,6 +223,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
             Protection::Closeness { .. } | Protection::Leakage { .. } => {
                 self.meet_closeness(index, &cells)
             }
+            Protection::InGroup { .. } => Ok(()),
         }
     }
 
@@ -242,7 +243,9 @@ impl<'f, 'a> Leaving<'f, 'a> {
         }
         let floor = match frame.requirements.protection(index) {
             Protection::Diversity { l, .. } => l.get(),
-            Protection::Closeness { .. } | Protection::Leakage { .. } => 1,
+            Protection::Closeness { .. }
+            | Protection::Leakage { .. }
+            | Protection::InGroup { .. } => 1,
         };
         let mut order = self.shuffled(index, cells);
         order.sort_by_key(|&record| std::cmp::Reverse(l(record)));
@@ -269,7 +272,9 @@ impl<'f, 'a> Leaving<'f, 'a> {
         }
         let floor = match frame.requirements.protection(index) {
             Protection::Closeness { max_posterior, .. } => max_posterior,
-            Protection::Diversity { .. } | Protection::Leakage { .. } => Share::ALL,
+            Protection::Diversity { .. }
+            | Protection::Leakage { .. }
+            | Protection::InGroup { .. } => Share::ALL,
         };
         let mut order = self.shuffled(index, cells);
         order.sort_by_key(|&record| share(record));

@@ -150,6 +150,7 @@ fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {
             }
             // Not a protection of buckets: no parameters of lgb ask for it.
             Protection::Leakage { .. } => {}
+            Protection::InGroup { .. } => {}
         }
     }
     if policy.apply_preferences {

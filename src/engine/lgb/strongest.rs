@@ -225,14 +225,16 @@ fn with_protection(
 fn floor_l(frame: &Frame<'_>, index: ProtectedIndex) -> u32 {
     match frame.requirements.protection(index) {
         Protection::Diversity { l, .. } => l.get(),
-        Protection::Closeness { .. } | Protection::Leakage { .. } => 1,
+        Protection::Closeness { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => 1,
     }
 }
 
 fn floor_share(frame: &Frame<'_>, index: ProtectedIndex) -> Share {
     match frame.requirements.protection(index) {
         Protection::Closeness { max_posterior, .. } => max_posterior,
-        Protection::Diversity { .. } | Protection::Leakage { .. } => Share::ALL,
+        Protection::Diversity { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => {
+            Share::ALL
+        }
     }
 }
 

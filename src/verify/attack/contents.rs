@@ -51,12 +51,14 @@ pub fn homogeneity(view: &View, bucketized: &Bucketized) -> Check {
             Protection::Diversity { l, .. } => count * u64::from(l.get()) <= size,
             Protection::Closeness { max_posterior, .. } => max_posterior.allows(count, size),
             Protection::Leakage { max_leakage } => max_leakage.allows(count, size),
+            Protection::InGroup { .. } => false,
         }
     });
     let bound = match protection {
         Protection::Diversity { l, .. } => 1.0 / f64::from(l.get()),
         Protection::Closeness { max_posterior, .. } => max_posterior.get(),
         Protection::Leakage { max_leakage } => max_leakage.get(),
+        Protection::InGroup { .. } => 1.0,
     };
     let place = found.map(|(at, ..)| Place::Bucket(at as u64 + 1));
     let check = entry("homogeneity", attribute)

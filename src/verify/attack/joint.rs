@@ -150,9 +150,9 @@ fn collect(
         }
         let accepted = match view.requirements.protection(index) {
             Protection::Diversity { .. } => 1.0 / f64::from(terms.l[index.at()]),
-            Protection::Closeness { .. } | Protection::Leakage { .. } => {
-                terms.max_share[index.at()].get()
-            }
+            Protection::Closeness { .. }
+            | Protection::Leakage { .. }
+            | Protection::InGroup { .. } => terms.max_share[index.at()].get(),
         };
         let ratio = chances / all as f64 / accepted;
         if figures.largest_ratio.is_none_or(|(most, _)| ratio > most) {

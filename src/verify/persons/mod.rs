@@ -94,6 +94,7 @@ fn rules(evidence: &Evidence) -> Option<(Rules, QidConflict)> {
             Some((Rules::Fingerprints { k_group, value_l }, qid_conflict))
         }
         Model::Itemsets { m, qid_conflict } => Some((Rules::Itemsets { m }, qid_conflict)),
+        _ => None,
     }
 }
 

@@ -159,10 +159,8 @@ fn check_buckets(
                 format!("{value}..{value}")
             }
         };
-        let mut own: Vec<String> = rows.iter().map(exact).collect();
-        let mut published = contents[bucket].clone();
-        own.sort();
-        published.sort();
+        let own = sorted(rows.iter().map(exact).collect());
+        let published = sorted(contents[bucket].clone());
         assert_eq!(own, published, "{name}: a bucket holds its members' values");
         let most = own
             .chunk_by(|one, other| one == other)
@@ -184,7 +182,13 @@ fn check_buckets(
                     );
                     assert!(most < size, "{name}: two values");
                 }
+                Protection::InGroup { .. } => panic!("{name}: lgb has buckets"),
             }
         }
     }
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts
 }

@@ -138,10 +138,6 @@ fn repeat_guarantee(case: &mut Case, random: &mut Random) -> Done {
 
 fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
     let set = |guarantee: &mut Guarantee| match guarantee {
-        Guarantee::KAnonymity { .. }
-        | Guarantee::FingerprintK { .. }
-        | Guarantee::ValueL { .. }
-        | Guarantee::KmAnonymity { .. } => false,
         Guarantee::LDiversity { attribute, .. }
         | Guarantee::TCloseness { attribute, .. }
         | Guarantee::MinSpread { attribute, .. }
@@ -149,6 +145,7 @@ fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
             *attribute = "city".into();
             true
         }
+        _ => false,
     };
     change(case, set, random)
 }
