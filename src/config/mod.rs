@@ -64,6 +64,8 @@ pub struct Limits {
     pub hierarchy_bytes_max: u64,
     /// Bytes in a body of many preferences.
     pub preference_bytes_max: u64,
+    /// Times its packed size that a compressed body may grow to.
+    pub inflation_ratio_max: u64,
     /// Uploads read at the same time.
     pub uploads_max: usize,
     /// Records in a dataset version.
@@ -97,6 +99,7 @@ impl Default for Limits {
             json_bytes_max: 1 << 20,
             hierarchy_bytes_max: 16 << 20,
             preference_bytes_max: 64 << 20,
+            inflation_ratio_max: 100,
             uploads_max: 8,
             records_max: 50_000_000,
             connections_max: 1_024,

@@ -134,6 +134,8 @@ pub const OPERATIONS: &[Operation] = &[
         &[
             InvalidQuery,
             UnsupportedMediaType,
+            UndecodableBody,
+            LimitExceeded,
             BodyTooLarge,
             BodyTimeout,
             VersionMoved,
@@ -152,6 +154,8 @@ pub const OPERATIONS: &[Operation] = &[
             InvalidQuery,
             InvalidId,
             UnsupportedMediaType,
+            UndecodableBody,
+            LimitExceeded,
             BodyTooLarge,
             BodyTimeout,
             HierarchyExists,
@@ -204,6 +208,8 @@ pub const OPERATIONS: &[Operation] = &[
         CONSENT,
         &[
             UnsupportedMediaType,
+            UndecodableBody,
+            LimitExceeded,
             BodyTooLarge,
             BodyTimeout,
             InvalidPreference,
@@ -257,7 +263,13 @@ pub const OPERATIONS: &[Operation] = &[
         "GET",
         "/v1/releases/{id}/tables/{table}",
         ANALYST,
-        &[InvalidQuery, InvalidHeader, NotAcceptable, ReleaseState],
+        &[
+            InvalidQuery,
+            InvalidHeader,
+            NotAcceptable,
+            ReleaseState,
+            RangeNotSatisfiable,
+        ],
     ),
     at(
         "get_release_report",

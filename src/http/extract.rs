@@ -12,8 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_stream::StreamExt;
 
+use super::coding::{ContentCoding, Growth, unpack};
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
+use crate::config::Limits;
 use crate::microdata::Schema;
 
 /// Parts of the path, read as `T`.
@@ -126,22 +128,20 @@ where
 async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem> {
     let limits = &state.settings.limits;
     require_media_type(request.headers(), &["application/json"])?;
+    if ContentCoding::of_body(request.headers())? != ContentCoding::Identity {
+        let detail = "JSON is read as it is, without content coding";
+        return Err(Problem::new(ProblemKind::UnsupportedMediaType, detail));
+    }
     let (bytes_max, idle_timeout) = (limits.json_bytes_max, limits.body_idle_timeout());
     whole_body(request.into_body(), bytes_max, idle_timeout).await
 }
 
 /// The media type of a body, without parameters, if it is one of `known`.
-///
-/// Any content coding is refused: bodies are read as they are.
 pub fn require_media_type<'a>(headers: &HeaderMap, known: &[&'a str]) -> Result<&'a str, Problem> {
     let unsupported = || {
-        let detail = format!("read here: {}; without content coding", known.join(", "));
+        let detail = format!("read here: {}", known.join(", "));
         Problem::new(ProblemKind::UnsupportedMediaType, detail)
     };
-    let coding = headers.get(header::CONTENT_ENCODING);
-    if coding.is_some_and(|coding| coding.as_bytes() != b"identity") {
-        return Err(unsupported());
-    }
     let given = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -152,6 +152,26 @@ pub fn require_media_type<'a>(headers: &HeaderMap, known: &[&'a str]) -> Result<
         .find(|name| given.eq_ignore_ascii_case(name))
         .copied()
         .ok_or_else(unsupported)
+}
+
+/// Reads a body that may be packed into memory, at most `bytes_max` bytes
+/// before and after it is unpacked.
+pub async fn unpacked_body(
+    request: Request,
+    bytes_max: u64,
+    limits: &Limits,
+) -> Result<Vec<u8>, Problem> {
+    let coding = ContentCoding::of_body(request.headers())?;
+    let body = whole_body(request.into_body(), bytes_max, limits.body_idle_timeout()).await?;
+    if coding == ContentCoding::Identity {
+        return Ok(body.into());
+    }
+    let growth = Growth {
+        ratio_max: limits.inflation_ratio_max,
+        bytes_max,
+    };
+    let unpacking = tokio::task::spawn_blocking(move || unpack(&body, coding, growth));
+    unpacking.await.map_err(|_| Problem::internal())?
 }
 
 /// Reads a body of at most `bytes_max` bytes into memory.

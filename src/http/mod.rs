@@ -4,12 +4,14 @@
 //! `access` says who may call what and what may go wrong, `routes` holds one
 //! file a resource with its handlers and views. What arrives is read by
 //! `extract` (small bodies) and `upload` (records); what is wrong leaves as a
-//! `problem`. Nothing here knows a worker: the two meet in the store.
+//! `problem`; tables leave by `download`. Nothing here knows a worker: the two meet in the store.
 
 pub mod access;
 pub mod auth;
+mod coding;
 mod convert;
 pub mod described;
+mod download;
 mod extract;
 mod listener;
 mod negotiate;
@@ -17,6 +19,7 @@ mod observe;
 pub mod openapi;
 mod precondition;
 pub mod problem;
+mod range;
 mod router;
 mod routes;
 mod state;

@@ -56,6 +56,8 @@ problem_kinds! {
     InvalidQuery = "invalid-query", BAD_REQUEST, false, "A query parameter is unknown or out of its bounds";
     /// The body is no JSON.
     MalformedJson = "malformed-json", BAD_REQUEST, false, "The body is not JSON";
+    /// The body is not whole, or not packed as its header says.
+    UndecodableBody = "undecodable-body", BAD_REQUEST, false, "The body cannot be unpacked";
     /// A header that the operation reads cannot be read.
     InvalidHeader = "invalid-header", BAD_REQUEST, false, "A header cannot be read";
     /// No token, or one that nobody holds.
@@ -86,6 +88,8 @@ problem_kinds! {
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, false, "The thing is in another version";
     /// The body is larger than the service takes.
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, false, "The body is too large";
+    /// The body has no such part.
+    RangeNotSatisfiable = "range-not-satisfiable", RANGE_NOT_SATISFIABLE, false, "There is no such part";
     /// The body's media type or encoding is not one of those that the operation reads.
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, false, "The body's media type is not read here";
     /// The body is JSON, but a field is missing, unknown or does not fit.

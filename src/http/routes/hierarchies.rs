@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::convert::table_problem;
-use super::super::extract::{UrlPath, UrlQuery, require_media_type, whole_body};
+use super::super::extract::{UrlPath, UrlQuery, require_media_type, unpacked_body};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::query::{HierarchyGetQuery, HierarchyPutQuery};
@@ -85,7 +85,8 @@ impl ToSchema for HierarchyAnswer {
 /// taken needs `new_version=true`; datasets keep what they pinned.
 #[utoipa::path(
     put, path = "/v1/hierarchies/{name}", operation_id = "put_hierarchy", tag = "hierarchies",
-    params(("name" = String, Path, description = "Its name, 1 to 64 characters."), HierarchyPutQuery),
+    params(("name" = String, Path, description = "Its name, 1 to 64 characters."), HierarchyPutQuery,
+        ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "CSV with one line a leaf, from leaf to root; or a JSON tree; or JSON intervals.",
         content((String = "text/csv", example = "primary;school;*\nsecondary;school;*\nuniversity;*\n"),
                 (Object = "application/json", example = json!({"intervals": {"origin": 0, "width": 5, "fanouts": [2, 5]}})))),
@@ -102,9 +103,8 @@ async fn put_hierarchy(
     check_name(&name)?;
     let limits = &state.settings.limits;
     let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
-    let (bytes_max, timeout) = (limits.hierarchy_bytes_max, limits.body_idle_timeout());
-    let content = whole_body(request.into_body(), bytes_max, timeout).await?;
-    let new = read(name, media_type, content.into(), query.new_version).await?;
+    let content = unpacked_body(request, limits.hierarchy_bytes_max, limits).await?;
+    let new = read(name, media_type, content, query.new_version).await?;
     let view = HierarchyView {
         name: new.name.clone(),
         digest: new.digest.clone(),

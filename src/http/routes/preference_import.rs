@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::super::auth::Principal;
 use super::super::convert::table_problem;
-use super::super::extract::{UrlPath, whole_body};
+use super::super::extract::{UrlPath, unpacked_body};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
@@ -47,7 +47,8 @@ struct ImportView {
 /// subjects that the body does not name keep their terms.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/preferences", operation_id = "import_preferences", tag = "preferences",
-    params(("id" = DatasetId, Path, description = "The dataset.")),
+    params(("id" = DatasetId, Path, description = "The dataset."),
+        ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "Preferences. Columns of CSV beside `subject` are optional; an empty cell says nothing.",
         content((String = "text/csv", example = "subject,sensitive,max_leakage,max_reidentification,exclude\n1002,age|sex,0.25,,false\n"),
                 (String = "application/x-ndjson", example = "{\"subject\": \"1002\", \"sensitive\": [\"age\"]}\n"))),
@@ -63,10 +64,9 @@ async fn import_preferences(
     let format = record_format(request.headers())?;
     let dataset = state.store.dataset_get(id).await?;
     let limits = &state.settings.limits;
-    let (bytes_max, timeout) = (limits.preference_bytes_max, limits.body_idle_timeout());
-    let body = whole_body(request.into_body(), bytes_max, timeout).await?;
+    let body = unpacked_body(request, limits.preference_bytes_max, limits).await?;
     let schema = super::stored_schema(&dataset)?;
-    let preferences = read(&state, &dataset, schema.clone(), format, body.into()).await?;
+    let preferences = read(&state, &dataset, schema.clone(), format, body).await?;
     let subjects = preferences.iter().map(|one| one.subject.clone()).collect();
     let documents: Result<Vec<_>, _> = preferences
         .into_iter()

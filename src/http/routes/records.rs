@@ -9,6 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::auth::Principal;
+use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
@@ -66,10 +67,12 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// Upload records
 ///
 /// All of them become one new version, or none: then the answer lists up to
-/// 100 errors by line, and their number. The body is streamed.
+/// 100 errors by line, and their number. The body is streamed, and may be
+/// packed by gzip or zstd.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
-    params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery),
+    params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
+        ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
         content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"))),
     responses((status = 201, description = "The new version.", body = UploadView)),
@@ -88,7 +91,8 @@ async fn upload_records(
         let detail = "as many uploads are read as this service reads at the same time";
         Problem::new(ProblemKind::TooManyUploads, detail)
     })?;
-    let intake = intake(&state, id, query.mode, format).await?;
+    let form = (format, ContentCoding::of_body(&parts.headers)?);
+    let intake = intake(&state, id, query.mode, form).await?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
     let (summary, chunks) = upload::receive(&state, body, intake).await?;
@@ -112,7 +116,7 @@ async fn intake(
     state: &AppState,
     id: DatasetId,
     mode: UploadMode,
-    format: RecordFormat,
+    (format, coding): (RecordFormat, ContentCoding),
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
@@ -127,6 +131,13 @@ async fn intake(
         hierarchies,
         schema,
         format,
+        coding: (
+            coding,
+            Growth {
+                ratio_max: state.settings.limits.inflation_ratio_max,
+                bytes_max: state.settings.limits.upload_bytes_max,
+            },
+        ),
         mode,
         limits: ReadLimits {
             records_max: state.settings.limits.records_max,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use tokio::runtime::Handle;
 
+use super::coding::{ContentCoding, Growth, InflateFault, Inflater};
 use super::convert::table_problem;
 use super::extract::BodyPieces;
 use super::problem::{Problem, ProblemKind};
@@ -41,6 +42,8 @@ pub struct Intake {
     pub hierarchies: HierarchySet,
     /// The form of the body.
     pub format: RecordFormat,
+    /// How the body is packed, and how much it may grow.
+    pub coding: (ContentCoding, Growth),
     /// Whether the records before stay.
     pub mode: VersionMode,
     /// How much may come.
@@ -50,6 +53,7 @@ pub struct Intake {
 /// What went wrong on the thread that reads.
 enum ReadError {
     Table(TableError),
+    Packing(InflateFault),
     Store(StoreError),
     Room(std::io::Error),
 }
@@ -64,6 +68,7 @@ impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Table(error) => table_problem(&error, ProblemKind::InvalidData),
+            ReadError::Packing(fault) => fault.into(),
             ReadError::Store(error) => error.into(),
             ReadError::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Self::new(ProblemKind::StoreFull, "nothing was kept of this upload")
@@ -144,7 +149,13 @@ fn read(
             said
         })
     };
+    let (coding, growth) = intake.coding;
+    let body = Inflater::new(body, coding, growth).map_err(ReadError::Room)?;
+    let fault = body.fault();
     let summary = read_records(body, intake.format, &target, &mut subjects, &mut keep);
+    if let Some(&fault) = fault.get() {
+        return Err(ReadError::Packing(fault));
+    }
     if let Some(error) = failure {
         return Err(ReadError::Room(error));
     }

@@ -14,6 +14,7 @@ mod records;
 mod releases;
 mod server;
 mod tables;
+mod transfer;
 
 pub(crate) use server::on_both;
 pub use server::{Server, story};

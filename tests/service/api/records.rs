@@ -186,7 +186,7 @@ async fn a_schema_without_its_hierarchy_takes_no_records(server: Server) {
     let coded = uploader
         .call("upload_records")
         .at("id", id)
-        .header("content-encoding", "gzip");
+        .header("content-encoding", "br");
     let coded = coded.body("text/csv", "x").send().await;
     coded.expect_problem(415, "unsupported-media-type");
     let unknown = uploader

@@ -1,0 +1,154 @@
+//! Content codings: gzip and zstd, of bodies that come and of tables that go.
+//!
+//! What comes is inflated while it is read, at constant memory; a body that
+//! grows too much is refused as soon as that is known. What goes is deflated
+//! piece by piece, as `Accept-Encoding` has it.
+
+mod deflate;
+mod inflate;
+
+pub use deflate::Deflater;
+pub use inflate::{Growth, InflateFault, Inflater, unpack};
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+use super::problem::{Problem, ProblemKind};
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentCoding {
+    /// Not at all.
+    Identity,
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878, with a window of at most 8 MiB (RFC 9659).
+    Zstd,
+}
+
+impl ContentCoding {
+    /// What is offered, best first among what a client likes equally.
+    const OFFERED: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Identity];
+
+    /// Name in headers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// How a request's body is packed; a problem if in a way not read here.
+    pub fn of_body(headers: &HeaderMap) -> Result<Self, Problem> {
+        let unsupported = || {
+            let detail = "content codings read here: gzip, zstd; one of them, once";
+            Problem::new(ProblemKind::UnsupportedMediaType, detail)
+        };
+        let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
+        let Some(first) = given.next() else {
+            return Ok(Self::Identity);
+        };
+        if given.next().is_some() {
+            return Err(unsupported());
+        }
+        let name = first.to_str().map_err(|_| unsupported())?.trim();
+        match name.to_ascii_lowercase().as_str() {
+            "identity" => Ok(Self::Identity),
+            "gzip" | "x-gzip" => Ok(Self::Gzip),
+            "zstd" => Ok(Self::Zstd),
+            _ => Err(unsupported()),
+        }
+    }
+
+    /// How a client would like an answer best, of what is offered. Who says
+    /// nothing, or refuses everything, gets it unpacked.
+    pub fn accepted(headers: &HeaderMap) -> Self {
+        let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+        let wishes: Vec<(String, u16)> = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .filter_map(wish)
+            .collect();
+        let quality = |coding: Self| {
+            let named = |name: &str| wishes.iter().find(|(wish, _)| wish == name);
+            let nothing_said = if coding == Self::Identity { 1 } else { 0 };
+            named(coding.as_str())
+                .or_else(|| named("*"))
+                .map_or(nothing_said, |&(_, quality)| quality)
+        };
+        let mut best = Self::Identity;
+        let mut most = 0;
+        for coding in Self::OFFERED {
+            if quality(coding) > most {
+                (best, most) = (coding, quality(coding));
+            }
+        }
+        best
+    }
+
+    /// The header that says so; none for what is not packed.
+    pub fn header(self) -> Option<(HeaderName, axum::http::HeaderValue)> {
+        let value = axum::http::HeaderValue::from_static(self.as_str());
+        (self != Self::Identity).then_some((header::CONTENT_ENCODING, value))
+    }
+}
+
+/// One element of `Accept-Encoding`: its name and quality in thousandths.
+fn wish(text: &str) -> Option<(String, u16)> {
+    let mut parts = text.split(';');
+    let name = parts.next()?.trim().to_ascii_lowercase();
+    let quality = parts
+        .filter_map(|part| part.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .map_or(Some(1.0), |(_, value)| value.trim().parse::<f32>().ok())?;
+    let quality = (quality.clamp(0.0, 1.0) * 1000.0) as u16;
+    (!name.is_empty()).then_some((name, quality))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, values: &[&'static str]) -> HeaderMap {
+        let values = values.iter().map(|value| value.parse().expect("a value"));
+        values.map(|value| (name.clone(), value)).collect()
+    }
+
+    #[test]
+    fn a_body_is_packed_once_in_a_known_way_or_not_at_all() {
+        let coding = |values: &[&'static str]| {
+            ContentCoding::of_body(&headers(header::CONTENT_ENCODING, values))
+        };
+        assert_eq!(coding(&[]).unwrap(), ContentCoding::Identity);
+        assert_eq!(coding(&["identity"]).unwrap(), ContentCoding::Identity);
+        assert_eq!(coding(&["GZip"]).unwrap(), ContentCoding::Gzip);
+        assert_eq!(coding(&["zstd"]).unwrap(), ContentCoding::Zstd);
+        for refused in [&["br"][..], &["gzip, zstd"], &["gzip", "gzip"], &[""]] {
+            let problem = coding(refused).expect_err("is not read here");
+            assert_eq!(problem.kind(), ProblemKind::UnsupportedMediaType);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_packed_as_the_client_likes_best() {
+        let accepted = |value: &'static str| {
+            ContentCoding::accepted(&headers(header::ACCEPT_ENCODING, &[value]))
+        };
+        assert_eq!(
+            ContentCoding::accepted(&HeaderMap::new()),
+            ContentCoding::Identity
+        );
+        for (value, coding) in [
+            ("gzip", ContentCoding::Gzip),
+            ("gzip, deflate, br, zstd", ContentCoding::Zstd),
+            ("gzip;q=0.5, zstd;q=0.1", ContentCoding::Gzip),
+            ("*", ContentCoding::Zstd),
+            ("zstd;q=0, *;q=0.3", ContentCoding::Gzip),
+            ("br", ContentCoding::Identity),
+            ("identity;q=0", ContentCoding::Identity),
+            ("gzip;q=x", ContentCoding::Identity),
+        ] {
+            assert_eq!(accepted(value), coding, "{value}");
+        }
+    }
+}
