@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::arp::{self, aip, anatomy};
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb};
 use crate::microdata::{Multiplicity, Schema, Table};
@@ -17,6 +18,12 @@ pub enum Engine {
     OneToMany(one_to_many::Params),
     /// (k, k^m)-anonymity of quasi-identifiers and sets of values.
     Rmr(rmr::Params),
+    /// Anonymization on refining partition.
+    Arp(arp::Params),
+    /// Bucketization of the initial partition.
+    Aip(arp::InitialParams),
+    /// Anatomy.
+    Anatomy(arp::AnatomyParams),
 }
 
 impl Engine {
@@ -28,6 +35,9 @@ impl Engine {
             "lgb" => Self::Lgb(read(parameters)?),
             "one_to_many" => Self::OneToMany(read(parameters)?),
             "rmr" => Self::Rmr(read(parameters)?),
+            "arp" => Self::Arp(read(parameters)?),
+            "aip" => Self::Aip(read(parameters)?),
+            "anatomy" => Self::Anatomy(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
                     parameter: "engine".into(),
@@ -46,6 +56,9 @@ impl Engine {
             Self::Lgb(_) => "lgb",
             Self::OneToMany(_) => "one_to_many",
             Self::Rmr(_) => "rmr",
+            Self::Arp(_) => "arp",
+            Self::Aip(_) => "aip",
+            Self::Anatomy(_) => "anatomy",
         }
     }
 
@@ -55,6 +68,9 @@ impl Engine {
             Self::Lgb(parameters) => serde_json::to_value(parameters),
             Self::OneToMany(parameters) => serde_json::to_value(parameters),
             Self::Rmr(parameters) => serde_json::to_value(parameters),
+            Self::Arp(parameters) => serde_json::to_value(parameters),
+            Self::Aip(parameters) => serde_json::to_value(parameters),
+            Self::Anatomy(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
         written.unwrap_or(Value::Null)
@@ -66,6 +82,9 @@ impl Engine {
             Self::Lgb(parameters) => parameters.policy(schema),
             Self::OneToMany(parameters) => parameters.policy(schema),
             Self::Rmr(parameters) => parameters.policy(schema),
+            Self::Arp(parameters) => parameters.policy(schema),
+            Self::Aip(parameters) => aip::policy(parameters, schema),
+            Self::Anatomy(parameters) => parameters.policy(schema),
         }
     }
 
@@ -82,12 +101,15 @@ impl Engine {
                 one_to_many::run(table, requirements, parameters, context)
             }
             Self::Rmr(parameters) => rmr::run(table, requirements, parameters, context),
+            Self::Arp(parameters) => arp::run(table, requirements, parameters, context),
+            Self::Aip(parameters) => aip::run(table, requirements, parameters, context),
+            Self::Anatomy(parameters) => anatomy::run(table, requirements, parameters, context),
         }
     }
 
     fn check_multiplicity(&self, schema: &Schema) -> Result<(), EngineError> {
         let wanted = match self {
-            Self::Lgb(_) => Multiplicity::One,
+            Self::Lgb(_) | Self::Arp(_) | Self::Aip(_) | Self::Anatomy(_) => Multiplicity::One,
             Self::OneToMany(_) | Self::Rmr(_) => Multiplicity::Many,
         };
         if schema.multiplicity() == wanted {
@@ -141,5 +163,32 @@ pub fn descriptions() -> Value {
         "tables": ["persons"],
         "papers": ["Anonymizing data with relational and transaction attributes"],
         "adversary": "knows every quasi-identifier value of everyone, who is in the table, and up to m sensitive values of a person",
+    }, {
+        "name": "arp",
+        "title": "Anonymization on refining partition",
+        "multiplicity": "one",
+        "parameters": arp::Params::json_schema(),
+        "guarantees": ["l_diversity", "max_leakage"],
+        "tables": ["quasi", "sensitive"],
+        "papers": ["Anonymization on refining partition: same privacy, more utility"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "aip",
+        "title": "Bucketization of the initial partition",
+        "multiplicity": "one",
+        "parameters": arp::InitialParams::json_schema(),
+        "guarantees": ["l_diversity", "max_leakage"],
+        "tables": ["quasi", "sensitive"],
+        "papers": ["Anonymization on refining partition: same privacy, more utility"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "anatomy",
+        "title": "Anatomy",
+        "multiplicity": "one",
+        "parameters": arp::AnatomyParams::json_schema(),
+        "guarantees": ["l_diversity", "max_leakage"],
+        "tables": ["quasi", "sensitive"],
+        "papers": ["Anatomy: simple and effective privacy preservation"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
     }])
 }

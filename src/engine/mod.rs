@@ -5,6 +5,7 @@
 //! The same input gives the same bytes with any number of threads. A family
 //! may use `kernel`, `context` and `error`, never another family.
 
+pub mod arp;
 pub mod context;
 pub mod error;
 pub mod kernel;

@@ -9,7 +9,8 @@ mod fraction;
 mod parameter;
 mod policy;
 mod requirements;
+mod retention;
 
 pub use parameter::{C, K, L, ParameterError, Share, T};
-pub use policy::{Diversity, Model, Policy, Protection, QidConflict, Recoding};
+pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::microdata::AttributeIndex;
 
 use super::parameter::{C, K, L, Share, T};
+use super::requirements::ProtectedSet;
 
 /// How one attribute's flagged cells are protected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,6 +98,32 @@ pub enum Recoding {
     Paper,
 }
 
+/// How blocks of sensitive values are published (`[ARP]` and its comparators).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockForm {
+    /// Exact non-sensitive values, and the values of each block: every value
+    /// once a block.
+    Distinct,
+    /// The same, values as often as the block's l allows.
+    Eligible,
+    /// One row a record, non-sensitive values generalized over the block.
+    Generalized,
+    /// Columns of attributes, each in an order of its own within the block.
+    Sliced,
+    /// Exact non-sensitive values; a sensitive value is kept with this
+    /// probability, else drawn from its block.
+    Randomized {
+        /// Probability that a value is kept.
+        retention: Share,
+        /// Largest probability of a value, given the rows of its block.
+        max_posterior: Share,
+    },
+    /// One row a record, non-sensitive values generalized over a window of a
+    /// ring of the block's records; which of them the sensitive value belongs
+    /// to is decided by one random shift a block.
+    Ring,
+}
+
 /// What rows are and what is claimed about them, beside the floors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
@@ -132,6 +159,13 @@ pub enum Model {
     Personalized {
         /// How sensitive values of a group are generalized.
         recoding: Recoding,
+    },
+    /// Sensitive values in blocks of records (`[ARP]`, `[Xiao–Tao 2006a]`).
+    Blocks {
+        /// How the blocks are published.
+        form: BlockForm,
+        /// The sensitive attributes that are published.
+        sensitive: ProtectedSet,
     },
 }
 

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::microdata::{Domain, Table};
-use crate::release::joined::MICRODATA;
 use crate::release::{JoinError, Lineage, PublishedTable};
 
 use super::count::Scratch;
@@ -66,10 +65,10 @@ pub fn measure(
     workload: Workload,
 ) -> Result<QueryErrorSummary, JoinError> {
     let index = QueryIndex::new(tables, &QueryIndex::hierarchies_of(table))?;
-    let subjects = lineage.of(MICRODATA).unwrap_or_default();
+    let subjects = lineage.of(index.joined.name()).unwrap_or_default();
     let Some(exact) = ExactIndex::new(&index, table, subjects) else {
         return Err(JoinError {
-            table: MICRODATA.into(),
+            table: index.joined.name().into(),
             reason: "rows, lineage and originals do not fit together",
         });
     };

@@ -87,6 +87,26 @@ pub enum Guarantee {
         /// Values that an adversary knows.
         m: u32,
     },
+    /// A sensitive value is kept with probability `retention`, else drawn from
+    /// its block; nobody who sees the rows of a block and knows its values
+    /// gives one of them to one of its records with more than this probability.
+    RandomizedResponse {
+        /// The attribute.
+        attribute: String,
+        /// Probability that a value is kept.
+        retention: f64,
+        /// Largest probability of a value.
+        max_posterior: f64,
+    },
+    /// Each record is covered by rows of its group with at least l different
+    /// values, each of which is as likely its own; no value has more than
+    /// 1 in l rows of a group.
+    RingDiversity {
+        /// The attribute.
+        attribute: String,
+        /// Floor for everyone.
+        l: u32,
+    },
     /// Each subject's own terms hold.
     MaxLeakage {
         /// An attribute, or `*`.

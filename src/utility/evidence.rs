@@ -2,7 +2,6 @@
 
 use crate::microdata::{AttributeIndex, CodedColumn, Domain, RecordIndex, Role, Table};
 use crate::privacy::Requirements;
-use crate::release::joined::MICRODATA;
 use crate::release::{
     Content, JoinError, JoinedAttribute, JoinedTable, Lineage, Manifest, PublishedTable, Signatures,
 };
@@ -89,7 +88,7 @@ impl<'a> Prepared<'a> {
                 None => return Err(EvidenceError::Unfit("an attribute is not in the schema")),
             }
         }
-        let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
+        let subjects = evidence.lineage.of(joined.name()).unwrap_or_default();
         if subjects.len() != joined.rows() {
             return Err(EvidenceError::Unfit("rows and lineage differ in number"));
         }

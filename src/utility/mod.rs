@@ -15,6 +15,7 @@
 
 use crate::privacy::Model;
 
+pub mod blocks;
 mod bucket_range;
 mod correlation;
 mod coverage;
@@ -53,6 +54,7 @@ pub use scale::Scale;
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     match evidence.requirements.policy().model {
         Model::Bucketized | Model::Generalized | Model::Personalized { .. } => of_records(evidence),
+        Model::Blocks { .. } => blocks::measure(evidence),
         Model::Fingerprints { .. } | Model::Itemsets { .. } => persons::measure(evidence),
     }
 }

@@ -1,4 +1,5 @@
-//! The buckets of a release: what each holds, and which rows are in it.
+//! The buckets of a release: what each holds, and which rows are in it. Blocks
+//! are buckets by another name, listed in the table `sensitive`.
 //!
 //! Contents come from the published table `buckets` alone. Each row must name
 //! a semi-sensitive or sensitive attribute, a bucket numbered from 1 without
@@ -9,6 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::microdata::Domain;
 use crate::privacy::ProtectedIndex;
 use crate::release::{Cell, PublishedTable};
 
@@ -16,7 +18,7 @@ use super::evidence::Evidence;
 use super::meaning::{Meaning, dictionary, numbers};
 use super::shape::BUCKETS;
 use super::verdict::{Check, Failures, Place};
-use super::view::{AttributeView, View};
+use super::view::View;
 
 /// The buckets of one attribute; bucket b is at position b − 1.
 #[derive(Debug, Default)]
@@ -91,25 +93,58 @@ struct Entry {
     row: u32,
 }
 
+/// An attribute that can be in buckets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner<'a> {
+    pub(super) index: ProtectedIndex,
+    pub(super) name: &'a str,
+    pub(super) domain: &'a Domain,
+}
+
 /// Reads the table `buckets`: the buckets of each protectable attribute, and
 /// the check `buckets_well_formed`. `None` if the table cannot be read.
 pub(super) fn read(evidence: &Evidence, view: &View) -> Option<(Vec<Buckets>, Check)> {
+    let owners = owners(view);
     let published = evidence.published(BUCKETS)?;
-    let mut failures = Failures::none();
-    let entries = entries(published, view, &mut failures)?;
-    let mut all = Vec::with_capacity(entries.len());
-    let protected: Vec<_> = view.protected().map(|(_, attribute)| attribute).collect();
-    for (attribute, entries) in protected.into_iter().zip(entries) {
-        let limit = view.table.records() as u64;
-        all.push(gather(attribute, entries, limit, &mut failures));
-    }
-    Some((all, Check::structure("buckets_well_formed", &failures)))
+    let limit = view.table.records() as u64;
+    let (buckets, failures) = read_table(published, "bucket", &owners, limit)?;
+    Some((buckets, Check::structure("buckets_well_formed", &failures)))
 }
 
-/// The sound rows by protectable attribute.
+/// The protectable attributes of a view.
+pub(super) fn owners<'a>(view: &'a View<'a>) -> Vec<Owner<'a>> {
+    let protected = view.protected();
+    let owners = protected.map(|(index, attribute)| Owner {
+        index,
+        name: attribute.name,
+        domain: attribute.domain,
+    });
+    owners.collect()
+}
+
+/// Reads a table with the contents of buckets, whose numbers are in the column
+/// `number`: the buckets of each owner, none with more than `limit` cells in
+/// all. `None` if the table cannot be read.
+pub(super) fn read_table(
+    published: &PublishedTable,
+    number: &str,
+    owners: &[Owner],
+    limit: u64,
+) -> Option<(Vec<Buckets>, Failures)> {
+    let mut failures = Failures::none();
+    let entries = entries(published, number, owners, &mut failures)?;
+    let mut all = Vec::with_capacity(owners.len());
+    for (owner, entries) in owners.iter().zip(entries) {
+        all.push(gather(owner, entries, limit, &mut failures));
+    }
+    Some((all, failures))
+}
+
+/// The sound rows by owner.
 fn entries(
     published: &PublishedTable,
-    view: &View,
+    number: &str,
+    owners: &[Owner],
     failures: &mut Failures,
 ) -> Option<Vec<Vec<Entry>>> {
     let rows = published.rows();
@@ -119,14 +154,14 @@ fn entries(
     };
     let (attribute_codes, attribute_cells) = dictionary(column("attribute")?)?;
     let (value_codes, value_cells) = dictionary(column("value")?)?;
-    let bucket = numbers(column("bucket")?)?;
+    let bucket = numbers(column(number)?)?;
     let count = numbers(column("count")?)?;
-    let mut values = ValueCodes::new(view, value_cells);
-    let named = attributes_named(view, attribute_cells);
-    let mut entries = vec![Vec::new(); view.requirements.policy().protections.len()];
+    let mut values = ValueCodes::new(owners, value_cells);
+    let named = owners_named(owners, attribute_cells);
+    let mut entries = vec![Vec::new(); owners.len()];
     for row in 0..rows {
         let place = Place::Row(row as u64 + 1);
-        let Some(index) = named[attribute_codes[row] as usize] else {
+        let Some(owner) = named[attribute_codes[row] as usize] else {
             failures.add_at("attribute", place);
             failures
                 .note
@@ -135,15 +170,15 @@ fn entries(
         };
         // A bucket number beyond the rows cannot be one of 1..b without gaps.
         let numbered = (1..=rows as u64).contains(&bucket[row]);
-        match values.code(index, value_codes[row]) {
-            Some(code) if numbered && count[row] >= 1 => entries[index.at()].push(Entry {
+        match values.code(owner, value_codes[row]) {
+            Some(code) if numbered && count[row] >= 1 => entries[owner].push(Entry {
                 bucket: (bucket[row] - 1) as u32,
                 code,
                 count: count[row],
                 row: row as u32,
             }),
             _ => {
-                failures.add_at("bucket", place);
+                failures.add_at(number, place);
                 failures
                     .note
                     .get_or_insert("a row has no bucket, no value of the attribute, or no count");
@@ -155,37 +190,39 @@ fn entries(
 
 /// The attribute that each distinct cell of a column of names stands for.
 pub(super) fn attributes_named(view: &View, cells: &[Cell]) -> Vec<Option<ProtectedIndex>> {
+    let owners = owners(view);
+    let named = owners_named(&owners, cells).into_iter();
+    named.map(|at| Some(owners[at?].index)).collect()
+}
+
+/// The position of the owner that each distinct cell names.
+fn owners_named(owners: &[Owner], cells: &[Cell]) -> Vec<Option<usize>> {
     let named = |cell: &Cell| match cell {
-        Cell::Label(name) => {
-            let found = view
-                .protected()
-                .find(|(_, attribute)| attribute.name == name);
-            found.map(|(index, _)| index)
-        }
+        Cell::Label(name) => owners.iter().position(|owner| owner.name == name),
         _ => None,
     };
     cells.iter().map(named).collect()
 }
 
-/// The code that a distinct value cell stands for, attribute by attribute.
+/// The code that a distinct value cell stands for, owner by owner.
 struct ValueCodes<'a> {
     cells: &'a [Cell],
-    domains: Vec<&'a AttributeView<'a>>,
-    known: FxHashMap<(u8, u32), Option<u32>>,
+    owners: &'a [Owner<'a>],
+    known: FxHashMap<(usize, u32), Option<u32>>,
 }
 
 impl<'a> ValueCodes<'a> {
-    fn new(view: &'a View<'a>, cells: &'a [Cell]) -> Self {
+    fn new(owners: &'a [Owner<'a>], cells: &'a [Cell]) -> Self {
         Self {
             cells,
-            domains: view.protected().map(|(_, attribute)| attribute).collect(),
+            owners,
             known: FxHashMap::default(),
         }
     }
 
-    fn code(&mut self, index: ProtectedIndex, cell: u32) -> Option<u32> {
-        let domain = self.domains[index.at()].domain;
-        *self.known.entry((index.0, cell)).or_insert_with(|| {
+    fn code(&mut self, owner: usize, cell: u32) -> Option<u32> {
+        let domain = self.owners[owner].domain;
+        *self.known.entry((owner, cell)).or_insert_with(|| {
             let code = Meaning::of(&self.cells[cell as usize], domain).single()?;
             // A node above a single leaf covers one code without being one.
             let is_value = match &self.cells[cell as usize] {
@@ -200,7 +237,7 @@ impl<'a> ValueCodes<'a> {
 /// Buckets out of entries. Repeated values, gaps in the numbering and cells
 /// beyond the number of records are failures.
 fn gather(
-    attribute: &AttributeView,
+    attribute: &Owner,
     mut entries: Vec<Entry>,
     limit: u64,
     failures: &mut Failures,

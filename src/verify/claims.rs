@@ -8,7 +8,9 @@
 //! preferences were applied.
 
 use crate::microdata::Schema;
-use crate::privacy::{C, Diversity, L, Model, Policy, Protection, Share, T};
+use crate::privacy::{
+    BlockForm, C, Diversity, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share, T,
+};
 use crate::release::{Guarantee, Manifest};
 
 use super::evidence::Evidence;
@@ -27,6 +29,8 @@ enum Claim<'a> {
     FingerprintK(u32),
     ValueL(u32),
     KmAnonymity(u32, u32),
+    RandomizedResponse(&'a str, Share, Share),
+    RingDiversity(&'a str, u32),
     /// A claim that no parameter type accepts.
     Unsound,
 }
@@ -84,6 +88,7 @@ fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
             wanted
         }
         Model::Personalized { .. } => wanted_of_leakage(schema, policy),
+        Model::Blocks { form, sensitive } => wanted_of_blocks(schema, policy, (form, sensitive)),
     }
 }
 
@@ -104,6 +109,33 @@ fn wanted_of_leakage<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> 
     std::iter::once(Claim::KAnonymity(policy.k.get()))
         .chain(names.map(Claim::MaxLeakageOf))
         .collect()
+}
+
+/// One claim for each attribute that is published in blocks.
+fn wanted_of_blocks<'a>(
+    schema: &'a Schema,
+    policy: &Policy,
+    (form, sensitive): (BlockForm, ProtectedSet),
+) -> Vec<Claim<'a>> {
+    let mut wanted = Vec::new();
+    for (at, &(index, protection)) in (0..).zip(&policy.protections) {
+        let Protection::Diversity { l, .. } = protection else {
+            continue;
+        };
+        let name = schema.attribute(index).name.as_str();
+        if sensitive.contains(ProtectedIndex(at)) {
+            wanted.push(match form {
+                BlockForm::Randomized {
+                    retention,
+                    max_posterior,
+                } => Claim::RandomizedResponse(name, retention, max_posterior),
+                BlockForm::Ring => Claim::RingDiversity(name, l.get()),
+                _ => Claim::LDiversity(name, l.get()),
+            });
+        }
+    }
+    wanted.extend(policy.apply_preferences.then_some(Claim::MaxLeakage));
+    wanted
 }
 
 fn wanted_by_attribute<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
@@ -166,6 +198,17 @@ fn claim(guarantee: &Guarantee) -> Claim<'_> {
         Guarantee::MaxLeakage { attribute, .. } => Claim::MaxLeakageOf(attribute),
         Guarantee::FingerprintK { k } => Claim::FingerprintK(*k),
         Guarantee::ValueL { l } => Claim::ValueL(*l),
+        Guarantee::RandomizedResponse {
+            attribute,
+            retention,
+            max_posterior,
+        } => match (Share::new(*retention), Share::new(*max_posterior)) {
+            (Ok(retention), Ok(posterior)) => {
+                Claim::RandomizedResponse(attribute, retention, posterior)
+            }
+            _ => Claim::Unsound,
+        },
+        Guarantee::RingDiversity { attribute, l } => Claim::RingDiversity(attribute, *l),
         Guarantee::KmAnonymity { k, m } => Claim::KmAnonymity(*k, *m),
     }
 }

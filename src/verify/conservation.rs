@@ -3,24 +3,21 @@
 //! to be left out is there.
 
 use super::evidence::Evidence;
-use super::shape::MICRODATA;
 use super::verdict::{Check, Failures, Place};
 use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex};
 
-/// `every_record_once`: the lineage gives each row a subject of its own, and
-/// the manifest's counts of published and excluded records are right.
+/// `every_record_once`: the lineage gives each row of `table` a subject of its
+/// own, and the manifest's counts of published and excluded records are right.
 ///
 /// Needs no view: it speaks even where columns are missing.
-pub(super) fn every_record_once(evidence: &Evidence) -> Check {
+pub(super) fn every_record_once(evidence: &Evidence, table: &str) -> Check {
     let mut failures = Failures::none();
-    let rows = evidence
-        .published(MICRODATA)
-        .map_or(0, |table| table.rows());
+    let rows = evidence.published(table).map_or(0, |table| table.rows());
     let source = evidence.table.records();
     if evidence.table.schema().multiplicity() != Multiplicity::One {
         failures.add("the engine publishes one row a subject, and subjects have many records");
     }
-    let subjects = evidence.lineage.of(MICRODATA).unwrap_or_default();
+    let subjects = evidence.lineage.of(table).unwrap_or_default();
     if subjects.len() != rows {
         failures.add("the lineage has more or fewer rows than the table");
     }
@@ -30,7 +27,7 @@ pub(super) fn every_record_once(evidence: &Evidence) -> Check {
             .get_mut(subject.at())
             .is_some_and(|seen| !std::mem::replace(seen, true));
         if !new {
-            failures.add_at(MICRODATA, Place::Row(row as u64 + 1));
+            failures.add_at(table, Place::Row(row as u64 + 1));
         }
     }
     if evidence.manifest.records != rows as u64 {

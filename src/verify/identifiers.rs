@@ -27,7 +27,7 @@ use crate::release::{Cell, Cells, Content, Item, PublishedColumn};
 use super::evidence::Evidence;
 use super::meaning::Meaning;
 use super::persons::item_is_known;
-use super::shape::{MICRODATA, PERSONS};
+use super::shape::{MICRODATA, PERSONS, QUASI};
 use super::verdict::{Check, Failures};
 
 /// Rows, or records, below which a coincidence with keys proves nothing.
@@ -49,7 +49,7 @@ pub(super) fn no_source_identifier(evidence: &Evidence) -> Check {
     }
     for table in evidence.tables {
         let subjects = match table.name.as_str() {
-            MICRODATA | PERSONS => evidence.lineage.of(&table.name).unwrap_or_default(),
+            MICRODATA | PERSONS | QUASI => evidence.lineage.of(&table.name).unwrap_or_default(),
             _ => continue,
         };
         for column in &table.columns {
@@ -93,7 +93,8 @@ fn foreign_texts(evidence: &Evidence) -> BTreeSet<String> {
 /// Whether a column may hold numbers of the release's own.
 fn is_numbering(column: &PublishedColumn) -> bool {
     match column.content {
-        Content::Group | Content::Block => matches!(column.name.as_str(), "group" | "block"),
+        Content::Group => column.name == "group",
+        Content::Block => column.name == "block" || column.name.ends_with("_block"),
         Content::Bucket => column.name == "bucket" || column.name.ends_with("_bucket"),
         Content::Count => column.name == "count",
         _ => false,

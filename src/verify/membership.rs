@@ -152,7 +152,7 @@ pub(super) fn contents(view: &View, buckets: &[Buckets], members: &[Members]) ->
     failures
 }
 
-fn same_multiset(sorted: &[u32], contents: &[(u32, u64)]) -> bool {
+pub(super) fn same_multiset(sorted: &[u32], contents: &[(u32, u64)]) -> bool {
     let mut runs = sorted.chunk_by(|a, b| a == b);
     let all = contents.iter().all(|&(code, count)| {
         let run = runs.next();

@@ -12,6 +12,7 @@
 //! that nobody here knows is a failed check.
 
 mod attack;
+mod blocks;
 mod buckets;
 mod candidates;
 mod claims;
@@ -38,6 +39,7 @@ pub use evidence::Evidence;
 pub use lgb::verify_lgb;
 pub use verdict::{Check, Place, Section, Verdict};
 
+use self::blocks::verify_blocks;
 use self::persons::verify_persons;
 use crate::privacy::Model;
 
@@ -50,7 +52,10 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
             verify_persons(evidence).ok_or(OTHER_MODEL)
         }
-        ("lgb" | "one_to_many" | "rmr", _) => Err(OTHER_MODEL),
+        ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
+            verify_blocks(evidence).ok_or(OTHER_MODEL)
+        }
+        ("lgb" | "one_to_many" | "rmr" | "arp" | "aip" | "anatomy" | "ng", _) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the manifest names"),
     };
     found.unwrap_or_else(|note| Verdict {

@@ -2,14 +2,17 @@
 //! extra, in order, of the right content and type, as long as the manifest
 //! says, all columns of a table equally long.
 //!
-//! Expected (releases.md) of `one_to_many` and `rmr`: `persons` with `group`
+//! Expected (releases.md) of blocks that are listed (`arp`, `aip`, `anatomy`):
+//! `quasi` with `block` (with several sensitive attributes `<a>_block` for
+//! each), then every quasi-identifier and insensitive attribute in schema
+//! order; and `sensitive`. Of `one_to_many` and `rmr`: `persons` with `group`
 //! and every quasi-identifier and sensitive attribute in schema order. Of
 //! `lgb`: `microdata` with `group`, every attribute but the
 //! identifiers in schema order and, with `bucket_link: "row"`, `<a>_bucket`
 //! behind each semi-sensitive or sensitive attribute; `buckets`; and with
 //! `bucket_link: "group"` also `group_buckets`.
 
-use crate::microdata::{AttributeType, Role, Schema};
+use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
 use crate::release::{
     Cells, ColumnDescription, Content, PIECE_BYTES_MAX, PublishedColumn, PublishedTable,
     TableDescription, encode_csv, sha256_hex,
@@ -23,6 +26,10 @@ use super::verdict::{Check, Failures};
 pub(super) const MICRODATA: &str = "microdata";
 /// Name of the table with one row a subject of 1:M data.
 pub(super) const PERSONS: &str = "persons";
+/// Name of the table with exact quasi-identifiers and the number of a block.
+pub(super) const QUASI: &str = "quasi";
+/// Name of the table of block contents.
+pub(super) const SENSITIVE: &str = "sensitive";
 /// Name of the table of bucket contents.
 pub(super) const BUCKETS: &str = "buckets";
 /// Name of the table that links groups with buckets.
@@ -123,6 +130,44 @@ pub(super) fn expected_persons(schema: &Schema) -> [ExpectedTable; 1] {
         name: PERSONS,
         columns,
     }]
+}
+
+/// The tables that blocks of these sensitive attributes must have when they
+/// are listed, in order.
+pub(super) fn expected_listed(schema: &Schema, sensitive: &[AttributeIndex]) -> [ExpectedTable; 2] {
+    let column = |name: &str, content, kind| ExpectedColumn {
+        name: name.to_owned(),
+        content,
+        kind,
+    };
+    let number = |&index: &AttributeIndex| match sensitive.len() {
+        1 => column("block", Content::Block, None),
+        _ => {
+            let name = format!("{}_block", schema.attribute(index).name);
+            column(&name, Content::Block, None)
+        }
+    };
+    let mut columns: Vec<ExpectedColumn> = sensitive.iter().map(number).collect();
+    for attribute in schema.attributes() {
+        if matches!(attribute.role, Role::QuasiIdentifier | Role::Insensitive) {
+            columns.push(column(&attribute.name, Content::Exact, attribute.kind));
+        }
+    }
+    [
+        ExpectedTable {
+            name: QUASI,
+            columns,
+        },
+        ExpectedTable {
+            name: SENSITIVE,
+            columns: vec![
+                column("block", Content::Block, None),
+                column("attribute", Content::Attribute, None),
+                column("value", Content::Value, None),
+                column("count", Content::Count, None),
+            ],
+        },
+    ]
 }
 
 /// `tables_and_columns`: the release holds exactly the tables expected, and

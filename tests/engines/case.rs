@@ -109,10 +109,10 @@ impl Case {
 
     /// Name of the table whose rows are about subjects.
     pub fn row_table(&self) -> &'static str {
-        match self.tables.iter().any(|table| table.name == "persons") {
-            true => "persons",
-            false => "microdata",
-        }
+        let has = |name: &str| self.tables.iter().any(|table| table.name == name);
+        let names = ["persons", "quasi", "sliced"];
+        let found = names.into_iter().find(|name| has(name));
+        found.unwrap_or("microdata")
     }
 
     pub fn rows(&self) -> usize {

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod blocks;
 mod case;
 mod differential;
 mod handmade;

@@ -7,6 +7,7 @@
 //! valid release; where that needs a particular place, it looks for one and
 //! skips a release that has none.
 
+mod blocks;
 mod buckets;
 mod cells;
 mod claims;

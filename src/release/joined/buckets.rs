@@ -112,7 +112,7 @@ impl<'a> Buckets<'a> {
         let Some(buckets) = buckets else {
             return Err(JoinError::new(BUCKETS, "is not in the release"));
         };
-        let mut joined = Self::read(attribute, buckets)?;
+        let mut joined = Self::read(attribute, buckets, BUCKETS, Content::Bucket)?;
         joined.link = match (column, groups) {
             (Some(column), _) => joined.row_link(numbers(MICRODATA, &column.cells)?)?,
             (None, Some((table, Some(code)))) => {
@@ -123,31 +123,38 @@ impl<'a> Buckets<'a> {
         Ok(Some(joined))
     }
 
-    fn read(attribute: &str, table: &'a PublishedTable) -> Result<Self, JoinError> {
+    /// Reads the contents of an attribute's buckets from the table `name`,
+    /// numbered by its column of `number`; rows are not linked yet.
+    pub(super) fn read(
+        attribute: &str,
+        table: &'a PublishedTable,
+        name: &str,
+        number: Content,
+    ) -> Result<Self, JoinError> {
         let named = attribute_code(table, attribute);
         let (names, bucket_of, count_of) = (
-            codes(BUCKETS, table, Content::Attribute)?,
-            content_numbers(BUCKETS, table, Content::Bucket)?,
-            content_numbers(BUCKETS, table, Content::Count)?,
+            codes(name, table, Content::Attribute)?,
+            content_numbers(name, table, number)?,
+            content_numbers(name, table, Content::Count)?,
         );
-        let column = content(BUCKETS, table, Content::Value)?;
+        let column = content(name, table, Content::Value)?;
         let Cells::Dictionary {
             codes: value_of,
             cells,
         } = column
         else {
-            return Err(JoinError::new(BUCKETS, "values are numbers"));
+            return Err(JoinError::new(name, "values are numbers"));
         };
         let lengths = [bucket_of.len(), count_of.len(), value_of.len()];
         if lengths.iter().any(|&length| length != names.len()) {
-            return Err(JoinError::new(BUCKETS, "columns differ in length"));
+            return Err(JoinError::new(name, "columns differ in length"));
         }
         let rows: Vec<usize> = (0..names.len())
             .filter(|&row| Some(names[row]) == named)
             .collect();
         let most = rows.iter().map(|&row| bucket_of[row]).max().unwrap_or(0);
         if most > rows.len() as u64 || rows.iter().any(|&row| bucket_of[row] == 0) {
-            return Err(JoinError::new(BUCKETS, "buckets are not numbered from 1"));
+            return Err(JoinError::new(name, "buckets are not numbered from 1"));
         }
         let mut starts = vec![0_u32; most as usize + 1];
         for &row in &rows {
@@ -172,19 +179,22 @@ impl<'a> Buckets<'a> {
                 .and_then(|count| Some((count, joined.sizes[bucket].checked_add(count)?)));
             let (Some((count, size)), true) = (count, (value_of[row] as usize) < cells.len())
             else {
-                return Err(JoinError::new(
-                    BUCKETS,
-                    "a count or a value is out of bounds",
-                ));
+                return Err(JoinError::new(name, "a count or a value is out of bounds"));
             };
             joined.values[place] = value_of[row];
             joined.counts[place] = count;
             joined.sizes[bucket] = size;
         }
         if joined.sizes.contains(&0) {
-            return Err(JoinError::new(BUCKETS, "a bucket has no cell"));
+            return Err(JoinError::new(name, "a bucket has no cell"));
         }
         Ok(joined)
+    }
+
+    /// Links rows to the buckets that they name.
+    pub(super) fn linked(mut self, bucket_of: &[u64]) -> Result<Self, JoinError> {
+        self.link = self.row_link(bucket_of)?;
+        Ok(self)
     }
 
     fn row_link(&self, bucket_of: &[u64]) -> Result<Link, JoinError> {
@@ -287,7 +297,7 @@ fn attribute_code(table: &PublishedTable, attribute: &str) -> Option<u32> {
     Some(at as u32)
 }
 
-fn content<'a>(
+pub(super) fn content<'a>(
     name: &str,
     table: &'a PublishedTable,
     wanted: Content,
@@ -299,7 +309,7 @@ fn content<'a>(
     }
 }
 
-fn numbers<'a>(name: &str, cells: &'a Cells) -> Result<&'a [u64], JoinError> {
+pub(super) fn numbers<'a>(name: &str, cells: &'a Cells) -> Result<&'a [u64], JoinError> {
     match cells {
         Cells::Numbers(numbers) => Ok(numbers),
         Cells::Dictionary { .. } => Err(JoinError::new(name, "a column is not of numbers")),

@@ -8,14 +8,19 @@
 //!
 //! A release that does not fit together (a bucket that no row of `buckets`
 //! describes, columns of unlike length) is an error here, so that nothing
-//! above has to look twice. A release with one row a subject has no buckets;
-//! [`JoinedTable::of_persons`] reads it into the same shape.
+//! above has to look twice. Listed blocks are buckets by another name: of the
+//! tables `quasi` and `sensitive` every sensitive cell is in one. A release
+//! with one row a subject has no buckets; [`JoinedTable::of_persons`] reads it
+//! into the same shape.
 
+mod blocks;
 mod buckets;
 mod signature;
 
 pub use buckets::{Buckets, Link};
 pub use signature::Signatures;
+
+use std::borrow::Cow;
 
 use crate::microdata::AttributeType;
 
@@ -30,6 +35,12 @@ pub const BUCKETS: &str = "buckets";
 pub const GROUP_BUCKETS: &str = "group_buckets";
 /// Name of the table with one row a subject.
 pub const PERSONS: &str = "persons";
+/// Name of the table with exact non-sensitive values and block numbers.
+pub const QUASI: &str = "quasi";
+/// Name of the table with the values of each block.
+pub const SENSITIVE: &str = "sensitive";
+/// What follows an attribute's name in the name of its column of blocks.
+pub const BLOCK_SUFFIX: &str = "_block";
 /// What follows an attribute's name in the name of its bucket column.
 pub const BUCKET_SUFFIX: &str = "_bucket";
 
@@ -55,6 +66,7 @@ impl JoinError {
 /// The row-bearing table of a release, with its buckets.
 #[derive(Clone, Debug)]
 pub struct JoinedTable<'a> {
+    name: &'static str,
     rows: usize,
     attributes: Vec<JoinedAttribute<'a>>,
 }
@@ -70,7 +82,7 @@ pub struct JoinedAttribute<'a> {
     /// [`Content::Fingerprint`].
     pub content: Content,
     /// Position in `cells` of each row's cell.
-    pub codes: &'a [u32],
+    pub codes: Cow<'a, [u32]>,
     /// The cells that occur.
     pub cells: &'a [Cell],
     /// Its buckets, where it has any.
@@ -81,9 +93,13 @@ impl<'a> JoinedTable<'a> {
     /// Joins the tables of a release.
     ///
     /// Expects a table `microdata`; `buckets` and `group_buckets` where
-    /// attributes are bucketized. Time is linear in the rows of all tables.
+    /// attributes are bucketized; or else `quasi` and `sensitive`. Time is
+    /// linear in the rows of all tables.
     pub fn new(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
         let find = |name: &str| tables.iter().find(|table| table.name == name);
+        if find(MICRODATA).is_none() && find(QUASI).is_some() {
+            return blocks::join(tables);
+        }
         let (microdata, rows) = row_table(tables, MICRODATA)?;
         let mut attributes = Vec::new();
         for column in &microdata.columns {
@@ -97,7 +113,11 @@ impl<'a> JoinedTable<'a> {
                 attributes.push(attribute);
             }
         }
-        Ok(Self { rows, attributes })
+        Ok(Self {
+            name: MICRODATA,
+            rows,
+            attributes,
+        })
     }
 
     /// Reads a release with one row a subject: its table `persons`, fingerprints
@@ -107,9 +127,15 @@ impl<'a> JoinedTable<'a> {
         let columns = persons.columns.iter();
         let attributes = columns.filter_map(|column| attribute_of(PERSONS, column).transpose());
         Ok(Self {
+            name: PERSONS,
             rows,
             attributes: attributes.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Name of the table whose rows are about subjects.
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Number of rows.
@@ -137,11 +163,16 @@ impl<'a> JoinedTable<'a> {
 
     /// Rows by their cells in every attribute of these contents.
     pub fn classes(&self, contents: &[Content]) -> Signatures {
-        let chosen = self
-            .attributes
-            .iter()
-            .filter(|attribute| contents.contains(&attribute.content));
-        Signatures::of(self.rows, chosen)
+        self.classes_by(|attribute| contents.contains(&attribute.content))
+    }
+
+    /// Rows by their cells in every attribute chosen.
+    pub fn classes_by(&self, is_chosen: impl Fn(&JoinedAttribute<'a>) -> bool) -> Signatures {
+        let attributes = self.attributes.iter();
+        Signatures::of(
+            self.rows,
+            attributes.filter(|attribute| is_chosen(attribute)),
+        )
     }
 }
 
@@ -187,7 +218,7 @@ fn attribute_of<'a>(
         name: &column.name,
         kind,
         content: column.content,
-        codes,
+        codes: Cow::Borrowed(codes),
         cells,
         buckets: None,
     }))
@@ -202,7 +233,7 @@ impl JoinedAttribute<'_> {
     /// How often each cell occurs; one entry per cell.
     pub fn histogram(&self) -> Vec<u32> {
         let mut counts = vec![0_u32; self.cells.len()];
-        for &code in self.codes {
+        for &code in self.codes.iter() {
             counts[code as usize] += 1;
         }
         counts

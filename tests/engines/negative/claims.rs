@@ -139,6 +139,8 @@ fn repeat_guarantee(case: &mut Case, random: &mut Random) -> Done {
 fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
     let set = |guarantee: &mut Guarantee| match guarantee {
         Guarantee::LDiversity { attribute, .. }
+        | Guarantee::RandomizedResponse { attribute, .. }
+        | Guarantee::RingDiversity { attribute, .. }
         | Guarantee::TCloseness { attribute, .. }
         | Guarantee::MinSpread { attribute, .. }
         | Guarantee::MaxLeakage { attribute, .. } => {

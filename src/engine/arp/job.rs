@@ -1,0 +1,128 @@
+//! The way that `arp` and its comparators go: gather, let leave whoever's
+//! terms cannot be met, make blocks, publish; and the answer where that fails.
+//!
+//! A way of publishing may find subjects whose terms its own blocks cannot
+//! meet ([`Made::Fails`]); they leave, and everything is made again.
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::kernel::Present;
+use crate::engine::kernel::acceptance::invalid;
+use crate::microdata::{RecordIndex, SubjectIndex, Table};
+use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
+use crate::release::{Lineage, PublishedTable, Release};
+
+use super::answer::Question;
+use super::describe::{ADVERSARY, guarantees, not_protected};
+use super::frame::{Frame, Goal, published};
+use super::leave::{Refusal, check_budget, leave, take_out};
+
+/// What a way of publishing made.
+pub(super) enum Made {
+    /// Tables, and whose their rows are.
+    Published((Vec<PublishedTable>, Lineage)),
+    /// Rows whose terms the blocks do not meet.
+    #[expect(
+        dead_code,
+        reason = "ways of publishing to come look at what they made"
+    )]
+    Fails(Vec<u32>),
+}
+
+/// One run.
+pub(super) struct Job<'a> {
+    table: &'a Table,
+    requirements: &'a Requirements,
+    l: L,
+    max_excluded: f64,
+    form: BlockForm,
+    sensitive: ProtectedSet,
+    context: &'a RunContext<'a>,
+}
+
+impl<'a> Job<'a> {
+    /// A run for the policy of `requirements`.
+    pub fn new(
+        (table, requirements): (&'a Table, &'a Requirements),
+        l: L,
+        max_excluded: f64,
+        context: &'a RunContext<'a>,
+    ) -> Result<Self, EngineError> {
+        let Model::Blocks { form, sensitive } = requirements.policy().model else {
+            return Err(invalid("requirements", "are of another engine"));
+        };
+        Ok(Self {
+            table,
+            requirements,
+            l,
+            max_excluded,
+            form,
+            sensitive,
+            context,
+        })
+    }
+
+    /// Runs it; `make` makes the blocks of everyone who is published.
+    pub fn run(
+        &self,
+        make: impl Fn(&Frame<'_>, Vec<Goal<'_>>) -> Result<Made, EngineError>,
+    ) -> Result<Release, EngineError> {
+        let is_exact = !matches!(
+            self.form,
+            BlockForm::Generalized | BlockForm::Sliced | BlockForm::Ring
+        );
+        let question = Question {
+            table: self.table,
+            requirements: self.requirements,
+            l: self.l,
+            is_exact,
+            context: self.context,
+        };
+        let refused = |refusal: Refusal| question.answer(refusal);
+        self.context.progress.report(1, STEPS, "gather", 0.0);
+        let mut present = Present::gather(self.table, self.requirements)?;
+        let columns = published(&present, self.sensitive);
+        let mut gone: Vec<u32> = Vec::new();
+        loop {
+            let left = leave(&mut present, &columns, is_exact, self.context);
+            gone.extend(left.map_err(refused)?);
+            self.context.check()?;
+            self.context.progress.report(2, STEPS, "blocks", 0.0);
+            let frame = Frame::new(&present, is_exact, self.context);
+            let goals = columns.iter().map(|&column| frame.goal(column)).collect();
+            match make(&frame, goals)? {
+                Made::Published(made) => {
+                    check_budget(&present, &gone, self.max_excluded).map_err(refused)?;
+                    return Ok(self.release(&present, made, &gone));
+                }
+                Made::Fails(rows) => {
+                    let mut leaves = vec![false; present.records.len()];
+                    rows.iter().for_each(|&row| leaves[row as usize] = true);
+                    gone.extend(take_out(&mut present, &leaves));
+                }
+            }
+        }
+    }
+
+    fn release(
+        &self,
+        present: &Present<'_>,
+        (tables, lineage): (Vec<PublishedTable>, Lineage),
+        gone: &[u32],
+    ) -> Release {
+        let subject =
+            |&record: &u32| -> SubjectIndex { self.table.subject_of(RecordIndex(record)) };
+        Release {
+            tables,
+            lineage,
+            guarantees: guarantees(self.table.schema(), self.requirements.policy()),
+            adversary: ADVERSARY.into(),
+            not_protected: not_protected(self.form),
+            excluded: (present.opted_out + gone.len()) as u64,
+            unsatisfiable: gone.iter().map(subject).collect(),
+        }
+    }
+}
+
+/// Number of steps that progress counts.
+pub(super) const STEPS: u32 = 4;

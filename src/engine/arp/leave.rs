@@ -1,0 +1,166 @@
+//! Who is left out, and whether blocks can exist at all.
+//!
+//! Everyone together is the largest block there is; if that is not eligible,
+//! no partition into eligible blocks exists. So, for those present:
+//! - (most frequent value) × L ≤ records, for every published attribute;
+//! - where quasi-identifiers are published exactly, as many records with a
+//!   subject's own vector as their k asks for; else K records in all.
+//!
+//! A subject whose own terms break a condition leaves, strictest first; the
+//! conditions are looked at again until nobody leaves. A condition that fails
+//! on the job's own l is a [`Refusal`].
+
+use rand::seq::SliceRandom;
+
+use crate::engine::context::RunContext;
+use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::present::SensitiveColumn;
+use crate::engine::kernel::{Present, Tally, is_eligible};
+use crate::privacy::{ProtectedIndex, Protection};
+
+use super::frame::vectors;
+use super::stage;
+
+/// Why there is no release.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Refusal {
+    /// One value of an attribute is too frequent for the job's l.
+    TooFrequent {
+        index: ProtectedIndex,
+        most: u64,
+        of: u64,
+    },
+    /// More subjects would have to leave than may.
+    Budget { needed: u64, of: u64 },
+    /// Nobody is left.
+    Nobody,
+}
+
+/// Takes out of `present` whoever's terms cannot be met, and returns them.
+pub(super) fn leave(
+    present: &mut Present<'_>,
+    sensitive: &[SensitiveColumn<'_>],
+    is_exact: bool,
+    context: &RunContext<'_>,
+) -> Result<Vec<u32>, Refusal> {
+    let mut gone = Vec::new();
+    loop {
+        let before = gone.len();
+        gone.extend(match is_exact {
+            true => leave_by_alike(present, context),
+            false => leave_by_k(present, context),
+        });
+        for column in sensitive {
+            gone.extend(leave_by_l(present, column, context)?);
+        }
+        if present.records.is_empty() {
+            return Err(Refusal::Nobody);
+        }
+        if gone.len() == before {
+            return Ok(gone);
+        }
+    }
+}
+
+/// A refusal if more subjects are gone than may be.
+pub(super) fn check_budget(
+    present: &Present<'_>,
+    gone: &[u32],
+    max_excluded: f64,
+) -> Result<(), Refusal> {
+    let needed = gone.len() as u64;
+    let of = present.records.len() as u64 + needed;
+    match is_within(needed, of, max_excluded) {
+        true => Ok(()),
+        false => Err(Refusal::Budget { needed, of }),
+    }
+}
+
+/// Whoever asks for more records than there are leaves.
+fn leave_by_k(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
+    let k_of: Vec<u32> = k_by_record(present);
+    let k = |record: u32| k_of[record as usize];
+    let is_content = |record, left| k(record) as usize <= left;
+    present.leave_while(context, stage::LEAVE, k, is_content)
+}
+
+fn k_by_record(present: &Present<'_>) -> Vec<u32> {
+    let mut k = vec![1; present.table.records()];
+    for &record in &present.records {
+        k[record as usize] = present.terms(record).k;
+    }
+    k
+}
+
+/// Whoever asks for more records with their own vector than there are leaves,
+/// strictest first, vector by vector.
+fn leave_by_alike(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
+    let (vector_of, vectors) = vectors(present);
+    let mut alike = vec![0_u32; vectors];
+    for &vector in &vector_of {
+        alike[vector as usize] += 1;
+    }
+    let rows = 0..present.records.len() as u32;
+    let k = |row: u32| present.terms(present.records[row as usize]).k;
+    let mut order: Vec<u32> = rows.filter(|&row| k(row) > 1).collect();
+    order.shuffle(&mut context.stream(stage::LEAVE, 1));
+    order.sort_by_key(|&row| std::cmp::Reverse(k(row)));
+    let mut leaves = vec![false; present.records.len()];
+    for row in order {
+        let alike = &mut alike[vector_of[row as usize] as usize];
+        if k(row) > *alike {
+            leaves[row as usize] = true;
+            *alike -= 1;
+        }
+    }
+    take_out(present, &leaves)
+}
+
+/// Whoever asks for an l that the most frequent value does not allow leaves.
+fn leave_by_l(
+    present: &mut Present<'_>,
+    column: &SensitiveColumn<'_>,
+    context: &RunContext<'_>,
+) -> Result<Vec<u32>, Refusal> {
+    let floor = match present.requirements.protection(column.index) {
+        Protection::Diversity { l, .. } => l.get(),
+        _ => 1,
+    };
+    let records = &present.records;
+    let code = |record: u32| column.column.codes[record as usize];
+    let domain = column.column.domain.len();
+    let mut tally = Tally::new(domain, records.iter().map(|&record| code(record)));
+    let l = |row: u32| present.terms(records[row as usize]).l[column.index.at()];
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    order.shuffle(&mut context.stream(stage::LEAVE, 2));
+    order.sort_by_key(|&row| std::cmp::Reverse(l(row)));
+    let mut leaves = vec![false; records.len()];
+    for row in order {
+        if is_eligible(tally.most(), tally.size(), l(row)) {
+            break;
+        }
+        if l(row) <= floor {
+            return Err(Refusal::TooFrequent {
+                index: column.index,
+                most: tally.most(),
+                of: tally.size(),
+            });
+        }
+        leaves[row as usize] = true;
+        tally.remove(code(records[row as usize]));
+    }
+    Ok(take_out(present, &leaves))
+}
+
+/// Takes the marked rows out and returns their records.
+pub(super) fn take_out(present: &mut Present<'_>, leaves: &[bool]) -> Vec<u32> {
+    let marked = present.records.iter().zip(leaves);
+    let gone = marked.filter(|&(_, &leaves)| leaves);
+    let gone: Vec<u32> = gone.map(|(&record, _)| record).collect();
+    let mut row = 0;
+    present.records.retain(|_| {
+        row += 1;
+        !leaves[row - 1]
+    });
+    gone
+}

@@ -1,0 +1,204 @@
+//! The tables `quasi` and `sensitive`: non-sensitive values as they are beside
+//! the number of a block, and the values of each block with how often they
+//! occur (`[Xiao–Tao 2006a]`).
+//!
+//! With one sensitive attribute `quasi` begins with the column `block`; with
+//! several (*ours*) each has blocks of its own, and `quasi` begins with
+//! `<attribute>_block` for each. Blocks get random numbers, rows of both
+//! tables a random order.
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::engine::kernel::cells::{exact_cells, value_cell};
+use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
+use crate::release::{
+    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
+};
+
+use super::frame::{Frame, Goal};
+use super::stage;
+
+/// A sensitive attribute with its blocks.
+type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
+
+/// Publishes the blocks of each sensitive attribute.
+pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTable>, Lineage) {
+    let numbers: Vec<Vec<u64>> = (0..)
+        .zip(parts)
+        .map(|(at, (_, blocks))| {
+            let mut numbers: Vec<u64> = (1..=blocks.len() as u64).collect();
+            numbers.shuffle(&mut frame.context.stream(stage::PUBLISH, 2 + at));
+            numbers
+        })
+        .collect();
+    let mut rows: Vec<u32> = (0..frame.rows() as u32).collect();
+    rows.shuffle(&mut frame.context.stream(stage::PUBLISH, 0));
+    let table = frame.present.table;
+    let subject = |&row: &u32| {
+        let record = frame.present.records[row as usize];
+        table.subject_of(RecordIndex(record))
+    };
+    let lineage = TableLineage {
+        table: "quasi".into(),
+        subjects: rows.iter().map(subject).collect(),
+    };
+    let tables = vec![
+        quasi(frame, (parts, &numbers), &rows),
+        sensitive(frame, parts, &numbers),
+    ];
+    let lineage = Lineage {
+        tables: vec![lineage],
+    };
+    (tables, lineage)
+}
+
+/// Name of the column with the numbers of an attribute's blocks.
+fn block_column(name: &str, attributes: usize) -> String {
+    match attributes {
+        1 => "block".into(),
+        _ => format!("{name}_block"),
+    }
+}
+
+fn quasi(
+    frame: &Frame<'_>,
+    (parts, numbers): (&[Part<'_>], &[Vec<u64>]),
+    rows: &[u32],
+) -> PublishedTable {
+    let schema = frame.present.table.schema();
+    let mut columns = Vec::new();
+    for ((goal, blocks), numbers) in parts.iter().zip(numbers) {
+        let mut block_of = vec![0_u64; frame.rows()];
+        for (block, &number) in blocks.iter().zip(numbers) {
+            block
+                .iter()
+                .for_each(|&row| block_of[row as usize] = number);
+        }
+        let name = &schema.attribute(goal.column.attribute).name;
+        columns.push(PublishedColumn {
+            name: block_column(name, parts.len()),
+            content: Content::Block,
+            kind: None,
+            cells: Cells::Numbers(rows.iter().map(|&row| block_of[row as usize]).collect()),
+        });
+    }
+    let attributes = schema
+        .select(|attribute| matches!(attribute.role, Role::QuasiIdentifier | Role::Insensitive));
+    let attributes = attributes.into_par_iter();
+    columns.par_extend(attributes.map(|attribute| exact_column(frame, rows, attribute)));
+    PublishedTable {
+        name: "quasi".into(),
+        columns,
+    }
+}
+
+/// A column of exact values of `rows`.
+pub(super) fn exact_column(
+    frame: &Frame<'_>,
+    rows: &[u32],
+    attribute: AttributeIndex,
+) -> PublishedColumn {
+    let described = frame.present.table.schema().attribute(attribute);
+    let records = rows.iter().map(|&row| frame.present.records[row as usize]);
+    let cells = match frame.present.table.coded(attribute) {
+        Some(column) => exact_cells(column, records),
+        // Every publishable attribute is coded.
+        None => Cells::Numbers(Vec::new()),
+    };
+    PublishedColumn {
+        name: described.name.clone(),
+        content: Content::Exact,
+        kind: described.kind,
+        cells,
+    }
+}
+
+/// One row of `sensitive`.
+#[derive(Clone, Copy)]
+struct Entry {
+    attribute: u32,
+    block: u64,
+    value: u32,
+    count: u64,
+}
+
+fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>], numbers: &[Vec<u64>]) -> PublishedTable {
+    let mut values = Values::default();
+    let mut entries = Vec::new();
+    for (attribute, ((goal, blocks), numbers)) in (0..).zip(parts.iter().zip(numbers)) {
+        let column = goal.column.column;
+        for (block, &number) in blocks.iter().zip(numbers) {
+            let code = |&row: &u32| column.codes[frame.present.records[row as usize] as usize];
+            let mut codes: Vec<u32> = block.iter().map(code).collect();
+            codes.sort_unstable();
+            entries.extend(codes.chunk_by(|a, b| a == b).map(|run| Entry {
+                attribute,
+                block: number,
+                value: values.position(attribute, run[0], &column.domain),
+                count: run.len() as u64,
+            }));
+        }
+    }
+    entries.shuffle(&mut frame.context.stream(stage::PUBLISH, 1));
+    let schema = frame.present.table.schema();
+    let name =
+        |(goal, _): &Part<'_>| Cell::Label(schema.attribute(goal.column.attribute).name.clone());
+    let plain = |name: &str, content, cells| PublishedColumn {
+        name: name.into(),
+        content,
+        kind: None,
+        cells,
+    };
+    let blocks = entries.iter().map(|entry| entry.block).collect();
+    let attributes = Cells::Dictionary {
+        codes: entries.iter().map(|entry| entry.attribute).collect(),
+        cells: parts.iter().map(name).collect(),
+    };
+    let values = Cells::Dictionary {
+        codes: entries.iter().map(|entry| entry.value).collect(),
+        cells: values.cells,
+    };
+    let counts = entries.iter().map(|entry| entry.count).collect();
+    PublishedTable {
+        name: "sensitive".into(),
+        columns: vec![
+            plain("block", Content::Block, Cells::Numbers(blocks)),
+            plain("attribute", Content::Attribute, attributes),
+            plain("value", Content::Value, values),
+            plain("count", Content::Count, Cells::Numbers(counts)),
+        ],
+    }
+}
+
+/// Distinct exact values over all attributes.
+#[derive(Default)]
+struct Values {
+    cells: Vec<Cell>,
+    by_code: FxHashMap<(u32, u32), u32>,
+    by_text: FxHashMap<(bool, String), u32>,
+}
+
+impl Values {
+    /// Position of the value of `code` of an attribute.
+    fn position(&mut self, attribute: u32, code: u32, domain: &crate::microdata::Domain) -> u32 {
+        if let Some(&position) = self.by_code.get(&(attribute, code)) {
+            return position;
+        }
+        // Two attributes may have a value in common; numbers of different
+        // types are cells of their own.
+        let cell = value_cell(domain, code);
+        let text = domain.text(Code(code));
+        let is_label = matches!(cell, Cell::Label(_));
+        let known = self.by_text.get(&(is_label, text.clone())).copied();
+        let known = known.filter(|&at| self.cells[at as usize] == cell);
+        let position = known.unwrap_or_else(|| {
+            self.cells.push(cell);
+            self.cells.len() as u32 - 1
+        });
+        self.by_text.insert((is_label, text), position);
+        self.by_code.insert((attribute, code), position);
+        position
+    }
+}

@@ -1,0 +1,93 @@
+//! `arp`: anonymization on refining partition, and its comparators `aip`,
+//! `anatomy` and `ng`.
+//!
+//! Records are put into blocks whose sensitive values cannot be told apart:
+//! blocks of like records first, which are then refined into sub-blocks of l
+//! distinct values. README.md beside this file has the papers, the promise
+//! and the algorithm as built.
+//!
+//! | stage | file | result |
+//! |---|---|---|
+//! | before | `frame`, `leave`, `answer` | who is published, or why nothing can be |
+//! | 1 | `initial` | blocks of like records, each l-eligible |
+//! | 2 | `refine` | sub-blocks of l distinct values |
+//! | 3 | `search` | sub-blocks whose values occur with their records (*ours*) |
+//! | 4 | `listed` | the tables and their lineage |
+//!
+//! Everything runs once for each sensitive attribute.
+
+mod answer;
+mod comparators;
+mod describe;
+mod frame;
+mod initial;
+mod job;
+mod leave;
+mod listed;
+mod params;
+mod refine;
+mod search;
+
+pub use comparators::{aip, anatomy};
+pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish};
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::microdata::Table;
+use crate::privacy::Requirements;
+use crate::release::Release;
+
+use initial::{Least, partition};
+use job::{Job, Made};
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Who leaves among equals.
+    pub const LEAVE: u32 = 1;
+    /// Neighbours of merged blocks.
+    pub const INITIAL: u32 = 2;
+    /// Records of sub-blocks.
+    pub const REFINE: u32 = 3;
+    /// Proposals.
+    pub const SEARCH: u32 = 4;
+    /// Numbers and order of what is published.
+    pub const PUBLISH: u32 = 5;
+}
+
+/// Publishes a table by refined blocks of each sensitive attribute.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences. Runs
+/// in rayon's current pool; the result does not depend on the number of
+/// threads.
+///
+/// Errors: `InvalidParameter` for a dataset with many records a subject or
+/// semi-sensitive attributes, `Infeasible` with the strongest parameter that
+/// would hold, `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    params.policy(table.schema())?;
+    let job = Job::new(
+        (table, requirements),
+        params.l,
+        params.max_excluded,
+        context,
+    )?;
+    job.run(|frame, goals| {
+        let mut parts = Vec::new();
+        for goal in goals {
+            let initial = partition(frame, &goal, params.partitioning, Least::None)?;
+            context.progress.report(3, job::STEPS, "refine", 0.0);
+            let mut blocks = refine::refine(frame, &goal, &initial)?;
+            if params.optimizes() {
+                search::improve(frame, &goal, &mut blocks)?;
+            }
+            parts.push((goal, blocks));
+        }
+        context.progress.report(4, job::STEPS, "publish", 0.0);
+        Ok(Made::Published(listed::publish(frame, &parts)))
+    })
+}

@@ -1,0 +1,217 @@
+//! Parameters of `arp` and its comparators, as a job writes them.
+//!
+//! ```json
+//! {"l": 5, "publish": "randomization", "retention": 0.3, "partitioning": "recursive"}
+//! ```
+//!
+//! Unknown fields are refused. `policy` checks parameters against a schema and
+//! gives the floors that they set: k is 1 (identity is not what blocks
+//! protect; a subject's own k holds all the same), l that of every sensitive
+//! attribute that is published.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::error::EngineError;
+use crate::engine::kernel::acceptance::{
+    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+};
+use crate::microdata::{Role, Schema};
+use crate::privacy::{
+    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share,
+};
+
+/// How the initial partition goes on where blocks had to be merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Partitioning {
+    /// Merged blocks are not split again; a block is merged with a random
+    /// neighbour (`[ARP]` Alg. 1, repeated until every block is eligible).
+    Paper,
+    /// Merged blocks are split by the remaining attributes; the smallest
+    /// ineligible block is merged with its smaller neighbour (*ours*).
+    #[default]
+    Recursive,
+}
+
+/// How the refined blocks are published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Publish {
+    /// Exact non-sensitive values, and the values of each block.
+    #[default]
+    Anatomy,
+    /// Non-sensitive values generalized over each block.
+    Generalization,
+    /// Columns of attributes, each in an order of its own within a block.
+    Slicing,
+    /// Exact non-sensitive values beside values that were kept or drawn anew.
+    Randomization,
+}
+
+/// Parameters of `arp`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// No sensitive value belongs to more than 1 in l of a block.
+    pub l: L,
+    /// Names of the sensitive attributes to publish; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Vec<String>>,
+    /// How the initial partition is made.
+    #[serde(default)]
+    pub partitioning: Partitioning,
+    /// How the blocks are published.
+    #[serde(default)]
+    pub publish: Publish,
+    /// Probability that a sensitive value is kept; for `randomization` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Share>,
+    /// Whether blocks are improved by local search (*ours*); on if absent,
+    /// except for `generalization`, whose cells the search would widen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimize: Option<bool>,
+    /// Largest share of subjects that may be left out because their terms
+    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+impl Params {
+    /// The floors that these parameters set for a schema.
+    ///
+    /// An error names the parameter that does not fit.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        check_max_excluded(self.max_excluded)?;
+        if self.publish != Publish::Anatomy {
+            return Err(invalid("publish", "this server publishes by anatomy alone"));
+        }
+        let form = match (self.publish, self.retention) {
+            (Publish::Anatomy, None) => BlockForm::Distinct,
+            (Publish::Generalization, None) => BlockForm::Generalized,
+            (Publish::Slicing, None) => BlockForm::Sliced,
+            (Publish::Randomization, Some(retention)) if retention < Share::ALL => {
+                BlockForm::Randomized {
+                    retention,
+                    max_posterior: retention.posterior_of_kept(self.l),
+                }
+            }
+            (Publish::Randomization, _) => {
+                return Err(invalid("retention", "must be above 0 and below 1"));
+            }
+            (_, Some(_)) => return Err(invalid("retention", "is for randomization alone")),
+        };
+        policy(schema, (self.l, form), self.sensitive.as_deref())
+    }
+
+    /// Whether blocks are improved by local search.
+    pub fn optimizes(&self) -> bool {
+        let default = self.publish != Publish::Generalization;
+        self.optimize.unwrap_or(default)
+    }
+}
+
+/// Parameters of `aip` and `ng`, which publish the initial partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InitialParams {
+    /// No sensitive value belongs to more than 1 in l of a block.
+    pub l: L,
+    /// Names of the sensitive attributes to publish; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Vec<String>>,
+    /// How the initial partition is made.
+    #[serde(default)]
+    pub partitioning: Partitioning,
+    /// Largest share of subjects that may be left out because their terms
+    /// cannot be met, 0 to 1.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+impl InitialParams {
+    /// The floors that these parameters set, published in this form.
+    ///
+    /// An error names the parameter that does not fit.
+    pub fn policy(&self, schema: &Schema, form: BlockForm) -> Result<Policy, EngineError> {
+        check_max_excluded(self.max_excluded)?;
+        policy(schema, (self.l, form), self.sensitive.as_deref())
+    }
+}
+
+/// Parameters of `anatomy`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnatomyParams {
+    /// Every block has at least l values, each once.
+    pub l: L,
+    /// Names of the sensitive attributes to publish; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Vec<String>>,
+    /// Largest share of subjects that may be left out because their terms
+    /// cannot be met, 0 to 1.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+impl AnatomyParams {
+    /// The floors that these parameters set for a schema.
+    ///
+    /// An error names the parameter that does not fit.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        check_max_excluded(self.max_excluded)?;
+        let form = BlockForm::Distinct;
+        policy(schema, (self.l, form), self.sensitive.as_deref())
+    }
+}
+
+fn policy(
+    schema: &Schema,
+    (l, form): (L, BlockForm),
+    names: Option<&[String]>,
+) -> Result<Policy, EngineError> {
+    refuse_semi_sensitive(schema)?;
+    let sensitive = named(schema, names)?;
+    if !matches!(form, BlockForm::Distinct | BlockForm::Eligible) && sensitive.len() > 1 {
+        let reason = "name one attribute: rows that show a sensitive value can be in the blocks \
+                      of one attribute alone";
+        return Err(invalid("sensitive", reason));
+    }
+    let protectable = schema.protectable().into_iter().enumerate();
+    let protections = protectable.map(|(at, attribute)| {
+        let is_published = sensitive.contains(ProtectedIndex(at as u8));
+        let l = if is_published { l } else { L::NONE };
+        let min_spread = None;
+        (attribute, Protection::Diversity { l, min_spread })
+    });
+    Ok(Policy {
+        model: Model::Blocks { form, sensitive },
+        k: K::NONE,
+        protections: protections.collect(),
+        apply_preferences: true,
+    })
+}
+
+/// The sensitive attributes with these names; all where none are given.
+fn named(schema: &Schema, names: Option<&[String]>) -> Result<ProtectedSet, EngineError> {
+    let mut set = ProtectedSet::default();
+    let protectable = schema.protectable();
+    for (at, &attribute) in protectable.iter().enumerate() {
+        let name = &schema.attribute(attribute).name;
+        if names.is_none_or(|names| names.contains(name)) {
+            set = set.with(ProtectedIndex(at as u8));
+        }
+    }
+    for (at, name) in names.unwrap_or_default().iter().enumerate() {
+        let found = schema.find(name).map(|index| schema.attribute(index).role);
+        if found != Some(Role::Sensitive) {
+            return Err(invalid("sensitive", "names no sensitive attribute"));
+        }
+        if names.unwrap_or_default()[..at].contains(name) {
+            return Err(invalid("sensitive", "names an attribute twice"));
+        }
+    }
+    match set.is_empty() {
+        false => Ok(set),
+        true => Err(invalid("sensitive", "blocks need a sensitive attribute")),
+    }
+}

@@ -1,0 +1,90 @@
+//! Sizes of blocks, and of what looks alike on the quasi-identifiers.
+
+use rustc_hash::FxHashMap;
+
+use crate::release::{Cells, Content, PublishedTable};
+
+use super::super::evidence::Prepared;
+use super::super::report::{Audience, Description};
+use crate::microdata::Role;
+
+/// What C_DM of blocks is.
+pub const BLOCKS_DISCERNED: Description = Description {
+    title: "Discernibility (C_DM)",
+    audience: Audience::Analyst,
+    definition: "Sum over blocks of size². With several sensitive attributes a block is what rows have in common in all of them.",
+    source: "Bayardo & Agrawal 2005, Data privacy through optimal k-anonymization; on blocks as ARP has it",
+};
+
+/// What sizes of blocks are.
+pub const BLOCK_SIZES: Description = Description {
+    title: "Block sizes",
+    audience: Audience::Analyst,
+    definition: "Number of blocks, records / blocks, smallest and largest block, and how many blocks have each size.",
+    source: "LeFevre et al. 2006, Mondrian multidimensional k-anonymity (average size), on blocks",
+};
+
+/// Sizes of both.
+pub(super) struct Sizes {
+    /// Of the blocks.
+    pub blocks: Vec<u32>,
+    /// Of rows with the same published quasi-identifiers.
+    pub alike: Vec<u32>,
+}
+
+/// Counts rows by block and by look.
+pub(super) fn sizes(prepared: &Prepared<'_>) -> Sizes {
+    let mut numbers: Vec<&[u64]> = Vec::new();
+    if let Some(table) = row_table(prepared) {
+        let columns = table.columns.iter();
+        let wanted = columns.filter(|column| is_number_of_block(column.content));
+        numbers.extend(wanted.filter_map(|column| match &column.cells {
+            Cells::Numbers(numbers) => Some(numbers.as_slice()),
+            Cells::Dictionary { .. } => None,
+        }));
+    }
+    let mut block_of = vec![0_u32; prepared.joined.rows()];
+    let mut pairs: FxHashMap<(u32, u64), u32> = FxHashMap::default();
+    for numbers in numbers {
+        pairs.clear();
+        for (block, &number) in block_of.iter_mut().zip(numbers) {
+            let next = pairs.len() as u32;
+            *block = *pairs.entry((*block, number)).or_insert(next);
+        }
+    }
+    let mut blocks = vec![0_u32; pairs.len()];
+    if !blocks.is_empty() {
+        block_of
+            .iter()
+            .for_each(|&block| blocks[block as usize] += 1);
+    }
+    let schema = prepared.evidence.table.schema();
+    let alike = prepared.joined.classes_by(|attribute| {
+        let found = schema.find(attribute.name);
+        found.is_some_and(|index| schema.attribute(index).role == Role::QuasiIdentifier)
+    });
+    Sizes {
+        blocks,
+        alike: alike.sizes().to_vec(),
+    }
+}
+
+/// The published number of each row's group.
+pub(super) fn groups<'a>(prepared: &'a Prepared<'_>) -> &'a [u64] {
+    let columns = row_table(prepared).map(|table| table.columns.iter());
+    let mut columns = columns.into_iter().flatten();
+    let group = columns.find(|column| column.content == Content::Group);
+    match group.map(|column| &column.cells) {
+        Some(Cells::Numbers(numbers)) => numbers,
+        _ => &[],
+    }
+}
+
+fn row_table<'a>(prepared: &'a Prepared<'_>) -> Option<&'a PublishedTable> {
+    let mut tables = prepared.evidence.tables.iter();
+    tables.find(|table| table.name == prepared.joined.name())
+}
+
+fn is_number_of_block(content: Content) -> bool {
+    matches!(content, Content::Block | Content::Group | Content::Bucket)
+}

@@ -1,0 +1,99 @@
+//! Measures of releases that publish sensitive values in blocks: `arp` and
+//! its comparators.
+//!
+//! What an analyst can tell of a record's sensitive value is a distribution
+//! over the values of its block ([`candidates`]); GLP and RE compare it with
+//! the originals. The rest are the measures of records, where a block is a
+//! bucket by another name.
+
+mod candidates;
+mod glp;
+mod looks;
+mod reconstruction;
+
+pub use glp::{AttributeGlp, Glp};
+pub use reconstruction::{AttributeReconstruction, Reconstruction};
+
+use super::evidence::{Evidence, EvidenceError, Prepared};
+use super::report::UtilityReport;
+use super::{bucket_range, correlation, discernibility, group_size, information, marginal};
+use super::{ncp, reidentification};
+use crate::privacy::{BlockForm, Model};
+use candidates::Candidates;
+
+/// Measures a release of blocks. Work: linear in rows × attributes and in the
+/// values of the blocks of rows, except correlation, which reads a sample.
+///
+/// Fails only where tables and originals do not fit together, which the
+/// verifier reports first.
+pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
+    let prepared = Prepared::new(evidence)?;
+    let candidates = Candidates::all(&prepared);
+    let mut report = UtilityReport::new(prepared.joined.rows() as u64);
+    let sizes = looks::sizes(&prepared);
+    report.insert(
+        "c_dm",
+        looks::BLOCKS_DISCERNED,
+        &discernibility::measure(&sizes.blocks),
+    );
+    report.insert(
+        "group_sizes",
+        looks::BLOCK_SIZES,
+        &group_size::measure(&sizes.blocks),
+    );
+    report.insert(
+        "reidentification_risk",
+        reidentification::DESCRIPTION,
+        &reidentification::measure(&sizes.alike),
+    );
+    report.insert(
+        "glp",
+        glp::DESCRIPTION,
+        &glp::measure(&prepared, &candidates),
+    );
+    report.insert(
+        "reconstruction",
+        reconstruction::DESCRIPTION,
+        &reconstruction::measure(&prepared, &candidates),
+    );
+    report.insert(
+        "leakage",
+        candidates::LEAKAGE,
+        &candidates::leakage(&prepared, &candidates),
+    );
+    report.insert(
+        "correlation",
+        correlation::DESCRIPTION,
+        &correlation::measure(&prepared),
+    );
+    report.insert(
+        "marginals",
+        marginal::DESCRIPTION,
+        &marginal::measure(&prepared),
+    );
+    report.insert(
+        "information_left",
+        information::DESCRIPTION,
+        &information::measure(&prepared),
+    );
+    if let Model::Blocks { form, .. } = evidence.requirements.policy().model {
+        insert_form_measures(&mut report, &prepared, form);
+    }
+    Ok(report)
+}
+
+/// What can be told of one way of publishing alone.
+fn insert_form_measures(report: &mut UtilityReport, prepared: &Prepared<'_>, form: BlockForm) {
+    match form {
+        BlockForm::Distinct | BlockForm::Eligible => {
+            let ranges = bucket_range::measure(prepared);
+            report.insert("bucket_range", bucket_range::DESCRIPTION, &ranges);
+        }
+        BlockForm::Generalized | BlockForm::Ring => {
+            report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(prepared));
+            let published = ncp::measure_published(prepared);
+            report.insert("ncp_published", ncp::DESCRIPTION_PUBLISHED, &published);
+        }
+        BlockForm::Sliced | BlockForm::Randomized { .. } => {}
+    }
+}

@@ -1,0 +1,78 @@
+//! l-diversity of blocks (Machanavajjhala et al. 2006 in the frequency form
+//! of Xiao & Tao 2006): in each block (most frequent value) × L ≤ size, L the
+//! largest that policy or a member asks for; where the engine promises
+//! distinct values, none occurs twice.
+//!
+//! And two attacks on the contents of blocks: `homogeneity`, the largest share
+//! of one value, and `similarity`, the least that the values of a block span.
+
+use super::super::diversity::spread;
+use super::super::verdict::{Check, Place, Section};
+use super::floor;
+use super::view::{BlockView, QuasiView};
+
+/// The guarantee `l_diversity` of one attribute: attained is the least, over
+/// blocks, of size / largest count, rounded down.
+pub(super) fn l_diversity(view: &QuasiView, block: &BlockView, is_distinct: bool) -> Check {
+    let claimed = floor(view.requirements, block.index);
+    let blocks = &block.blocks;
+    let mut worst: Option<(bool, u64, usize)> = None;
+    let (mut below, mut repeated) = (0_u64, 0_u64);
+    let mut attained: Option<u64> = None;
+    for at in 0..blocks.len() {
+        let most = blocks.largest_count(at);
+        let l = blocks.sizes[at] / most.max(1);
+        let rows = block.members.rows(at).iter();
+        let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.l[block.index.at()]));
+        let demanded = asked.max().unwrap_or(claimed).max(claimed);
+        let is_short = u128::from(most) * u128::from(demanded) > u128::from(blocks.sizes[at]);
+        let is_repeated = is_distinct && most > 1;
+        below += u64::from(is_short);
+        repeated += u64::from(is_repeated);
+        attained = Some(attained.map_or(l, |least| least.min(l)));
+        // Sound blocks sort behind those that fail.
+        let rank = (!(is_short || is_repeated), l, at);
+        worst = Some(worst.map_or(rank, |worst| worst.min(rank)));
+    }
+    let check = Check::new(Section::Guarantee, "l_diversity")
+        .about(block.name)
+        .claiming(f64::from(claimed))
+        .attaining(
+            attained.map(|l| l as f64),
+            worst.map(|(_, _, at)| Place::Bucket(at as u64 + 1)),
+        )
+        .holding(below == 0 && repeated == 0)
+        .with_figure("blocks", blocks.len() as f64)
+        .with_figure("blocks_below_l", below as f64);
+    match is_distinct {
+        true => check.with_figure("blocks_with_a_value_twice", repeated as f64),
+        false => check,
+    }
+}
+
+/// The attacks on one attribute's blocks; nothing bounds them beyond what
+/// l-diversity does.
+pub(super) fn attacks(block: &BlockView) -> [Check; 2] {
+    let blocks = &block.blocks;
+    let figure = |of: &dyn Fn(usize) -> f64, kind, is_worst: fn(f64, f64) -> bool| {
+        let mut worst: Option<(f64, usize)> = None;
+        for at in 0..blocks.len() {
+            let value = of(at);
+            if worst.is_none_or(|(known, _)| is_worst(value, known)) {
+                worst = Some((value, at));
+            }
+        }
+        Check::new(Section::Attack, kind)
+            .about(block.name)
+            .attaining(
+                worst.map(|(value, _)| value),
+                worst.map(|(_, at)| Place::Bucket(at as u64 + 1)),
+            )
+    };
+    let share = |at: usize| blocks.largest_count(at) as f64 / blocks.sizes[at].max(1) as f64;
+    let span = |at: usize| spread(block.domain, blocks.contents(at));
+    [
+        figure(&share, "homogeneity", |value, known| value > known),
+        figure(&span, "similarity", |value, known| value < known),
+    ]
+}

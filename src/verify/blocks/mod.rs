@@ -1,0 +1,121 @@
+//! The rules of engines that publish sensitive values in blocks of records:
+//! `arp` and its comparators `aip`, `anatomy` and `ng`.
+//!
+//! Which form a release must have, and which attributes are in it, is the
+//! policy's to say ([`BlockForm`]), never the manifest's. Order as in `lgb`:
+//! the checks that read raw columns and counts come first and always speak;
+//! the rest need a view of the tables, and where none exists each guarantee is
+//! entered as not examined, which does not hold.
+
+mod contents;
+mod coverage;
+mod diversity;
+mod leakage;
+mod posterior;
+mod view;
+
+use crate::microdata::RecordIndex;
+use crate::privacy::{BlockForm, Model, ProtectedIndex, Protection, Requirements};
+
+use self::view::QuasiView;
+use super::claims::claims_match_policy;
+use super::conservation::{every_record_once, exclusions_honoured};
+use super::evidence::Evidence;
+use super::identifiers::no_source_identifier;
+use super::leakage::Worst;
+use super::shape::{self, QUASI};
+use super::verdict::{Check, Section, Verdict};
+
+/// Verifies a release of blocks; `None` if the manifest's engine does not
+/// publish in the form of the policy.
+pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
+    let Model::Blocks { form, .. } = evidence.requirements.policy().model else {
+        return None;
+    };
+    match (evidence.manifest.engine.as_str(), form) {
+        ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true)),
+        ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),
+        _ => None,
+    }
+}
+
+/// The sensitive attributes that the policy publishes, in schema order.
+fn published(requirements: &Requirements) -> Vec<ProtectedIndex> {
+    let Model::Blocks { sensitive, .. } = requirements.policy().model else {
+        return Vec::new();
+    };
+    let all = requirements.protected();
+    all.filter(|&index| sensitive.contains(index)).collect()
+}
+
+/// The job's l of an attribute.
+fn floor(requirements: &Requirements, index: ProtectedIndex) -> u32 {
+    match requirements.protection(index) {
+        Protection::Diversity { l, .. } => l.get(),
+        _ => 1,
+    }
+}
+
+/// Checks the tables `quasi` and `sensitive`; where `is_distinct`, no value is
+/// in a block twice.
+fn listed(evidence: &Evidence, is_distinct: bool) -> Verdict {
+    let requirements = evidence.requirements;
+    let attributes: Vec<_> = published(requirements)
+        .into_iter()
+        .map(|index| requirements.attribute(index))
+        .collect();
+    let expected = shape::expected_listed(evidence.table.schema(), &attributes);
+    let mut checks = vec![
+        shape::tables_and_columns(evidence, &expected),
+        shape::table_digests(evidence),
+        claims_match_policy(evidence),
+        every_record_once(evidence, QUASI),
+        // With one record a subject, a subject's position is the record's.
+        exclusions_honoured(evidence, QUASI, |subject| Some(RecordIndex(subject.0))),
+        no_source_identifier(evidence),
+    ];
+    match QuasiView::of(evidence, &expected) {
+        Some((view, failures)) => {
+            checks.push(Check::structure("blocks_well_formed", &failures));
+            with_view(&view, is_distinct, &mut checks);
+        }
+        None => checks.extend(guarantees_not_examined(evidence)),
+    }
+    Verdict { checks }
+}
+
+fn with_view(view: &QuasiView, is_distinct: bool, checks: &mut Vec<Check>) {
+    checks.push(contents::row_order_independent(view));
+    checks.extend(coverage::exact(view));
+    checks.push(contents::match_source(view));
+    let mut worst = Worst::default();
+    leakage::identity(view, &mut worst);
+    for block in &view.blocks {
+        checks.push(diversity::l_diversity(view, block, is_distinct));
+        checks.push(posterior::of_vectors(view, block, &mut worst));
+        leakage::values(view, block, &mut worst);
+        checks.extend(diversity::attacks(block));
+    }
+    checks.push(worst.check("terms_exceeded"));
+    checks.push(leakage::linkage(view));
+}
+
+/// Entries for the guarantees that the tables are too broken to show.
+fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
+    let requirements = evidence.requirements;
+    let mut checks = Vec::new();
+    for index in published(requirements) {
+        let attribute = evidence
+            .table
+            .schema()
+            .attribute(requirements.attribute(index));
+        checks.push(
+            Check::not_examined(Section::Guarantee, "l_diversity")
+                .about(&attribute.name)
+                .claiming(f64::from(floor(requirements, index))),
+        );
+    }
+    let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
+    checks.push(leakage.about("*").claiming(1.0));
+    checks
+}

@@ -1,0 +1,199 @@
+//! The tables `quasi` and `sensitive` as the checks read them: columns
+//! resolved against the source, rows joined with their records by the lineage
+//! and with their blocks by number.
+//!
+//! Made once, leniently: a view exists whenever every column that it needs
+//! can be read, whatever the columns say. What is wrong with numbers and
+//! contents of blocks is counted while it is made.
+
+use crate::microdata::{Domain, Multiplicity, RecordIndex, Role, Table};
+use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+
+use super::super::buckets::{Buckets, Owner, read_table};
+use super::super::evidence::Evidence;
+use super::super::meaning::{MeaningColumn, numbers};
+use super::super::membership::Members;
+use super::super::shape::{ExpectedTable, QUASI, SENSITIVE};
+use super::super::signature::{Signatures, Subjects};
+use super::super::verdict::{Failures, Place};
+use super::super::view::{NONE, find};
+use super::published;
+
+/// One non-sensitive attribute beside its source.
+#[derive(Debug)]
+pub(super) struct PlainView<'a> {
+    pub(super) name: &'a str,
+    pub(super) role: Role,
+    pub(super) domain: &'a Domain,
+    /// Source code of each *record*.
+    pub(super) source: &'a [u32],
+    /// The published cell of each row.
+    pub(super) cells: MeaningColumn<'a>,
+}
+
+/// One sensitive attribute: its blocks beside its source.
+#[derive(Debug)]
+pub(super) struct BlockView<'a> {
+    pub(super) index: ProtectedIndex,
+    pub(super) name: &'a str,
+    pub(super) domain: &'a Domain,
+    /// Source code of each *record*.
+    pub(super) source: &'a [u32],
+    /// What each block holds.
+    pub(super) blocks: Buckets,
+    /// Which rows are in it.
+    pub(super) members: Members,
+}
+
+/// A release of listed blocks joined with its source.
+#[derive(Debug)]
+pub(super) struct QuasiView<'a> {
+    pub(super) table: &'a Table,
+    pub(super) requirements: &'a Requirements,
+    /// Record of each row of `quasi`; [`NONE`] where it is not known.
+    pub(super) records: Vec<u32>,
+    /// Quasi-identifiers and insensitive attributes in schema order.
+    pub(super) attributes: Vec<PlainView<'a>>,
+    /// Published sensitive attributes in schema order.
+    pub(super) blocks: Vec<BlockView<'a>>,
+    /// Rows with the same published quasi-identifiers.
+    pub(super) alike: Signatures,
+}
+
+impl<'a> QuasiView<'a> {
+    /// The view with what is wrong with numbers and contents of blocks, or
+    /// `None` where a column that it needs cannot be read.
+    pub(super) fn of(
+        evidence: &Evidence<'a>,
+        expected: &[ExpectedTable; 2],
+    ) -> Option<(Self, Failures)> {
+        let table = evidence.table;
+        if evidence.requirements.records() != table.records() {
+            return None;
+        }
+        let quasi = evidence.published(QUASI)?;
+        let rows = quasi.rows();
+        let column = |at: usize| {
+            let found = find(quasi, &expected[0].columns, at)?;
+            (found.cells.len() == rows).then_some(found)
+        };
+        let indexes = published(evidence.requirements);
+        let schema = table.schema();
+        let mut owners = Vec::new();
+        let mut sources = Vec::new();
+        for &index in &indexes {
+            let attribute = evidence.requirements.attribute(index);
+            let source = table.coded(attribute)?;
+            owners.push(Owner {
+                index,
+                name: &schema.attribute(attribute).name,
+                domain: &source.domain,
+            });
+            sources.push(source.codes.as_slice());
+        }
+        let contents = evidence.published(SENSITIVE)?;
+        let limit = table.records() as u64;
+        let (buckets, mut failures) = read_table(contents, "block", &owners, limit)?;
+        let mut blocks = Vec::new();
+        for (at, ((owner, source), blocks_of)) in
+            owners.iter().zip(sources).zip(buckets).enumerate()
+        {
+            let found = numbers(column(at)?)?;
+            let members = members(owner.name, found, &blocks_of, &mut failures);
+            blocks.push(BlockView {
+                index: owner.index,
+                name: owner.name,
+                domain: owner.domain,
+                source,
+                blocks: blocks_of,
+                members,
+            });
+        }
+        let mut attributes = Vec::new();
+        let plain = schema.select(|attribute| {
+            matches!(attribute.role, Role::QuasiIdentifier | Role::Insensitive)
+        });
+        for (at, index) in (indexes.len()..).zip(plain) {
+            let source = table.coded(index)?;
+            attributes.push(PlainView {
+                name: &schema.attribute(index).name,
+                role: schema.attribute(index).role,
+                domain: &source.domain,
+                source: &source.codes,
+                cells: MeaningColumn::of(column(at)?, &source.domain)?,
+            });
+        }
+        let records = records_of_rows(evidence, rows);
+        let alike = alike(&attributes, &records, table.records());
+        let view = Self {
+            table,
+            requirements: evidence.requirements,
+            records,
+            attributes,
+            blocks,
+            alike,
+        };
+        Some((view, failures))
+    }
+
+    /// Number of rows of `quasi`.
+    pub(super) fn rows(&self) -> usize {
+        self.records.len()
+    }
+
+    /// What the subject of a row asks for; `None` if the row has no record.
+    #[inline]
+    pub(super) fn terms(&self, row: usize) -> Option<&'a RecordTerms> {
+        let record = self.records[row];
+        (record != NONE).then(|| self.requirements.of(RecordIndex(record)))
+    }
+}
+
+/// The rows of each block; a number of no block, or a block without rows, is
+/// a failure.
+fn members(name: &str, numbers: &[u64], blocks: &Buckets, failures: &mut Failures) -> Members {
+    let positions = numbers.iter().enumerate().map(|(row, &number)| {
+        blocks.position(number).unwrap_or_else(|| {
+            failures.add_at(name, Place::Row(row as u64 + 1));
+            NONE
+        })
+    });
+    let members = Members::of(positions.collect(), blocks.len());
+    for at in 0..blocks.len() {
+        if members.rows(at).is_empty() {
+            failures.add_at(name, Place::Bucket(at as u64 + 1));
+        }
+    }
+    members
+}
+
+/// Rows by what they show of their quasi-identifiers.
+fn alike(attributes: &[PlainView], records: &[u32], number: usize) -> Signatures {
+    let known = attributes.iter();
+    let known = known.filter(|attribute| attribute.role == Role::QuasiIdentifier);
+    let columns: Vec<&MeaningColumn> = known.map(|attribute| &attribute.cells).collect();
+    // Each row is a group of its own: block numbers say nothing of looks.
+    let groups: Vec<u64> = (0..records.len() as u64).collect();
+    let subjects = Subjects {
+        of_row: records,
+        number,
+    };
+    Signatures::of_columns(&groups, &columns, subjects)
+}
+
+/// With one record a subject, the record of a subject has its position; a
+/// record that a row further up has, is that row's.
+fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
+    let single = evidence.table.schema().multiplicity() == Multiplicity::One;
+    let subjects = match single {
+        true => evidence.lineage.of(QUASI).unwrap_or_default(),
+        false => &[],
+    };
+    let mut is_taken = vec![false; evidence.table.records()];
+    let mut record = |row: usize| {
+        let subject = subjects.get(row)?;
+        let is_taken = is_taken.get_mut(subject.at())?;
+        (!std::mem::replace(is_taken, true)).then_some(subject.0)
+    };
+    (0..rows).map(|row| record(row).unwrap_or(NONE)).collect()
+}
