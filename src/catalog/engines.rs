@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::engine::arp::{self, aip, anatomy};
 use crate::engine::one_to_many::{self, rmr};
-use crate::engine::{EngineError, RunContext, lgb};
+use crate::engine::{EngineError, RunContext, lgb, personalized};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
@@ -24,6 +24,8 @@ pub enum Engine {
     Aip(arp::InitialParams),
     /// Anatomy.
     Anatomy(arp::AnatomyParams),
+    /// k-anonymity with a bound on leakage that each subject sets.
+    Personalized(personalized::Params),
 }
 
 impl Engine {
@@ -38,6 +40,7 @@ impl Engine {
             "arp" => Self::Arp(read(parameters)?),
             "aip" => Self::Aip(read(parameters)?),
             "anatomy" => Self::Anatomy(read(parameters)?),
+            "personalized" => Self::Personalized(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
                     parameter: "engine".into(),
@@ -59,6 +62,7 @@ impl Engine {
             Self::Arp(_) => "arp",
             Self::Aip(_) => "aip",
             Self::Anatomy(_) => "anatomy",
+            Self::Personalized(_) => "personalized",
         }
     }
 
@@ -71,6 +75,7 @@ impl Engine {
             Self::Arp(parameters) => serde_json::to_value(parameters),
             Self::Aip(parameters) => serde_json::to_value(parameters),
             Self::Anatomy(parameters) => serde_json::to_value(parameters),
+            Self::Personalized(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
         written.unwrap_or(Value::Null)
@@ -85,6 +90,7 @@ impl Engine {
             Self::Arp(parameters) => parameters.policy(schema),
             Self::Aip(parameters) => aip::policy(parameters, schema),
             Self::Anatomy(parameters) => parameters.policy(schema),
+            Self::Personalized(parameters) => parameters.policy(schema),
         }
     }
 
@@ -104,12 +110,19 @@ impl Engine {
             Self::Arp(parameters) => arp::run(table, requirements, parameters, context),
             Self::Aip(parameters) => aip::run(table, requirements, parameters, context),
             Self::Anatomy(parameters) => anatomy::run(table, requirements, parameters, context),
+            Self::Personalized(parameters) => {
+                personalized::run(table, requirements, parameters, context)
+            }
         }
     }
 
     fn check_multiplicity(&self, schema: &Schema) -> Result<(), EngineError> {
         let wanted = match self {
-            Self::Lgb(_) | Self::Arp(_) | Self::Aip(_) | Self::Anatomy(_) => Multiplicity::One,
+            Self::Lgb(_)
+            | Self::Arp(_)
+            | Self::Aip(_)
+            | Self::Anatomy(_)
+            | Self::Personalized(_) => Multiplicity::One,
             Self::OneToMany(_) | Self::Rmr(_) => Multiplicity::Many,
         };
         if schema.multiplicity() == wanted {
@@ -190,5 +203,14 @@ pub fn descriptions() -> Value {
         "tables": ["quasi", "sensitive"],
         "papers": ["Anatomy: simple and effective privacy preservation"],
         "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "personalized",
+        "title": "k-anonymization satisfying personalized privacy",
+        "multiplicity": "one",
+        "parameters": personalized::Params::json_schema(),
+        "guarantees": ["k_anonymity", "max_leakage"],
+        "tables": ["microdata"],
+        "papers": ["The k-anonymization method satisfying personalized privacy preservation"],
+        "adversary": "knows every quasi-identifier value of everyone, who is in the table, and how frequent each sensitive value is; knows no sensitive value",
     }])
 }

@@ -11,6 +11,7 @@ pub mod error;
 pub mod kernel;
 pub mod lgb;
 pub mod one_to_many;
+pub mod personalized;
 
 pub use context::{CancelFlag, Progress, RunContext, Silent};
 pub use error::{EngineError, Infeasible};

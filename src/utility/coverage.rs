@@ -57,6 +57,22 @@ impl Coverage {
         }
     }
 
+    /// The codes covered, ascending.
+    pub fn codes(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            Self::Run(from, to) => Box::new(*from..*to),
+            Self::Codes(codes) => Box::new(codes.iter().copied()),
+        }
+    }
+
+    /// Whether a code is covered.
+    pub fn contains(&self, code: u32) -> bool {
+        match self {
+            Self::Run(from, to) => *from <= code && code < *to,
+            Self::Codes(codes) => codes.contains(&code),
+        }
+    }
+
     /// The one code that an exact value covers.
     pub fn exact(&self) -> Option<u32> {
         match self {

@@ -106,9 +106,17 @@ impl<'a> Prepared<'a> {
                 "lineage names a subject that is not there",
             ));
         }
+        // A sensitive value is no part of a look, also where it is generalized.
+        let schema = table.schema();
+        let is_known = |attribute: &JoinedAttribute<'_>| {
+            let role = schema
+                .find(attribute.name)
+                .map(|index| schema.attribute(index).role);
+            attribute.content == Content::Generalized && role != Some(Role::Sensitive)
+        };
         Ok(Self {
             evidence: *evidence,
-            signatures: joined.signatures(),
+            signatures: joined.classes_by(is_known),
             records: subjects
                 .iter()
                 .map(|subject| RecordIndex(subject.0))

@@ -11,13 +11,14 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::microdata::RecordIndex;
+use crate::microdata::{RecordIndex, Role};
 use crate::privacy::{ProtectedIndex, Protection, Requirements};
 use crate::release::{Buckets, Link};
 
-use super::coverage::value_codes;
+use super::coverage::{Coverage, value_codes};
 use super::evidence::{Prepared, PreparedAttribute};
 use super::histogram::Histogram;
 use super::report::{Audience, Description, rounded_to_tens};
@@ -26,8 +27,8 @@ use super::report::{Audience, Description, rounded_to_tens};
 pub const DESCRIPTION: Description = Description {
     title: "Leakage",
     audience: Audience::Steward,
-    definition: "Distribution over subjects of the probability of their own sensitive value, count / size of its bucket, and how many subjects are within a tenth of their limit. Counts are rounded to tens.",
-    source: "LGB (leakage); limits are those of each subject's preference and the job",
+    definition: "Distribution over subjects of the probability of their own sensitive value, count / size of its bucket or, without buckets, the mean over the rows that look the same of (value under the cell) × frequency of the value / frequency of the cell; and how many subjects are within a tenth of their limit. Counts are rounded to tens.",
+    source: "LGB (leakage); personalized k-anonymity (leakage in a group); limits are those of each subject's preference and the job",
 };
 
 /// Bars of the histograms.
@@ -38,14 +39,15 @@ const BINS: usize = 20;
 pub struct Leakage {
     /// Each subject's largest probability.
     pub subjects: LeakageSummary,
-    /// Per attribute with buckets.
+    /// Per sensitive attribute, and per semi-sensitive one with buckets.
     pub attributes: BTreeMap<String, LeakageSummary>,
 }
 
 /// Distribution of probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeakageSummary {
-    /// Subjects with a cell in a bucket, rounded to tens.
+    /// Subjects with a cell in a bucket, or whose value is published in their
+    /// group; rounded to tens.
     pub subjects: u64,
     /// Mean probability.
     pub mean: f64,
@@ -62,20 +64,23 @@ pub struct LeakageSummary {
 /// One subject's probability and its share of the limit.
 pub(super) type Leak = (f64, f64);
 
-/// Measures all bucketized cells.
+/// Measures all bucketized cells, and sensitive ones published in groups.
 pub fn measure(prepared: &Prepared<'_>) -> Leakage {
     let requirements = prepared.evidence.requirements;
     let mut worst: Vec<Leak> = vec![(-1.0, 0.0); prepared.joined.rows()];
     let mut attributes = BTreeMap::new();
     for attribute in prepared.attributes() {
-        let Some(buckets) = &attribute.published.buckets else {
-            continue;
-        };
         let position = requirements
             .protected()
             .find(|&index| requirements.attribute(index) == attribute.index);
         let Some(position) = position else { continue };
-        let leaks = leaks(prepared, attribute, buckets, position);
+        let leaks = match &attribute.published.buckets {
+            Some(buckets) => leaks(prepared, attribute, buckets, position),
+            None if attribute.role == Role::Sensitive => {
+                leaks_in_group(prepared, attribute, position)
+            }
+            None => continue,
+        };
         for (worst, leak) in worst.iter_mut().zip(&leaks) {
             *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
         }
@@ -131,6 +136,64 @@ fn leaks(
         Some(share) => (share, share / limits[terms_of[record.at()] as usize]),
     })
     .collect()
+}
+
+/// The leak of each row whose sensitive value is published in its group.
+fn leaks_in_group(
+    prepared: &Prepared<'_>,
+    attribute: PreparedAttribute<'_>,
+    position: ProtectedIndex,
+) -> Vec<Leak> {
+    let published = attribute.published;
+    let frequencies: Vec<f64> = attribute
+        .original
+        .histogram()
+        .into_iter()
+        .map(f64::from)
+        .collect();
+    let covered: Vec<(Coverage, f64)> = published
+        .cells
+        .iter()
+        .map(|cell| {
+            let coverage = Coverage::of(attribute.domain(), cell).unwrap_or(Coverage::Run(0, 0));
+            let codes = coverage.codes();
+            let weight = codes.map(|code| frequencies[code as usize]).sum();
+            (coverage, weight)
+        })
+        .collect();
+    let limits = limits(prepared.evidence.requirements, position);
+    let terms_of = prepared.evidence.requirements.terms_of_record();
+    let (starts, rows) = prepared.signatures.rows_by_class();
+    let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
+    for class in starts.windows(2) {
+        let rows = &rows[class[0] as usize..class[1] as usize];
+        let mut cells: Vec<u32> = rows
+            .iter()
+            .map(|&row| published.codes[row as usize])
+            .collect();
+        cells.sort_unstable();
+        let cells: Vec<(u32, f64)> = cells
+            .chunk_by(|one, other| one == other)
+            .map(|run| (run[0], run.len() as f64))
+            .collect();
+        let mut known: FxHashMap<u32, f64> = FxHashMap::default();
+        for &row in rows {
+            let record = prepared.records[row as usize];
+            let own = attribute.original.code(record).0;
+            let share = *known.entry(own).or_insert_with(|| {
+                let covering = cells
+                    .iter()
+                    .filter(|(cell, _)| covered[*cell as usize].0.contains(own));
+                let chances = covering.map(|&(cell, count)| {
+                    count * frequencies[own as usize] / covered[cell as usize].1
+                });
+                chances.sum::<f64>() / rows.len() as f64
+            });
+            let limit = limits[terms_of[record.at()] as usize];
+            leaks[row as usize] = (share, share / limit);
+        }
+    }
+    leaks
 }
 
 /// The limit of each distinct set of terms.

@@ -26,6 +26,8 @@ pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
         .par_iter()
         .map(|attribute| match attribute.role {
             Role::Insensitive => (Failures::none(), exact(view, attribute), Failures::none()),
+            // In a bucket, or published by the rules of the engine.
+            Role::Sensitive => (cover(view, attribute), Failures::none(), Failures::none()),
             _ => (
                 cover(view, attribute),
                 Failures::none(),

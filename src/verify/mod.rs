@@ -28,6 +28,7 @@ mod lgb;
 mod links;
 mod meaning;
 mod membership;
+mod personalized;
 mod persons;
 mod row_order;
 mod shape;
@@ -40,6 +41,7 @@ pub use lgb::verify_lgb;
 pub use verdict::{Check, Place, Section, Verdict};
 
 use self::blocks::verify_blocks;
+use self::personalized::verify_personalized;
 use self::persons::verify_persons;
 use crate::privacy::Model;
 
@@ -55,7 +57,12 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
             verify_blocks(evidence).ok_or(OTHER_MODEL)
         }
-        ("lgb" | "one_to_many" | "rmr" | "arp" | "aip" | "anatomy" | "ng", _) => Err(OTHER_MODEL),
+        ("personalized", Model::Personalized { .. }) => {
+            verify_personalized(evidence).ok_or(OTHER_MODEL)
+        }
+        ("lgb" | "one_to_many" | "rmr" | "arp" | "aip" | "anatomy" | "ng" | "personalized", _) => {
+            Err(OTHER_MODEL)
+        }
         _ => Err("no rules are known for the engine that the manifest names"),
     };
     found.unwrap_or_else(|note| Verdict {

@@ -107,6 +107,33 @@ pub(super) fn expected(schema: &Schema, links_groups: bool) -> Vec<ExpectedTable
     tables
 }
 
+/// The table of a release without buckets, whose sensitive values are
+/// published as `sensitive`: `microdata` with `group` and every attribute but
+/// the identifiers in schema order.
+pub(super) fn expected_microdata(schema: &Schema, sensitive: Content) -> [ExpectedTable; 1] {
+    let mut columns = vec![ExpectedColumn {
+        name: "group".to_owned(),
+        content: Content::Group,
+        kind: None,
+    }];
+    columns.extend(schema.publishable().into_iter().map(|index| {
+        let attribute = schema.attribute(index);
+        ExpectedColumn {
+            name: attribute.name.clone(),
+            content: match attribute.role {
+                Role::Insensitive => Content::Exact,
+                Role::Sensitive => sensitive,
+                _ => Content::Generalized,
+            },
+            kind: attribute.kind,
+        }
+    }));
+    [ExpectedTable {
+        name: MICRODATA,
+        columns,
+    }]
+}
+
 /// The table that a release of persons of this schema must have.
 pub(super) fn expected_persons(schema: &Schema) -> [ExpectedTable; 1] {
     let mut columns = vec![ExpectedColumn {

@@ -15,6 +15,7 @@ mod measures;
 mod naive;
 mod negative;
 mod paper_examples;
+mod personalized;
 mod properties;
 mod tables;
 

@@ -15,6 +15,7 @@ mod exchanges;
 mod garbage;
 mod identifiers;
 mod links;
+mod personalized;
 mod persons;
 mod rows;
 

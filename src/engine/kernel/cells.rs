@@ -1,7 +1,7 @@
 //! Published cells from codes: what a set of codes of one attribute looks
 //! like once it is published.
 
-use crate::microdata::{Code, CodedColumn, Domain, Values};
+use crate::microdata::{Code, CodedColumn, Domain, Hierarchy, NodeIndex, Values};
 use crate::release::{Cell, Cells};
 
 /// The label of a root that says nothing.
@@ -18,6 +18,16 @@ pub fn value_cell(domain: &Domain, code: u32) -> Cell {
     }
 }
 
+/// The cell that publishes a node of a category's hierarchy.
+pub fn node_cell(hierarchy: &Hierarchy, node: NodeIndex) -> Cell {
+    let node = hierarchy.node(node);
+    if node.depth == 0 && node.label == ANY {
+        Cell::Masked
+    } else {
+        Cell::Label(node.label.clone())
+    }
+}
+
 /// The cell that covers the codes from `lowest` to `highest`: an interval, or
 /// the lowest common ancestor in the hierarchy. For categories without a
 /// hierarchy use [`set_cell`].
@@ -27,14 +37,10 @@ pub fn interval_cell(domain: &Domain, lowest: u32, highest: u32) -> Cell {
         (Values::Integer(values), _) => Cell::Integer(values[from], values[to]),
         (Values::Decimal(values), _) => Cell::Decimal(values[from], values[to]),
         (Values::Date(values), _) => Cell::Date(values[from], values[to]),
-        (Values::Category(_), Some(hierarchy)) => {
-            let node = hierarchy.node(hierarchy.common_ancestor(Code(lowest), Code(highest)));
-            if node.depth == 0 && node.label == ANY {
-                Cell::Masked
-            } else {
-                Cell::Label(node.label.clone())
-            }
-        }
+        (Values::Category(_), Some(hierarchy)) => node_cell(
+            hierarchy,
+            hierarchy.common_ancestor(Code(lowest), Code(highest)),
+        ),
         (Values::Category(values), None) => set_cell(values, &[lowest, highest]),
     }
 }

@@ -4,6 +4,7 @@
 pub mod buckets;
 pub mod measures;
 pub mod median;
+pub mod personalized;
 pub mod persons;
 pub mod queries;
 pub mod release;

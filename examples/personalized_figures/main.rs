@@ -1,0 +1,189 @@
+//! Prints what `personalized` leaves of a folder of data, verified, beside
+//! k-anonymity alone: the paper's Figure 2 as a table.
+//!
+//! ```text
+//! cargo run --release --example personalized_figures -- FOLDER            leakage as the table grows
+//! cargo run --release --example personalized_figures -- FOLDER --mixed    the whole table, each subject's own bound
+//! ```
+//! Options: `--threads N` (2), `--records N` (30000, the largest table).
+//!
+//! k-anonymity alone is Mondrian with the same K and no bound on leakage: its
+//! leakage is the share of the own value in the group.
+
+#[path = "../lgb_figures/load.rs"]
+mod load;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use vizard::engine::{EngineError, RunContext};
+use vizard::microdata::Preference;
+use vizard::release::InputDescription;
+
+use load::{Data, load};
+
+/// Any error; it crosses threads.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The job whose schema and sensitive attribute are taken.
+const JOB: &str = "personalized.json";
+
+fn option(name: &str, default: usize) -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    let value = arguments.nth(1).and_then(|value| value.parse().ok());
+    value.unwrap_or(default)
+}
+
+fn main() -> Result<(), Failure> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(option("--threads", 2))
+        .build()?;
+    println!("{HEADER}");
+    pool.install(
+        || match std::env::args().any(|argument| argument == "--mixed") {
+            true => mixed(&folder),
+            false => growing(&folder, option("--records", 30_000)),
+        },
+    )
+}
+
+const HEADER: &str = "records  preferences  method                       leakage mean    max  of bound  \
+                      information left     NCP  groups  excluded  engine ms  holds";
+
+/// A way to publish: its name and what it adds to k and the attribute.
+type Method = (&'static str, Value);
+
+fn methods(bound: f64) -> [Method; 4] {
+    [
+        ("k-anonymity (mondrian)", json!({"grouping": "mondrian"})),
+        ("personalized, sorted", json!({"max_leakage": bound})),
+        (
+            "personalized, mondrian",
+            json!({"grouping": "mondrian", "max_leakage": bound}),
+        ),
+        (
+            "personalized, as the paper",
+            json!({"recoding": "paper", "max_leakage": bound}),
+        ),
+    ]
+}
+
+/// One bound for everyone, more and more records.
+fn growing(folder: &std::path::Path, most: usize) -> Result<(), Failure> {
+    for records in [1_000, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000] {
+        if records > most {
+            break;
+        }
+        let data = load(folder, JOB, records)?;
+        for method in methods(0.25) {
+            line(&data, (&Vec::new(), "none"), &sensitive(folder)?, &method)?;
+        }
+    }
+    Ok(())
+}
+
+/// Everyone's own bound beside weaker and stricter ones of the job.
+fn mixed(folder: &std::path::Path) -> Result<(), Failure> {
+    let data = load(folder, JOB, usize::MAX - 1)?;
+    for bound in [1.0, 0.5, 0.25] {
+        for method in &methods(bound)[1..] {
+            line(
+                &data,
+                (&data.preferences, "own"),
+                &sensitive(folder)?,
+                method,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn sensitive(folder: &std::path::Path) -> Result<String, Failure> {
+    let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(JOB))?)?;
+    let name = spec["job"]["parameters"]["sensitive"].as_str();
+    Ok(name
+        .ok_or("the job names no sensitive attribute")?
+        .to_owned())
+}
+
+/// Times the engine.
+#[derive(Default)]
+struct Clock {
+    started: Option<Instant>,
+    engine: Duration,
+}
+
+impl Observer for Clock {
+    fn begins(&mut self, stage: Stage) {
+        match (stage, self.started) {
+            (Stage::Engine, _) => self.started = Some(Instant::now()),
+            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
+            _ => {}
+        }
+    }
+}
+
+fn line(
+    data: &Data,
+    (preferences, whose): (&Vec<Preference>, &str),
+    sensitive: &str,
+    (name, own): &Method,
+) -> Result<(), Failure> {
+    let mut parameters = json!({"k": 4, "sensitive": sensitive});
+    for (key, value) in own.as_object().into_iter().flatten() {
+        parameters[key] = value.clone();
+    }
+    let engine = Engine::parse("personalized", &parameters, data.table.schema())?;
+    let assignment = Assignment {
+        table: &data.table,
+        preferences,
+        engine: &engine,
+        input: InputDescription {
+            dataset: "figures".into(),
+            version: 1,
+            sha256: String::new(),
+        },
+        suppressed: 0,
+        queries: 0,
+        verify: true,
+        report: true,
+    };
+    let mut clock = Clock::default();
+    match produce(&assignment, &RunContext::silent(7), &mut clock) {
+        Ok(produced) => print(&produced, &clock, (data.table.records(), whose, name)),
+        Err(EngineError::Infeasible(answer)) => println!(
+            "{:>7}  {whose:<11}  {name:<27}  infeasible: {}",
+            data.table.records(),
+            answer.strongest
+        ),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+fn print(produced: &Produced, clock: &Clock, (records, whose, name): (usize, &str, &str)) {
+    let report = produced.report.as_ref();
+    let figure = |path: &str| {
+        let value = report.and_then(|report| report.pointer(path));
+        value.and_then(Value::as_f64).unwrap_or(f64::NAN)
+    };
+    let leakage = |what: &str| figure(&format!("/measures/leakage/value/subjects/{what}"));
+    println!(
+        "{records:>7}  {whose:<11}  {name:<27} {:>13.4} {:>6.3} {:>9.4} {:>17.4} {:>7.4} {:>7} {:>9} {:>10.1}  {}",
+        leakage("mean"),
+        leakage("max"),
+        leakage("max_of_limit"),
+        figure("/measures/information_left/value/mean"),
+        figure("/measures/ncp/value/mean"),
+        figure("/measures/group_sizes/value/groups"),
+        produced.manifest.excluded,
+        clock.engine.as_secs_f64() * 1e3,
+        produced
+            .verdict
+            .as_ref()
+            .is_some_and(vizard::verify::Verdict::holds),
+    );
+}

@@ -1,0 +1,172 @@
+//! `personalized`: k-anonymity with a bound on leakage that each subject sets.
+//!
+//! Quasi-identifiers are generalized per group; sensitive values are
+//! generalized until nobody's own value is more probable than they accept.
+//! README.md beside this file has the paper, the promise and the algorithm as
+//! built.
+//!
+//! | stage | file | result |
+//! |---|---|---|
+//! | 1 | `asked` | K, bound and guard of every record |
+//! | 2 | `sorted` or `median`, `alike` | published groups |
+//! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must leave |
+//! | around 2 and 3 | `settle`, `strongest` | rounds to a fix-point, or why nothing can be published |
+//! | 4 | here, with `kernel::microdata_table` | the table and its lineage |
+
+mod alike;
+mod asked;
+mod crowd;
+mod cut;
+mod describe;
+mod median;
+mod params;
+mod recode;
+mod settle;
+mod single;
+mod sorted;
+mod strongest;
+mod weights;
+
+pub use params::{Grouping, Params};
+
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{NodeIndex, Table};
+use crate::privacy::{Recoding, Requirements};
+use crate::release::{Cell, Content, Guarantee, Release};
+
+use super::context::RunContext;
+use super::error::EngineError;
+use super::kernel::cells::node_cell;
+use super::kernel::microdata_table::{OwnCells, of_groups};
+use super::kernel::{Present, acceptance};
+
+use settle::{Failure, Settled, settle};
+use strongest::Question;
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Who leaves among equals.
+    pub const LEAVE: u32 = 1;
+    /// Which of equal values is generalized, and who of a group leaves.
+    pub const LOTS: u32 = 2;
+    /// Numbers and order of what is published.
+    pub const PUBLISH: u32 = 3;
+    /// Order among equal records and attributes, one stream a round.
+    pub const GATHER: u32 = 16;
+}
+
+/// Number of steps that progress counts.
+const STEPS: u32 = 3;
+
+/// Publishes a table by personalized k-anonymization.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences.
+/// Table: `microdata`. Runs in rayon's current pool; the result does not
+/// depend on the number of threads.
+///
+/// Errors: `InvalidParameter` for a dataset with many records a subject;
+/// `Infeasible` with the strongest parameters that would hold; `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
+    report(1, "gather records");
+    let present = Present::gather(table, requirements)?;
+    report(2, "group and generalize");
+    let settled = match settle(present, requirements, params, context) {
+        Ok(settled) => settled,
+        Err(Failure::Stopped(error)) => return Err(error),
+        Err(Failure::Refused(refusal)) => {
+            let question = Question {
+                table,
+                requirements,
+                params,
+                context,
+            };
+            return Err(question.answer(refusal));
+        }
+    };
+    report(3, "publish");
+    let own = own_cells(&settled);
+    let groups: Vec<&[u32]> = settled.groups.iter().map(Vec::as_slice).collect();
+    let random = (context, stage::PUBLISH);
+    let (published, lineage) = of_groups(&settled.present, &groups, &own, random);
+    context.check()?;
+    let left_out = settled.unsatisfiable.iter();
+    let left_out = left_out.map(|&record| table.subject_of(crate::microdata::RecordIndex(record)));
+    let protected = NOT_PROTECTED.iter().chain(match params.recoding {
+        Recoding::GroupCut => &[][..],
+        Recoding::Paper => &PAPER_NOT_PROTECTED[..],
+    });
+    Ok(Release {
+        tables: vec![published],
+        lineage,
+        guarantees: guarantees(params),
+        adversary: ADVERSARY.into(),
+        not_protected: protected.map(|text| (*text).into()).collect(),
+        excluded: (settled.present.opted_out + settled.unsatisfiable.len()) as u64,
+        unsatisfiable: left_out.collect(),
+    })
+}
+
+/// The generalized sensitive values, each distinct cell once.
+fn own_cells(settled: &Settled<'_>) -> Vec<OwnCells> {
+    let sensitive = settled.present.sensitive.iter();
+    let cells = sensitive.filter_map(|sensitive| {
+        let tree = sensitive.column.domain.hierarchy()?;
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut positions: FxHashMap<NodeIndex, u32> = FxHashMap::default();
+        let of_record = settled.nodes.iter().map(|&node| {
+            *positions.entry(node).or_insert_with(|| {
+                cells.push(node_cell(tree, node));
+                cells.len() as u32 - 1
+            })
+        });
+        Some(OwnCells {
+            attribute: sensitive.attribute,
+            content: Content::Generalized,
+            of_record: of_record.collect(),
+            cells,
+        })
+    });
+    cells.collect()
+}
+
+const ADVERSARY: &str = "knows every quasi-identifier value of everyone, who is in the table, and \
+                         how frequent each sensitive value is; knows no sensitive value";
+
+const NOT_PROTECTED: [&str; 3] = [
+    "what the choice of a node tells of how far the members of a group had to be generalized",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+const PAPER_NOT_PROTECTED: [&str; 1] = [
+    "a value published by a node beside a more specific one under it: it was generalized because \
+     both were the same, so that a reader may tell which value it was",
+];
+
+fn guarantees(params: &Params) -> Vec<Guarantee> {
+    let scope = match params.recoding {
+        Recoding::GroupCut => {
+            "each subject's own preference and the job's bound, values weighted by their frequency"
+        }
+        Recoding::Paper => {
+            "each subject's own preference and the job's bound, by the paper's measure alone"
+        }
+    };
+    vec![
+        Guarantee::KAnonymity {
+            k: params.k.get(),
+            scope: "quasi-identifiers as published".into(),
+        },
+        Guarantee::MaxLeakage {
+            attribute: params.sensitive.clone(),
+            scope: scope.into(),
+        },
+    ]
+}
