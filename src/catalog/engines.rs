@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::arp::{self, aip, anatomy};
+use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb, personalized};
 use crate::microdata::{Multiplicity, Schema, Table};
@@ -24,6 +25,8 @@ pub enum Engine {
     Aip(arp::InitialParams),
     /// Anatomy.
     Anatomy(arp::AnatomyParams),
+    /// Generalization by multi-dimensional partition.
+    Mondrian(mondrian::Params),
     /// k-anonymity with a bound on leakage that each subject sets.
     Personalized(personalized::Params),
 }
@@ -40,6 +43,7 @@ impl Engine {
             "arp" => Self::Arp(read(parameters)?),
             "aip" => Self::Aip(read(parameters)?),
             "anatomy" => Self::Anatomy(read(parameters)?),
+            "mondrian" => Self::Mondrian(read(parameters)?),
             "personalized" => Self::Personalized(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
@@ -62,6 +66,7 @@ impl Engine {
             Self::Arp(_) => "arp",
             Self::Aip(_) => "aip",
             Self::Anatomy(_) => "anatomy",
+            Self::Mondrian(_) => "mondrian",
             Self::Personalized(_) => "personalized",
         }
     }
@@ -75,6 +80,7 @@ impl Engine {
             Self::Arp(parameters) => serde_json::to_value(parameters),
             Self::Aip(parameters) => serde_json::to_value(parameters),
             Self::Anatomy(parameters) => serde_json::to_value(parameters),
+            Self::Mondrian(parameters) => serde_json::to_value(parameters),
             Self::Personalized(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
@@ -90,6 +96,7 @@ impl Engine {
             Self::Arp(parameters) => parameters.policy(schema),
             Self::Aip(parameters) => aip::policy(parameters, schema),
             Self::Anatomy(parameters) => parameters.policy(schema),
+            Self::Mondrian(parameters) => parameters.policy(schema),
             Self::Personalized(parameters) => parameters.policy(schema),
         }
     }
@@ -110,6 +117,7 @@ impl Engine {
             Self::Arp(parameters) => arp::run(table, requirements, parameters, context),
             Self::Aip(parameters) => aip::run(table, requirements, parameters, context),
             Self::Anatomy(parameters) => anatomy::run(table, requirements, parameters, context),
+            Self::Mondrian(parameters) => mondrian::run(table, requirements, parameters, context),
             Self::Personalized(parameters) => {
                 personalized::run(table, requirements, parameters, context)
             }
@@ -122,6 +130,7 @@ impl Engine {
             | Self::Arp(_)
             | Self::Aip(_)
             | Self::Anatomy(_)
+            | Self::Mondrian(_)
             | Self::Personalized(_) => Multiplicity::One,
             Self::OneToMany(_) | Self::Rmr(_) => Multiplicity::Many,
         };
@@ -202,6 +211,18 @@ pub fn descriptions() -> Value {
         "guarantees": ["l_diversity", "max_leakage"],
         "tables": ["quasi", "sensitive"],
         "papers": ["Anatomy: simple and effective privacy preservation"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+    }, {
+        "name": "mondrian",
+        "title": "Generalization by multi-dimensional partition",
+        "multiplicity": "one",
+        "parameters": mondrian::Params::json_schema(),
+        "guarantees": [
+            "k_anonymity", "distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity",
+            "t_closeness", "max_leakage"
+        ],
+        "tables": ["microdata"],
+        "papers": ["Mondrian multidimensional k-anonymity"],
         "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
     }, {
         "name": "personalized",

@@ -6,6 +6,7 @@
 //! may use `kernel`, `context` and `error`, never another family.
 
 pub mod arp;
+pub mod baseline;
 pub mod context;
 pub mod error;
 pub mod kernel;

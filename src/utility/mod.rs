@@ -88,11 +88,13 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
         ncp::DESCRIPTION_PUBLISHED,
         &ncp::measure_published(&prepared),
     );
-    report.insert(
-        "bucket_range",
-        bucket_range::DESCRIPTION,
-        &bucket_range::measure(&prepared),
-    );
+    if evidence.requirements.policy().model == Model::Bucketized {
+        report.insert(
+            "bucket_range",
+            bucket_range::DESCRIPTION,
+            &bucket_range::measure(&prepared),
+        );
+    }
     let (leakage, (correlation, (marginals, information))) = rayon::join(
         || leakage::measure(&prepared),
         || {

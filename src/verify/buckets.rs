@@ -17,6 +17,7 @@ use crate::release::{Cell, PublishedTable};
 use super::evidence::Evidence;
 use super::meaning::{Meaning, dictionary, numbers};
 use super::shape::BUCKETS;
+use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::View;
 
@@ -47,6 +48,38 @@ impl Buckets {
             largest: vec![totals.iter().copied().max().unwrap_or(0)],
             totals,
         }
+    }
+
+    /// One bucket a class of rows, with the codes that its rows show; rows
+    /// that show none are left out.
+    pub(super) fn of_classes(
+        domain: usize,
+        classes: &Signatures,
+        code: impl Fn(u32) -> Option<u32>,
+    ) -> Self {
+        let mut buckets = Self {
+            starts: vec![0],
+            totals: vec![0; domain],
+            ..Self::default()
+        };
+        let mut codes: Vec<u32> = Vec::new();
+        for class in 0..classes.len() {
+            codes.clear();
+            codes.extend(classes.rows(class).iter().filter_map(|&row| code(row)));
+            codes.sort_unstable();
+            let runs = codes.chunk_by(|one, other| one == other);
+            let runs = runs.map(|run| (run[0], run.len() as u64));
+            buckets.contents.extend(runs);
+            buckets.sizes.push(codes.len() as u64);
+            let contents = &buckets.contents[buckets.starts[class] as usize..];
+            let largest = contents.iter().map(|&(_, count)| count).max();
+            buckets.largest.push(largest.unwrap_or(0));
+            for &(code, count) in contents {
+                buckets.totals[code as usize] += count;
+            }
+            buckets.starts.push(buckets.contents.len() as u32);
+        }
+        buckets
     }
 
     /// Number of buckets.

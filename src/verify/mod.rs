@@ -21,6 +21,7 @@ mod conservation;
 mod coverage;
 mod diversity;
 mod evidence;
+mod grouped;
 mod identifiers;
 mod k_anonymity;
 mod leakage;
@@ -41,6 +42,7 @@ pub use lgb::verify_lgb;
 pub use verdict::{Check, Place, Section, Verdict};
 
 use self::blocks::verify_blocks;
+use self::grouped::verify_grouped;
 use self::personalized::verify_personalized;
 use self::persons::verify_persons;
 use crate::privacy::Model;
@@ -57,17 +59,21 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
             verify_blocks(evidence).ok_or(OTHER_MODEL)
         }
+        ("mondrian", Model::Generalized) => verify_grouped(evidence).ok_or(OTHER_MODEL),
         ("personalized", Model::Personalized { .. }) => {
             verify_personalized(evidence).ok_or(OTHER_MODEL)
         }
-        ("lgb" | "one_to_many" | "rmr" | "arp" | "aip" | "anatomy" | "ng" | "personalized", _) => {
-            Err(OTHER_MODEL)
-        }
+        (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the manifest names"),
     };
     found.unwrap_or_else(|note| Verdict {
         checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
     })
 }
+
+/// Engines whose rules are known.
+const ENGINES: [&str; 9] = [
+    "lgb", "one_to_many", "rmr", "arp", "aip", "anatomy", "ng", "mondrian", "personalized",
+];
 
 const OTHER_MODEL: &str = "the engine that the manifest names is not for the job's policy";

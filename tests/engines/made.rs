@@ -61,14 +61,14 @@ const DISEASES: &str = "flu;respiratory;any\nasthma;respiratory;any\npneumonia;r
                         ulcer;digestive;any\ngastritis;digestive;any\nangina;heart;any\n\
                         stroke;heart;any\n";
 
-fn hospital_schema() -> Schema {
+fn hospital_schema(role_of_age_and_sex: &str) -> Schema {
     let document = json!({
         "name": "hospital", "subject_key": "patient",
         "attributes": [
             {"name": "patient", "role": "identifier"},
             {"name": "email", "role": "identifier"},
-            {"name": "age", "role": "semi_sensitive", "type": "integer"},
-            {"name": "sex", "role": "semi_sensitive", "type": "categorical"},
+            {"name": "age", "role": role_of_age_and_sex, "type": "integer"},
+            {"name": "sex", "role": role_of_age_and_sex, "type": "categorical"},
             {"name": "city", "role": "quasi_identifier", "type": "categorical", "hierarchy": "cities"},
             {"name": "job", "role": "quasi_identifier", "type": "categorical"},
             {"name": "weight", "role": "quasi_identifier", "type": "decimal"},
@@ -85,6 +85,16 @@ fn hospital_schema() -> Schema {
 /// the patients flag `age`, a third `sex`; two flag both, which is too rare a
 /// pattern to stand alone. One patient asks to be left out.
 pub fn hospital(records: usize, random: &mut ChaCha12Rng) -> Hospital {
+    hospital_of("semi_sensitive", records, random)
+}
+
+/// The same with age and sex as quasi-identifiers of everyone: what patients
+/// flag says nothing.
+pub fn open_hospital(records: usize, random: &mut ChaCha12Rng) -> Hospital {
+    hospital_of("quasi_identifier", records, random)
+}
+
+fn hospital_of(role: &str, records: usize, random: &mut ChaCha12Rng) -> Hospital {
     let mut hierarchies = HierarchySet::new();
     hierarchies.insert("cities".into(), tree(CITIES));
     hierarchies.insert("diseases".into(), tree(DISEASES));
@@ -147,7 +157,7 @@ pub fn hospital(records: usize, random: &mut ChaCha12Rng) -> Hospital {
         ),
         categories(disease),
     ];
-    let table = table(&hospital_schema(), &hierarchies, columns);
+    let table = table(&hospital_schema(role), &hierarchies, columns);
     Hospital {
         table,
         preferences: hospital_preferences(&keys),

@@ -7,6 +7,7 @@ mod common;
 mod blocks;
 mod case;
 mod differential;
+mod grouped;
 mod handmade;
 mod lgb;
 mod made;

@@ -10,7 +10,7 @@
 mod blocks;
 mod buckets;
 mod cells;
-mod claims;
+pub mod claims;
 mod exchanges;
 mod garbage;
 mod identifiers;
@@ -76,6 +76,17 @@ pub fn any<T: Clone>(from: &[T], random: &mut Random) -> Option<T> {
     }
 }
 
+/// Corruptions of a table `microdata` of the hospital, and of its manifest,
+/// some of them of what only `lgb` publishes.
+pub fn of_microdata() -> Vec<Corruption> {
+    let mut all = rows::corruptions();
+    all.extend(cells::corruptions());
+    all.extend(identifiers::corruptions());
+    all.extend(claims::corruptions());
+    all.extend(garbage::corruptions());
+    all
+}
+
 fn all() -> Vec<Corruption> {
     let mut all = Vec::new();
     all.extend(rows::corruptions());
@@ -125,7 +136,7 @@ fn bases() -> Vec<Case> {
 }
 
 /// Kinds of the checks that fail.
-fn failed(case: &Case) -> Vec<&'static str> {
+pub fn failed(case: &Case) -> Vec<&'static str> {
     case.verdict().failed().map(|check| check.kind).collect()
 }
 

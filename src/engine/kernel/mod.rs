@@ -15,21 +15,26 @@
 //! | [`mod@descend`] | splits a set until nothing can be split, on all threads |
 //! | [`eligibility`] | l-eligibility in integers, tallies that follow removals |
 //! | [`mondrian`] | splits at medians under a condition of the caller's |
+//! | [`diversity`], [`closeness`] | l-diversity and t-closeness of the values of one group |
 //! | [`groups`] | finished groups and their extremes |
 //! | [`cells`], [`covers`] | published cells from codes |
 //! | [`present`] | records and columns that are published, with what they ask for |
 //! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
 //! | [`contingency`] | φ² of two attributes |
 //! | [`acceptance`] | what engines ask of every schema and job |
+//! | [`effort`] | how long groups are refined |
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
 pub mod cells;
+pub mod closeness;
 pub mod contingency;
 pub mod cover;
 pub mod covers;
 pub mod cut;
 pub mod descend;
+pub mod diversity;
+pub mod effort;
 pub mod eligibility;
 pub mod groups;
 pub mod loss;
@@ -42,6 +47,7 @@ pub mod rows;
 pub use cover::{Cover, Space};
 pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};
+pub use effort::Effort;
 pub use eligibility::{Tally, is_eligible};
 pub use groups::Groups;
 pub use loss::Scale;

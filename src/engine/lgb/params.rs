@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
+pub use crate::engine::kernel::effort::Effort;
 use crate::microdata::{Attribute, AttributeType, Schema};
 use crate::privacy::{K, L, Model, Policy, Protection, Share, T};
 
@@ -52,19 +53,6 @@ pub enum BucketLink {
     /// To each group, so that buckets of two attributes cannot be joined on a
     /// row.
     Group,
-}
-
-/// How long groups are refined by local search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effort {
-    /// Not at all.
-    #[default]
-    None,
-    /// Shortly.
-    Fast,
-    /// As long as it pays.
-    Best,
 }
 
 /// Protection of one attribute where it differs from the job's `l`.
@@ -151,12 +139,7 @@ impl Params {
 
     /// Checks what needs no schema.
     pub(super) fn check(&self) -> Result<(), EngineError> {
-        if self.effort != Effort::None {
-            return Err(invalid(
-                "effort",
-                "must be none: refinement is not built yet",
-            ));
-        }
+        self.effort.check()?;
         check_max_excluded(self.max_excluded)
     }
 

@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use serde_json::json;
-use vizard::microdata::Preference;
+use vizard::microdata::{Preference, Role};
 use vizard::privacy::Requirements;
 use vizard::release::Guarantee;
 
@@ -208,7 +208,7 @@ fn other_engine(case: &mut Case, _: &mut Random) -> Done {
 }
 
 /// Joins one more preference with the policy of the release.
-fn demand(case: &mut Case, row: usize, terms: serde_json::Value) -> Done {
+pub fn demand(case: &mut Case, row: usize, terms: serde_json::Value) -> Done {
     let key = case
         .table
         .subject_keys()
@@ -246,7 +246,10 @@ fn demand(case: &mut Case, row: usize, terms: serde_json::Value) -> Done {
 fn sensitive_names(case: &Case, row: usize) -> Vec<&'static str> {
     ["age", "sex"]
         .into_iter()
-        .filter(|name| case.flagged(name, row))
+        .filter(|name| {
+            let attribute = case.table.schema().attribute(case.attribute(name));
+            attribute.role == Role::SemiSensitive && case.flagged(name, row)
+        })
         .collect()
 }
 

@@ -1,0 +1,158 @@
+//! Prints what `mondrian` does to a folder of data, verified: every way to
+//! split under every kind of condition on the values of a group.
+//!
+//! ```text
+//! cargo run --release --example mondrian_figures -- FOLDER JOB.json
+//! ```
+//! Options: `--threads N` (2), `--records N` (all), `--preferences` (the
+//! folder's), `--attribute NAME` (all sensitive ones).
+
+#[path = "../lgb_figures/load.rs"]
+mod load;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use vizard::engine::{EngineError, RunContext};
+use vizard::release::InputDescription;
+use vizard::verify::Section;
+
+use load::{Data, load};
+
+/// Any error; it crosses threads.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn option(name: &str) -> Option<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    arguments.nth(1)
+}
+
+fn number(name: &str, default: usize) -> usize {
+    let value = option(name).and_then(|value| value.parse().ok());
+    value.unwrap_or(default)
+}
+
+fn main() -> Result<(), Failure> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+    let job = std::env::args().nth(2).ok_or("a job file is needed")?;
+    let data = load(&folder, &job, number("--records", usize::MAX - 1))?;
+    let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&job))?)?;
+    println!("{} records", data.table.records());
+    println!(
+        "split   partition  condition              engine ms  holds     NCP  groups  excluded  attained"
+    );
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(number("--threads", 2))
+        .build()?;
+    pool.install(|| all(&data, &spec["job"]["parameters"]))
+}
+
+fn all(data: &Data, parameters: &Value) -> Result<(), Failure> {
+    let conditions = [
+        json!({}),
+        json!({"l": 2}),
+        json!({"l": 2, "diversity": "entropy"}),
+        json!({"l": 2, "diversity": "recursive", "c": 4}),
+        json!({"t_closeness": 0.15}),
+    ];
+    for condition in &conditions {
+        for split in ["widest", "gain"] {
+            for partitioning in ["strict", "relaxed"] {
+                let mut parameters = parameters.clone();
+                parameters["split"] = json!(split);
+                parameters["partitioning"] = json!(partitioning);
+                parameters["effort"] = json!("none");
+                match option("--attribute") {
+                    Some(name) => parameters["attributes"][name] = condition.clone(),
+                    None => join(&mut parameters, condition),
+                }
+                line(data, &parameters, condition)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn join(parameters: &mut Value, more: &Value) {
+    for (name, value) in more.as_object().into_iter().flatten() {
+        parameters[name] = value.clone();
+    }
+}
+
+/// Times the engine.
+#[derive(Default)]
+struct Clock {
+    started: Option<Instant>,
+    engine: Duration,
+}
+
+impl Observer for Clock {
+    fn begins(&mut self, stage: Stage) {
+        match (stage, self.started) {
+            (Stage::Engine, _) => self.started = Some(Instant::now()),
+            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
+            _ => {}
+        }
+    }
+}
+
+fn line(data: &Data, parameters: &Value, condition: &Value) -> Result<(), Failure> {
+    let engine = Engine::parse("mondrian", parameters, data.table.schema())?;
+    let is_given = std::env::args().any(|argument| argument == "--preferences");
+    let assignment = Assignment {
+        table: &data.table,
+        preferences: if is_given { &data.preferences } else { &[] },
+        engine: &engine,
+        input: InputDescription {
+            dataset: "figures".into(),
+            version: 1,
+            sha256: String::new(),
+        },
+        suppressed: 0,
+        queries: 0,
+        verify: true,
+        report: true,
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let condition = condition.to_string().replace(['{', '}', '"'], "");
+    print!(
+        "{:<7} {:<10} {condition:<30}",
+        text(&parameters["split"]),
+        text(&parameters["partitioning"]),
+    );
+    let mut clock = Clock::default();
+    match produce(&assignment, &RunContext::silent(7), &mut clock) {
+        Ok(produced) => print(&produced, &clock),
+        Err(EngineError::Infeasible(answer)) => println!(" infeasible: {}", answer.strongest),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+fn print(produced: &Produced, clock: &Clock) {
+    let report = produced.report.as_ref();
+    let figure = |path: &str| {
+        let value = report.and_then(|report| report.pointer(path));
+        value.and_then(Value::as_f64).unwrap_or(f64::NAN)
+    };
+    let verdict = produced.verdict.as_ref();
+    let guarantees = verdict
+        .into_iter()
+        .flat_map(|verdict| verdict.section(Section::Guarantee));
+    let attained = guarantees.filter_map(|check| {
+        let attained = check.attained?;
+        (check.kind != "max_leakage").then(|| format!("{} {attained:.3}", check.kind))
+    });
+    let attained: Vec<String> = attained.collect();
+    println!(
+        " {:>8.1} {:>6} {:>7.4} {:>7} {:>9}  {}",
+        clock.engine.as_secs_f64() * 1e3,
+        verdict.is_some_and(vizard::verify::Verdict::holds),
+        figure("/measures/ncp/value/mean"),
+        figure("/measures/group_sizes/value/groups"),
+        produced.manifest.excluded,
+        attained.join(", "),
+    );
+}

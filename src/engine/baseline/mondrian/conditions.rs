@@ -1,0 +1,188 @@
+//! What every group must satisfy: the strictest k of its members, and of each
+//! sensitive attribute the job's diversity and closeness and the strictest l
+//! (or largest share) of its members.
+
+use crate::engine::kernel::closeness::Reference;
+use crate::engine::kernel::diversity::is_diverse;
+use crate::engine::kernel::groups::KOfRows;
+use crate::engine::kernel::present::SensitiveColumn;
+use crate::engine::kernel::{Condition, Present, is_eligible};
+use crate::privacy::{Diversity, Protection, Share, T};
+
+/// Conditions of groups among the records that are present. Rows are
+/// positions in [`Present::records`].
+pub(super) struct Conditions {
+    k: KOfRows,
+    least: usize,
+    attributes: Vec<AttributeCondition>,
+}
+
+/// What the values of one attribute must satisfy.
+struct AttributeCondition {
+    /// Code of each row.
+    codes: Vec<u32>,
+    domain: usize,
+    /// l of each row; empty where nobody asks for one.
+    l: Vec<u32>,
+    /// Largest share of each row; empty where nobody asks for one.
+    share: Vec<Share>,
+    diversity: Option<Diversity>,
+    closeness: Option<(Reference, T)>,
+}
+
+/// Counts of the values of one group, all zero between uses.
+#[derive(Default)]
+pub(super) struct Counts {
+    of_code: Vec<u32>,
+    present: Vec<u32>,
+    sizes: Vec<u64>,
+    contents: Vec<(u32, u64)>,
+}
+
+impl Conditions {
+    /// Takes down what those present ask for, and the distributions of their
+    /// values.
+    pub fn new(present: &Present<'_>) -> Self {
+        let records = &present.records;
+        let k = KOfRows::new(present.requirements, records);
+        let smallest = (0..records.len() as u32).map(|row| k.of_row(row)).min();
+        let floor = present.requirements.policy().k.get() as usize;
+        let attributes = present.sensitive.iter();
+        Self {
+            least: smallest.unwrap_or(floor),
+            k,
+            attributes: attributes
+                .map(|attribute| AttributeCondition::new(present, attribute))
+                .collect(),
+        }
+    }
+}
+
+impl Conditions {
+    /// Whether the subject of a row asks for something of values.
+    pub fn asks_of_values(&self, row: u32) -> bool {
+        let row = row as usize;
+        self.attributes.iter().any(|attribute| {
+            attribute.l.get(row).is_some_and(|&l| l > 1)
+                || attribute
+                    .share
+                    .get(row)
+                    .is_some_and(|&share| share < Share::ALL)
+        })
+    }
+}
+
+impl Condition for Conditions {
+    type Buffers = Counts;
+
+    fn buffers(&self) -> Counts {
+        let widest = self.attributes.iter().map(|attribute| attribute.domain);
+        Counts {
+            of_code: vec![0; widest.max().unwrap_or(0)],
+            ..Counts::default()
+        }
+    }
+
+    fn least(&self) -> usize {
+        self.least
+    }
+
+    fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {
+        rows.len() >= self.k.of(rows)
+            && self
+                .attributes
+                .iter()
+                .all(|attribute| attribute.holds(rows, counts))
+    }
+}
+
+impl AttributeCondition {
+    fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
+        let column = attribute.column;
+        let records = present.records.iter();
+        let codes = records.map(|&record| column.codes[record as usize]);
+        let codes: Vec<u32> = codes.collect();
+        let at = attribute.index.at();
+        let terms = || present.records.iter().map(|&record| present.terms(record));
+        let l: Vec<u32> = terms().map(|terms| terms.l[at]).collect();
+        let share: Vec<Share> = terms().map(|terms| terms.max_share[at]).collect();
+        let (diversity, closeness) = match present.requirements.protection(attribute.index) {
+            Protection::InGroup {
+                diversity,
+                closeness,
+            } => (diversity, closeness),
+            _ => (None, None),
+        };
+        let reference =
+            closeness.map(|t| (Reference::new(&column.domain, codes.iter().copied()), t));
+        Self {
+            domain: column.domain.len(),
+            codes,
+            l: match l.iter().all(|&l| l == 1) {
+                true => Vec::new(),
+                false => l,
+            },
+            share: match share.iter().all(|&share| share == Share::ALL) {
+                true => Vec::new(),
+                false => share,
+            },
+            diversity,
+            closeness: reference,
+        }
+    }
+
+    fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {
+        let asks_nothing = self.l.is_empty() && self.share.is_empty();
+        if asks_nothing && self.diversity.is_none() && self.closeness.is_none() {
+            return true;
+        }
+        for &row in rows {
+            let code = self.codes[row as usize];
+            let count = &mut counts.of_code[code as usize];
+            if *count == 0 {
+                counts.present.push(code);
+            }
+            *count += 1;
+        }
+        let of_code = |&code: &u32| u64::from(counts.of_code[code as usize]);
+        counts.sizes.clear();
+        counts.sizes.extend(counts.present.iter().map(of_code));
+        let most = counts.sizes.iter().copied().max().unwrap_or(0);
+        let size = rows.len() as u64;
+        let holds = self.keeps_terms(rows, most, size)
+            && self
+                .diversity
+                .is_none_or(|diversity| is_diverse(diversity, &mut counts.sizes))
+            && self.is_close(counts, size);
+        for code in counts.present.drain(..) {
+            counts.of_code[code as usize] = 0;
+        }
+        holds
+    }
+
+    /// Whether no value is too frequent for a member's own terms.
+    fn keeps_terms(&self, rows: &[u32], most: u64, size: u64) -> bool {
+        let strictest = match self.l.is_empty() {
+            true => None,
+            false => rows.iter().map(|&row| self.l[row as usize]).max(),
+        };
+        let smallest = match self.share.is_empty() {
+            true => None,
+            false => rows.iter().map(|&row| self.share[row as usize]).min(),
+        };
+        is_eligible(most, size, strictest.unwrap_or(1))
+            && smallest.is_none_or(|share| share.allows(most, size))
+    }
+
+    fn is_close(&self, counts: &mut Counts, size: u64) -> bool {
+        let Some((reference, t)) = &self.closeness else {
+            return true;
+        };
+        counts.present.sort_unstable();
+        counts.contents.clear();
+        let of_code = counts.present.iter();
+        let of_code = of_code.map(|&code| (code, u64::from(counts.of_code[code as usize])));
+        counts.contents.extend(of_code);
+        reference.is_within(*t, &counts.contents, size)
+    }
+}

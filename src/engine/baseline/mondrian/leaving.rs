@@ -1,0 +1,78 @@
+//! Who is left out because their own terms cannot be met.
+//!
+//! The partition begins with everyone in one group and only splits where both
+//! parts hold, so everyone together must hold first. Whoever asks for more
+//! records than there are, or for a most frequent value rarer than it is,
+//! leaves, strictest first, equals in random order, until the strictest one
+//! left is content. Floors of the job play no part: nobody leaves to meet
+//! them.
+
+use rand::seq::SliceRandom;
+
+use crate::engine::context::RunContext;
+use crate::engine::kernel::present::SensitiveColumn;
+use crate::engine::kernel::{Present, Tally, is_eligible};
+
+use super::stage;
+
+/// Takes out everyone whose own terms cannot be met; returns them.
+pub(super) fn leave(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
+    let mut gone = Vec::new();
+    loop {
+        let before = gone.len();
+        let requirements = present.requirements;
+        let own_k = |record: u32| {
+            let terms = requirements.of(crate::microdata::RecordIndex(record));
+            terms.own.k
+        };
+        let is_content = |record: u32, left: usize| own_k(record) as usize <= left;
+        gone.extend(present.leave_while(context, stage::LEAVE, own_k, is_content));
+        for attribute in present.sensitive.clone() {
+            gone.extend(leave_by_frequency(present, &attribute, context));
+        }
+        if gone.len() == before {
+            return gone;
+        }
+    }
+}
+
+fn leave_by_frequency(
+    present: &mut Present<'_>,
+    attribute: &SensitiveColumn<'_>,
+    context: &RunContext<'_>,
+) -> Vec<u32> {
+    let at = attribute.index.at();
+    let column = attribute.column;
+    let code = |record: u32| column.codes[record as usize];
+    let codes = present.records.iter().map(|&record| code(record));
+    let mut tally = Tally::new(column.domain.len(), codes);
+    let is_content = |record: u32, tally: &Tally| {
+        let terms = present.terms(record);
+        is_eligible(tally.most(), tally.size(), terms.l[at])
+            && terms.max_share[at].allows(tally.most(), tally.size())
+    };
+    let mut records = present.records.iter();
+    if records.all(|&record| is_content(record, &tally)) {
+        return Vec::new();
+    }
+    let mut order = present.records.clone();
+    order.shuffle(&mut context.stream(stage::LEAVE, at as u64));
+    order.sort_by_key(|&record| {
+        let terms = present.terms(record);
+        (terms.max_share[at], std::cmp::Reverse(terms.l[at]))
+    });
+    let mut leaving = Vec::new();
+    for record in order {
+        if is_content(record, &tally) {
+            break;
+        }
+        tally.remove(code(record));
+        leaving.push(record);
+    }
+    let mut gone = leaving.clone();
+    gone.sort_unstable();
+    present
+        .records
+        .retain(|record| gone.binary_search(record).is_err());
+    leaving
+}

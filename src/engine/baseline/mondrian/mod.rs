@@ -1,0 +1,191 @@
+//! `mondrian`: generalization by multi-dimensional partition.
+//!
+//! Groups of at least K records share generalized quasi-identifiers; sensitive
+//! values are published as they are, and of the values of every group l-
+//! diversity (distinct, entropy or recursive) and t-closeness may be asked.
+//! README.md beside this file has the paper, the promise and the algorithm as
+//! built.
+//!
+//! | step | file | result |
+//! |---|---|---|
+//! | before | `leaving`, `answer` | who is left out, or why nothing can be published |
+//! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
+//! | 2 | kernel `mondrian` | groups |
+//! | 3 | `looks` | groups that look alike joined, each member's own terms kept |
+//! | 4 | kernel `microdata_table` | the table and its lineage |
+
+mod answer;
+mod conditions;
+mod describe;
+mod leaving;
+mod looks;
+mod params;
+mod pools;
+
+pub use params::{AttributeParams, DiversityKind, Params};
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::kernel::{Mondrian, Present, microdata_table};
+use crate::microdata::{RecordIndex, Table};
+use crate::privacy::{Diversity, Protection, Requirements};
+use crate::release::{Guarantee, Release};
+
+use conditions::Conditions;
+use pools::{Among, pools};
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Order among equals who may have to leave.
+    pub const LEAVE: u32 = 1;
+    /// Who is partitioned with those who ask for something.
+    pub const POOL: u32 = 2;
+    /// Numbers and order of what is published.
+    pub const PUBLISH: u32 = 3;
+    /// Ties between attributes and records of a split; one stream a pool.
+    pub const PARTITION: u32 = 4;
+}
+
+/// Number of steps that progress counts.
+const STEPS: u32 = 3;
+
+/// Position among those present of each record of a set.
+fn positions(present: &Present<'_>, records: &[u32]) -> Vec<u32> {
+    let at = |record| present.records.binary_search(record);
+    // Every record of the set is present.
+    let found = records.iter().filter_map(|record| at(record).ok());
+    found.map(|at| at as u32).collect()
+}
+
+/// Publishes a table by Mondrian.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences.
+/// Table: `microdata`. Runs in rayon's current pool; the result does not
+/// depend on the number of threads.
+///
+/// Errors: `InvalidParameter` for semi-sensitive attributes, many records a
+/// subject or parameters that do not fit; `Infeasible` with the strongest
+/// parameter that would hold; `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    params.policy(table.schema())?;
+    let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
+    report(1, "gather");
+    let mut present = Present::gather(table, requirements)?;
+    let left_out = leaving::leave(&mut present, context);
+    if let Some(refusal) = answer::refusal(&present, left_out.len(), params.max_excluded) {
+        return Err(refusal.into());
+    }
+    report(2, "partition");
+    let conditions = Conditions::new(&present);
+    let (columns, scales) = (present.quasi_columns(), present.quasi_scales());
+    let mut groups = Vec::new();
+    for (at, records) in (0..).zip(pools(&present, &conditions, context)) {
+        let among = Among {
+            conditions: &conditions,
+            position: positions(&present, &records),
+        };
+        let mondrian = Mondrian {
+            context,
+            stage: stage::PARTITION + at,
+            step: (2, STEPS),
+            columns: &columns,
+            scales: &scales,
+            choice: params.split,
+            partitioning: params.partitioning,
+        };
+        let found = mondrian.groups(&records, &among)?;
+        groups.extend(found.iter().map(<[u32]>::to_vec));
+    }
+    report(3, "publish");
+    let groups = looks::joined(&present, &conditions, groups);
+    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+    let random = (context, stage::PUBLISH);
+    let (published, lineage) = microdata_table::of_groups(&present, &groups, &[], random);
+    context.check()?;
+    let subject = |&record: &u32| table.subject_of(RecordIndex(record));
+    Ok(Release {
+        tables: vec![published],
+        lineage,
+        guarantees: guarantees(table, requirements),
+        adversary: ADVERSARY.into(),
+        not_protected: not_protected(table, requirements),
+        excluded: (present.opted_out + left_out.len()) as u64,
+        unsatisfiable: left_out.iter().map(subject).collect(),
+    })
+}
+
+const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
+                         knows no sensitive value";
+
+const NOT_PROTECTED: [&str; 4] = [
+    "values of a group that differ and yet mean much the same",
+    "the sensitive values of one record together, for someone who knows one of them",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+fn not_protected(table: &Table, requirements: &Requirements) -> Vec<String> {
+    let protections = requirements.policy().protections.iter();
+    let bare = protections.filter(|(_, protection)| {
+        let nothing = Protection::InGroup {
+            diversity: None,
+            closeness: None,
+        };
+        *protection == nothing
+    });
+    let of_bare = bare.map(|&(attribute, _)| {
+        let name = &table.schema().attribute(attribute).name;
+        format!("values of {name} that a whole group shares, for subjects who gave no max_leakage")
+    });
+    of_bare
+        .chain(NOT_PROTECTED.iter().map(|text| (*text).to_owned()))
+        .collect()
+}
+
+fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
+    let policy = requirements.policy();
+    let mut guarantees = vec![Guarantee::KAnonymity {
+        k: policy.k.get(),
+        scope: "quasi-identifiers as published".into(),
+    }];
+    for &(attribute, protection) in &policy.protections {
+        let attribute = table.schema().attribute(attribute).name.clone();
+        if let Protection::InGroup {
+            diversity,
+            closeness,
+        } = protection
+        {
+            guarantees.extend(diversity.map(|kind| of_diversity(kind, attribute.clone())));
+            guarantees.extend(closeness.map(|t| Guarantee::TCloseness {
+                attribute,
+                t: t.get(),
+                max_posterior: 1.0,
+            }));
+        }
+    }
+    if policy.apply_preferences {
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+    }
+    guarantees
+}
+
+fn of_diversity(diversity: Diversity, attribute: String) -> Guarantee {
+    let l = diversity.l().get();
+    match diversity {
+        Diversity::Distinct(_) => Guarantee::DistinctLDiversity { attribute, l },
+        Diversity::Entropy(_) => Guarantee::EntropyLDiversity { attribute, l },
+        Diversity::Recursive { c, .. } => Guarantee::RecursiveLDiversity {
+            attribute,
+            c: c.get(),
+            l,
+        },
+    }
+}

@@ -1,0 +1,69 @@
+//! Who is partitioned together (*ours*).
+//!
+//! A set is cut only if both parts hold, for all of their members. A member
+//! whose l is near what the table can give keeps almost every large set that
+//! they are in whole: its most frequent value is hardly ever rarer than in the
+//! table. One such record in thirty left census data in three groups. So those
+//! who ask for something of values are partitioned by themselves, with at least
+//! as many others, drawn at random, so that whoever is among them has asked for
+//! something with a probability of a half at most. More are drawn, twice as
+//! many each time, until all conditions hold for both sides.
+
+use rand::seq::SliceRandom;
+
+use crate::engine::context::RunContext;
+use crate::engine::kernel::{Condition, Present};
+
+use super::conditions::{Conditions, Counts};
+use super::stage;
+
+/// Sets of records to partition; the conditions hold for each.
+pub(super) fn pools(
+    present: &Present<'_>,
+    conditions: &Conditions,
+    context: &RunContext<'_>,
+) -> Vec<Vec<u32>> {
+    let rows = 0..present.records.len() as u32;
+    let (mut pool, mut others): (Vec<u32>, Vec<u32>) =
+        rows.partition(|&row| conditions.asks_of_values(row));
+    let record = |row: &u32| present.records[*row as usize];
+    if pool.is_empty() {
+        return vec![present.records.clone()];
+    }
+    others.shuffle(&mut context.stream(stage::POOL, 0));
+    let mut counts = conditions.buffers();
+    while !others.is_empty() {
+        let left = others.len().saturating_sub(pool.len());
+        pool.extend(others.drain(left..));
+        if conditions.holds(&pool, &mut counts) && conditions.holds(&others, &mut counts) {
+            break;
+        }
+    }
+    let sets = [pool, others].into_iter().filter(|rows| !rows.is_empty());
+    sets.map(|rows| rows.iter().map(record).collect()).collect()
+}
+
+/// The conditions for the rows of one set.
+pub(super) struct Among<'a> {
+    pub conditions: &'a Conditions,
+    /// Position among those present of each row of the set.
+    pub position: Vec<u32>,
+}
+
+impl Condition for Among<'_> {
+    type Buffers = (Counts, Vec<u32>);
+
+    fn buffers(&self) -> Self::Buffers {
+        (self.conditions.buffers(), Vec::new())
+    }
+
+    fn least(&self) -> usize {
+        self.conditions.least()
+    }
+
+    fn holds(&self, rows: &[u32], (counts, present): &mut Self::Buffers) -> bool {
+        present.clear();
+        present.extend(rows.iter().map(|&row| self.position[row as usize]));
+        self.conditions.holds(present, counts)
+    }
+}

@@ -1,0 +1,174 @@
+//! The rules of engine `mondrian`, which publishes one table, `microdata`: one
+//! row a record, with a group, generalized quasi-identifiers and exact
+//! sensitive values.
+//!
+//! Order as in `lgb`: the checks that read raw columns and counts come first
+//! and always speak. The rest need a [`View`]; where none exists, each
+//! guarantee is entered as not examined, which does not hold.
+//!
+//! What holds of groups must hold in both ways to see them ([`ways`]): by
+//! published number, and by what the quasi-identifiers show. Which guarantees
+//! there are is the policy's to say, never the manifest's:
+//! `claims_match_policy` holds the manifest to the policy.
+
+mod attacks;
+mod closeness;
+mod diversity;
+mod exact;
+mod leakage;
+mod matching;
+mod values;
+mod ways;
+
+use rayon::prelude::*;
+
+use super::attack::linkage;
+use super::claims::claims_match_policy;
+use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::coverage;
+use super::evidence::Evidence;
+use super::identifiers::no_source_identifier;
+use super::k_anonymity::{LargestK, k_anonymity};
+use super::meaning::MeaningColumn;
+use super::row_order::row_order_independent;
+use super::shape::{self, MICRODATA};
+use super::signature::{Signatures, Subjects};
+use super::verdict::{Check, Section, Verdict};
+use super::view::View;
+use crate::microdata::{RecordIndex, Role};
+use crate::privacy::{Diversity, Model, Protection};
+use crate::release::Content;
+
+use self::values::Values;
+
+/// Verifies a release by the rules of `mondrian`; `None` if the policy's model
+/// is another.
+pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
+    if evidence.requirements.policy().model != Model::Generalized {
+        return None;
+    }
+    let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
+    let mut checks = vec![
+        shape::tables_and_columns(evidence, &expected),
+        shape::table_digests(evidence),
+        claims_match_policy(evidence),
+        every_record_once(evidence),
+        // With one record a subject, a subject's position is the record's.
+        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
+        no_source_identifier(evidence),
+    ];
+    match View::of(evidence, &expected) {
+        Some(view) => with_view(&view, &mut checks),
+        None => checks.extend(guarantees_not_examined(evidence)),
+    }
+    Some(Verdict { checks })
+}
+
+fn with_view(view: &View, checks: &mut Vec<Check>) {
+    let quasi = view.attributes.iter();
+    let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
+    let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
+    let subjects = Subjects {
+        of_row: &view.records,
+        number: view.table.records(),
+    };
+    let groups = Signatures::of_groups(view.group, subjects);
+    let looks = Signatures::of_columns(view.group, &columns, subjects);
+    checks.extend(groups_numbered(view.group, &looks.strangers));
+    checks.push(row_order_independent(view));
+    checks.extend(coverage::cells(view, &looks));
+    checks.push(exact::sensitive_exact(view));
+    // Where no two groups look the same, both ways to see them are one.
+    let same = looks.strangers.is_empty() && looks.len() == groups.len();
+    let ways: Vec<&Signatures> = match same {
+        true => vec![&looks],
+        false => vec![&looks, &groups],
+    };
+    checks.extend(sizes(view, &ways));
+    let attributes: Vec<_> = view.protected().collect();
+    let attributes = attributes.into_par_iter();
+    let values: Vec<Vec<Values>> = attributes
+        .map(|(index, attribute)| {
+            let ways = ways.iter();
+            ways.map(|&classes| Values::of(view, (index, attribute), classes))
+                .collect()
+        })
+        .collect();
+    checks.push(leakage::max_leakage(view, &ways, &values));
+    let parts = values.par_iter();
+    let parts: Vec<_> = parts
+        .map(|values| of_attribute(view, values, &looks))
+        .collect();
+    checks.extend(parts.into_iter().flatten());
+}
+
+/// `k_anonymity` and the linkage attack on it, by the worse way.
+fn sizes(view: &View, ways: &[&Signatures]) -> Vec<Check> {
+    let floor = view.requirements.policy().k.get();
+    let both = ways.iter().map(|classes| {
+        let largest_k = LargestK::of(classes, floor, |row| Some(view.terms(row)?.k));
+        (
+            k_anonymity(view.group, classes, &largest_k),
+            linkage(view.group, classes, &largest_k),
+        )
+    });
+    let (sizes, risks): (Vec<Check>, Vec<Check>) = both.unzip();
+    let size = ways::worst(sizes, ways::Worse::Less);
+    let risk = ways::worst(risks, ways::Worse::More);
+    size.into_iter().chain(risk).collect()
+}
+
+/// The guarantees of one attribute, seen in either way, and the attacks on
+/// what looks the same.
+fn of_attribute(view: &View, ways: &[Values], looks: &Signatures) -> Vec<Check> {
+    let Some(seen) = ways.first() else {
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    let mut bound = None;
+    if let Protection::InGroup {
+        diversity,
+        closeness,
+    } = view.requirements.protection(seen.index)
+    {
+        bound = closeness;
+        checks.extend(diversity.and_then(|kind| diversity::diversity(view, kind, ways)));
+        checks.extend(closeness.and_then(|t| closeness::t_closeness(view, t, ways)));
+    }
+    checks.extend(attacks::attacks(view, bound, seen));
+    checks.push(matching::matching_groups(view, seen, looks));
+    checks
+}
+
+/// Name of the guarantee that values are diverse, and what it claims.
+fn diversity_claim(diversity: Diversity) -> (&'static str, f64) {
+    let l = f64::from(diversity.l().get());
+    match diversity {
+        Diversity::Distinct(_) => ("distinct_l_diversity", l),
+        Diversity::Entropy(_) => ("entropy_l_diversity", l),
+        Diversity::Recursive { c, .. } => ("recursive_l_diversity", c.get()),
+    }
+}
+
+/// Entries for the guarantees that the tables are too broken to show.
+fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
+    let policy = evidence.requirements.policy();
+    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
+    let mut checks = vec![check("k_anonymity", f64::from(policy.k.get()))];
+    for &(index, protection) in &policy.protections {
+        let name = &evidence.table.schema().attribute(index).name;
+        if let Protection::InGroup {
+            diversity,
+            closeness,
+        } = protection
+        {
+            checks.extend(diversity.map(|kind| {
+                let (kind, claimed) = diversity_claim(kind);
+                check(kind, claimed).about(name)
+            }));
+            checks.extend(closeness.map(|t| check("t_closeness", t.get()).about(name)));
+        }
+    }
+    checks.push(check("max_leakage", 1.0).about("*"));
+    checks
+}
