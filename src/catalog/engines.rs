@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::engine::arp::{self, aip, anatomy};
 use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
-use crate::engine::{EngineError, RunContext, lgb, personalized};
+use crate::engine::{EngineError, RunContext, lgb, personalized, slicing};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
@@ -29,6 +29,8 @@ pub enum Engine {
     Mondrian(mondrian::Params),
     /// k-anonymity with a bound on leakage that each subject sets.
     Personalized(personalized::Params),
+    /// Columns permuted inside buckets.
+    Slicing(slicing::Params),
 }
 
 impl Engine {
@@ -45,6 +47,7 @@ impl Engine {
             "anatomy" => Self::Anatomy(read(parameters)?),
             "mondrian" => Self::Mondrian(read(parameters)?),
             "personalized" => Self::Personalized(read(parameters)?),
+            "slicing" => Self::Slicing(read(parameters)?),
             _ => {
                 return Err(EngineError::InvalidParameter {
                     parameter: "engine".into(),
@@ -68,6 +71,7 @@ impl Engine {
             Self::Anatomy(_) => "anatomy",
             Self::Mondrian(_) => "mondrian",
             Self::Personalized(_) => "personalized",
+            Self::Slicing(_) => "slicing",
         }
     }
 
@@ -82,6 +86,7 @@ impl Engine {
             Self::Anatomy(parameters) => serde_json::to_value(parameters),
             Self::Mondrian(parameters) => serde_json::to_value(parameters),
             Self::Personalized(parameters) => serde_json::to_value(parameters),
+            Self::Slicing(parameters) => serde_json::to_value(parameters),
         };
         // Parameters are plain structs of numbers and names: writing them cannot fail.
         written.unwrap_or(Value::Null)
@@ -98,6 +103,7 @@ impl Engine {
             Self::Anatomy(parameters) => parameters.policy(schema),
             Self::Mondrian(parameters) => parameters.policy(schema),
             Self::Personalized(parameters) => parameters.policy(schema),
+            Self::Slicing(parameters) => parameters.policy(schema),
         }
     }
 
@@ -121,6 +127,7 @@ impl Engine {
             Self::Personalized(parameters) => {
                 personalized::run(table, requirements, parameters, context)
             }
+            Self::Slicing(parameters) => slicing::run(table, requirements, parameters, context),
         }
     }
 
@@ -131,7 +138,8 @@ impl Engine {
             | Self::Aip(_)
             | Self::Anatomy(_)
             | Self::Mondrian(_)
-            | Self::Personalized(_) => Multiplicity::One,
+            | Self::Personalized(_)
+            | Self::Slicing(_) => Multiplicity::One,
             Self::OneToMany(_) | Self::Rmr(_) => Multiplicity::Many,
         };
         if schema.multiplicity() == wanted {
@@ -233,5 +241,14 @@ pub fn descriptions() -> Value {
         "tables": ["microdata"],
         "papers": ["The k-anonymization method satisfying personalized privacy preservation"],
         "adversary": "knows every quasi-identifier value of everyone, who is in the table, and how frequent each sensitive value is; knows no sensitive value",
+    }, {
+        "name": "slicing",
+        "title": "Slicing: columns permuted inside buckets",
+        "multiplicity": "one",
+        "parameters": slicing::Params::json_schema(),
+        "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "max_leakage"],
+        "tables": ["sliced", "columns"],
+        "papers": ["Slicing: A New Approach for Privacy Preserving Data Publishing"],
+        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
     }])
 }

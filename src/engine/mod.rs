@@ -13,6 +13,7 @@ pub mod kernel;
 pub mod lgb;
 pub mod one_to_many;
 pub mod personalized;
+pub mod slicing;
 
 pub use context::{CancelFlag, Progress, RunContext, Silent};
 pub use error::{EngineError, Infeasible};

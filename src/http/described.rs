@@ -99,7 +99,8 @@ words! {
 words! {
     /// What the cells of a published column are.
     ContentWord as Content {
-        group, block, bucket, generalized, exact, fingerprint, attribute, value, count
+        group, block, bucket, generalized, exact, fingerprint, attribute, value, count,
+        column
     }
 }
 

@@ -10,7 +10,9 @@ mod parameter;
 mod policy;
 mod requirements;
 mod retention;
+mod slicing;
 
 pub use parameter::{C, K, L, ParameterError, Share, T};
 pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};
+pub use slicing::{ColumnRule, SliceVariant, Slicing};

@@ -1,11 +1,14 @@
 //! A job's policy: the floors that hold for every record.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeIndex;
 
 use super::parameter::{C, K, L, Share, T};
 use super::requirements::ProtectedSet;
+use super::slicing::Slicing;
 
 /// How one attribute's flagged cells are protected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +128,7 @@ pub enum BlockForm {
 }
 
 /// What rows are and what is claimed about them, beside the floors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// One row a record; sensitive values in buckets (`[LGB]`).
     Bucketized,
@@ -167,6 +170,9 @@ pub enum Model {
         /// The sensitive attributes that are published.
         sensitive: ProtectedSet,
     },
+    /// Values of columns permuted inside buckets (`[Slicing]`). [`Policy::k`]
+    /// counts the records of a bucket.
+    Sliced(Arc<Slicing>),
 }
 
 /// The floors of one job.

@@ -15,6 +15,7 @@ use crate::release::{JoinError, Lineage, PublishedTable};
 use super::count::Scratch;
 use super::exact::ExactIndex;
 use super::index::QueryIndex;
+use super::sliced::{SLICED, SlicedRows};
 use super::workload::{Workload, draw};
 
 /// Title of the measure.
@@ -64,7 +65,16 @@ pub fn measure(
     lineage: &Lineage,
     workload: Workload,
 ) -> Result<QueryErrorSummary, JoinError> {
-    let index = QueryIndex::new(tables, &QueryIndex::hierarchies_of(table))?;
+    let hierarchies = QueryIndex::hierarchies_of(table);
+    let is_sliced = tables.iter().any(|table| table.name == SLICED);
+    let index = match is_sliced {
+        true => QueryIndex::of_sliced(tables, &hierarchies)?,
+        false => QueryIndex::new(tables, &hierarchies)?,
+    };
+    let sliced = match is_sliced {
+        true => Some(SlicedRows::new(tables, &index)?),
+        false => None,
+    };
     let subjects = lineage.of(index.joined.name()).unwrap_or_default();
     let Some(exact) = ExactIndex::new(&index, table, subjects) else {
         return Err(JoinError {
@@ -86,12 +96,21 @@ pub fn measure(
                 let conditions = index.conditions(&query.predicates).ok()?;
                 let actual = exact.count(&index, &conditions);
                 (actual > 0).then(|| {
-                    let count = index.count(&conditions, scratch);
+                    let (estimate, lower, upper) = match &sliced {
+                        Some(sliced) => {
+                            let count = sliced.count(&index, &conditions);
+                            (count.estimate, count.lower, count.upper)
+                        }
+                        None => {
+                            let count = index.count(&conditions, scratch);
+                            (count.estimate, count.lower, count.upper)
+                        }
+                    };
                     let actual_f = actual as f64;
                     (
-                        (count.upper - count.lower) as f64 / actual_f,
-                        (count.estimate - actual_f).abs() / actual_f,
-                        (count.lower..=count.upper).contains(&actual),
+                        (upper - lower) as f64 / actual_f,
+                        (estimate - actual_f).abs() / actual_f,
+                        (lower..=upper).contains(&actual),
                     )
                 })
             })

@@ -54,7 +54,19 @@ pub(super) type Conditions = Vec<(usize, Condition)>;
 impl<'a> QueryIndex<'a> {
     /// Indexes a release. Time is linear in rows × attributes.
     pub fn new(tables: &'a [PublishedTable], hierarchies: &Hierarchies) -> Result<Self, JoinError> {
-        let joined = JoinedTable::new(tables)?;
+        Ok(Self::of(JoinedTable::new(tables)?, hierarchies))
+    }
+
+    /// Indexes the attributes of a sliced release, to judge conditions on
+    /// them; rows are counted by their buckets.
+    pub(super) fn of_sliced(
+        tables: &'a [PublishedTable],
+        hierarchies: &Hierarchies,
+    ) -> Result<Self, JoinError> {
+        Ok(Self::of(JoinedTable::of_sliced(tables)?, hierarchies))
+    }
+
+    fn of(joined: JoinedTable<'a>, hierarchies: &Hierarchies) -> Self {
         let domains = joined
             .attributes()
             .iter()
@@ -64,12 +76,12 @@ impl<'a> QueryIndex<'a> {
         let columns = (0..joined.attributes().len())
             .map(|at| IndexedColumn::new(&joined, at, &starts, &rows))
             .collect();
-        Ok(Self {
+        Self {
             joined,
             domains,
             starts,
             columns,
-        })
+        }
     }
 
     /// The hierarchies of a table's categories.

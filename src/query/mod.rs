@@ -32,6 +32,7 @@ mod exact;
 mod expression;
 mod index;
 mod knowledge;
+mod sliced;
 mod sum;
 mod table;
 mod workload;

@@ -125,9 +125,14 @@ impl Cell {
         kind: Option<AttributeType>,
     ) -> Result<Self, WireError> {
         match (content, text) {
-            (Content::Group | Content::Block | Content::Bucket | Content::Count, _) => {
-                Err(WireFault::CellUnfit.into())
-            }
+            (
+                Content::Group
+                | Content::Block
+                | Content::Bucket
+                | Content::Count
+                | Content::Column,
+                _,
+            ) => Err(WireFault::CellUnfit.into()),
             (_, "") => Ok(Self::Empty),
             (_, "*") => Ok(Self::Masked),
             (Content::Fingerprint, _) => Ok(Self::Items(read_items(text)?)),

@@ -30,6 +30,9 @@ pub enum Content {
     Value,
     /// How often the row's value occurs.
     Count,
+    /// Number of the column, a set of attributes that stay linked on a row of
+    /// a sliced table, from 1; empty for none.
+    Column,
 }
 
 /// Cells of one published column.

@@ -99,7 +99,7 @@ fn pair(left: &Spread<'_>, right: &Spread<'_>, records: &[RecordIndex]) -> PairC
 }
 
 /// φ² of a contingency table given row by row.
-fn phi_squared(table: &[f64], columns: usize) -> f64 {
+pub(super) fn phi_squared(table: &[f64], columns: usize) -> f64 {
     let total: f64 = table.iter().sum();
     if total <= 0.0 {
         return 0.0;
@@ -227,15 +227,22 @@ impl<'a> Spread<'a> {
 /// The interval of each code, and how many there are: one a code where there
 /// are at most [`BINS_MAX`], else runs of nearly equal frequency.
 fn intervals(attribute: PreparedAttribute<'_>, records: &[RecordIndex]) -> (Vec<u32>, usize) {
-    let codes = attribute.domain().len();
-    if codes <= BINS_MAX {
-        return ((0..codes as u32).collect(), codes.max(1));
+    let codes = records
+        .iter()
+        .map(|&record| attribute.original.code(record).0);
+    equal_intervals(attribute.domain().len(), &codes.collect::<Vec<u32>>())
+}
+
+/// The same for codes below `domain`, one a record.
+pub(super) fn equal_intervals(domain: usize, codes: &[u32]) -> (Vec<u32>, usize) {
+    if domain <= BINS_MAX {
+        return ((0..domain as u32).collect(), domain.max(1));
     }
-    let mut counts = vec![0_usize; codes];
-    for &record in records {
-        counts[attribute.original.code(record).at()] += 1;
+    let mut counts = vec![0_usize; domain];
+    for &code in codes {
+        counts[code as usize] += 1;
     }
-    let total = records.len().max(1);
+    let total = codes.len().max(1);
     let (mut before, mut bins, mut last) = (0, 0_u32, None);
     let bin_of_code = counts
         .iter()

@@ -31,6 +31,7 @@ pub mod persons;
 mod reidentification;
 mod report;
 mod scale;
+pub mod sliced;
 
 pub use bucket_range::{AttributeBuckets, BucketRange};
 pub use correlation::{Correlation, PairCorrelation};
@@ -52,9 +53,10 @@ pub use scale::Scale;
 /// Fails only where tables and originals do not fit together, which the
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
-    match evidence.requirements.policy().model {
+    match &evidence.requirements.policy().model {
         Model::Bucketized | Model::Generalized | Model::Personalized { .. } => of_records(evidence),
         Model::Blocks { .. } => blocks::measure(evidence),
+        Model::Sliced(_) => sliced::measure(evidence),
         Model::Fingerprints { .. } | Model::Itemsets { .. } => persons::measure(evidence),
     }
 }

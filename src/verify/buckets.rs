@@ -110,11 +110,6 @@ impl Buckets {
             .contains(&number)
             .then(|| (number - 1) as u32)
     }
-
-    /// Cells in all buckets.
-    pub(super) fn cells(&self) -> u64 {
-        self.sizes.iter().sum()
-    }
 }
 
 /// One sound row of the table `buckets`.

@@ -52,11 +52,16 @@ pub(super) struct Reference<'a> {
 
 impl<'a> Reference<'a> {
     pub(super) fn of(domain: &Domain, buckets: &'a Buckets) -> Self {
+        Self::of_totals(domain, &buckets.totals)
+    }
+
+    /// The distribution in which each code occurs so often.
+    pub(super) fn of_totals(domain: &Domain, totals: &'a [u64]) -> Self {
         let mut cumulated = Vec::new();
         let mut prefix = vec![0_u128];
         let (mut cells, mut sum) = (0_u64, 0_u128);
         if domain.is_numeric() {
-            for &count in &buckets.totals {
+            for &count in totals {
                 cells += count;
                 sum += u128::from(cells);
                 cumulated.push(cells);
@@ -65,11 +70,16 @@ impl<'a> Reference<'a> {
         }
         Self {
             ordered: domain.is_numeric(),
-            totals: &buckets.totals,
-            cells: buckets.cells(),
+            totals,
+            cells: totals.iter().sum(),
             cumulated,
             prefix,
         }
+    }
+
+    /// Whether a code is one of the domain's.
+    pub(super) fn knows(&self, code: u32) -> bool {
+        (code as usize) < self.totals.len()
     }
 
     /// Distance of a bucket from the whole.

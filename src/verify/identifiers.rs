@@ -27,9 +27,11 @@ use crate::release::{Cell, Cells, Content, Item, PublishedColumn};
 use super::evidence::Evidence;
 use super::meaning::Meaning;
 use super::persons::item_is_known;
-use super::shape::{MICRODATA, PERSONS, QUASI};
+use super::shape::{MICRODATA, PERSONS, QUASI, SLICED};
 use super::verdict::{Check, Failures};
 
+/// What follows the name of an attribute that appears twice.
+const SECOND: &str = "@2";
 /// Rows, or records, below which a coincidence with keys proves nothing.
 const ROWS_MIN: usize = 10;
 /// Records looked at to see whether an attribute repeats the key.
@@ -49,7 +51,9 @@ pub(super) fn no_source_identifier(evidence: &Evidence) -> Check {
     }
     for table in evidence.tables {
         let subjects = match table.name.as_str() {
-            MICRODATA | PERSONS | QUASI => evidence.lineage.of(&table.name).unwrap_or_default(),
+            MICRODATA | PERSONS | QUASI | SLICED => {
+                evidence.lineage.of(&table.name).unwrap_or_default()
+            }
             _ => continue,
         };
         for column in &table.columns {
@@ -97,6 +101,7 @@ fn is_numbering(column: &PublishedColumn) -> bool {
         Content::Block => column.name == "block" || column.name.ends_with("_block"),
         Content::Bucket => column.name == "bucket" || column.name.ends_with("_bucket"),
         Content::Count => column.name == "count",
+        Content::Column => column.name == "column",
         _ => false,
     }
 }
@@ -110,7 +115,7 @@ fn is_known(table: &Table, column: &PublishedColumn, cell: &Cell) -> bool {
     };
     match column.content {
         Content::Generalized | Content::Exact => schema
-            .find(&column.name)
+            .find(column.name.strip_suffix(SECOND).unwrap_or(&column.name))
             .filter(|&index| schema.attribute(index).role != Role::Identifier)
             .is_some_and(known_to),
         Content::Fingerprint => is_fingerprint_known(table, column, cell),

@@ -34,6 +34,7 @@ mod persons;
 mod row_order;
 mod shape;
 mod signature;
+mod sliced;
 mod verdict;
 mod view;
 
@@ -45,12 +46,13 @@ use self::blocks::verify_blocks;
 use self::grouped::verify_grouped;
 use self::personalized::verify_personalized;
 use self::persons::verify_persons;
+use self::sliced::verify_sliced;
 use crate::privacy::Model;
 
 /// Verifies a release by the rules of the engine that its manifest names,
 /// which must be an engine for the model of the job's policy.
 pub fn verify(evidence: &Evidence) -> Verdict {
-    let model = evidence.requirements.policy().model;
+    let model = &evidence.requirements.policy().model;
     let found = match (evidence.manifest.engine.as_str(), model) {
         ("lgb", Model::Bucketized) => Ok(verify_lgb(evidence)),
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
@@ -63,6 +65,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         ("personalized", Model::Personalized { .. }) => {
             verify_personalized(evidence).ok_or(OTHER_MODEL)
         }
+        ("slicing", Model::Sliced(slicing)) => Ok(verify_sliced(evidence, slicing)),
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the manifest names"),
     };
@@ -72,8 +75,17 @@ pub fn verify(evidence: &Evidence) -> Verdict {
 }
 
 /// Engines whose rules are known.
-const ENGINES: [&str; 9] = [
-    "lgb", "one_to_many", "rmr", "arp", "aip", "anatomy", "ng", "mondrian", "personalized",
+const ENGINES: [&str; 10] = [
+    "lgb",
+    "one_to_many",
+    "rmr",
+    "arp",
+    "aip",
+    "anatomy",
+    "ng",
+    "mondrian",
+    "personalized",
+    "slicing",
 ];
 
 const OTHER_MODEL: &str = "the engine that the manifest names is not for the job's policy";

@@ -30,6 +30,10 @@ pub(super) const PERSONS: &str = "persons";
 pub(super) const QUASI: &str = "quasi";
 /// Name of the table of block contents.
 pub(super) const SENSITIVE: &str = "sensitive";
+/// Name of the table whose columns are permuted inside buckets.
+pub(super) const SLICED: &str = "sliced";
+/// Name of the table that says which of its attributes form a column.
+pub(super) const COLUMNS: &str = "columns";
 /// Name of the table of bucket contents.
 pub(super) const BUCKETS: &str = "buckets";
 /// Name of the table that links groups with buckets.
@@ -301,6 +305,6 @@ pub(super) fn fits(column: &PublishedColumn, wanted: &ExpectedColumn) -> bool {
 fn is_number(content: Content) -> bool {
     matches!(
         content,
-        Content::Group | Content::Block | Content::Bucket | Content::Count
+        Content::Group | Content::Block | Content::Bucket | Content::Count | Content::Column
     )
 }

@@ -235,6 +235,16 @@ impl Case {
         groups
     }
 
+    /// Rows by a column of numbers from 1, without empty ones.
+    pub fn groups_of(&self, table: &str, column: &str) -> Vec<Vec<usize>> {
+        let numbers = self.numbers(table, column);
+        let mut groups = std::collections::BTreeMap::new();
+        for (row, number) in numbers.into_iter().enumerate() {
+            groups.entry(number).or_insert_with(Vec::new).push(row);
+        }
+        groups.into_values().collect()
+    }
+
     /// Names of the attributes that are generalized.
     pub fn generalized(&self) -> Vec<String> {
         let columns = self.published(self.row_table()).columns.iter();

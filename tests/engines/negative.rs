@@ -18,6 +18,7 @@ mod links;
 mod personalized;
 mod persons;
 mod rows;
+mod sliced;
 
 use std::collections::BTreeMap;
 

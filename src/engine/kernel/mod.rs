@@ -21,6 +21,7 @@
 //! | [`present`] | records and columns that are published, with what they ask for |
 //! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
 //! | [`contingency`] | φ² of two attributes |
+//! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`effort`] | how long groups are refined |
 //! | [`place`] | positions in a tree and their random streams |
@@ -43,6 +44,7 @@ pub mod mondrian;
 pub mod place;
 pub mod present;
 pub mod rows;
+pub mod sliced_table;
 
 pub use cover::{Cover, Space};
 pub use covers::Covers;

@@ -51,7 +51,14 @@ impl Shape {
             Some(AttributeType::Categorical) | None => None,
         };
         match (column.content, axis) {
-            (Content::Group | Content::Block | Content::Bucket | Content::Count, _) => Self::Number,
+            (
+                Content::Group
+                | Content::Block
+                | Content::Bucket
+                | Content::Count
+                | Content::Column,
+                _,
+            ) => Self::Number,
             (Content::Generalized, Some(axis)) => Self::Interval(axis),
             (Content::Exact, Some(axis)) => Self::Point(axis),
             (Content::Fingerprint, _) => Self::List,

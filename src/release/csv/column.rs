@@ -36,9 +36,11 @@ enum Store {
 impl Store {
     fn of(content: Content) -> Self {
         match content {
-            Content::Group | Content::Block | Content::Bucket | Content::Count => {
-                Self::Numbers(Vec::new())
-            }
+            Content::Group
+            | Content::Block
+            | Content::Bucket
+            | Content::Count
+            | Content::Column => Self::Numbers(Vec::new()),
             _ => Self::Dictionary {
                 codes: Vec::new(),
                 cells: Vec::new(),

@@ -41,6 +41,10 @@ pub const QUASI: &str = "quasi";
 pub const SENSITIVE: &str = "sensitive";
 /// What follows an attribute's name in the name of its column of blocks.
 pub const BLOCK_SUFFIX: &str = "_block";
+/// Name of the table whose columns are permuted inside buckets.
+pub const SLICED: &str = "sliced";
+/// What follows the name of an attribute that appears for the second time.
+const SECOND: &str = "@2";
 /// What follows an attribute's name in the name of its bucket column.
 pub const BUCKET_SUFFIX: &str = "_bucket";
 
@@ -136,6 +140,27 @@ impl<'a> JoinedTable<'a> {
     /// Name of the table whose rows are about subjects.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Reads the attributes of a sliced release: its table `sliced`, of an
+    /// attribute that appears twice the first appearance. Cells of one row are
+    /// of one record only inside a column.
+    pub fn of_sliced(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
+        let (sliced, rows) = row_table(tables, SLICED)?;
+        let is_second = |name: &str| {
+            let first = name.strip_suffix(SECOND);
+            first.is_some_and(|first| sliced.column(first).is_some())
+        };
+        let columns = sliced
+            .columns
+            .iter()
+            .filter(|column| !is_second(&column.name));
+        let attributes = columns.filter_map(|column| attribute_of(SLICED, column).transpose());
+        Ok(Self {
+            name: SLICED,
+            rows,
+            attributes: attributes.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Number of rows.

@@ -121,6 +121,7 @@ fn any_columns(rows: usize) -> BoxedStrategy<Vec<PublishedColumn>> {
         Content::Block,
         Content::Bucket,
         Content::Count,
+        Content::Column,
     ];
     let number = prop_oneof![Just(0_u64), 1..20_u64, 1..=i64::MAX as u64];
     let numbers = (select(contents), prop::collection::vec(number, rows))

@@ -52,7 +52,7 @@ pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
         shape::tables_and_columns(evidence, &expected),
         shape::table_digests(evidence),
         claims_match_policy(evidence),
-        every_record_once(evidence),
+        every_record_once(evidence, MICRODATA),
         // With one record a subject, a subject's position is the record's.
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),

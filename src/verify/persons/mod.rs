@@ -84,7 +84,6 @@ fn published_attributes(schema: &Schema) -> Vec<AttributeIndex> {
 
 fn rules(evidence: &Evidence) -> Option<(Rules, QidConflict)> {
     match evidence.requirements.policy().model {
-        Model::Bucketized | Model::Personalized { .. } | Model::Blocks { .. } => None,
         Model::Fingerprints {
             k_group,
             value_l,

@@ -159,7 +159,7 @@ impl Small {
         };
         let protectable = table.schema().protectable().into_iter();
         let policy = Policy {
-            model: self.model,
+            model: self.model.clone(),
             k: K::new(self.k).expect("a k"),
             protections: protectable.map(|index| (index, protection)).collect(),
             apply_preferences: true,

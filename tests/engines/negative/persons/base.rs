@@ -256,7 +256,7 @@ pub fn policy(engine: Engine, rule: QidConflict, table: &Table) -> Policy {
 fn guarantees(engine: Engine, policy: &Policy) -> Vec<Guarantee> {
     let scope = String::from("subjects of a group");
     let k = policy.k.get();
-    let mut guarantees = match (engine, policy.model) {
+    let mut guarantees = match (engine, &policy.model) {
         (Engine::Rmr, _) => vec![
             Guarantee::KAnonymity { k, scope },
             Guarantee::KmAnonymity { k, m: 2 },

@@ -242,7 +242,7 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     change(&mut policy);
     let floor = policy.k.get();
     for claim in &mut case.manifest.guarantees {
-        match (claim, policy.model) {
+        match (claim, &policy.model) {
             (Guarantee::KAnonymity { k, .. }, Model::Fingerprints { k_group, .. }) => {
                 *k = k_group.get();
             }

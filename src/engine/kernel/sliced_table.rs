@@ -1,0 +1,225 @@
+//! The tables `sliced` and `columns` of an engine that permutes the values of
+//! columns inside buckets ([Slicing]).
+//!
+//! `sliced` has one row a record: `bucket`, the attributes that are
+//! generalized over a bucket, then the attributes of each column, exact, one
+//! column behind the other. Attributes of one column stay linked on a row,
+//! those of different columns are linked by their bucket alone. An attribute's
+//! second appearance is called `name@2`.
+//!
+//! `columns` tells readers which attributes form a column: `column` (numbered
+//! from 1; empty for what is generalized) and `attribute` (a header of
+//! `sliced`).
+//!
+//! Each column of each bucket is permuted for itself, the first one included;
+//! rows then get a random order, buckets random numbers. The lineage says whose
+//! values stand in the *first* column of a row: of the others only the bucket
+//! is anyone's.
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::engine::context::RunContext;
+use crate::microdata::{AttributeIndex, AttributeType, RecordIndex, Schema};
+use crate::release::{
+    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
+};
+
+use super::cells::exact_cells;
+use super::covers::Covers;
+use super::present::Present;
+
+/// What follows the name of an attribute that appears for the second time.
+pub const SECOND: &str = "@2";
+
+/// Which attributes are published, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slices {
+    /// Attributes that stay linked, column by column; none is empty, and no
+    /// attribute is in more than two.
+    pub columns: Vec<Vec<AttributeIndex>>,
+    /// Attributes that are generalized over each bucket; in no column.
+    pub generalized: Vec<AttributeIndex>,
+}
+
+impl Slices {
+    /// Header of each attribute of the columns, column by column.
+    pub fn headers(&self, schema: &Schema) -> Vec<Vec<String>> {
+        let mut seen: Vec<AttributeIndex> = Vec::new();
+        let columns = self.columns.iter().map(|column| {
+            let headers = column.iter().map(|&attribute| {
+                let name = &schema.attribute(attribute).name;
+                let again = seen.contains(&attribute);
+                seen.push(attribute);
+                match again {
+                    true => format!("{name}{SECOND}"),
+                    false => name.clone(),
+                }
+            });
+            headers.collect()
+        });
+        columns.collect()
+    }
+}
+
+/// Publishes buckets of records. `stage` names the random stream. Returns
+/// `sliced`, `columns`, and whose the first column of each row is.
+pub fn of_buckets(
+    present: &Present<'_>,
+    buckets: &[&[u32]],
+    slices: &Slices,
+    (context, stage): (&RunContext<'_>, u32),
+) -> (Vec<PublishedTable>, Lineage) {
+    let mut random = context.stream(stage, 0);
+    let mut numbers: Vec<u64> = (1..=buckets.len() as u64).collect();
+    numbers.shuffle(&mut random);
+    let bucket_of_slot = (0_u32..).zip(buckets);
+    let bucket_of_slot = bucket_of_slot.flat_map(|(at, bucket)| vec![at; bucket.len()]);
+    let bucket_of_slot: Vec<u32> = bucket_of_slot.collect();
+    let mut rows: Vec<u32> = (0..bucket_of_slot.len() as u32).collect();
+    rows.shuffle(&mut random);
+    let permuted = (0..slices.columns.len()).into_par_iter().map(|column| {
+        let mut random = context.stream(stage, 1 + column as u64);
+        let records = permute(buckets, &mut random);
+        rows.iter().map(|&slot| records[slot as usize]).collect()
+    });
+    let permuted: Vec<Vec<u32>> = permuted.collect();
+    let mut columns = vec![PublishedColumn {
+        name: "bucket".into(),
+        content: Content::Bucket,
+        kind: None,
+        cells: Cells::Numbers(
+            rows.iter()
+                .map(|&slot| numbers[bucket_of_slot[slot as usize] as usize])
+                .collect(),
+        ),
+    }];
+    let generalized = slices.generalized.par_iter();
+    columns.par_extend(generalized.map(|&attribute| {
+        let of_bucket = |slot: &u32| bucket_of_slot[*slot as usize];
+        let rows: Vec<u32> = rows.iter().map(of_bucket).collect();
+        generalized_column(present, buckets, &rows, attribute)
+    }));
+    let headers = slices.headers(present.table.schema());
+    let parts = slices.columns.iter().zip(&headers).zip(&permuted);
+    let parts: Vec<(AttributeIndex, &String, &Vec<u32>)> = parts
+        .flat_map(|((attributes, headers), records)| {
+            let pairs = attributes.iter().zip(headers);
+            pairs.map(move |(&attribute, header)| (attribute, header, records))
+        })
+        .collect();
+    columns.par_extend(
+        parts
+            .into_par_iter()
+            .map(|(attribute, header, records)| exact_column(present, attribute, header, records)),
+    );
+    let subject = |&record: &u32| present.table.subject_of(RecordIndex(record));
+    let first = permuted.first().map_or(&[][..], Vec::as_slice);
+    let lineage = TableLineage {
+        table: "sliced".into(),
+        subjects: first.iter().map(subject).collect(),
+    };
+    let sliced = PublishedTable {
+        name: "sliced".into(),
+        columns,
+    };
+    let tables = vec![sliced, columns_table(present, slices, &headers)];
+    (
+        tables,
+        Lineage {
+            tables: vec![lineage],
+        },
+    )
+}
+
+/// Records bucket by bucket, in random order inside each.
+fn permute(buckets: &[&[u32]], random: &mut impl Rng) -> Vec<u32> {
+    let mut records: Vec<u32> = Vec::new();
+    for bucket in buckets {
+        let from = records.len();
+        records.extend_from_slice(bucket);
+        records[from..].shuffle(random);
+    }
+    records
+}
+
+fn generalized_column(
+    present: &Present<'_>,
+    buckets: &[&[u32]],
+    bucket_of_row: &[u32],
+    attribute: AttributeIndex,
+) -> PublishedColumn {
+    let described = present.table.schema().attribute(attribute);
+    let (codes, cells) = match present.table.coded(attribute) {
+        None => (Vec::new(), Vec::new()),
+        Some(column) => {
+            let mut covers = Covers::new(&column.domain);
+            let of_bucket: Vec<u32> = buckets
+                .iter()
+                .map(|bucket| covers.cover(column, bucket))
+                .collect();
+            let codes = bucket_of_row.iter().map(|&at| of_bucket[at as usize]);
+            (codes.collect(), covers.cells)
+        }
+    };
+    PublishedColumn {
+        name: described.name.clone(),
+        content: Content::Generalized,
+        kind: described.kind,
+        cells: Cells::Dictionary { codes, cells },
+    }
+}
+
+fn exact_column(
+    present: &Present<'_>,
+    attribute: AttributeIndex,
+    header: &str,
+    records: &[u32],
+) -> PublishedColumn {
+    let cells = match present.table.coded(attribute) {
+        Some(column) => exact_cells(column, records.iter().copied()),
+        // Every publishable attribute is coded.
+        None => Cells::Numbers(Vec::new()),
+    };
+    PublishedColumn {
+        name: header.into(),
+        content: Content::Exact,
+        kind: present.table.schema().attribute(attribute).kind,
+        cells,
+    }
+}
+
+fn columns_table(
+    present: &Present<'_>,
+    slices: &Slices,
+    headers: &[Vec<String>],
+) -> PublishedTable {
+    let schema = present.table.schema();
+    let generalized = slices.generalized.iter();
+    let generalized = generalized.map(|&at| (0, schema.attribute(at).name.clone()));
+    let linked = (1_u64..).zip(headers);
+    let linked =
+        linked.flat_map(|(number, headers)| headers.iter().map(move |name| (number, name.clone())));
+    let entries: Vec<(u64, String)> = generalized.chain(linked).collect();
+    let column = |name: &str, content, kind, cells| PublishedColumn {
+        name: name.into(),
+        content,
+        kind,
+        cells,
+    };
+    let numbers = entries.iter().map(|(number, _)| *number).collect();
+    let cells = entries.iter().map(|(_, name)| Cell::Label(name.clone()));
+    let names = Cells::Dictionary {
+        codes: (0..entries.len() as u32).collect(),
+        cells: cells.collect(),
+    };
+    let kind: Option<AttributeType> = None;
+    PublishedTable {
+        name: "columns".into(),
+        columns: vec![
+            column("column", Content::Column, kind, Cells::Numbers(numbers)),
+            column("attribute", Content::Attribute, kind, names),
+        ],
+    }
+}

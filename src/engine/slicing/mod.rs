@@ -1,0 +1,219 @@
+//! `slicing`: attributes in columns, records in buckets, the values of each
+//! column permuted inside each bucket; with its variants `overlap` and
+//! `generalized`. README.md beside this file has the papers, the promise, what
+//! is sufficient for it and why, and the algorithm as built.
+//!
+//! | stage | file | result |
+//! |---|---|---|
+//! | 1 | `cluster` | which attributes form a column |
+//! | 2 | `prepare`, `strongest` | who is left out, or why nothing can be published |
+//! | 3 | `conditions` (`board`, `sight`, `tally`, `peak`, `closeness`) with `kernel::mondrian` | buckets |
+//! | 4 | `kernel::sliced_table` | the tables and their lineage |
+
+mod board;
+mod closeness;
+mod cluster;
+mod conditions;
+mod describe;
+mod params;
+mod peak;
+mod prepare;
+mod sight;
+mod strongest;
+mod tally;
+
+pub use params::Params;
+
+use crate::microdata::{Role, Table};
+use crate::privacy::{ColumnRule, Model, Protection, Requirements, Slicing};
+use crate::release::{Guarantee, Release};
+
+use super::context::RunContext;
+use super::error::EngineError;
+use super::kernel::acceptance::invalid;
+use super::kernel::mondrian::{Mondrian, Partitioning};
+use super::kernel::sliced_table::{self, Slices};
+use super::kernel::{Present, Scale};
+
+use board::Board;
+use cluster::Found;
+use conditions::Conditions;
+use prepare::{Failure, Prepared, prepare};
+use strongest::Question;
+
+/// Random streams, one number a stage.
+mod stage {
+    /// Who leaves of equals.
+    pub const EXCLUSION: u32 = 1;
+    /// Which attribute is cut of equals.
+    pub const PARTITION: u32 = 2;
+    /// Numbers, permutations and order of what is published.
+    pub const PUBLISH: u32 = 3;
+}
+
+/// Number of steps that progress counts.
+const STEPS: u32 = 4;
+
+/// Publishes a table by slicing.
+///
+/// `requirements` join the policy of [`Params::policy`] with preferences.
+/// Tables: `sliced`, `columns`. Runs in rayon's current pool; the result does
+/// not depend on the number of threads.
+///
+/// Errors: `InvalidParameter` for a dataset with many records a subject;
+/// `Infeasible` with the strongest parameters that would hold; `Cancelled`.
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
+    report(1, "find columns");
+    let mut present = Present::gather(table, requirements)?;
+    let Model::Sliced(slicing) = &requirements.policy().model else {
+        return Err(invalid("requirements", "are of another engine's policy"));
+    };
+    let (slices, prepared) = columns(&present, slicing, params, context)?;
+    report(2, "gather");
+    present.records = prepared.records;
+    let board = Board::gather(&present, &present.records, &slices);
+    let conditions = Conditions::new(&board, requirements);
+    let cuttable = present.quasi.iter();
+    let cuttable = cuttable.filter(|(at, _)| !slicing.drop.contains(at));
+    let cuttable: Vec<_> = cuttable.map(|&(_, column)| column).collect();
+    let scales: Vec<Scale> = cuttable
+        .iter()
+        .map(|column| Scale::new(&column.domain))
+        .collect();
+    let mondrian = Mondrian {
+        context,
+        stage: stage::PARTITION,
+        step: (3, STEPS),
+        columns: &cuttable,
+        scales: &scales,
+        choice: params.split,
+        partitioning: Partitioning::Strict,
+    };
+    let buckets = mondrian.groups(&present.records, &conditions)?;
+    report(4, "publish");
+    let buckets: Vec<&[u32]> = buckets.iter().collect();
+    let random = (context, stage::PUBLISH);
+    let (tables, lineage) = sliced_table::of_buckets(&present, &buckets, &slices, random);
+    context.check()?;
+    let subject = |&record: &u32| table.subject_of(crate::microdata::RecordIndex(record));
+    Ok(Release {
+        tables,
+        lineage,
+        guarantees: guarantees(table, requirements),
+        adversary: ADVERSARY.into(),
+        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
+        excluded: (present.opted_out + prepared.unsatisfiable.len()) as u64,
+        unsatisfiable: prepared.unsatisfiable.iter().map(subject).collect(),
+    })
+}
+
+/// The columns, and who is published with them.
+fn columns(
+    present: &Present<'_>,
+    slicing: &Slicing,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<(Slices, Prepared), EngineError> {
+    let schema = present.table.schema();
+    let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
+    let whole = |mut slices: Slices| {
+        slices
+            .columns
+            .extend(insensitive.iter().map(|&at| vec![at]));
+        slices
+    };
+    let attempt = |slices: &Slices| {
+        prepare(
+            present,
+            present.requirements,
+            slices,
+            params.max_excluded,
+            context,
+        )
+    };
+    let refused = |slices: &Slices, failure| match failure {
+        Failure::Stopped(error) => error,
+        Failure::Refused(refusal) => {
+            let question = Question {
+                present,
+                slices,
+                params,
+                context,
+            };
+            question.answer(refusal)
+        }
+    };
+    let clusters = match &slicing.columns {
+        ColumnRule::Given(columns) => {
+            let slices = whole(Slices {
+                columns: columns.clone(),
+                generalized: slicing.generalize.clone(),
+            });
+            let prepared = attempt(&slices).map_err(|failure| refused(&slices, failure))?;
+            return Ok((slices, prepared));
+        }
+        ColumnRule::Found { clusters } => *clusters,
+    };
+    let mut found = Found::new(present, slicing, clusters);
+    let mut slices = whole(found.slices(&slicing.generalize));
+    let mut prepared = attempt(&slices).map_err(|failure| refused(&slices, failure))?;
+    for guest in std::mem::take(&mut found.guests) {
+        let with = found.with(guest);
+        let wider = whole(with.slices(&slicing.generalize));
+        match attempt(&wider) {
+            Ok(still) => (found, slices, prepared) = (with, wider, still),
+            Err(Failure::Refused(_)) => {}
+            Err(Failure::Stopped(error)) => return Err(error),
+        }
+    }
+    Ok((slices, prepared))
+}
+
+const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
+                         knows no sensitive value";
+
+const NOT_PROTECTED: [&str; 5] = [
+    "identity: the values of a column stand as they were, so that rare combinations in a column \
+     without sensitive attributes can be recognized",
+    "correlation between attributes of one column",
+    "joint inference from the quasi-identifiers of everyone in a bucket",
+    "inference from models learned on the release or elsewhere",
+    "comparison with other releases about the same people",
+];
+
+fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
+    let policy = requirements.policy();
+    let mut guarantees = vec![Guarantee::KAnonymity {
+        k: policy.k.get(),
+        scope: "records of a bucket, among which the columns are permuted".into(),
+    }];
+    guarantees.extend(policy.protections.iter().filter_map(|&(at, protection)| {
+        let attribute = table.schema().attribute(at).name.clone();
+        match protection {
+            Protection::Diversity { l, .. } => Some(Guarantee::LDiversity {
+                attribute,
+                l: l.get(),
+            }),
+            Protection::Closeness { t, max_posterior } => Some(Guarantee::TCloseness {
+                attribute,
+                t: t.get(),
+                max_posterior: max_posterior.get(),
+            }),
+            // No other protection is among those of `Params::policy`.
+            _ => None,
+        }
+    }));
+    if policy.apply_preferences {
+        guarantees.push(Guarantee::MaxLeakage {
+            attribute: "*".into(),
+            scope: "each subject's own preference".into(),
+        });
+    }
+    guarantees
+}

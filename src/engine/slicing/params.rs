@@ -1,0 +1,307 @@
+//! Parameters of `slicing`, as a job writes them.
+//!
+//! ```json
+//! {"variant": "overlap", "l": 2,
+//!  "columns": [["age", "sex"], ["workclass", "occupation"], ["education", "occupation"]]}
+//! ```
+//!
+//! Unknown fields are refused. [`Params::policy`] checks the parameters
+//! against a schema and gives the floors that they set.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::error::EngineError;
+use crate::engine::kernel::acceptance::{
+    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+};
+use crate::engine::kernel::mondrian::SplitChoice;
+use crate::engine::kernel::sliced_table::SECOND;
+use crate::microdata::{AttributeIndex, Role, Schema};
+use crate::privacy::{
+    ColumnRule, K, L, Model, Policy, Protection, Share, SliceVariant, Slicing, T,
+};
+
+/// Parameters of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Which kind of slicing.
+    #[serde(default)]
+    pub variant: SliceVariant,
+    /// Least number of records of a bucket.
+    #[serde(default = "no_k")]
+    pub k: K,
+    /// No sensitive value with more than 1 in l, whatever an adversary knows
+    /// of the quasi-identifiers; or `t_closeness`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l: Option<L>,
+    /// Largest distance of the sensitive values beside one combination of
+    /// quasi-identifiers from those of the whole table; or `l`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_closeness: Option<T>,
+    /// Attributes that stay linked, by name; or `clusters`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<Vec<String>>>,
+    /// Number of clusters of attributes that go together, found by φ²; or
+    /// `columns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<u32>,
+    /// Quasi-identifiers that are generalized over each bucket.
+    #[serde(default)]
+    pub generalize: Vec<String>,
+    /// Quasi-identifiers that are not published.
+    #[serde(default)]
+    pub drop: Vec<String>,
+    /// Which attribute a set of records is cut by.
+    #[serde(default)]
+    pub split: SplitChoice,
+    /// Largest share of subjects that may be left out because their terms
+    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    #[serde(default = "max_excluded_default")]
+    pub max_excluded: f64,
+}
+
+fn no_k() -> K {
+    K::NONE
+}
+
+impl Params {
+    /// The floors that these parameters set for a schema.
+    ///
+    /// An error names the parameter that does not fit.
+    pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        check_max_excluded(self.max_excluded)?;
+        refuse_semi_sensitive(schema)?;
+        let sensitive = schema.select(|attribute| attribute.role == Role::Sensitive);
+        if sensitive.is_empty() {
+            return Err(invalid("engine", "slicing needs a sensitive attribute"));
+        }
+        let protection = self.protection()?;
+        let slicing = Fitting { schema }.slicing(self)?;
+        check_headers(schema, &slicing)?;
+        Ok(Policy {
+            model: Model::Sliced(Arc::new(slicing)),
+            k: self.k,
+            protections: sensitive.iter().map(|&at| (at, protection)).collect(),
+            apply_preferences: true,
+        })
+    }
+
+    fn protection(&self) -> Result<Protection, EngineError> {
+        match (self.l, self.t_closeness) {
+            (Some(l), None) => Ok(Protection::Diversity {
+                l,
+                min_spread: None,
+            }),
+            (None, Some(t)) => Ok(Protection::Closeness {
+                t,
+                max_posterior: Share::ALL,
+            }),
+            _ => Err(invalid("l", "name one of l and t_closeness")),
+        }
+    }
+}
+
+/// Reads names against a schema.
+struct Fitting<'a> {
+    schema: &'a Schema,
+}
+
+impl Fitting<'_> {
+    fn slicing(&self, params: &Params) -> Result<Slicing, EngineError> {
+        let generalize = self.quasi("generalize", &params.generalize)?;
+        let drop = self.quasi("drop", &params.drop)?;
+        if generalize.iter().any(|attribute| drop.contains(attribute)) {
+            return Err(invalid(
+                "drop",
+                "an attribute is generalized or dropped, not both",
+            ));
+        }
+        let aside = !generalize.is_empty() || !drop.is_empty();
+        if aside != (params.variant == SliceVariant::Generalized) {
+            return Err(invalid(
+                "variant",
+                "`generalized`, and no other, names attributes in generalize or drop",
+            ));
+        }
+        let rule = match (&params.columns, params.clusters) {
+            (Some(names), None) => ColumnRule::Given(self.columns(names)?),
+            (None, Some(clusters)) => ColumnRule::Found { clusters },
+            _ => return Err(invalid("columns", "name one of columns and clusters")),
+        };
+        let slicing = Slicing {
+            variant: params.variant,
+            columns: rule,
+            generalize,
+            drop,
+        };
+        match &slicing.columns {
+            ColumnRule::Given(columns) => self.check_columns(&slicing, columns, params)?,
+            ColumnRule::Found { clusters } => self.check_clusters(&slicing, *clusters)?,
+        }
+        Ok(slicing)
+    }
+
+    fn find(&self, parameter: &str, name: &str) -> Result<AttributeIndex, EngineError> {
+        self.schema
+            .find(name)
+            .ok_or_else(|| invalid(parameter, format!("the schema has no attribute `{name}`")))
+    }
+
+    /// Quasi-identifiers by name, each once, in schema order.
+    fn quasi(&self, parameter: &str, names: &[String]) -> Result<Vec<AttributeIndex>, EngineError> {
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            let attribute = self.find(parameter, name)?;
+            if self.schema.attribute(attribute).role != Role::QuasiIdentifier {
+                let reason = format!("`{name}` is not a quasi-identifier");
+                return Err(invalid(parameter, reason));
+            }
+            if found.contains(&attribute) {
+                return Err(invalid(parameter, format!("`{name}` is named twice")));
+            }
+            found.push(attribute);
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn columns(&self, names: &[Vec<String>]) -> Result<Vec<Vec<AttributeIndex>>, EngineError> {
+        let column = |names: &Vec<String>| {
+            let found = names.iter().map(|name| self.find("columns", name));
+            let found: Vec<AttributeIndex> = found.collect::<Result<_, _>>()?;
+            let once = |at: usize| !found[..at].contains(&found[at]);
+            match !found.is_empty() && (0..found.len()).all(once) {
+                true => Ok(found),
+                false => Err(invalid(
+                    "columns",
+                    "a column names attributes, each of them once",
+                )),
+            }
+        };
+        names.iter().map(column).collect()
+    }
+
+    /// Attributes that columns have to hold: what is linked to anything.
+    fn linked(&self, slicing: &Slicing) -> Vec<AttributeIndex> {
+        let aside =
+            |at: &AttributeIndex| slicing.generalize.contains(at) || slicing.drop.contains(at);
+        let mut linked = self
+            .schema
+            .select(|attribute| matches!(attribute.role, Role::QuasiIdentifier | Role::Sensitive));
+        linked.retain(|at| !aside(at));
+        linked
+    }
+
+    fn check_clusters(&self, slicing: &Slicing, clusters: u32) -> Result<(), EngineError> {
+        if slicing.variant == SliceVariant::Overlap {
+            return Err(invalid(
+                "clusters",
+                "finds every attribute one column: name the columns of `overlap`",
+            ));
+        }
+        let attributes = self.linked(slicing).len();
+        match (1..=attributes).contains(&(clusters as usize)) {
+            true => Ok(()),
+            false => Err(invalid(
+                "clusters",
+                format!("must be at least 1 and at most {attributes}, the attributes in columns"),
+            )),
+        }
+    }
+
+    fn check_columns(
+        &self,
+        slicing: &Slicing,
+        columns: &[Vec<AttributeIndex>],
+        params: &Params,
+    ) -> Result<(), EngineError> {
+        let linked = self.linked(slicing);
+        let name = |at: AttributeIndex| self.schema.attribute(at).name.as_str();
+        for &attribute in columns.iter().flatten() {
+            if !linked.contains(&attribute) {
+                let reason = format!(
+                    "`{}` is in no column: identifiers are not published, insensitive attributes \
+                     have a column each, and what is generalized or dropped has none",
+                    name(attribute)
+                );
+                return Err(invalid("columns", reason));
+            }
+        }
+        let mut repeated = Vec::new();
+        for &attribute in &linked {
+            let times = columns.iter().filter(|column| column.contains(&attribute));
+            match times.count() {
+                0 => {
+                    let reason = format!("`{}` is in no column", name(attribute));
+                    return Err(invalid("columns", reason));
+                }
+                1 => {}
+                2 if slicing.variant == SliceVariant::Overlap => repeated.push(attribute),
+                _ => {
+                    let reason = format!(
+                        "`{}` is in too many columns: one, or two with `overlap`",
+                        name(attribute)
+                    );
+                    return Err(invalid("columns", reason));
+                }
+            }
+        }
+        if repeated.is_empty() == (slicing.variant == SliceVariant::Overlap) {
+            return Err(invalid(
+                "variant",
+                "`overlap` has an attribute in two columns",
+            ));
+        }
+        self.check_repeated(columns, &repeated, params)
+    }
+
+    /// A repeated sensitive attribute is one that the check can join on.
+    fn check_repeated(
+        &self,
+        columns: &[Vec<AttributeIndex>],
+        repeated: &[AttributeIndex],
+        params: &Params,
+    ) -> Result<(), EngineError> {
+        let is_sensitive = |at: &AttributeIndex| self.schema.attribute(*at).role == Role::Sensitive;
+        for attribute in repeated.iter().filter(|at| is_sensitive(at)) {
+            let mut both = columns.iter().filter(|column| column.contains(attribute));
+            let shared = |column: &Vec<AttributeIndex>| {
+                column.iter().filter(|at| is_sensitive(at)).count() > 1
+            };
+            if both.any(shared) {
+                return Err(invalid(
+                    "columns",
+                    "a sensitive attribute that is in two columns shares neither with another one: \
+                     what they show together is not checked",
+                ));
+            }
+            if params.t_closeness.is_some() {
+                return Err(invalid(
+                    "t_closeness",
+                    "is not checked on a join: with a sensitive attribute in two columns use l",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names that the tables use themselves.
+fn check_headers(schema: &Schema, slicing: &Slicing) -> Result<(), EngineError> {
+    let taken = |name: &str| {
+        let again = name.strip_suffix(SECOND).and_then(|name| schema.find(name));
+        name == "bucket" || (again.is_some() && slicing.variant == SliceVariant::Overlap)
+    };
+    let published = schema.publishable().into_iter();
+    let mut names = published.map(|at| schema.attribute(at).name.as_str());
+    match names.find(|name| taken(name)) {
+        None => Ok(()),
+        Some(name) => Err(invalid(
+            "engine",
+            format!("an attribute cannot be called `{name}` in a sliced table"),
+        )),
+    }
+}

@@ -1,0 +1,154 @@
+//! What a set of rows, published as one bucket, shows of each sensitive value.
+//!
+//! For a subject whose combination of quasi-identifiers is y in the column
+//! that shows the sensitive attribute, it is the distribution of its values
+//! beside y. Where two columns Y and Z show it, a reader may take either
+//! alone, or join them on it: each gives a distribution, and none of them may
+//! have too high a peak (README, *What is sufficient*).
+
+use rustc_hash::FxHashMap;
+
+use crate::privacy::Protection;
+
+use super::board::Board;
+use super::closeness::{Distance, Whole};
+use super::peak::{Joined, Peak, of_join};
+use super::tally::{Run, Tally};
+
+/// A distribution that a subject meets: of a sensitive attribute, by which
+/// column (or 2, by their join), beside which combinations.
+pub(super) type Meeting = (usize, u8, u32, u32);
+
+/// By the join.
+pub(super) const BY_JOIN: u8 = 2;
+
+/// What a set of rows shows; reused from set to set.
+#[derive(Debug, Default)]
+pub(super) struct Sight {
+    /// By sensitive attribute: a tally for each column that shows it, then
+    /// one for the quasi-identifiers that two columns share.
+    tallies: Vec<Vec<Tally>>,
+    joins: FxHashMap<(usize, u32, u32), Option<[Peak; 2]>>,
+    values: Vec<Joined>,
+}
+
+impl Sight {
+    /// Looks at `rows`, published as one bucket.
+    pub fn fill(&mut self, board: &Board<'_>, rows: &[u32]) {
+        self.joins.clear();
+        self.tallies.resize_with(board.sensitive.len(), Vec::new);
+        for (sensitive, tallies) in board.sensitive.iter().zip(&mut self.tallies) {
+            let views = sensitive.views.iter();
+            let views = views.map(|&column| &board.columns[column].of_row);
+            let shared = sensitive.shared.iter().map(|shared| &shared.parts.of_row);
+            tallies.resize_with(views.len() + shared.len(), Tally::default);
+            for (tally, parts) in tallies.iter_mut().zip(views.chain(shared)) {
+                tally.fill(rows, parts, &sensitive.codes);
+            }
+        }
+    }
+
+    /// Combinations of one column that shows a sensitive attribute, with the
+    /// values beside each.
+    pub fn runs(
+        &self,
+        sensitive: usize,
+        view: usize,
+    ) -> impl Iterator<Item = (&Run, &[(u32, u32)])> {
+        let tally = &self.tallies[sensitive][view];
+        tally.runs().iter().map(|run| (run, tally.values(run)))
+    }
+
+    /// Hands the peaks that a subject with these parts (one a column) meets
+    /// to `accepts`, until one is refused. A subject that cannot be behind any
+    /// row meets none.
+    pub fn meets(
+        &mut self,
+        board: &Board<'_>,
+        part_of_column: &dyn Fn(usize) -> u32,
+        accepts: &mut dyn FnMut(Meeting, &Peak) -> bool,
+    ) -> bool {
+        (0..board.sensitive.len()).all(|at| self.meets_one(board, at, part_of_column, accepts))
+    }
+
+    fn meets_one(
+        &mut self,
+        board: &Board<'_>,
+        at: usize,
+        part_of_column: &dyn Fn(usize) -> u32,
+        accepts: &mut dyn FnMut(Meeting, &Peak) -> bool,
+    ) -> bool {
+        let views = &board.sensitive[at].views;
+        let joint = match views[..] {
+            [one, other] => {
+                let (left, right) = (part_of_column(one), part_of_column(other));
+                let Some(peaks) = self.join(board, at, left, right) else {
+                    return true;
+                };
+                let meeting = (at, BY_JOIN, left, right);
+                peaks.iter().all(|peak| accepts(meeting, peak))
+            }
+            _ => true,
+        };
+        joint
+            && views.iter().enumerate().all(|(view, &column)| {
+                let part = part_of_column(column);
+                let run = self.tallies[at][view].find(part);
+                run.is_none_or(|run| accepts((at, view as u8, part, 0), &run.peak))
+            })
+    }
+
+    /// The peaks of joining two combinations.
+    fn join(&mut self, board: &Board<'_>, at: usize, left: u32, right: u32) -> Option<[Peak; 2]> {
+        if let Some(&known) = self.joins.get(&(at, left, right)) {
+            return known;
+        }
+        let [one, other, both] = &self.tallies[at][..] else {
+            return None;
+        };
+        let shared = board.sensitive[at].shared.as_ref();
+        let shared = shared.map_or(0, |shared| shared.of_part[left as usize]);
+        self.values.clear();
+        if let (Some(left), Some(right)) = (one.find(left), other.find(right)) {
+            let mut others = other.values(right).iter().peekable();
+            for &(code, count) in one.values(left) {
+                while others.next_if(|(other, _)| *other < code).is_some() {}
+                if let Some(&(_, matched)) = others.next_if(|(other, _)| *other == code) {
+                    self.values.push(Joined {
+                        left: count,
+                        right: matched,
+                        shared: both.count(shared, code).max(1),
+                    });
+                }
+            }
+        }
+        let peaks = of_join(&self.values);
+        self.joins.insert((at, left, right), peaks);
+        peaks
+    }
+}
+
+/// The values of all rows, by sensitive attribute, where t-closeness is asked for.
+pub(super) fn wholes(board: &Board<'_>, rows: &[u32]) -> Vec<Option<Whole>> {
+    let wholes = board.sensitive.iter().map(|sensitive| {
+        let codes = rows.iter().map(|&row| sensitive.codes[row as usize]);
+        match sensitive.protection {
+            Protection::Closeness { .. } => Some(Whole::of(sensitive.column, codes)),
+            _ => None,
+        }
+    });
+    wholes.collect()
+}
+
+/// The combination farthest from the whole, where it is beyond t.
+pub(super) fn beyond_t(
+    protection: Protection,
+    whole: Option<&Whole>,
+    values: &[(u32, u32)],
+) -> Option<Distance> {
+    let (Protection::Closeness { t, .. }, Some(whole)) = (protection, whole) else {
+        return None;
+    };
+    let distance = whole.distance(values);
+    (!t.allows(distance.numerator, distance.denominator)).then_some(distance)
+}

@@ -1,0 +1,237 @@
+//! A sliced release joined with its originals, once for all measures.
+
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{AttributeIndex, CodedColumn, Role};
+use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
+
+use super::super::coverage::Coverage;
+use super::super::evidence::{Evidence, EvidenceError};
+
+/// Name of the table with one row a record.
+const SLICED: &str = "sliced";
+/// Name of the table of columns.
+const COLUMNS: &str = "columns";
+/// What follows the name of an attribute that appears for the second time.
+const SECOND: &str = "@2";
+
+/// One appearance of an attribute.
+#[derive(Debug)]
+pub struct SlicedAttribute<'a> {
+    /// Position in the schema.
+    pub index: AttributeIndex,
+    /// Its name.
+    pub name: &'a str,
+    /// What the attribute is to an adversary.
+    pub role: Role,
+    /// The original column.
+    pub original: &'a CodedColumn,
+    /// The distinct cells.
+    pub cells: &'a [Cell],
+    /// Position in `cells` of each row's cell.
+    pub codes: &'a [u32],
+}
+
+/// Attributes that stay linked.
+#[derive(Debug)]
+pub struct PreparedColumn {
+    /// Positions in [`PreparedSliced::attributes`].
+    pub attributes: Vec<usize>,
+    /// Combination of quasi-identifiers of each row.
+    pub known_of_row: Vec<u32>,
+    /// The same of each record of the source.
+    pub known_of_record: Vec<u32>,
+}
+
+/// A sliced release joined with its originals.
+#[derive(Debug)]
+pub struct PreparedSliced<'a> {
+    /// The originals.
+    pub evidence: Evidence<'a>,
+    /// Rows of `sliced`.
+    pub rows: usize,
+    /// Record of each row, by its first column.
+    pub records: Vec<u32>,
+    /// Bucket of each row, from 0.
+    pub bucket_of_row: Vec<u32>,
+    /// Rows of each bucket.
+    pub sizes: Vec<u32>,
+    /// Every appearance of an attribute, in order of columns; those that are
+    /// generalized over buckets first.
+    pub attributes: Vec<SlicedAttribute<'a>>,
+    /// Attributes that stay linked.
+    pub columns: Vec<PreparedColumn>,
+}
+
+impl<'a> PreparedSliced<'a> {
+    /// Joins the evidence. Time is linear in records × attributes.
+    pub fn new(evidence: &Evidence<'a>) -> Result<Self, EvidenceError> {
+        let find = |name: &str| evidence.tables.iter().find(|table| table.name == name);
+        let (Some(sliced), Some(columns)) = (find(SLICED), find(COLUMNS)) else {
+            return Err(EvidenceError::Unfit("a sliced table is not there"));
+        };
+        let rows = sliced.rows();
+        let records = records(evidence, rows)?;
+        let (bucket_of_row, sizes) = buckets(sliced)?;
+        let mut prepared = Self {
+            evidence: *evidence,
+            rows,
+            records,
+            bucket_of_row,
+            sizes,
+            attributes: Vec::new(),
+            columns: Vec::new(),
+        };
+        for (number, header) in entries(columns)? {
+            let attribute = attribute(evidence, sliced, header)?;
+            prepared.attributes.push(attribute);
+            let at = prepared.attributes.len() - 1;
+            match (number as usize).checked_sub(1) {
+                None => {}
+                Some(column) if column < prepared.columns.len() => {
+                    prepared.columns[column].attributes.push(at);
+                }
+                Some(_) => prepared.columns.push(PreparedColumn {
+                    attributes: vec![at],
+                    known_of_row: Vec::new(),
+                    known_of_record: Vec::new(),
+                }),
+            }
+        }
+        for at in 0..prepared.columns.len() {
+            let attributes = prepared.columns[at].attributes.clone();
+            let (of_row, of_record) = prepared.combinations(&attributes);
+            prepared.columns[at].known_of_row = of_row;
+            prepared.columns[at].known_of_record = of_record;
+        }
+        Ok(prepared)
+    }
+
+    /// Numbers the combinations of the quasi-identifiers among some attributes,
+    /// by row and by record of the source; [`u32::MAX`] stands for cells that
+    /// are no single value.
+    pub(super) fn combinations(&self, attributes: &[usize]) -> (Vec<u32>, Vec<u32>) {
+        let mut of_row = vec![0; self.rows];
+        let mut of_record = vec![0; self.evidence.table.records()];
+        let attributes = attributes.iter().map(|&at| &self.attributes[at]);
+        for attribute in attributes.filter(|one| one.role == Role::QuasiIdentifier) {
+            let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+            let mut number = |class: &mut u32, code: u32| {
+                let next = numbers.len() as u32;
+                *class = *numbers.entry((*class, code)).or_insert(next);
+            };
+            let values = attribute.values();
+            for (class, &code) in of_row.iter_mut().zip(attribute.codes) {
+                number(class, values[code as usize].unwrap_or(u32::MAX));
+            }
+            let records = of_record.iter_mut().zip(&attribute.original.codes);
+            records.for_each(|(class, &code)| number(class, code));
+        }
+        (of_row, of_record)
+    }
+
+    /// The column and appearance of attributes that stay linked.
+    pub fn linked(&self) -> impl Iterator<Item = (usize, usize)> {
+        let columns = self.columns.iter().enumerate();
+        columns.flat_map(|(at, column)| column.attributes.iter().map(move |&of| (at, of)))
+    }
+}
+
+impl SlicedAttribute<'_> {
+    /// The single value of each distinct cell, where it is one.
+    pub fn values(&self) -> Vec<Option<u32>> {
+        let cells = self.cells.iter();
+        let exact = |cell| Coverage::of(&self.original.domain, cell)?.exact();
+        cells.map(exact).collect()
+    }
+}
+
+fn records(evidence: &Evidence<'_>, rows: usize) -> Result<Vec<u32>, EvidenceError> {
+    let table = evidence.table;
+    let subjects = evidence.lineage.of(SLICED).unwrap_or_default();
+    if subjects.len() != rows {
+        return Err(EvidenceError::Unfit("rows and lineage differ in number"));
+    }
+    let unknown = subjects
+        .iter()
+        .any(|subject| subject.at() >= table.records());
+    // With one record a subject, a subject's position is the record's.
+    if unknown
+        || table.records() != table.subjects()
+        || evidence.requirements.records() != table.records()
+    {
+        return Err(EvidenceError::Unfit(
+            "lineage names a subject that is not there",
+        ));
+    }
+    Ok(subjects.iter().map(|subject| subject.0).collect())
+}
+
+fn buckets(sliced: &PublishedTable) -> Result<(Vec<u32>, Vec<u32>), EvidenceError> {
+    let Some(Cells::Numbers(numbers)) = sliced.column("bucket").map(|column| &column.cells) else {
+        return Err(EvidenceError::Unfit("rows have no bucket"));
+    };
+    let mut position_of: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut sizes: Vec<u32> = Vec::new();
+    let positions = numbers.iter().map(|&number| {
+        let next = position_of.len() as u32;
+        let position = *position_of.entry(number).or_insert(next);
+        if position == next {
+            sizes.push(0);
+        }
+        sizes[position as usize] += 1;
+        position
+    });
+    let positions = positions.collect();
+    Ok((positions, sizes))
+}
+
+/// Column number and header of each attribute.
+fn entries(columns: &PublishedTable) -> Result<Vec<(u64, &str)>, EvidenceError> {
+    let unfit = EvidenceError::Unfit("the table of columns cannot be read");
+    let cells = |name: &str| columns.column(name).map(|column| &column.cells);
+    let (Some(Cells::Numbers(numbers)), Some(Cells::Dictionary { codes, cells })) =
+        (cells("column"), cells("attribute"))
+    else {
+        return Err(unfit);
+    };
+    let headers = codes.iter().map(|&code| match cells.get(code as usize) {
+        Some(Cell::Label(header)) => Some(header.as_str()),
+        _ => None,
+    });
+    let headers: Option<Vec<&str>> = headers.collect();
+    Ok(numbers.iter().copied().zip(headers.ok_or(unfit)?).collect())
+}
+
+fn attribute<'a>(
+    evidence: &Evidence<'a>,
+    sliced: &'a PublishedTable,
+    header: &str,
+) -> Result<SlicedAttribute<'a>, EvidenceError> {
+    let table = evidence.table;
+    let schema = table.schema();
+    let second = header
+        .strip_suffix(SECOND)
+        .and_then(|name| schema.find(name));
+    let index = schema.find(header).or(second);
+    let found = index.and_then(|index| Some((index, table.coded(index)?)));
+    let published: Option<&PublishedColumn> = sliced.column(header);
+    let (Some((index, original)), Some(published)) = (found, published) else {
+        return Err(EvidenceError::Unfit("an attribute is not in the schema"));
+    };
+    let Cells::Dictionary { codes, cells } = &published.cells else {
+        return Err(EvidenceError::Unfit("an attribute has no cells"));
+    };
+    if codes.len() != sliced.rows() || codes.iter().any(|&code| code as usize >= cells.len()) {
+        return Err(EvidenceError::Unfit("a code points at no cell"));
+    }
+    let described = schema.attribute(index);
+    Ok(SlicedAttribute {
+        index,
+        name: &described.name,
+        role: described.role,
+        original,
+        cells,
+        codes,
+    })
+}

@@ -1,0 +1,83 @@
+//! Every record once, and every value of it: a bucket's columns hold what its
+//! records have, no more and no less.
+
+use crate::microdata::Multiplicity;
+
+use super::super::evidence::Evidence;
+use super::super::shape::SLICED;
+use super::super::verdict::{Check, Failures, Place};
+use super::view::{ColumnView, SlicedView};
+
+/// `every_record_once`: the lineage gives each row a subject of its own, and
+/// the manifest's counts of published and excluded records are right.
+///
+/// Needs no view: it speaks even where columns are missing.
+pub(super) fn every_record_once(evidence: &Evidence) -> Check {
+    let mut failures = Failures::none();
+    let rows = evidence.published(SLICED).map_or(0, |table| table.rows());
+    if evidence.table.schema().multiplicity() != Multiplicity::One {
+        failures.add("the engine publishes one row a subject, and subjects have many records");
+    }
+    let subjects = evidence.lineage.of(SLICED).unwrap_or_default();
+    if subjects.len() != rows {
+        failures.add("the lineage has more or fewer rows than the table");
+    }
+    let mut seen = vec![false; evidence.table.subjects()];
+    for (row, subject) in subjects.iter().enumerate() {
+        let seen = seen.get_mut(subject.at());
+        if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+            failures.add_at(SLICED, Place::Row(row as u64 + 1));
+        }
+    }
+    let manifest = evidence.manifest;
+    if manifest.records != rows as u64 {
+        failures.add("the manifest counts more or fewer records than are published");
+    }
+    let all = manifest.records.checked_add(manifest.excluded);
+    if all != Some(evidence.table.records() as u64) {
+        failures.add("published and excluded records are not those of the source");
+    }
+    Check::structure("every_record_once", &failures)
+}
+
+/// `buckets_hold_their_records`: in each bucket each column's combinations are
+/// those of the bucket's records, each as often; `first_column_is_its_rows`:
+/// the first column of a row is that of the record that the lineage names.
+pub(super) fn combinations(view: &SlicedView) -> [Check; 2] {
+    let mut held = Failures::none();
+    for column in &view.columns {
+        let name = view.exact[column.appearances.start].name;
+        for bucket in 0..view.buckets.len() {
+            if !holds_its_records(view, column, bucket) {
+                held.add_at(name, Place::Bucket(view.bucket_number(bucket)));
+            }
+        }
+    }
+    let mut own = Failures::none();
+    if let Some(first) = view.columns.first() {
+        let name = view.exact[first.appearances.start].name;
+        for row in 0..view.rows() {
+            let record = view.record(row);
+            let is_own = |record| first.whole.of_record[record as usize] == first.whole.of_row[row];
+            if record.is_some_and(|record| !is_own(record)) {
+                own.add_at(name, Place::Row(row as u64 + 1));
+            }
+        }
+    }
+    [
+        Check::structure("buckets_hold_their_records", &held),
+        Check::structure("first_column_is_its_rows", &own),
+    ]
+}
+
+fn holds_its_records(view: &SlicedView, column: &ColumnView, bucket: usize) -> bool {
+    let rows = view.buckets.rows(bucket);
+    let published = rows.iter().map(|&row| column.whole.of_row[row as usize]);
+    let records = rows.iter().filter_map(|&row| view.record(row as usize));
+    let source = records.map(|record| column.whole.of_record[record as usize]);
+    let sorted = |mut classes: Vec<u32>| {
+        classes.sort_unstable();
+        classes
+    };
+    sorted(published.collect()) == sorted(source.collect())
+}

@@ -1,0 +1,188 @@
+//! The guarantees of a sliced release, attribute by attribute.
+//!
+//! - `l_diversity`: p(t, s) ≤ 1/l for every subject t and value s; attained is
+//!   1 over the largest.
+//! - `t_closeness`: in every bucket the values beside every combination are
+//!   within t of all published ones; attained is the largest distance.
+//! - `max_leakage`: each subject's own l and share bound p(t, s), their K the
+//!   records of their bucket; attained is the largest ratio.
+
+use crate::privacy::{Protection, T};
+
+use super::super::closeness::Reference;
+use super::super::verdict::{Check, Place, Section};
+use super::posterior::{Finding, Profile};
+use super::view::SlicedView;
+use super::views::Shown;
+
+/// Profiles with what was found about each, by sensitive attribute.
+pub(super) struct Found<'f> {
+    pub(super) profiles: &'f [Profile],
+    pub(super) findings: &'f [Vec<Finding>],
+}
+
+impl Found<'_> {
+    fn of(&self, at: usize) -> impl Iterator<Item = (&Profile, &Finding)> {
+        self.profiles
+            .iter()
+            .zip(self.findings)
+            .map(move |(profile, all)| (profile, &all[at]))
+    }
+}
+
+fn place(view: &SlicedView, profile: &Profile) -> Place {
+    Place::Bucket(view.number[profile.row as usize])
+}
+
+/// `l_diversity` of the attribute at a position.
+pub(super) fn l_diversity(view: &SlicedView, found: &Found, at: usize, l: u32) -> Check {
+    let bound = 1.0 / f64::from(l);
+    let mut worst: Option<(f64, &Profile)> = None;
+    let mut beyond = 0_u64;
+    for (profile, finding) in found.of(at) {
+        beyond += u64::from(!finding.allows(finding.floor_is_kept, bound));
+        // What every bucket keeps exactly no sum of floats exceeds.
+        let most = match finding.floor_is_kept {
+            true => finding.most.map(|most| most.min(bound)),
+            false => finding.most,
+        };
+        if most > worst.map(|(most, _)| most) {
+            worst = most.map(|most| (most, profile));
+        }
+    }
+    Check::new(Section::Guarantee, "l_diversity")
+        .about(name(view, at))
+        .claiming(f64::from(l))
+        .attaining(
+            worst.map(|(most, _)| 1.0 / most),
+            worst.map(|(_, profile)| place(view, profile)),
+        )
+        .holding(beyond == 0 && (worst.is_some() || view.rows() == 0))
+        .with_figure("profiles", found.profiles.len() as f64)
+        .with_figure("profiles_beyond_l", beyond as f64)
+        .noting("1 over the largest probability of a value, over all subjects and matching buckets")
+}
+
+/// `t_closeness` of the attribute at a position.
+pub(super) fn t_closeness(view: &SlicedView, shown: &Shown, (at, t): (usize, T)) -> Check {
+    let check = Check::new(Section::Guarantee, "t_closeness")
+        .about(name(view, at))
+        .claiming(t.get());
+    let attribute = view.requirements.policy().protections[at].0;
+    let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
+    let Some(appearance) = appearance else {
+        return check.holding(false);
+    };
+    let mut totals = vec![0_u64; appearance.domain.len()];
+    for &code in &appearance.codes {
+        match totals.get_mut(code as usize) {
+            Some(total) => *total += 1,
+            None => {
+                return check
+                    .holding(false)
+                    .noting("a value is none of the attribute's");
+            }
+        }
+    }
+    let reference = Reference::of_totals(appearance.domain, &totals);
+    let mut farthest: Option<(f64, u32)> = None;
+    let (mut beyond, mut combinations) = (0_u64, 0_u64);
+    for (bucket, values) in shown.beside.iter().flat_map(|beside| beside.all()) {
+        let contents: Vec<(u32, u64)> = values
+            .iter()
+            .map(|&(code, count)| (code, u64::from(count)))
+            .collect();
+        let Some(distance) = distance(&reference, &contents) else {
+            return check
+                .holding(false)
+                .noting("a value is none of the attribute's");
+        };
+        beyond += u64::from(!t.allows(distance.numerator, distance.denominator));
+        combinations += 1;
+        if farthest.is_none_or(|(most, _)| distance.get() > most) {
+            farthest = Some((distance.get(), bucket));
+        }
+    }
+    let worst = farthest.map(|(_, bucket)| Place::Bucket(view.bucket_number(bucket as usize)));
+    check
+        .attaining(farthest.map(|(distance, _)| distance), worst)
+        .holding(beyond == 0)
+        .with_figure("combinations", combinations as f64)
+        .with_figure("combinations_beyond_t", beyond as f64)
+}
+
+fn distance(
+    reference: &Reference,
+    contents: &[(u32, u64)],
+) -> Option<super::super::closeness::Distance> {
+    let known = contents.iter().all(|&(code, _)| reference.knows(code));
+    known.then(|| reference.distance(contents))
+}
+
+/// `max_leakage`: the largest ratio of what is attained to what each subject's
+/// own terms accept.
+pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
+    let mut worst: Option<(f64, Place)> = None;
+    let mut beyond = 0_u64;
+    let mut take = |ratio: f64, holds: bool, place: Place| {
+        beyond += u64::from(!holds);
+        if worst.is_none_or(|(most, _)| ratio > most) {
+            worst = Some((ratio, place));
+        }
+    };
+    for row in 0..view.rows() {
+        let Some(terms) = view.terms(row) else {
+            continue;
+        };
+        let size = view.buckets.sizes[view.buckets.class_of_row[row] as usize];
+        let ratio = f64::from(terms.k) / size.max(1) as f64;
+        take(
+            ratio,
+            u64::from(terms.k) <= size,
+            Place::Bucket(view.number[row]),
+        );
+    }
+    for at in 0..view.requirements.policy().protections.len() {
+        for (profile, finding) in found.of(at) {
+            let (l, share) = profile.asked[at];
+            let bound = (1.0 / f64::from(l)).min(share.get());
+            let most = finding.most.unwrap_or(0.0);
+            let ratio = match finding.is_kept {
+                true => (most / bound).min(1.0),
+                false => most / bound,
+            };
+            take(
+                ratio,
+                finding.allows(finding.is_kept, bound),
+                place(view, profile),
+            );
+        }
+    }
+    Check::new(Section::Guarantee, "max_leakage")
+        .about("*")
+        .claiming(1.0)
+        .attaining(worst.map(|(ratio, _)| ratio), worst.map(|(_, place)| place))
+        .holding(beyond == 0)
+        .with_figure("terms_not_kept", beyond as f64)
+        .noting("largest ratio of what is attained to what the subject's own terms accept")
+}
+
+/// Entries for the guarantees that the tables are too broken to show.
+pub(super) fn not_examined(names: &[(&str, Protection)], k: u32) -> Vec<Check> {
+    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
+    let mut checks = vec![check("k_anonymity", f64::from(k))];
+    checks.extend(names.iter().map(|&(name, protection)| match protection {
+        Protection::Closeness { t, .. } => check("t_closeness", t.get()).about(name),
+        Protection::Diversity { l, .. } => check("l_diversity", f64::from(l.get())).about(name),
+        _ => check("policy_known", 1.0).about(name),
+    }));
+    checks.push(check("max_leakage", 1.0).about("*"));
+    checks
+}
+
+/// Name of the sensitive attribute at a position.
+fn name<'v>(view: &'v SlicedView, at: usize) -> &'v str {
+    let attribute = view.requirements.policy().protections[at].0;
+    let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
+    appearance.map_or("", |appearance| appearance.name)
+}

@@ -1,0 +1,118 @@
+//! The rules of sliced releases: the table `sliced`, whose columns are
+//! permuted inside buckets, and `columns`, which says which attributes form
+//! one ([Slicing]).
+//!
+//! Order as in `lgb`: the checks that read raw columns and counts come first
+//! and always speak. The rest need a [`view::SlicedView`]; where none exists,
+//! each guarantee is entered as not examined, which does not hold.
+//!
+//! An adversary knows every quasi-identifier and may read each column by
+//! itself, join columns that show the same attribute, and weigh the buckets
+//! that a target matches: see `views` and `posterior`.
+
+mod conservation;
+mod coverage;
+mod declared;
+mod guarantees;
+mod order;
+mod posterior;
+mod view;
+mod views;
+
+use crate::microdata::RecordIndex;
+use crate::privacy::{Protection, Slicing};
+
+use self::guarantees::Found;
+use self::posterior::{Adversary, profiles};
+use self::view::SlicedView;
+use super::attack::linkage;
+use super::claims::claims_match_policy;
+use super::conservation::{exclusions_honoured, groups_numbered};
+use super::evidence::Evidence;
+use super::identifiers::no_source_identifier;
+use super::k_anonymity::{LargestK, k_anonymity};
+use super::meaning::MeaningColumn;
+use super::shape::{self, SLICED};
+use super::signature::{Signatures, Subjects};
+use super::verdict::{Check, Section, Verdict};
+
+/// Verifies a sliced release. `slicing` is what the job's policy says of
+/// columns; an engine that finds its own gives [`ColumnRule::Found`].
+///
+/// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
+pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
+    let schema = evidence.table.schema();
+    let declared = declared::read(evidence);
+    let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
+    let mut checks = vec![
+        shape::tables_and_columns(evidence, &expected),
+        shape::table_digests(evidence),
+        claims_match_policy(evidence),
+        declared::columns_as_declared(evidence, slicing, declared.as_ref()),
+        conservation::every_record_once(evidence),
+        // With one record a subject, a subject's position is the record's.
+        exclusions_honoured(evidence, SLICED, |subject| Some(RecordIndex(subject.0))),
+        no_source_identifier(evidence),
+    ];
+    let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
+    let shown = view
+        .as_ref()
+        .is_some_and(|view| with_view(view, &mut checks));
+    if !shown {
+        let policy = evidence.requirements.policy();
+        let names = policy.protections.iter();
+        let names = names.map(|&(at, protection)| (schema.attribute(at).name.as_str(), protection));
+        let names: Vec<(&str, Protection)> = names.collect();
+        checks.extend(guarantees::not_examined(&names, policy.k.get()));
+    }
+    Verdict { checks }
+}
+
+/// What every release must be, then the guarantees; false if these cannot be
+/// examined.
+fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
+    let subjects = Subjects {
+        of_row: &view.record_of_row,
+        number: view.records,
+    };
+    let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
+    let looks = Signatures::of_columns(view.number, &looks, subjects);
+    checks.extend(groups_numbered(view.number, &looks.strangers));
+    checks.push(order::row_order_independent(view));
+    checks.push(order::columns_unlinked(view));
+    checks.extend(conservation::combinations(view));
+    checks.extend(coverage::cells(view));
+    let policy = view.requirements.policy();
+    let floors = policy
+        .protections
+        .iter()
+        .map(|&(_, protection)| match protection {
+            Protection::Diversity { l, .. } => l.get(),
+            _ => 1,
+        });
+    let Some(adversary) = Adversary::of(view, floors.collect()) else {
+        return false;
+    };
+    let asked = |row: usize| Some(view.terms(row)?.k);
+    let largest_k = LargestK::of(&view.buckets, policy.k.get(), asked);
+    checks.push(k_anonymity(view.number, &view.buckets, &largest_k));
+    let profiles = profiles(view);
+    let findings = adversary.findings(&profiles);
+    let found = Found {
+        profiles: &profiles,
+        findings: &findings,
+    };
+    for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+        checks.push(match protection {
+            Protection::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
+            Protection::Closeness { t, .. } => {
+                guarantees::t_closeness(view, &adversary.shown[at], (at, t))
+            }
+            // No engine slices under another protection.
+            _ => Check::not_examined(Section::Guarantee, "policy_known"),
+        });
+    }
+    checks.push(guarantees::max_leakage(view, &found));
+    checks.push(linkage(view.number, &view.buckets, &largest_k));
+    true
+}
