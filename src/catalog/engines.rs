@@ -166,89 +166,117 @@ fn read<T: serde::de::DeserializeOwned>(parameters: &Value) -> Result<T, EngineE
 /// What `GET /v1/engines` answers: engines, parameters as JSON Schema,
 /// guarantees, papers.
 pub fn descriptions() -> Value {
-    json!([{
-        "name": "lgb",
-        "title": "Local generalization and bucketization",
-        "multiplicity": "one",
-        "parameters": lgb::Params::json_schema(),
-        "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "min_spread", "max_leakage"],
-        "tables": ["microdata", "buckets", "group_buckets"],
-        "papers": ["Local Generalization and Bucketization Technique for Personalized Privacy Preservation"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "one_to_many",
-        "title": "1:M-generalization with (k, l)-diversity",
-        "multiplicity": "many",
-        "parameters": one_to_many::Params::json_schema(),
-        "guarantees": ["k_anonymity", "fingerprint_k", "l_diversity", "value_l", "max_leakage"],
-        "tables": ["persons"],
-        "papers": ["Anonymizing 1:M microdata with high utility"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "rmr",
-        "title": "(k, k^m)-anonymity of quasi-identifiers and sets of values",
-        "multiplicity": "many",
-        "parameters": rmr::Params::json_schema(),
-        "guarantees": ["k_anonymity", "km_anonymity", "max_leakage"],
-        "tables": ["persons"],
-        "papers": ["Anonymizing data with relational and transaction attributes"],
-        "adversary": "knows every quasi-identifier value of everyone, who is in the table, and up to m sensitive values of a person",
-    }, {
-        "name": "arp",
-        "title": "Anonymization on refining partition",
-        "multiplicity": "one",
-        "parameters": arp::Params::json_schema(),
-        "guarantees": ["l_diversity", "max_leakage"],
-        "tables": ["quasi", "sensitive"],
-        "papers": ["Anonymization on refining partition: same privacy, more utility"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "aip",
-        "title": "Bucketization of the initial partition",
-        "multiplicity": "one",
-        "parameters": arp::InitialParams::json_schema(),
-        "guarantees": ["l_diversity", "max_leakage"],
-        "tables": ["quasi", "sensitive"],
-        "papers": ["Anonymization on refining partition: same privacy, more utility"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "anatomy",
-        "title": "Anatomy",
-        "multiplicity": "one",
-        "parameters": arp::AnatomyParams::json_schema(),
-        "guarantees": ["l_diversity", "max_leakage"],
-        "tables": ["quasi", "sensitive"],
-        "papers": ["Anatomy: simple and effective privacy preservation"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "mondrian",
-        "title": "Generalization by multi-dimensional partition",
-        "multiplicity": "one",
-        "parameters": mondrian::Params::json_schema(),
-        "guarantees": [
-            "k_anonymity", "distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity",
-            "t_closeness", "max_leakage"
-        ],
-        "tables": ["microdata"],
-        "papers": ["Mondrian multidimensional k-anonymity"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }, {
-        "name": "personalized",
-        "title": "k-anonymization satisfying personalized privacy",
-        "multiplicity": "one",
-        "parameters": personalized::Params::json_schema(),
-        "guarantees": ["k_anonymity", "max_leakage"],
-        "tables": ["microdata"],
-        "papers": ["The k-anonymization method satisfying personalized privacy preservation"],
-        "adversary": "knows every quasi-identifier value of everyone, who is in the table, and how frequent each sensitive value is; knows no sensitive value",
-    }, {
-        "name": "slicing",
-        "title": "Slicing: columns permuted inside buckets",
-        "multiplicity": "one",
-        "parameters": slicing::Params::json_schema(),
-        "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "max_leakage"],
-        "tables": ["sliced", "columns"],
-        "papers": ["Slicing: A New Approach for Privacy Preserving Data Publishing"],
-        "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
-    }])
+    let all = [buckets_and_persons(), blocks(), groups_and_columns()];
+    Value::Array(all.concat())
+}
+
+/// Engines that publish buckets beside groups, or one row a subject.
+fn buckets_and_persons() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "lgb",
+            "title": "Local generalization and bucketization",
+            "multiplicity": "one",
+            "parameters": lgb::Params::json_schema(),
+            "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "min_spread", "max_leakage"],
+            "tables": ["microdata", "buckets", "group_buckets"],
+            "papers": ["Local Generalization and Bucketization Technique for Personalized Privacy Preservation"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "one_to_many",
+            "title": "1:M-generalization with (k, l)-diversity",
+            "multiplicity": "many",
+            "parameters": one_to_many::Params::json_schema(),
+            "guarantees": ["k_anonymity", "fingerprint_k", "l_diversity", "value_l", "max_leakage"],
+            "tables": ["persons"],
+            "papers": ["Anonymizing 1:M microdata with high utility"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "rmr",
+            "title": "(k, k^m)-anonymity of quasi-identifiers and sets of values",
+            "multiplicity": "many",
+            "parameters": rmr::Params::json_schema(),
+            "guarantees": ["k_anonymity", "km_anonymity", "max_leakage"],
+            "tables": ["persons"],
+            "papers": ["Anonymizing data with relational and transaction attributes"],
+            "adversary": "knows every quasi-identifier value of everyone, who is in the table, and up to m sensitive values of a person",
+        }),
+    ]
+}
+
+/// Engines that publish sensitive values in blocks.
+fn blocks() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "arp",
+            "title": "Anonymization on refining partition",
+            "multiplicity": "one",
+            "parameters": arp::Params::json_schema(),
+            "guarantees": ["l_diversity", "max_leakage"],
+            "tables": ["quasi", "sensitive"],
+            "papers": ["Anonymization on refining partition: same privacy, more utility"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "aip",
+            "title": "Bucketization of the initial partition",
+            "multiplicity": "one",
+            "parameters": arp::InitialParams::json_schema(),
+            "guarantees": ["l_diversity", "max_leakage"],
+            "tables": ["quasi", "sensitive"],
+            "papers": ["Anonymization on refining partition: same privacy, more utility"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "anatomy",
+            "title": "Anatomy",
+            "multiplicity": "one",
+            "parameters": arp::AnatomyParams::json_schema(),
+            "guarantees": ["l_diversity", "max_leakage"],
+            "tables": ["quasi", "sensitive"],
+            "papers": ["Anatomy: simple and effective privacy preservation"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+    ]
+}
+
+/// Engines that publish groups, or columns permuted inside buckets.
+fn groups_and_columns() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "mondrian",
+            "title": "Generalization by multi-dimensional partition",
+            "multiplicity": "one",
+            "parameters": mondrian::Params::json_schema(),
+            "guarantees": [
+                "k_anonymity", "distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity",
+                "t_closeness", "max_leakage"
+            ],
+            "tables": ["microdata"],
+            "papers": ["Mondrian multidimensional k-anonymity"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "personalized",
+            "title": "k-anonymization satisfying personalized privacy",
+            "multiplicity": "one",
+            "parameters": personalized::Params::json_schema(),
+            "guarantees": ["k_anonymity", "max_leakage"],
+            "tables": ["microdata"],
+            "papers": ["The k-anonymization method satisfying personalized privacy preservation"],
+            "adversary": "knows every quasi-identifier value of everyone, who is in the table, and how frequent each sensitive value is; knows no sensitive value",
+        }),
+        json!({
+            "name": "slicing",
+            "title": "Slicing: columns permuted inside buckets",
+            "multiplicity": "one",
+            "parameters": slicing::Params::json_schema(),
+            "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "max_leakage"],
+            "tables": ["sliced", "columns"],
+            "papers": ["Slicing: A New Approach for Privacy Preserving Data Publishing"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+    ]
 }
