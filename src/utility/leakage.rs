@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::microdata::{RecordIndex, Role};
-use crate::privacy::{ProtectedIndex, Protection, Requirements};
+use crate::privacy::{Model, ProtectedIndex, Protection, Requirements};
 use crate::release::{Buckets, Link};
 
 use super::coverage::{Coverage, value_codes};
@@ -67,6 +67,7 @@ pub(super) type Leak = (f64, f64);
 /// Measures all bucketized cells, and sensitive ones published in groups.
 pub fn measure(prepared: &Prepared<'_>) -> Leakage {
     let requirements = prepared.evidence.requirements;
+    let is_bucketized = requirements.policy().model == Model::Bucketized;
     let mut worst: Vec<Leak> = vec![(-1.0, 0.0); prepared.joined.rows()];
     let mut attributes = BTreeMap::new();
     for attribute in prepared.attributes() {
@@ -76,6 +77,8 @@ pub fn measure(prepared: &Prepared<'_>) -> Leakage {
         let Some(position) = position else { continue };
         let leaks = match &attribute.published.buckets {
             Some(buckets) => leaks(prepared, attribute, buckets, position),
+            // Without a bucket in the whole table, all its cells are masked.
+            None if is_bucketized => continue,
             None if attribute.role == Role::Sensitive => {
                 leaks_in_group(prepared, attribute, position)
             }
