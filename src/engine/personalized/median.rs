@@ -16,7 +16,11 @@ pub(super) fn groups(
     step: (u32, u32),
 ) -> Result<Vec<Vec<u32>>, EngineError> {
     let ks = present.records.iter().map(|&record| asked.of(record).k);
-    let condition = StrictestK { ks: ks.collect() };
+    let ks: Vec<u32> = ks.collect();
+    let condition = StrictestK {
+        least: ks.iter().copied().min().unwrap_or(1) as usize,
+        ks,
+    };
     let columns = present.quasi_columns();
     let scales = present.quasi_scales();
     let mondrian = Mondrian {
@@ -36,6 +40,8 @@ pub(super) fn groups(
 struct StrictestK {
     /// K of each record present, in their order.
     ks: Vec<u32>,
+    /// The least of them.
+    least: usize,
 }
 
 impl Condition for StrictestK {
@@ -44,7 +50,7 @@ impl Condition for StrictestK {
     fn buffers(&self) {}
 
     fn least(&self) -> usize {
-        self.ks.iter().copied().min().unwrap_or(1) as usize
+        self.least
     }
 
     fn holds(&self, rows: &[u32], (): &mut ()) -> bool {
