@@ -24,7 +24,12 @@ pub struct Data {
 /// the schema.
 pub fn load(folder: &Path, job: &str, limit: usize) -> Result<Data, Failure> {
     let spec: serde_json::Value = serde_json::from_str(&fs::read_to_string(folder.join(job))?)?;
-    let schema: Schema = serde_json::from_value(spec["schema"].clone())?;
+    load_as(folder, spec["schema"].clone(), limit)
+}
+
+/// The same with the schema itself.
+pub fn load_as(folder: &Path, schema: serde_json::Value, limit: usize) -> Result<Data, Failure> {
+    let schema: Schema = serde_json::from_value(schema)?;
     let hierarchies = hierarchies(folder)?;
     let target = Target {
         schema: &schema,

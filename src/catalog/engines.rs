@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::arp::{self, aip, anatomy};
+use crate::engine::arp::{self, aip, anatomy, ring};
 use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb, personalized, slicing};
@@ -25,6 +25,8 @@ pub enum Engine {
     Aip(arp::InitialParams),
     /// Anatomy.
     Anatomy(arp::AnatomyParams),
+    /// Ring generalization of the initial partition.
+    Ng(arp::InitialParams),
     /// Generalization by multi-dimensional partition.
     Mondrian(mondrian::Params),
     /// k-anonymity with a bound on leakage that each subject sets.
@@ -45,6 +47,7 @@ impl Engine {
             "arp" => Self::Arp(read(parameters)?),
             "aip" => Self::Aip(read(parameters)?),
             "anatomy" => Self::Anatomy(read(parameters)?),
+            "ng" => Self::Ng(read(parameters)?),
             "mondrian" => Self::Mondrian(read(parameters)?),
             "personalized" => Self::Personalized(read(parameters)?),
             "slicing" => Self::Slicing(read(parameters)?),
@@ -69,6 +72,7 @@ impl Engine {
             Self::Arp(_) => "arp",
             Self::Aip(_) => "aip",
             Self::Anatomy(_) => "anatomy",
+            Self::Ng(_) => "ng",
             Self::Mondrian(_) => "mondrian",
             Self::Personalized(_) => "personalized",
             Self::Slicing(_) => "slicing",
@@ -84,6 +88,7 @@ impl Engine {
             Self::Arp(parameters) => serde_json::to_value(parameters),
             Self::Aip(parameters) => serde_json::to_value(parameters),
             Self::Anatomy(parameters) => serde_json::to_value(parameters),
+            Self::Ng(parameters) => serde_json::to_value(parameters),
             Self::Mondrian(parameters) => serde_json::to_value(parameters),
             Self::Personalized(parameters) => serde_json::to_value(parameters),
             Self::Slicing(parameters) => serde_json::to_value(parameters),
@@ -101,6 +106,7 @@ impl Engine {
             Self::Arp(parameters) => parameters.policy(schema),
             Self::Aip(parameters) => aip::policy(parameters, schema),
             Self::Anatomy(parameters) => parameters.policy(schema),
+            Self::Ng(parameters) => ring::policy(parameters, schema),
             Self::Mondrian(parameters) => parameters.policy(schema),
             Self::Personalized(parameters) => parameters.policy(schema),
             Self::Slicing(parameters) => parameters.policy(schema),
@@ -123,6 +129,7 @@ impl Engine {
             Self::Arp(parameters) => arp::run(table, requirements, parameters, context),
             Self::Aip(parameters) => aip::run(table, requirements, parameters, context),
             Self::Anatomy(parameters) => anatomy::run(table, requirements, parameters, context),
+            Self::Ng(parameters) => ring::run(table, requirements, parameters, context),
             Self::Mondrian(parameters) => mondrian::run(table, requirements, parameters, context),
             Self::Personalized(parameters) => {
                 personalized::run(table, requirements, parameters, context)
@@ -137,6 +144,7 @@ impl Engine {
             | Self::Arp(_)
             | Self::Aip(_)
             | Self::Anatomy(_)
+            | Self::Ng(_)
             | Self::Mondrian(_)
             | Self::Personalized(_)
             | Self::Slicing(_) => Multiplicity::One,
@@ -214,8 +222,8 @@ fn blocks() -> Vec<Value> {
             "title": "Anonymization on refining partition",
             "multiplicity": "one",
             "parameters": arp::Params::json_schema(),
-            "guarantees": ["l_diversity", "max_leakage"],
-            "tables": ["quasi", "sensitive"],
+            "guarantees": ["l_diversity", "randomized_response", "max_leakage"],
+            "tables": ["quasi", "sensitive", "microdata"],
             "papers": ["Anonymization on refining partition: same privacy, more utility"],
             "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
@@ -237,6 +245,16 @@ fn blocks() -> Vec<Value> {
             "guarantees": ["l_diversity", "max_leakage"],
             "tables": ["quasi", "sensitive"],
             "papers": ["Anatomy: simple and effective privacy preservation"],
+            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
+        }),
+        json!({
+            "name": "ng",
+            "title": "Ring generalization of the initial partition",
+            "multiplicity": "one",
+            "parameters": arp::InitialParams::json_schema(),
+            "guarantees": ["ring_diversity", "max_leakage"],
+            "tables": ["microdata"],
+            "papers": ["Non-homogeneous generalization in privacy preserving data publishing"],
             "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
     ]

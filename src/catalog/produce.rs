@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
-use crate::privacy::Requirements;
+use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::{
     Format, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedTable, Release,
@@ -220,6 +220,17 @@ fn report(
     let Ok(mut report) = measured else {
         return Value::Null;
     };
+    // Values drawn anew bound no count of the original.
+    let model = &requirements.policy().model;
+    if matches!(
+        model,
+        Model::Blocks {
+            form: BlockForm::Randomized { .. },
+            ..
+        }
+    ) {
+        return serde_json::to_value(report).unwrap_or(Value::Null);
+    }
     let workload = Workload::standard(assignment.queries);
     let error = query::error::measure(assignment.table, published, &produced.lineage, workload);
     if let Ok(error) = error {

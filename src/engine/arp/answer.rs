@@ -12,6 +12,7 @@ use crate::microdata::Table;
 use crate::privacy::{L, Model, Policy, Protection, Requirements};
 
 use super::frame::published;
+use super::initial::Least;
 use super::leave::{Refusal, leave};
 
 /// What was asked.
@@ -20,7 +21,7 @@ pub(super) struct Question<'a> {
     pub table: &'a Table,
     pub requirements: &'a Requirements,
     pub l: L,
-    pub is_exact: bool,
+    pub least: Least,
     pub context: &'a RunContext<'a>,
 }
 
@@ -78,7 +79,7 @@ impl Question<'_> {
         };
         let mut present = Present::gather(self.table, &requirements)?;
         let columns = published(&present, sensitive);
-        let left = leave(&mut present, &columns, self.is_exact, self.context);
+        let left = leave(&mut present, &columns, self.least, self.context);
         Ok(left.err())
     }
 

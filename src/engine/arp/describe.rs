@@ -16,7 +16,7 @@ pub(super) const ADVERSARY: &str = "knows every quasi-identifier value of everyo
 
 /// What a release of this policy claims.
 pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
-    let Model::Blocks { sensitive, .. } = policy.model else {
+    let Model::Blocks { form, sensitive } = policy.model else {
         return Vec::new();
     };
     let mut guarantees = Vec::new();
@@ -27,7 +27,18 @@ pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
         let attribute = schema.attribute(attribute).name.clone();
         if let Protection::Diversity { l, .. } = protection {
             let l = l.get();
-            guarantees.push(Guarantee::LDiversity { attribute, l });
+            guarantees.push(match form {
+                BlockForm::Randomized {
+                    retention,
+                    max_posterior,
+                } => Guarantee::RandomizedResponse {
+                    attribute,
+                    retention: retention.get(),
+                    max_posterior: max_posterior.get(),
+                },
+                BlockForm::Ring => Guarantee::RingDiversity { attribute, l },
+                _ => Guarantee::LDiversity { attribute, l },
+            });
         }
     }
     if policy.apply_preferences {
@@ -47,7 +58,17 @@ pub(super) fn not_protected(form: BlockForm) -> Vec<String> {
              row of a person who asked for no max_reidentification",
             "correlation between sensitive attributes of one row, for whoever knows one of them",
         ],
-        _ => &[],
+        BlockForm::Randomized { .. } => &[
+            "identity: rows show quasi-identifiers as they are, so whoever knows them finds the \
+             row of a person who asked for no max_reidentification",
+            "sensitive values are not those of their rows: each was kept with the retention named, \
+             else drawn from the values of its group",
+        ],
+        BlockForm::Ring => &[
+            "whoever takes every row of a group that covers a person for equally likely theirs may \
+             give one value more than 1 in l: which rows were made to cover them is not published",
+        ],
+        BlockForm::Generalized | BlockForm::Sliced => &[],
     };
     let common = [
         "adversaries who know sensitive values of other people in a block",
@@ -94,7 +115,7 @@ impl Params {
                 "partitioning": partitioning_schema(),
                 "publish": {
                     "type": "string", "default": "anatomy",
-                    "enum": ["anatomy"],
+                    "enum": ["anatomy", "generalization", "randomization"],
                     "description": "How blocks are published."
                 },
                 "retention": {

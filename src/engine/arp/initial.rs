@@ -21,6 +21,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::contingency::{Categories, phi_squared};
 use crate::engine::kernel::is_eligible;
 use crate::microdata::CodedColumn;
+use crate::privacy::BlockForm;
 
 use super::frame::{Frame, Goal};
 use super::params::Partitioning;
@@ -28,12 +29,8 @@ use super::stage;
 
 /// Records that a block must have beside being eligible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    dead_code,
-    reason = "ways of publishing to come need records of their own"
-)]
 pub(super) enum Least {
-    /// None.
+    /// None: quasi-identifiers are published exactly.
     None,
     /// As many as the strictest k of its members.
     Members,
@@ -41,9 +38,20 @@ pub(super) enum Least {
     Window,
 }
 
+impl Least {
+    /// What blocks published in this form must have.
+    pub fn of(form: BlockForm) -> Self {
+        match form {
+            BlockForm::Distinct | BlockForm::Eligible | BlockForm::Randomized { .. } => Self::None,
+            BlockForm::Generalized | BlockForm::Sliced => Self::Members,
+            BlockForm::Ring => Self::Window,
+        }
+    }
+}
+
 /// The window of a ring for this l and k.
 pub(super) fn window(l: u32, k: u32) -> u32 {
-    l * k.div_ceil(l)
+    l.saturating_mul(k.div_ceil(l))
 }
 
 /// Makes the initial partition of all rows, which together must hold.

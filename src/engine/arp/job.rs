@@ -15,6 +15,7 @@ use crate::release::{Lineage, PublishedTable, Release};
 use super::answer::Question;
 use super::describe::{ADVERSARY, guarantees, not_protected};
 use super::frame::{Frame, Goal, published};
+use super::initial::Least;
 use super::leave::{Refusal, check_budget, leave, take_out};
 
 /// What a way of publishing made.
@@ -22,10 +23,6 @@ pub(super) enum Made {
     /// Tables, and whose their rows are.
     Published((Vec<PublishedTable>, Lineage)),
     /// Rows whose terms the blocks do not meet.
-    #[expect(
-        dead_code,
-        reason = "ways of publishing to come look at what they made"
-    )]
     Fails(Vec<u32>),
 }
 
@@ -62,20 +59,23 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// How blocks are published.
+    pub fn form(&self) -> BlockForm {
+        self.form
+    }
+
     /// Runs it; `make` makes the blocks of everyone who is published.
     pub fn run(
         &self,
         make: impl Fn(&Frame<'_>, Vec<Goal<'_>>) -> Result<Made, EngineError>,
     ) -> Result<Release, EngineError> {
-        let is_exact = !matches!(
-            self.form,
-            BlockForm::Generalized | BlockForm::Sliced | BlockForm::Ring
-        );
+        let least = Least::of(self.form);
+        let is_exact = least == Least::None;
         let question = Question {
             table: self.table,
             requirements: self.requirements,
             l: self.l,
-            is_exact,
+            least,
             context: self.context,
         };
         let refused = |refusal: Refusal| question.answer(refusal);
@@ -84,7 +84,7 @@ impl<'a> Job<'a> {
         let columns = published(&present, self.sensitive);
         let mut gone: Vec<u32> = Vec::new();
         loop {
-            let left = leave(&mut present, &columns, is_exact, self.context);
+            let left = leave(&mut present, &columns, least, self.context);
             gone.extend(left.map_err(refused)?);
             self.context.check()?;
             self.context.progress.report(2, STEPS, "blocks", 0.0);

@@ -4,7 +4,8 @@
 //! no partition into eligible blocks exists. So, for those present:
 //! - (most frequent value) × L ≤ records, for every published attribute;
 //! - where quasi-identifiers are published exactly, as many records with a
-//!   subject's own vector as their k asks for; else K records in all.
+//!   subject's own vector as their k asks for; else K records in all, or as
+//!   many as the window of a ring of everyone has.
 //!
 //! A subject whose own terms break a condition leaves, strictest first; the
 //! conditions are looked at again until nobody leaves. A condition that fails
@@ -19,6 +20,7 @@ use crate::engine::kernel::{Present, Tally, is_eligible};
 use crate::privacy::{ProtectedIndex, Protection};
 
 use super::frame::vectors;
+use super::initial::{Least, window};
 use super::stage;
 
 /// Why there is no release.
@@ -40,15 +42,19 @@ pub(super) enum Refusal {
 pub(super) fn leave(
     present: &mut Present<'_>,
     sensitive: &[SensitiveColumn<'_>],
-    is_exact: bool,
+    least: Least,
     context: &RunContext<'_>,
 ) -> Result<Vec<u32>, Refusal> {
     let mut gone = Vec::new();
     loop {
         let before = gone.len();
-        gone.extend(match is_exact {
-            true => leave_by_alike(present, context),
-            false => leave_by_k(present, context),
+        gone.extend(match least {
+            Least::None => leave_by_alike(present, context),
+            Least::Members => leave_by_k(present, context, |k| k),
+            Least::Window => {
+                let l = strictest_l(present, sensitive);
+                leave_by_k(present, context, |k| window(l, k))
+            }
         });
         for column in sensitive {
             gone.extend(leave_by_l(present, column, context)?);
@@ -76,12 +82,26 @@ pub(super) fn check_budget(
     }
 }
 
-/// Whoever asks for more records than there are leaves.
-fn leave_by_k(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
+/// Whoever's k asks for more records (`needed`) than there are leaves.
+fn leave_by_k(
+    present: &mut Present<'_>,
+    context: &RunContext<'_>,
+    needed: impl Fn(u32) -> u32,
+) -> Vec<u32> {
     let k_of: Vec<u32> = k_by_record(present);
     let k = |record: u32| k_of[record as usize];
-    let is_content = |record, left| k(record) as usize <= left;
+    let is_content = |record, left| needed(k(record)) as usize <= left;
     present.leave_while(context, stage::LEAVE, k, is_content)
+}
+
+/// The strictest l of everyone, of any of the attributes.
+fn strictest_l(present: &Present<'_>, sensitive: &[SensitiveColumn<'_>]) -> u32 {
+    let records = present.records.iter();
+    let asked = records.flat_map(|&record| {
+        let l = &present.terms(record).l;
+        sensitive.iter().map(move |column| l[column.index.at()])
+    });
+    asked.max().unwrap_or(1)
 }
 
 fn k_by_record(present: &Present<'_>) -> Vec<u32> {

@@ -21,7 +21,7 @@ use super::frame::{Frame, Goal};
 use super::stage;
 
 /// A sensitive attribute with its blocks.
-type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
+pub(super) type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
 
 /// Publishes the blocks of each sensitive attribute.
 pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTable>, Lineage) {

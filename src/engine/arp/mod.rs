@@ -12,7 +12,10 @@
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
 //! | 3 | `search` | sub-blocks whose values occur with their records (*ours*) |
-//! | 4 | `listed` | the tables and their lineage |
+//! | 4 | `listed`, `groups`, `randomized` | the tables and their lineage |
+//!
+//! `ring` publishes the initial partition by rings (`ng`), `comparators` it
+//! and whole-table blocks as they are (`aip`, `anatomy`).
 //!
 //! Everything runs once for each sensitive attribute.
 
@@ -20,12 +23,15 @@ mod answer;
 mod comparators;
 mod describe;
 mod frame;
+mod groups;
 mod initial;
 mod job;
 mod leave;
 mod listed;
 mod params;
+mod randomized;
 mod refine;
+pub mod ring;
 mod search;
 
 pub use comparators::{aip, anatomy};
@@ -34,11 +40,13 @@ pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::microdata::Table;
-use crate::privacy::Requirements;
+use crate::privacy::{BlockForm, Requirements};
 use crate::release::Release;
 
+use frame::Frame;
 use initial::{Least, partition};
 use job::{Job, Made};
+use listed::Part;
 
 /// Random streams, one number a stage.
 mod stage {
@@ -52,6 +60,10 @@ mod stage {
     pub const SEARCH: u32 = 4;
     /// Numbers and order of what is published.
     pub const PUBLISH: u32 = 5;
+    /// Rings and their shifts.
+    pub const RING: u32 = 6;
+    /// Values that are kept or drawn.
+    pub const RANDOMIZE: u32 = 7;
 }
 
 /// Publishes a table by refined blocks of each sensitive attribute.
@@ -76,10 +88,11 @@ pub fn run(
         params.max_excluded,
         context,
     )?;
+    let form = job.form();
     job.run(|frame, goals| {
         let mut parts = Vec::new();
         for goal in goals {
-            let initial = partition(frame, &goal, params.partitioning, Least::None)?;
+            let initial = partition(frame, &goal, params.partitioning, Least::of(form))?;
             context.progress.report(3, job::STEPS, "refine", 0.0);
             let mut blocks = refine::refine(frame, &goal, &initial)?;
             if params.optimizes() {
@@ -88,6 +101,28 @@ pub fn run(
             parts.push((goal, blocks));
         }
         context.progress.report(4, job::STEPS, "publish", 0.0);
-        Ok(Made::Published(listed::publish(frame, &parts)))
+        Ok(publish(frame, form, parts))
     })
+}
+
+/// Publishes blocks in the form asked for. Forms whose rows show sensitive
+/// values have one attribute.
+fn publish(frame: &Frame<'_>, form: BlockForm, mut parts: Vec<Part<'_>>) -> Made {
+    match (form, parts.len()) {
+        (BlockForm::Generalized, 1) => {
+            let (goal, blocks) = parts.remove(0);
+            groups::publish(frame, &goal, blocks)
+        }
+        (
+            BlockForm::Randomized {
+                retention,
+                max_posterior,
+            },
+            1,
+        ) => {
+            let (goal, blocks) = parts.remove(0);
+            randomized::publish(frame, &goal, &blocks, (retention, max_posterior))
+        }
+        _ => Made::Published(listed::publish(frame, &parts)),
+    }
 }

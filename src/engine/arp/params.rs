@@ -20,6 +20,10 @@ use crate::privacy::{
     BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share,
 };
 
+/// Largest l for randomization: what the rows of a larger block tell is
+/// beyond the numbers it is computed in.
+const RANDOMIZED_L_MAX: u32 = 64;
+
 /// How the initial partition goes on where blocks had to be merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,13 +86,20 @@ impl Params {
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         check_max_excluded(self.max_excluded)?;
-        if self.publish != Publish::Anatomy {
-            return Err(invalid("publish", "this server publishes by anatomy alone"));
+        if self.publish == Publish::Slicing {
+            return Err(invalid(
+                "publish",
+                "this server does not publish blocks by slicing",
+            ));
         }
         let form = match (self.publish, self.retention) {
             (Publish::Anatomy, None) => BlockForm::Distinct,
             (Publish::Generalization, None) => BlockForm::Generalized,
             (Publish::Slicing, None) => BlockForm::Sliced,
+            (Publish::Randomization, _) if self.l.get() > RANDOMIZED_L_MAX => {
+                let reason = format!("is at most {RANDOMIZED_L_MAX} for randomization");
+                return Err(invalid("l", reason));
+            }
             (Publish::Randomization, Some(retention)) if retention < Share::ALL => {
                 BlockForm::Randomized {
                     retention,
@@ -171,9 +182,10 @@ fn policy(
 ) -> Result<Policy, EngineError> {
     refuse_semi_sensitive(schema)?;
     let sensitive = named(schema, names)?;
-    if !matches!(form, BlockForm::Distinct | BlockForm::Eligible) && sensitive.len() > 1 {
-        let reason = "name one attribute: rows that show a sensitive value can be in the blocks \
-                      of one attribute alone";
+    let is_listed = matches!(form, BlockForm::Distinct | BlockForm::Eligible);
+    if !is_listed && schema.protectable().len() > 1 {
+        let reason = "rows that show a sensitive value can be in the blocks of one attribute alone: \
+                      declare the others identifiers, which are not published";
         return Err(invalid("sensitive", reason));
     }
     let protectable = schema.protectable().into_iter().enumerate();

@@ -3,10 +3,12 @@
 //!
 //! Listed blocks: count / size of the record's block. Groups of exact values:
 //! the same over the rows of the group. Randomized values: the one shown. A
-//! ring: the rows of the group whose cells cover the record, evenly.
+//! ring: the rows of the group whose cells cover the record, evenly; of large
+//! groups a sample of the rows, which stand in random order.
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{Domain, RecordIndex, Role};
@@ -81,6 +83,9 @@ impl<'a> Candidates<'a> {
         own.map(|&(_, probability)| probability).sum()
     }
 }
+
+/// Rows of a ring's group that are looked at.
+const RING_ROWS_MAX: usize = 512;
 
 type Pools = (Vec<u32>, Vec<Vec<(u32, f64)>>);
 
@@ -168,9 +173,9 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
     for (row, &group) in numbers.iter().enumerate() {
         groups.entry(group).or_default().push(row);
     }
-    let rows = prepared.records.iter().zip(numbers);
-    let pools = rows.map(|(&record, group)| {
-        let rows = groups[group].iter();
+    let rows: Vec<(&RecordIndex, &u64)> = prepared.records.iter().zip(numbers).collect();
+    let pools = rows.into_par_iter().map(|(&record, group)| {
+        let rows = groups[group].iter().take(RING_ROWS_MAX);
         let rows = rows.filter(|&&row| covers(row, record));
         let codes: Vec<u32> = rows
             .filter_map(|&row| shown[attribute.published.codes[row] as usize])

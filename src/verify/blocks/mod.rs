@@ -11,7 +11,11 @@ mod contents;
 mod coverage;
 mod diversity;
 mod leakage;
+mod outcomes;
 mod posterior;
+mod randomized;
+mod ring;
+mod rows;
 mod view;
 
 use crate::microdata::RecordIndex;
@@ -35,6 +39,8 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
     match (evidence.manifest.engine.as_str(), form) {
         ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true)),
         ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),
+        ("arp", BlockForm::Generalized | BlockForm::Randomized { .. })
+        | ("ng", BlockForm::Ring) => Some(rows::verify(evidence, form)),
         _ => None,
     }
 }
@@ -109,11 +115,19 @@ fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
             .table
             .schema()
             .attribute(requirements.attribute(index));
-        checks.push(
-            Check::not_examined(Section::Guarantee, "l_diversity")
-                .about(&attribute.name)
-                .claiming(f64::from(floor(requirements, index))),
-        );
+        let (kind, claimed) = match requirements.policy().model {
+            Model::Blocks {
+                form: BlockForm::Randomized { max_posterior, .. },
+                ..
+            } => ("randomized_response", max_posterior.get()),
+            Model::Blocks {
+                form: BlockForm::Ring,
+                ..
+            } => ("ring_diversity", f64::from(floor(requirements, index))),
+            _ => ("l_diversity", f64::from(floor(requirements, index))),
+        };
+        let check = Check::not_examined(Section::Guarantee, kind);
+        checks.push(check.about(&attribute.name).claiming(claimed));
     }
     let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
     checks.push(leakage.about("*").claiming(1.0));

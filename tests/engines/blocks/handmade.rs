@@ -195,12 +195,12 @@ fn parameters_that_do_not_fit_are_refused_by_name() {
         (
             "arp",
             json!({"l": 2, "publish": "randomization"}),
-            "publish",
+            "retention",
         ),
         (
             "arp",
             json!({"l": 2, "publish": "randomization", "retention": 1.0}),
-            "publish",
+            "retention",
         ),
         ("aip", json!({"l": 2, "max_excluded": 1.5}), "max_excluded"),
         (
@@ -230,5 +230,86 @@ fn manifests_of_listed_blocks_say_that_identity_is_not_protected() {
             texts.iter().any(|text| text.starts_with("identity")),
             "{texts:?}"
         );
+    }
+}
+
+#[test]
+fn groups_have_as_many_records_as_their_members_ask_for() {
+    let rows: Vec<(&str, &str)> = (0..24)
+        .map(|at| (["A", "B", "C"][at / 8], ["x", "y", "z", "w"][at % 4]))
+        .collect();
+    let preferences =
+        tables::preferences(json!([{"subject": "p0", "max_reidentification": 0.125}]));
+    let parameters = json!({"l": 4, "publish": "generalization"});
+    let case = publish("arp", table(&rows), parameters, preferences).unwrap();
+    let verdict = case.verdict();
+    assert!(
+        verdict.holds(),
+        "{:#?}",
+        verdict.failed().collect::<Vec<_>>()
+    );
+    let sizes: Vec<usize> = case.groups().iter().map(Vec::len).collect();
+    let own = (0..case.rows())
+        .find(|&row| case.subjects()[row].at() == 0)
+        .unwrap();
+    let own = case
+        .groups()
+        .iter()
+        .find(|rows| rows.contains(&own))
+        .unwrap()
+        .len();
+    assert!(own >= 8 && sizes.iter().all(|&size| size >= 4), "{sizes:?}");
+}
+
+#[test]
+fn randomization_claims_what_all_rows_of_a_block_tell() {
+    let rows: Vec<(&str, &str)> = (0..40)
+        .map(|at| ("A", ["a", "b", "c", "d", "e"][at % 5]))
+        .collect();
+    let parameters = json!({"l": 5, "publish": "randomization", "retention": 0.3});
+    let case = publish("arp", table(&rows), parameters, vec![]).unwrap();
+    assert!(case.verdict().holds());
+    let claim = case.manifest.guarantees.first().unwrap();
+    let vizard::release::Guarantee::RandomizedResponse { max_posterior, .. } = claim else {
+        panic!("{claim:?}");
+    };
+    assert!((0.59..0.61).contains(max_posterior), "{max_posterior}");
+}
+
+#[test]
+fn a_ring_of_l_records_covers_all_of_them_in_every_row() {
+    let rows = [("A", "x"), ("B", "y"), ("C", "z")];
+    let case = publish("ng", table(&rows), json!({"l": 3}), vec![]).unwrap();
+    assert!(case.verdict().holds());
+    let cities = case.cells("microdata", "city");
+    assert!(cities.iter().all(|cell| *cell == cities[0]));
+    assert!(matches!(&cities[0], vizard::release::Cell::Set(all) if all.len() == 3));
+}
+
+#[test]
+fn a_ring_is_as_wide_as_the_strictest_k_asks() {
+    let rows: Vec<(&str, &str)> = (0..12)
+        .map(|at| ("A", ["x", "y", "z", "w"][at % 4]))
+        .collect();
+    let ask =
+        |share: f64| tables::preferences(json!([{"subject": "p0", "max_reidentification": share}]));
+    let case = publish("ng", table(&rows), json!({"l": 3}), ask(0.1)).unwrap();
+    assert!(case.verdict().holds());
+    assert_eq!(case.rows(), 12);
+    let answer = infeasible(publish("ng", table(&rows), json!({"l": 3}), ask(0.07)));
+    assert_eq!(answer.parameter, "max_excluded");
+}
+
+#[test]
+fn rows_that_show_values_take_tables_with_one_sensitive_attribute() {
+    let schema = json!({
+        "name": "t", "subject_key": "id", "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "drug", "role": "sensitive", "type": "categorical"},
+            {"name": "disease", "role": "sensitive", "type": "categorical"}]});
+    let table = tables::table(schema, &[], "id,drug,disease\np0,a,x\np1,b,y\n");
+    match publish("ng", table, json!({"l": 2, "sensitive": ["drug"]}), vec![]) {
+        Err(EngineError::InvalidParameter { parameter, .. }) => assert_eq!(parameter, "sensitive"),
+        other => panic!("{:?}", other.err()),
     }
 }

@@ -127,6 +127,16 @@ fn every_run_of_anatomy_ends_verified_or_infeasible_for_a_true_reason() {
 }
 
 #[test]
+fn every_run_of_ng_ends_verified_or_infeasible_for_a_true_reason() {
+    for_plans(150, |plan| ends_well("ng", plan));
+}
+
+#[test]
+fn one_thread_and_three_give_the_same_release_of_ng() {
+    for_plans(30, |plan| threads_do_not_matter("ng", plan));
+}
+
+#[test]
 fn one_thread_and_three_give_the_same_release_of_arp() {
     for_plans(60, |plan| threads_do_not_matter("arp", plan));
 }

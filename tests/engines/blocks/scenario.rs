@@ -36,7 +36,10 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    pub fn of(engine: &'static str, plan: Plan) -> Self {
+    pub fn of(engine: &'static str, mut plan: Plan) -> Self {
+        if engine == "ng" {
+            plan.sensitive = 1;
+        }
         let mut random = ChaCha12Rng::seed_from_u64(plan.seed);
         let keys: Vec<String> = (0..plan.records).map(|at| format!("S{at:04}")).collect();
         let mut attributes = vec![json!({"name": "id", "role": "identifier"})];
@@ -121,7 +124,7 @@ fn parameters(engine: &str, sensitive: usize, random: &mut ChaCha12Rng) -> Value
     if engine != "anatomy" {
         parameters["partitioning"] = json!(one_of(&["paper", "recursive", "recursive"], random));
     }
-    let mut rows_show_values = engine == "ng";
+    let mut rows_show_values = false;
     if engine == "arp" {
         let publish = one_of(FORMS, random);
         parameters["publish"] = json!(publish);
@@ -133,11 +136,18 @@ fn parameters(engine: &str, sensitive: usize, random: &mut ChaCha12Rng) -> Value
             parameters["optimize"] = json!(random.random_bool(0.5));
         }
     }
-    if sensitive > 1 && rows_show_values || random.random_bool(0.2) {
+    if sensitive > 1 && rows_show_values {
+        // Such rows can be in the blocks of one attribute alone.
+        parameters["publish"] = json!("anatomy");
+        if let Some(fields) = parameters.as_object_mut() {
+            fields.remove("retention");
+        }
+    }
+    if random.random_bool(0.2) {
         parameters["sensitive"] = json!(["s0"]);
     }
     parameters
 }
 
 /// Ways of publishing.
-const FORMS: &[&str] = &["anatomy"];
+const FORMS: &[&str] = &["anatomy", "generalization", "randomization"];

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::rand_core::SeedableRng;
-use serde_json::json;
+use serde_json::{Value, json};
 use vizard::catalog::Engine;
 use vizard::engine::RunContext;
 use vizard::microdata::{ChunkColumn, HierarchySet, Preference, Schema, Table, TextColumn};
@@ -19,9 +19,9 @@ const DISEASES: &str = "flu;respiratory;any\nasthma;respiratory;any\npneumonia;r
 /// The job's l.
 pub const JOB_L: u32 = 3;
 
-/// 181 patients of twelve kinds (city and sex and age), one of whom asks to be
-/// left out.
-fn table(random: &mut Random) -> Table {
+/// 181 patients of twelve kinds (city and age), one of whom asks to be left
+/// out; `salary` is the role of the salary.
+fn table(salary: &str, random: &mut Random) -> Table {
     const RECORDS: usize = 181;
     let schema = json!({
     "name": "hospital", "subject_key": "patient", "attributes": [
@@ -29,7 +29,7 @@ fn table(random: &mut Random) -> Table {
         {"name": "age", "role": "quasi_identifier", "type": "integer"},
         {"name": "city", "role": "quasi_identifier", "type": "categorical"},
         {"name": "ward", "role": "insensitive", "type": "categorical"},
-        {"name": "salary", "role": "sensitive", "type": "integer"},
+        {"name": "salary", "role": salary, "type": "integer"},
         {"name": "disease", "role": "sensitive", "type": "categorical", "hierarchy": "diseases"}
     ]});
     let schema: Schema = serde_json::from_value(schema).expect("the schema is sound");
@@ -76,8 +76,26 @@ pub fn preferences() -> Vec<Preference> {
 
 /// A release of the hospital.
 pub fn release(seed: u64, engine: &str, sensitive: &[&str]) -> Case {
-    let table = table(&mut Random::seed_from_u64(seed));
-    let parameters = json!({"l": JOB_L, "sensitive": sensitive});
+    let table = table("sensitive", &mut Random::seed_from_u64(seed));
+    publish(
+        seed,
+        engine,
+        table,
+        json!({"l": JOB_L, "sensitive": sensitive}),
+    )
+}
+
+/// A release of the hospital, whose salaries are insensitive, with rows that
+/// show a disease.
+pub fn release_of_rows(seed: u64, engine: &str, mut parameters: Value) -> Case {
+    let table = table("insensitive", &mut Random::seed_from_u64(seed));
+    if parameters["l"].is_null() {
+        parameters["l"] = json!(JOB_L);
+    }
+    publish(seed, engine, table, parameters)
+}
+
+fn publish(seed: u64, engine: &str, table: Table, parameters: Value) -> Case {
     let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
     let policy = parsed.policy(table.schema()).expect("they fit");
     let requirements = Requirements::new(&table, policy, &preferences());

@@ -1,0 +1,87 @@
+//! Randomization: exact non-sensitive values beside sensitive values that
+//! were kept with probability p, else drawn evenly from the values of their
+//! block.
+//!
+//! What that tells depends on the whole block: other rows that show other
+//! values make it likelier that a row shows its own. The claim is the bound
+//! over every outcome ([`Share::posterior_of_kept`]). A subject whose own l
+//! asks for less takes part all the same: in the blocks of everyone who shows
+//! their quasi-identifiers *every* value is drawn, none kept on purpose
+//! (*ours*), so that each of a block's values is as likely as any other. The
+//! same goes for blocks so large that keeping would tell more than is claimed.
+
+use rand::RngExt;
+
+use crate::engine::kernel::cells::value_cell;
+use crate::engine::kernel::microdata_table::{Look, OwnCells, of_looks};
+use crate::privacy::Share;
+use crate::release::Content;
+
+use super::frame::{Frame, Goal};
+use super::job::Made;
+use super::stage;
+
+/// Publishes blocks of distinct values as rows of the table `microdata`.
+pub(super) fn publish(
+    frame: &Frame<'_>,
+    goal: &Goal<'_>,
+    blocks: &[Vec<u32>],
+    (retention, max_posterior): (Share, Share),
+) -> Made {
+    let records = &frame.present.records;
+    let column = goal.column.column;
+    let code = |row: u32| column.codes[records[row as usize] as usize];
+    let own = own_of_vector(frame, goal);
+    let mut of_record = vec![0_u32; frame.present.table.records()];
+    for (at, block) in (0..).zip(blocks) {
+        let mut random = frame.context.stream(stage::RANDOMIZE, at);
+        let mut vectors = block.iter().map(|&row| frame.vector_of[row as usize]);
+        let keeps = retention.posterior_in_block(block.len() as u32) <= max_posterior
+            && vectors.all(|vector| max_posterior.allows_times(own[vector as usize]));
+        for &row in block {
+            let is_kept =
+                keeps && random.random_range(0..Share::WHOLE_PARTS as u32) < retention.parts();
+            let from = match is_kept {
+                true => row,
+                false => block[random.random_range(0..block.len())],
+            };
+            of_record[records[row as usize] as usize] = code(from);
+        }
+    }
+    let cells = OwnCells {
+        attribute: goal.column.attribute,
+        content: Content::Exact,
+        of_record,
+        cells: (0..column.domain.len() as u32)
+            .map(|code| value_cell(&column.domain, code))
+            .collect(),
+    };
+    let groups: Vec<Vec<u32>> = blocks
+        .iter()
+        .map(|block| block.iter().map(|&row| records[row as usize]).collect())
+        .collect();
+    let looks = (0..).zip(&groups).flat_map(|(group, members)| {
+        let rows = members.chunks(1);
+        rows.map(move |record| Look {
+            group,
+            records: record,
+            covers: record,
+        })
+    });
+    let looks: Vec<Look<'_>> = looks.collect();
+    let random = (frame.context, stage::PUBLISH);
+    let (table, lineage) = of_looks(frame.present, &looks, &[cells], random);
+    Made::Published((vec![table], lineage))
+}
+
+/// The strictest own l of each vector: rows with one vector are one to an
+/// adversary, who averages over their blocks.
+fn own_of_vector(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u32> {
+    let mut strictest = vec![1; frame.vectors];
+    for (&record, &vector) in frame.present.records.iter().zip(&frame.vector_of) {
+        let own = frame.present.terms(record).own.l[goal.column.index.at()];
+        let strictest = &mut strictest[vector as usize];
+        *strictest = own.max(*strictest);
+    }
+    strictest
+}

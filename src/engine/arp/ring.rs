@@ -1,0 +1,185 @@
+//! Ring generalization (`ng`): a row for each record of a block, whose
+//! quasi-identifiers cover a window of the ring that the block's records
+//! stand in.
+//!
+//! The ring has distinct sensitive values among any L adjacent records, L the
+//! strictest of the block. Row j covers the records j to j + w − 1; w is L, or
+//! the least multiple of L that is at least K. Its sensitive value is that of
+//! record j + h, with *one* random h of 0 to w − 1 for the block (*ours*: the
+//! original publishes the value of record j, and who knows that reads off
+//! everyone's).
+//!
+//! So a record is covered by w rows, and the one with its own value is any of
+//! them with equal chance, provided that nothing tells h: the values in order
+//! of the ring are a rotation of the same cyclic pattern for every h. The
+//! pattern is therefore made from the counts of the values alone, and who
+//! stands where among those of a value is drawn at random, not by nearness
+//! (*ours*; the search for near neighbours would tell). A window of w records
+//! has no value more than w/L times, so P(s) ≤ 1/L.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha12Rng;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::kernel::microdata_table::{Look, of_looks};
+use crate::microdata::{Schema, Table};
+use crate::privacy::{BlockForm, Policy, Requirements};
+use crate::release::Release;
+
+use super::frame::{Frame, Goal};
+use super::initial::{Least, partition, window};
+use super::job::{Job, Made};
+use super::params::InitialParams;
+use super::stage;
+
+/// The floors that these parameters set for a schema.
+pub fn policy(params: &InitialParams, schema: &Schema) -> Result<Policy, EngineError> {
+    params.policy(schema, BlockForm::Ring)
+}
+
+/// Publishes the initial partition of the sensitive attribute by rings.
+///
+/// Errors as of [`run`](super::run).
+pub fn run(
+    table: &Table,
+    requirements: &Requirements,
+    params: &InitialParams,
+    context: &RunContext<'_>,
+) -> Result<Release, EngineError> {
+    policy(params, table.schema())?;
+    let job = Job::new(
+        (table, requirements),
+        params.l,
+        params.max_excluded,
+        context,
+    )?;
+    job.run(|frame, goals| {
+        let mut rings = Vec::new();
+        for goal in &goals {
+            let blocks = partition(frame, goal, params.partitioning, Least::Window)?;
+            rings = (0..)
+                .zip(&blocks)
+                .map(|(at, block)| ring(frame, goal, (at, block)))
+                .collect();
+        }
+        Ok(publish(frame, &rings))
+    })
+}
+
+/// The records of a block in a ring.
+struct Ring {
+    /// Records in order, the first w of them once more at the end.
+    records: Vec<u32>,
+    /// Records of the block.
+    size: usize,
+    window: usize,
+    shift: usize,
+}
+
+fn ring(frame: &Frame<'_>, goal: &Goal<'_>, (at, block): (u64, &Vec<u32>)) -> Ring {
+    let mut random = frame.context.stream(stage::RING, at);
+    let l = goal.need_of(block);
+    let window = window(l, goal.k_of(block)) as usize;
+    let rows = order(&goal.codes, block, l as usize, &mut random);
+    let mut records: Vec<u32> = rows
+        .into_iter()
+        .map(|row| frame.present.records[row as usize])
+        .collect();
+    for at in 0..window {
+        records.push(records[at]);
+    }
+    Ring {
+        records,
+        size: block.len(),
+        window,
+        shift: random.random_range(0..window),
+    }
+}
+
+/// The rows of an eligible block (`codes` are the values of all rows) in a ring: any `l` adjacent ones have
+/// different values.
+///
+/// With q = ⌊size / l⌋ rounds, the records sorted by value, most frequent
+/// value first, are dealt out round by round. A value has at most q records,
+/// so it is in a round at most once, at the same place in neighbouring rounds
+/// or, past the last round, one place later in the first: never less than a
+/// round, l records, apart.
+fn order(codes: &[u32], block: &[u32], l: usize, random: &mut ChaCha12Rng) -> Vec<u32> {
+    let mut rows = block.to_vec();
+    rows.shuffle(random);
+    rows.sort_by_key(|&row| codes[row as usize]);
+    let runs = rows.chunk_by(|&a, &b| codes[a as usize] == codes[b as usize]);
+    let mut runs: Vec<&[u32]> = runs.collect();
+    runs.shuffle(random);
+    runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+    let sorted: Vec<u32> = runs.concat();
+    let rounds = (block.len() / l.max(1)).max(1);
+    let dealt = (0..rounds).flat_map(|round| sorted.iter().skip(round).step_by(rounds));
+    dealt.copied().collect()
+}
+
+fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
+    let mut looks = Vec::with_capacity(frame.rows());
+    for (group, ring) in (0..).zip(rings) {
+        for row in 0..ring.size {
+            let owner = (row + ring.shift) % ring.size;
+            looks.push(Look {
+                group,
+                records: &ring.records[owner..=owner],
+                covers: &ring.records[row..row + ring.window],
+            });
+        }
+    }
+    let random = (frame.context, stage::PUBLISH);
+    let (table, lineage) = of_looks(frame.present, &looks, &[], random);
+    Made::Published((vec![table], lineage))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::rand_core::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn any_l_adjacent_records_of_a_ring_have_different_values() {
+        let mut random = ChaCha12Rng::seed_from_u64(1);
+        let mut tested = 0;
+        for _ in 0..3_000 {
+            let (size, values) = (random.random_range(1..60), random.random_range(1..12_u32));
+            let codes: Vec<u32> = (0..size)
+                .map(|_| {
+                    random
+                        .random_range(0..values)
+                        .min(random.random_range(0..values))
+                })
+                .collect();
+            let most = (0..values).map(|value| codes.iter().filter(|&&code| code == value).count());
+            let l = size / most.max().unwrap_or(1);
+            let block: Vec<u32> = (0..size as u32).collect();
+            let ring = order(&codes, &block, l, &mut random);
+            let mut sorted = ring.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, block);
+            for start in 0..size {
+                let window = (0..l).map(|at| codes[ring[(start + at) % size] as usize]);
+                let mut window: Vec<u32> = window.collect();
+                window.sort_unstable();
+                window.dedup();
+                assert_eq!(window.len(), l, "{codes:?}");
+            }
+            tested += usize::from(l > 1);
+        }
+        assert!(tested > 1_000, "{tested} tested");
+    }
+
+    #[test]
+    fn a_window_is_a_multiple_of_l_that_is_at_least_k() {
+        assert_eq!(
+            [window(5, 1), window(5, 5), window(5, 6), window(3, 20)],
+            [5, 5, 10, 21]
+        );
+    }
+}

@@ -1,0 +1,246 @@
+//! The rules of randomization: exact quasi-identifiers beside sensitive values
+//! that were kept or drawn from the values of the group.
+//!
+//! - `values_of_their_group`: a row shows a value that some record of its
+//!   group has; no two records of a group have the same, and there are at
+//!   least L of them.
+//! - `randomized_response`: the largest probability of a value of one record,
+//!   given all rows of its group and its values (`outcomes`), at most what is
+//!   claimed. Groups with a row whose quasi-identifiers somebody shows who
+//!   asks for less keep nothing: there every value is as likely as any other,
+//!   and so it is in every group that such a row is in.
+//! - `kept_as_claimed`: rows that show their own record's value are as many as
+//!   the retention makes them, within four standard deviations; apart for the
+//!   groups that keep nothing.
+//! - `max_leakage`: each subject's own l against the probability in their
+//!   group, and their own k against rows with the same quasi-identifiers.
+
+use crate::privacy::{BlockForm, ProtectedIndex, Share};
+
+use super::super::leakage::{Ratio, Worst};
+use super::super::row_order::ROWS_MIN;
+use super::super::verdict::{Check, Failures, Place, Section};
+use super::super::view::{AttributeView, View};
+use super::floor;
+use super::outcomes::largest_posterior;
+use super::rows::{Ways, cover};
+
+/// Adds the checks of randomization.
+pub(super) fn verify(
+    view: &View,
+    ways: &Ways,
+    form: BlockForm,
+    (worst, checks): (&mut Worst, &mut Vec<Check>),
+) {
+    let BlockForm::Randomized {
+        retention,
+        max_posterior,
+    } = form
+    else {
+        return;
+    };
+    checks.extend(cover(view, true));
+    identity(view, ways, worst);
+    for (index, attribute) in view.protected() {
+        let reading = Reading {
+            view,
+            ways,
+            index,
+            attribute,
+            retention,
+            max_posterior,
+            own_of_look: own_of_look(view, ways, index),
+        };
+        checks.push(reading.values());
+        checks.extend(reading.kept());
+        checks.push(reading.response(worst));
+    }
+}
+
+/// How many rows show each subject's quasi-identifiers, against their own k.
+fn identity(view: &View, ways: &Ways, worst: &mut Worst) {
+    for row in 0..view.rows() {
+        if let Some(terms) = view.terms(row) {
+            worst.take(Ratio {
+                attained: u128::from(terms.k),
+                accepted: u128::from(ways.looks.sizes[ways.looks.class_of_row[row] as usize]),
+                place: Place::Row(row as u64 + 1),
+            });
+        }
+    }
+}
+
+/// The strictest own l of everyone who shows the same quasi-identifiers.
+fn own_of_look(view: &View, ways: &Ways, index: ProtectedIndex) -> Vec<u32> {
+    let mut strictest = vec![1; ways.looks.len()];
+    for (row, &look) in ways.looks.class_of_row.iter().enumerate() {
+        if let Some(terms) = view.terms(row) {
+            let strictest = &mut strictest[look as usize];
+            *strictest = terms.own.l[index.at()].max(*strictest);
+        }
+    }
+    strictest
+}
+
+struct Reading<'a> {
+    view: &'a View<'a>,
+    ways: &'a Ways,
+    index: ProtectedIndex,
+    attribute: &'a AttributeView<'a>,
+    retention: Share,
+    max_posterior: Share,
+    own_of_look: Vec<u32>,
+}
+
+impl Reading<'_> {
+    /// Source values of a group's records, ascending, and what its rows show.
+    fn group(&self, group: usize) -> (Vec<u32>, Vec<Option<u32>>) {
+        let rows = self.ways.groups.rows(group).iter();
+        let source = rows.clone();
+        let source = source.filter_map(|&row| self.view.source(self.attribute, row as usize));
+        let mut source: Vec<u32> = source.collect();
+        source.sort_unstable();
+        let shown = rows.map(|&row| self.attribute.cells.meaning(row as usize).single());
+        (source, shown.collect())
+    }
+
+    /// The l that a row's subject, or anyone who looks like them, asks for.
+    fn own(&self, row: u32) -> u32 {
+        self.own_of_look[self.ways.looks.class_of_row[row as usize] as usize]
+    }
+
+    /// Whether values of a group may be kept.
+    fn keeps(&self, group: usize) -> bool {
+        let rows = self.ways.groups.rows(group);
+        let in_block = self.retention.posterior_in_block(rows.len() as u32);
+        let mut rows = rows.iter();
+        in_block <= self.max_posterior
+            && rows.all(|&row| self.max_posterior.allows_times(self.own(row)))
+    }
+
+    fn values(&self) -> Check {
+        let mut failures = Failures::none();
+        for group in 0..self.ways.groups.len() {
+            let rows = self.ways.groups.rows(group);
+            let number = self.ways.groups.group_number(self.view.group, group);
+            let (source, shown) = self.group(group);
+            for (row, shown) in rows.iter().zip(shown) {
+                let is_known = shown.is_some_and(|code| source.binary_search(&code).is_ok());
+                if !is_known {
+                    failures.add_at(self.attribute.name, Place::Row(u64::from(*row) + 1));
+                }
+            }
+            let asked = rows.iter();
+            let asked =
+                asked.filter_map(|&row| Some(self.view.terms(row as usize)?.l[self.index.at()]));
+            let floor = floor(self.view.requirements, self.index);
+            let demanded = asked.max().unwrap_or(floor).max(floor);
+            let is_repeated = source.windows(2).any(|pair| pair[0] == pair[1]);
+            if is_repeated || source.len() < demanded as usize {
+                failures.add_at(self.attribute.name, Place::Group(number));
+            }
+        }
+        Check::structure("values_of_their_group", &failures)
+    }
+
+    /// The largest probability, group by group.
+    fn response(&self, worst: &mut Worst) -> Check {
+        let (mut largest, mut beyond): (Option<(f64, u64)>, u64) = (None, 0);
+        for group in 0..self.ways.groups.len() {
+            let number = self.ways.groups.group_number(self.view.group, group);
+            let (source, shown) = self.group(group);
+            let counts = source.iter().map(|&code| {
+                let rows = shown.iter().filter(|&&shown| shown == Some(code));
+                rows.count() as u64
+            });
+            let counts: Vec<u64> = counts.collect();
+            let keeps = self.keeps(group);
+            let posterior = match keeps {
+                true => largest_posterior(&counts, self.retention.get()),
+                false => 1.0 / counts.len().max(1) as f64,
+            };
+            // A hair of slack for sums of fractions; the claim was rounded up.
+            let is_beyond = posterior > self.max_posterior.get() + 1e-9;
+            beyond += u64::from(is_beyond);
+            if largest.is_none_or(|(known, _)| posterior > known) {
+                largest = Some((posterior, number));
+            }
+            for &row in self.ways.groups.rows(group) {
+                worst.take(ratio(
+                    posterior,
+                    self.own(row),
+                    (counts.len(), keeps),
+                    number,
+                ));
+            }
+        }
+        Check::new(Section::Guarantee, "randomized_response")
+            .about(self.attribute.name)
+            .claiming(self.max_posterior.get())
+            .attaining(
+                largest.map(|(posterior, _)| posterior),
+                largest.map(|(_, number)| Place::Group(number)),
+            )
+            .holding(beyond == 0)
+            .with_figure("groups_beyond", beyond as f64)
+            .with_figure("retention", self.retention.get())
+            .noting("largest probability of a value of one record, given all rows of its group")
+    }
+
+    /// Rows that show their own value, in groups that keep and in those that
+    /// do not.
+    fn kept(&self) -> [Check; 2] {
+        let tally = |wanted: bool| {
+            let (mut expected, mut variance, mut own, mut rows) = (0.0, 0.0, 0_u64, 0_usize);
+            for group in (0..self.ways.groups.len()).filter(|&group| self.keeps(group) == wanted) {
+                let members = self.ways.groups.rows(group);
+                let kept = if wanted { self.retention.get() } else { 0.0 };
+                let chance = kept + (1.0 - kept) / members.len().max(1) as f64;
+                for &row in members {
+                    let source = self.view.source(self.attribute, row as usize);
+                    let shown = self.attribute.cells.meaning(row as usize).single();
+                    own += u64::from(source.is_some() && source == shown);
+                    rows += 1;
+                    expected += chance;
+                    variance += chance * (1.0 - chance);
+                }
+            }
+            (expected, variance, own, rows)
+        };
+        [(true, "kept_as_claimed"), (false, "nothing_kept_where_asked")].map(|(wanted, kind)| {
+            let (expected, variance, own, rows): (f64, f64, u64, usize) = tally(wanted);
+            let check = Check::new(Section::Structure, kind).about(self.attribute.name);
+            if rows < ROWS_MIN || variance <= 0.0 {
+                return check.noting("not tested: fewer than 30 rows");
+            }
+            let deviations = (own as f64 - expected).abs() / variance.sqrt();
+            check
+                .claiming(BOUND)
+                .attaining(Some(deviations), None)
+                .holding(deviations < BOUND)
+                .with_figure("rows", rows as f64)
+                .noting("standard deviations between rows that show their own value and their expected number")
+        })
+    }
+}
+
+/// Standard deviations: beyond it once in 100,000 releases for each of two.
+const BOUND: f64 = 4.5;
+
+/// The ratio of a posterior to what a subject accepts; exact where nothing is
+/// kept.
+fn ratio(posterior: f64, own: u32, (size, keeps): (usize, bool), number: u64) -> Ratio {
+    let place = Place::Group(number);
+    match keeps {
+        true => Ratio {
+            attained: (posterior * f64::from(own) * 1e9).round() as u128,
+            accepted: 1_000_000_000,
+            place,
+        },
+        false => Ratio {
+            attained: u128::from(own),
+            accepted: size as u128,
+            place,
+        },
+    }
+}
