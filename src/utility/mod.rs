@@ -13,7 +13,7 @@
 //! Counts that come from preferences are rounded to tens (data.md).
 //! Everything is computed on codes, per attribute in one pass over rows.
 
-use crate::privacy::Model;
+use crate::privacy::{BlockForm, Model};
 
 pub mod blocks;
 mod bucket_range;
@@ -55,8 +55,12 @@ pub use scale::Scale;
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     match &evidence.requirements.policy().model {
         Model::Bucketized | Model::Generalized | Model::Personalized { .. } => of_records(evidence),
+        Model::Sliced(_)
+        | Model::Blocks {
+            form: BlockForm::Sliced,
+            ..
+        } => sliced::measure(evidence),
         Model::Blocks { .. } => blocks::measure(evidence),
-        Model::Sliced(_) => sliced::measure(evidence),
         Model::Fingerprints { .. } | Model::Itemsets { .. } => persons::measure(evidence),
     }
 }

@@ -68,7 +68,11 @@ pub(super) fn not_protected(form: BlockForm) -> Vec<String> {
             "whoever takes every row of a group that covers a person for equally likely theirs may \
              give one value more than 1 in l: which rows were made to cover them is not published",
         ],
-        BlockForm::Generalized | BlockForm::Sliced => &[],
+        BlockForm::Generalized => &[],
+        BlockForm::Sliced => &[
+            "identity: values stand as they are, so a rare combination in one column is recognized; \
+             it tells nothing of sensitive values",
+        ],
     };
     let common = [
         "adversaries who know sensitive values of other people in a block",
@@ -115,7 +119,7 @@ impl Params {
                 "partitioning": partitioning_schema(),
                 "publish": {
                     "type": "string", "default": "anatomy",
-                    "enum": ["anatomy", "generalization", "randomization"],
+                    "enum": ["anatomy", "generalization", "slicing", "randomization"],
                     "description": "How blocks are published."
                 },
                 "retention": {

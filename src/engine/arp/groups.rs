@@ -82,7 +82,8 @@ fn is_group(goal: &Goal<'_>, rows: &[u32]) -> bool {
     is_eligible(most(goal, rows), rows.len() as u64, goal.need_of(rows))
 }
 
-fn most(goal: &Goal<'_>, rows: &[u32]) -> u64 {
+/// How often the most frequent value of these rows occurs.
+pub(super) fn most(goal: &Goal<'_>, rows: &[u32]) -> u64 {
     let mut codes: Vec<u32> = rows.iter().map(|&row| goal.codes[row as usize]).collect();
     codes.sort_unstable();
     let runs = codes.chunk_by(|a, b| a == b);

@@ -12,7 +12,7 @@
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
 //! | 3 | `search` | sub-blocks whose values occur with their records (*ours*) |
-//! | 4 | `listed`, `groups`, `randomized` | the tables and their lineage |
+//! | 4 | `listed`, `groups`, `randomized`, `sliced` | the tables and their lineage |
 //!
 //! `ring` publishes the initial partition by rings (`ng`), `comparators` it
 //! and whole-table blocks as they are (`aip`, `anatomy`).
@@ -33,6 +33,7 @@ mod randomized;
 mod refine;
 pub mod ring;
 mod search;
+mod sliced;
 
 pub use comparators::{aip, anatomy};
 pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish};
@@ -122,6 +123,10 @@ fn publish(frame: &Frame<'_>, form: BlockForm, mut parts: Vec<Part<'_>>) -> Made
         ) => {
             let (goal, blocks) = parts.remove(0);
             randomized::publish(frame, &goal, &blocks, (retention, max_posterior))
+        }
+        (BlockForm::Sliced, 1) => {
+            let (goal, blocks) = parts.remove(0);
+            sliced::publish(frame, &goal, blocks)
         }
         _ => Made::Published(listed::publish(frame, &parts)),
     }

@@ -86,12 +86,6 @@ impl Params {
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         check_max_excluded(self.max_excluded)?;
-        if self.publish == Publish::Slicing {
-            return Err(invalid(
-                "publish",
-                "this server does not publish blocks by slicing",
-            ));
-        }
         let form = match (self.publish, self.retention) {
             (Publish::Anatomy, None) => BlockForm::Distinct,
             (Publish::Generalization, None) => BlockForm::Generalized,

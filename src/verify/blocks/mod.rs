@@ -19,7 +19,7 @@ mod rows;
 mod view;
 
 use crate::microdata::RecordIndex;
-use crate::privacy::{BlockForm, Model, ProtectedIndex, Protection, Requirements};
+use crate::privacy::{BlockForm, ColumnRule, SliceVariant, Slicing, Model, ProtectedIndex, Protection, Requirements};
 
 use self::view::QuasiView;
 use super::claims::claims_match_policy;
@@ -28,6 +28,7 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::leakage::Worst;
 use super::shape::{self, QUASI};
+use super::sliced::verify_sliced;
 use super::verdict::{Check, Section, Verdict};
 
 /// Verifies a release of blocks; `None` if the manifest's engine does not
@@ -41,6 +42,15 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
         ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),
         ("arp", BlockForm::Generalized | BlockForm::Randomized { .. })
         | ("ng", BlockForm::Ring) => Some(rows::verify(evidence, form)),
+        ("arp", BlockForm::Sliced) => {
+            let found = Slicing {
+                variant: SliceVariant::Slicing,
+                columns: ColumnRule::Found { clusters: 1 },
+                generalize: Vec::new(),
+                drop: Vec::new(),
+            };
+            Some(verify_sliced(evidence, &found))
+        }
         _ => None,
     }
 }

@@ -150,4 +150,4 @@ fn parameters(engine: &str, sensitive: usize, random: &mut ChaCha12Rng) -> Value
 }
 
 /// Ways of publishing.
-const FORMS: &[&str] = &["anatomy", "generalization", "randomization"];
+const FORMS: &[&str] = &["anatomy", "generalization", "slicing", "randomization"];
