@@ -1,7 +1,7 @@
 //! What measures look at, joined once for all of them.
 
 use crate::microdata::{AttributeIndex, CodedColumn, Domain, RecordIndex, Role, Table};
-use crate::privacy::Requirements;
+use crate::privacy::{Model, Requirements};
 use crate::release::{
     Content, JoinError, JoinedAttribute, JoinedTable, Lineage, Manifest, PublishedTable, Signatures,
 };
@@ -106,13 +106,16 @@ impl<'a> Prepared<'a> {
                 "lineage names a subject that is not there",
             ));
         }
-        // A sensitive value is no part of a look, also where it is generalized.
+        // A sensitive value is no part of a look, also where it is generalized;
+        // that it is in a bucket, or masked, is.
+        let is_bucketized = evidence.requirements.policy().model == Model::Bucketized;
         let schema = table.schema();
         let is_known = |attribute: &JoinedAttribute<'_>| {
             let role = schema
                 .find(attribute.name)
                 .map(|index| schema.attribute(index).role);
-            attribute.content == Content::Generalized && role != Some(Role::Sensitive)
+            attribute.content == Content::Generalized
+                && (is_bucketized || role != Some(Role::Sensitive))
         };
         Ok(Self {
             evidence: *evidence,

@@ -19,7 +19,9 @@ mod rows;
 mod view;
 
 use crate::microdata::RecordIndex;
-use crate::privacy::{BlockForm, ColumnRule, SliceVariant, Slicing, Model, ProtectedIndex, Protection, Requirements};
+use crate::privacy::{
+    BlockForm, ColumnRule, Model, ProtectedIndex, Protection, Requirements, SliceVariant, Slicing,
+};
 
 use self::view::QuasiView;
 use super::claims::claims_match_policy;
