@@ -1,5 +1,5 @@
 //! Refined blocks as buckets in which columns of attributes are permuted:
-//! tables `sliced` and `columns` ([ARP] section on slicing, after [Slicing]).
+//! tables `sliced` and `columns` (`[ARP]`, section on slicing, after `[Slicing]`).
 //!
 //! Quasi-identifiers that tell of each other (φ²) form columns, two to a
 //! column on average; the sensitive attribute has a column of its own. So a

@@ -5,7 +5,7 @@
 //! attributes are independent, 1 where one decides the other. r and c count
 //! the values that occur. Numbers and dates are cut into at most
 //! [`INTERVALS_MAX`] intervals of nearly equal frequency first, for φ² only
-//! ([Slicing] section 4.1, which [ARP] Alg. 1 takes over).
+//! (`[Slicing]` section 4.1, which `[ARP]` Alg. 1 takes over).
 //!
 //! The sum is taken in the order of codes, so that equal tables give equal
 //! bits whatever the threads.

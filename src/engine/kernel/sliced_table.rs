@@ -1,5 +1,5 @@
 //! The tables `sliced` and `columns` of an engine that permutes the values of
-//! columns inside buckets ([Slicing]).
+//! columns inside buckets (`[Slicing]`).
 //!
 //! `sliced` has one row a record: `bucket`, the attributes that are
 //! generalized over a bucket, then the attributes of each column, exact, one

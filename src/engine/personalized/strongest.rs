@@ -1,7 +1,7 @@
 //! Turns a refusal into an answer: which condition failed, and the strongest
 //! parameters that would hold, tried rather than estimated.
 //!
-//! What is named was run through [`settle`](super::settle) and was not refused
+//! What is named was run through [`settle`](super::settle()) and was not refused
 //! for the same reason.
 
 use crate::engine::context::RunContext;

@@ -1,7 +1,7 @@
 //! GLP: how much probability a release puts on values that a record's
 //! non-sensitive values never occur with.
 //!
-//! GLP = (1/n) Σ_t Σ_{s ∈ S − S_t} Pr(t*[SA] = s), S_t the sensitive values
+//! GLP = (1/n) Σ_t Σ_{s ∈ S − S_t} `Pr(t*[SA] = s)`, S_t the sensitive values
 //! that occur with t's quasi-identifiers in the original. With blocks of at
 //! least l values of equal share a record loses at least (l − |S_t|)/l, which
 //! summed up is the floor.

@@ -1,8 +1,8 @@
 //! Leakage of a sliced release: p(t, s_t), the probability that an adversary
 //! who knows all quasi-identifiers gives a subject's own sensitive value.
 //!
-//! Σ_B p(t, B) · D(t, B)[s_t] over the buckets that the subject matches, p by
-//! matching degree ([Slicing] section 3.2). Where two columns show the
+//! `Σ_B p(t, B) · D(t, B)[s_t]` over the buckets that the subject matches, p by
+//! matching degree (`[Slicing]` section 3.2). Where two columns show the
 //! attribute, D is that of the expected records of their join. A subject's
 //! limit is 1/l, or the largest share, of their requirements. Which buckets a
 //! generalized cell rules out is not looked at: that only adds buckets.

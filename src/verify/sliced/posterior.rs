@@ -1,7 +1,7 @@
 //! p(t, s): what an adversary who knows all quasi-identifiers of a subject t
-//! gives each sensitive value s ([Slicing] section 3.2).
+//! gives each sensitive value s (`[Slicing]` section 3.2).
 //!
-//! p(t, s) = Σ_B p(t, B) · D(t, B)[s], over the buckets that t matches: every
+//! `p(t, s) = Σ_B p(t, B) · D(t, B)[s]`, over the buckets that t matches: every
 //! combination that t has in a column occurs in the bucket, and every
 //! generalized cell covers t's value. The paper weighs a bucket by its matching
 //! degree Π_columns (share of the bucket's rows with t's combination); one who

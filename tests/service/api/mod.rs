@@ -2,6 +2,7 @@
 
 mod access;
 mod datasets;
+mod engines;
 mod first_key;
 mod hierarchies;
 mod job_events;
