@@ -143,13 +143,9 @@ pub fn failed(case: &Case) -> Vec<&'static str> {
 
 #[test]
 fn the_releases_that_are_broken_below_are_valid() {
-    for case in bases() {
-        let verdict = case.verdict();
-        assert!(
-            verdict.holds(),
-            "{:#?}",
-            verdict.failed().collect::<Vec<_>>()
-        );
+    let bases = bases();
+    all_hold(&bases);
+    for case in bases {
         let masked = case
             .cells("microdata", "age")
             .contains(&vizard::release::Cell::Masked);
@@ -163,10 +159,29 @@ fn the_releases_that_are_broken_below_are_valid() {
 
 #[test]
 fn every_corruption_is_named_by_the_check_it_breaks() {
-    let bases = bases();
+    all_are_named(&all(), &bases(), Least { kinds: 1, all: 200 });
+}
+
+#[test]
+fn every_guarantee_and_structural_check_is_broken_by_some_corruption() {
+    every_check_is_broken(&all(), &[release(0, "row")]);
+}
+
+/// Fewest kinds of corruptions, and corruptions, that releases must have had
+/// a place for.
+#[derive(Clone, Copy, Debug)]
+pub struct Least {
+    pub kinds: usize,
+    pub all: usize,
+}
+
+/// Breaks each release with four seeds in every way that it has a place for;
+/// each corruption must be applied somewhere, and named wherever it is.
+pub fn all_are_named(corruptions: &[Corruption], bases: &[Case], least: Least) {
     let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
     let mut missed = Vec::new();
-    for corruption in all() {
+    for corruption in corruptions {
+        let name = corruption.name;
         for (base, case) in bases.iter().enumerate() {
             for seed in 0..4_u64 {
                 let mut random = Random::seed_from_u64(seed);
@@ -176,50 +191,54 @@ fn every_corruption_is_named_by_the_check_it_breaks() {
                     Done::Seal => broken.seal(),
                     Done::Keep => {}
                 }
-                *applied.entry(corruption.name).or_default() += 1;
+                *applied.entry(name).or_default() += 1;
                 let failed = failed(&broken);
-                if !corruption
-                    .caught_by
-                    .iter()
-                    .all(|kind| failed.contains(kind))
-                {
-                    let name = corruption.name;
+                let mut wanted = corruption.caught_by.iter();
+                if !wanted.all(|kind| failed.contains(kind)) {
                     missed.push(format!("{name}, base {base}, seed {seed}: {failed:?}"));
                 }
             }
         }
-        assert!(
-            applied.contains_key(corruption.name),
-            "{}: applied nowhere",
-            corruption.name
-        );
     }
-    let total: usize = applied.values().sum();
+    let names = corruptions.iter().map(|corruption| corruption.name);
+    let nowhere: Vec<&str> = names.filter(|name| !applied.contains_key(name)).collect();
+    assert!(nowhere.is_empty(), "applied nowhere: {nowhere:?}");
+    let (total, kinds) = (applied.values().sum::<usize>(), applied.len());
+    let of = missed.len();
     assert!(
         missed.is_empty(),
-        "{} of {total} missed:\n{}",
-        missed.len(),
+        "{of} of {total} missed:\n{}",
         missed.join("\n")
     );
-    assert!(
-        total >= 200,
-        "{total} corruptions of {} kinds",
-        applied.len()
-    );
+    let enough = kinds >= least.kinds && total >= least.all;
+    assert!(enough, "{total} corruptions of {kinds} kinds");
+    println!("{total} corruptions of {kinds} kinds, all caught");
 }
 
-#[test]
-fn every_guarantee_and_structural_check_is_broken_by_some_corruption() {
-    let mut broken: Vec<&str> = all()
+/// Every guarantee and structural check of the releases must be what some
+/// corruption breaks.
+pub fn every_check_is_broken(corruptions: &[Corruption], cases: &[Case]) {
+    let mut broken: Vec<&str> = corruptions
         .iter()
-        .flat_map(|corruption| corruption.caught_by)
+        .flat_map(|one| one.caught_by)
         .copied()
         .collect();
     broken.sort_unstable();
-    let verdict = release(0, "row").verdict();
-    for section in [Section::Guarantee, Section::Structure] {
-        for check in verdict.section(section) {
-            assert!(broken.binary_search(&check.kind).is_ok(), "{}", check.kind);
+    for case in cases {
+        let verdict = case.verdict();
+        for section in [Section::Guarantee, Section::Structure] {
+            for check in verdict.section(section) {
+                assert!(broken.binary_search(&check.kind).is_ok(), "{}", check.kind);
+            }
         }
+    }
+}
+
+/// Nothing is shown by breaking a release that does not hold.
+pub fn all_hold(cases: &[Case]) {
+    for case in cases {
+        let verdict = case.verdict();
+        let failed: Vec<_> = verdict.failed().collect();
+        assert!(verdict.holds(), "{failed:#?}");
     }
 }

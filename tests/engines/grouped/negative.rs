@@ -5,16 +5,15 @@
 mod claims;
 mod values;
 
-use std::collections::BTreeMap;
-
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard::verify::Section;
 
 use super::publish;
 use crate::case::Case;
 use crate::made::open_hospital;
-use crate::negative::{Corruption, Done, Random, failed, of_microdata};
+use crate::negative::{
+    Corruption, Least, Random, all_are_named, all_hold, every_check_is_broken, of_microdata,
+};
 
 /// Corruptions of what only `lgb` publishes or claims.
 const OF_LGB: [&str; 10] = [
@@ -71,10 +70,9 @@ fn bases() -> Vec<Case> {
 
 #[test]
 fn the_releases_of_groups_that_are_broken_below_are_valid() {
-    for case in bases() {
-        let verdict = case.verdict();
-        let failed: Vec<_> = verdict.failed().collect();
-        assert!(verdict.holds(), "{failed:#?}");
+    let bases = bases();
+    all_hold(&bases);
+    for case in bases {
         assert_eq!(case.manifest.excluded, 1);
         assert!(case.groups().len() > 5, "{} groups", case.groups().len());
     }
@@ -82,56 +80,17 @@ fn the_releases_of_groups_that_are_broken_below_are_valid() {
 
 #[test]
 fn every_corruption_of_groups_is_named_by_the_check_it_breaks() {
-    let bases = bases();
-    let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut missed = Vec::new();
-    for corruption in all() {
-        for (base, case) in bases.iter().enumerate() {
-            for seed in 0..4_u64 {
-                let mut random = Random::seed_from_u64(seed);
-                let mut broken = case.clone();
-                match (corruption.apply)(&mut broken, &mut random) {
-                    Done::Skip => continue,
-                    Done::Seal => broken.seal(),
-                    Done::Keep => {}
-                }
-                *applied.entry(corruption.name).or_default() += 1;
-                let failed = failed(&broken);
-                let mut wanted = corruption.caught_by.iter();
-                if !wanted.all(|kind| failed.contains(kind)) {
-                    let name = corruption.name;
-                    missed.push(format!("{name}, base {base}, seed {seed}: {failed:?}"));
-                }
-            }
-        }
-        let name = corruption.name;
-        assert!(applied.contains_key(name), "{name}: applied nowhere");
-    }
-    let (total, of) = (applied.values().sum::<usize>(), missed.len());
-    assert!(
-        missed.is_empty(),
-        "{of} of {total} missed:\n{}",
-        missed.join("\n")
+    all_are_named(
+        &all(),
+        &bases(),
+        Least {
+            kinds: 60,
+            all: 500,
+        },
     );
-    let kinds = applied.len();
-    assert!(
-        kinds >= 60 && total >= 500,
-        "{total} corruptions of {kinds} kinds"
-    );
-    println!("{total} corruptions of {kinds} kinds, all caught");
 }
 
 #[test]
 fn every_guarantee_and_structural_check_of_groups_is_broken_by_some_corruption() {
-    let all = all();
-    let mut broken: Vec<&str> = all.iter().flat_map(|one| one.caught_by).copied().collect();
-    broken.sort_unstable();
-    for case in bases() {
-        let verdict = case.verdict();
-        for section in [Section::Guarantee, Section::Structure] {
-            for check in verdict.section(section) {
-                assert!(broken.binary_search(&check.kind).is_ok(), "{}", check.kind);
-            }
-        }
-    }
+    every_check_is_broken(&all(), &bases());
 }

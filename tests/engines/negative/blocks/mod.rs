@@ -7,15 +7,11 @@ mod listed;
 mod rows;
 mod shown;
 
-use std::collections::BTreeMap;
-
-use rand_chacha::rand_core::SeedableRng;
 use serde_json::json;
-use vizard::verify::Section;
 
 use self::base::{release, release_of_rows};
 use super::super::case::Case;
-use super::{Corruption, Done, Random, failed};
+use super::{Corruption, Least, all_are_named, all_hold, every_check_is_broken};
 
 fn all() -> Vec<Corruption> {
     let mut all = Vec::new();
@@ -48,73 +44,35 @@ fn bases_of_rows() -> Vec<Case> {
     ]
 }
 
+fn every_base() -> Vec<Case> {
+    bases().into_iter().chain(bases_of_rows()).collect()
+}
+
 #[test]
 fn the_releases_of_blocks_that_are_broken_below_are_valid() {
-    for case in bases().into_iter().chain(bases_of_rows()) {
-        let verdict = case.verdict();
-        let failed: Vec<_> = verdict.failed().collect();
-        assert!(verdict.holds(), "{failed:#?}");
+    let bases = every_base();
+    all_hold(&bases);
+    for case in bases {
         assert_eq!(case.manifest.excluded, 1);
     }
 }
 
 #[test]
 fn every_corruption_of_blocks_is_named_by_the_check_it_breaks() {
-    all_are_caught(&all(), &bases());
+    all_are_named(&all(), &bases(), Least { kinds: 1, all: 100 });
 }
 
 #[test]
 fn every_corruption_of_rows_that_show_values_is_named_by_the_check_it_breaks() {
-    all_are_caught(&shown::corruptions(), &bases_of_rows());
-}
-
-fn all_are_caught(all: &[Corruption], bases: &[Case]) {
-    let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut missed = Vec::new();
-    for corruption in all {
-        for (base, case) in bases.iter().enumerate() {
-            for seed in 0..4_u64 {
-                let mut random = Random::seed_from_u64(seed);
-                let mut broken = case.clone();
-                match (corruption.apply)(&mut broken, &mut random) {
-                    Done::Skip => continue,
-                    Done::Seal => broken.seal(),
-                    Done::Keep => {}
-                }
-                *applied.entry(corruption.name).or_default() += 1;
-                let failed = failed(&broken);
-                let mut wanted = corruption.caught_by.iter();
-                if !wanted.all(|kind| failed.contains(kind)) {
-                    let name = corruption.name;
-                    missed.push(format!("{name}, base {base}, seed {seed}: {failed:?}"));
-                }
-            }
-        }
-        let name = corruption.name;
-        assert!(applied.contains_key(name), "{name}: applied nowhere");
-    }
-    let total: usize = applied.values().sum();
-    let of = missed.len();
-    assert!(
-        missed.is_empty(),
-        "{of} of {total} missed:\n{}",
-        missed.join("\n")
+    all_are_named(
+        &shown::corruptions(),
+        &bases_of_rows(),
+        Least { kinds: 1, all: 100 },
     );
-    let kinds = applied.len();
-    assert!(total >= 100, "{total} corruptions of {kinds} kinds");
 }
 
 #[test]
 fn every_guarantee_and_structural_check_of_blocks_is_broken_by_some_corruption() {
     let all: Vec<Corruption> = all().into_iter().chain(shown::corruptions()).collect();
-    let mut broken: Vec<&str> = all.iter().flat_map(|one| one.caught_by).copied().collect();
-    broken.sort_unstable();
-    for case in bases().into_iter().chain(bases_of_rows()) {
-        let verdict = case.verdict();
-        for section in [Section::Guarantee, Section::Structure] {
-            for check in verdict.section(section) {
-                assert!(broken.binary_search(&check.kind).is_ok(), "{}", check.kind);
-            }
-        }
-    }
+    every_check_is_broken(&all, &every_base());
 }

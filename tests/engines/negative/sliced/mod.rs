@@ -8,13 +8,8 @@ mod garbage;
 mod rows;
 mod values;
 
-use std::collections::BTreeMap;
-
-use rand_chacha::rand_core::SeedableRng;
-use vizard::verify::Section;
-
 use self::base::bases;
-use super::{Corruption, Done, Random, failed};
+use super::{Corruption, Least, all_are_named, all_hold, every_check_is_broken};
 
 fn all() -> Vec<Corruption> {
     let mut all = Vec::new();
@@ -28,67 +23,26 @@ fn all() -> Vec<Corruption> {
 
 #[test]
 fn the_sliced_releases_that_are_broken_below_are_valid() {
-    for case in bases() {
-        let verdict = case.verdict();
-        let failed: Vec<_> = verdict.failed().collect();
-        assert!(verdict.holds(), "{failed:#?}");
+    let bases = bases();
+    all_hold(&bases);
+    for case in bases {
         assert!(case.groups_of("sliced", "bucket").len() > 3);
     }
 }
 
 #[test]
 fn every_corruption_of_a_sliced_release_is_named_by_the_check_it_breaks() {
-    let bases = bases();
-    let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut missed = Vec::new();
-    for corruption in all() {
-        for (base, case) in bases.iter().enumerate() {
-            for seed in 0..4_u64 {
-                let mut random = Random::seed_from_u64(seed);
-                let mut broken = case.clone();
-                match (corruption.apply)(&mut broken, &mut random) {
-                    Done::Skip => continue,
-                    Done::Seal => broken.seal(),
-                    Done::Keep => {}
-                }
-                *applied.entry(corruption.name).or_default() += 1;
-                let failed = failed(&broken);
-                let mut wanted = corruption.caught_by.iter();
-                if !wanted.all(|kind| failed.contains(kind)) {
-                    let name = corruption.name;
-                    missed.push(format!("{name}, base {base}, seed {seed}: {failed:?}"));
-                }
-            }
-        }
-        let name = corruption.name;
-        assert!(applied.contains_key(name), "{name}: applied nowhere");
-    }
-    let total: usize = applied.values().sum();
-    let of = missed.len();
-    assert!(
-        missed.is_empty(),
-        "{of} of {total} missed:\n{}",
-        missed.join("\n")
+    all_are_named(
+        &all(),
+        &bases(),
+        Least {
+            kinds: 60,
+            all: 600,
+        },
     );
-    let kinds = applied.len();
-    assert!(
-        kinds >= 60 && total >= 600,
-        "{total} corruptions of {kinds} kinds"
-    );
-    println!("{total} corruptions of {kinds} kinds, all caught");
 }
 
 #[test]
 fn every_guarantee_and_structural_check_of_a_sliced_release_is_broken_by_some_corruption() {
-    let all = all();
-    let mut broken: Vec<&str> = all.iter().flat_map(|one| one.caught_by).copied().collect();
-    broken.sort_unstable();
-    for case in bases() {
-        let verdict = case.verdict();
-        for section in [Section::Guarantee, Section::Structure] {
-            for check in verdict.section(section) {
-                assert!(broken.binary_search(&check.kind).is_ok(), "{}", check.kind);
-            }
-        }
-    }
+    every_check_is_broken(&all(), &bases());
 }
