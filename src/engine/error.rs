@@ -45,6 +45,22 @@ pub enum EngineError {
     Cancelled,
 }
 
+/// Why a stage gave nothing: a condition that does not hold, to which the
+/// engine has yet to find the answer, or the run was stopped.
+#[derive(Debug)]
+pub enum Failure<R> {
+    /// What does not hold.
+    Refused(R),
+    /// Nothing that an answer could be given to.
+    Stopped(EngineError),
+}
+
+impl<R> From<EngineError> for Failure<R> {
+    fn from(error: EngineError) -> Self {
+        Self::Stopped(error)
+    }
+}
+
 impl From<Infeasible> for EngineError {
     fn from(answer: Infeasible) -> Self {
         Self::Infeasible(Box::new(answer))

@@ -29,6 +29,18 @@ pub fn preferred<'a>(headers: &HeaderMap, offered: &[&'a str]) -> Result<&'a str
     })
 }
 
+/// One element of a list of wishes: its name in lower case and its quality in
+/// thousandths; `None` where the quality is no number.
+pub fn wish(text: &str) -> Option<(String, u16)> {
+    let mut parts = text.split(';');
+    let name = parts.next()?.trim().to_ascii_lowercase();
+    let quality = parts
+        .filter_map(|part| part.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .map_or(Some(1.0), |(_, value)| value.trim().parse::<f32>().ok())?;
+    Some((name, (quality.clamp(0.0, 1.0) * 1000.0) as u16))
+}
+
 /// One element of `Accept`.
 struct Range {
     name: String,
@@ -38,16 +50,8 @@ struct Range {
 
 impl Range {
     fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(';');
-        let name = parts.next()?.trim().to_ascii_lowercase();
-        let quality = parts
-            .filter_map(|part| part.split_once('='))
-            .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
-            .map_or(Some(1.0), |(_, value)| value.trim().parse::<f32>().ok())?;
-        Some(Self {
-            name,
-            quality: (quality.clamp(0.0, 1.0) * 1000.0) as u16,
-        })
+        let (name, quality) = wish(text)?;
+        Some(Self { name, quality })
     }
 
     /// How closely the range names a media type; `None`: not at all.

@@ -75,19 +75,25 @@ impl<'a> PreparedAttribute<'a> {
     }
 }
 
+/// Position in the schema of each published attribute, in order of columns.
+pub(super) fn positions(
+    table: &Table,
+    joined: &JoinedTable<'_>,
+) -> Result<Vec<AttributeIndex>, EvidenceError> {
+    let positions = joined.attributes().iter().map(|attribute| {
+        let index = table.schema().find(attribute.name);
+        let coded = index.filter(|&index| table.coded(index).is_some());
+        coded.ok_or(EvidenceError::Unfit("an attribute is not in the schema"))
+    });
+    positions.collect()
+}
+
 impl<'a> Prepared<'a> {
     /// Joins the evidence. Time is linear in rows × attributes.
     pub fn new(evidence: &Evidence<'a>) -> Result<Self, EvidenceError> {
         let table = evidence.table;
         let joined = JoinedTable::new(evidence.tables)?;
-        let mut attributes = Vec::with_capacity(joined.attributes().len());
-        for attribute in joined.attributes() {
-            let index = table.schema().find(attribute.name);
-            match index.filter(|&index| table.coded(index).is_some()) {
-                Some(index) => attributes.push(index),
-                None => return Err(EvidenceError::Unfit("an attribute is not in the schema")),
-            }
-        }
+        let attributes = positions(table, &joined)?;
         let subjects = evidence.lineage.of(joined.name()).unwrap_or_default();
         if subjects.len() != joined.rows() {
             return Err(EvidenceError::Unfit("rows and lineage differ in number"));

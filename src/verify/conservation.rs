@@ -12,11 +12,33 @@ use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex};
 /// Needs no view: it speaks even where columns are missing.
 pub(super) fn every_record_once(evidence: &Evidence, table: &str) -> Check {
     let mut failures = Failures::none();
-    let rows = evidence.published(table).map_or(0, |table| table.rows());
     let source = evidence.table.records();
     if evidence.table.schema().multiplicity() != Multiplicity::One {
         failures.add("the engine publishes one row a subject, and subjects have many records");
     }
+    let rows = rows_of_their_own(evidence, table, &mut failures);
+    if evidence.manifest.records != rows as u64 {
+        failures.add("the manifest counts more or fewer records than are published");
+    }
+    if evidence
+        .manifest
+        .records
+        .checked_add(evidence.manifest.excluded)
+        != Some(source as u64)
+    {
+        failures.add("published and excluded records are not those of the source");
+    }
+    Check::structure("every_record_once", &failures)
+}
+
+/// Number of rows of a table; rows that the lineage gives no subject of their
+/// own are failures.
+pub(super) fn rows_of_their_own(
+    evidence: &Evidence,
+    table: &str,
+    failures: &mut Failures,
+) -> usize {
+    let rows = evidence.published(table).map_or(0, |table| table.rows());
     let subjects = evidence.lineage.of(table).unwrap_or_default();
     if subjects.len() != rows {
         failures.add("the lineage has more or fewer rows than the table");
@@ -30,18 +52,7 @@ pub(super) fn every_record_once(evidence: &Evidence, table: &str) -> Check {
             failures.add_at(table, Place::Row(row as u64 + 1));
         }
     }
-    if evidence.manifest.records != rows as u64 {
-        failures.add("the manifest counts more or fewer records than are published");
-    }
-    if evidence
-        .manifest
-        .records
-        .checked_add(evidence.manifest.excluded)
-        != Some(source as u64)
-    {
-        failures.add("published and excluded records are not those of the source");
-    }
-    Check::structure("every_record_once", &failures)
+    rows
 }
 
 /// `exclusions_honoured`: no row is about a subject who asked to be left out.

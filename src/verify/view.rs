@@ -155,6 +155,24 @@ fn protected_position(
         .find(|&index| requirements.attribute(index) == attribute)
 }
 
+/// Record of each row of a table, where a record is the first row's that has
+/// it; [`NONE`] for other rows. With one record a subject, the record of a
+/// subject has its position.
+pub(super) fn records_of_first_rows(evidence: &Evidence, table: &str, rows: usize) -> Vec<u32> {
+    let single = evidence.table.schema().multiplicity() == Multiplicity::One;
+    let subjects = match single {
+        true => evidence.lineage.of(table).unwrap_or_default(),
+        false => &[],
+    };
+    let mut is_taken = vec![false; evidence.table.records()];
+    let mut record = |row: usize| {
+        let subject = subjects.get(row)?;
+        let is_taken = is_taken.get_mut(subject.at())?;
+        (!std::mem::replace(is_taken, true)).then_some(subject.0)
+    };
+    (0..rows).map(|row| record(row).unwrap_or(NONE)).collect()
+}
+
 /// With one record a subject, the record of a subject has its position.
 fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
     let single = evidence.table.schema().multiplicity() == Multiplicity::One;

@@ -8,6 +8,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
+use crate::engine::kernel::acceptance::over_budget;
 use crate::microdata::Table;
 use crate::privacy::{L, Model, Policy, Protection, Requirements};
 
@@ -30,7 +31,7 @@ impl Question<'_> {
     pub fn answer(self, refusal: Refusal) -> EngineError {
         let answer = match refusal {
             Refusal::Nobody => Ok(nobody(self.table.records())),
-            Refusal::Budget { needed, of } => Ok(budget(needed, of)),
+            Refusal::Budget { needed, of } => Ok(over_budget(needed, of)),
             Refusal::TooFrequent { index, most, of } => {
                 let attribute = self.requirements.attribute(index);
                 let name = self.table.schema().attribute(attribute).name.clone();
@@ -101,19 +102,5 @@ fn nobody(records: usize) -> Infeasible {
         condition: format!("nobody is left to be published of {records} records"),
         strongest: "no l".into(),
         strongest_value: None,
-    }
-}
-
-fn budget(needed: u64, of: u64) -> Infeasible {
-    // Rounded up to the precision in which shares are compared.
-    let share = (needed as f64 / of as f64 * 1e9).ceil() / 1e9;
-    Infeasible {
-        attribute: None,
-        parameter: "max_excluded",
-        condition: format!(
-            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-        ),
-        strongest: format!("max_excluded ≥ {share}"),
-        strongest_value: Some(share),
     }
 }

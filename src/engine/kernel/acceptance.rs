@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::error::EngineError;
+use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::{Multiplicity, Role, Schema, Table};
 use crate::privacy::Requirements;
+
+use super::eligibility::least_share;
 
 /// Largest share of subjects left out because their terms cannot be met,
 /// unless said.
@@ -39,6 +41,21 @@ pub fn check_max_excluded(share: f64) -> Result<(), EngineError> {
     }
 }
 
+/// The answer where the terms of `needed` of `of` subjects cannot be met, more
+/// than may be left out.
+pub fn over_budget(needed: u64, of: u64) -> Infeasible {
+    let share = least_share(needed, of);
+    Infeasible {
+        attribute: None,
+        parameter: "max_excluded",
+        condition: format!(
+            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
+        ),
+        strongest: format!("max_excluded ≥ {share}"),
+        strongest_value: Some(share),
+    }
+}
+
 /// Refuses semi-sensitive attributes: an engine that publishes an attribute
 /// in one way for everyone cannot let subjects decide whether it is a
 /// quasi-identifier or sensitive.
@@ -57,10 +74,18 @@ pub fn refuse_semi_sensitive(schema: &Schema) -> Result<(), EngineError> {
     }
 }
 
-/// Whether a table has one record a subject, and requirements of its own.
-pub fn check_single_records(table: &Table, requirements: &Requirements) -> Result<(), EngineError> {
-    if table.schema().multiplicity() != Multiplicity::One {
-        let reason = "takes datasets with one record a subject (multiplicity one)";
+/// Whether subjects of a table have as many records as the engine takes, and
+/// the requirements are the table's own.
+pub fn check_table(
+    table: &Table,
+    requirements: &Requirements,
+    wanted: Multiplicity,
+) -> Result<(), EngineError> {
+    if table.schema().multiplicity() != wanted {
+        let reason = match wanted {
+            Multiplicity::One => "takes datasets with one record a subject (multiplicity one)",
+            Multiplicity::Many => "takes datasets with many records a subject (multiplicity many)",
+        };
         return Err(invalid("engine", reason));
     }
     if requirements.records() != table.records() {

@@ -16,6 +16,14 @@ pub fn is_within(count: u64, of: u64, share: f64) -> bool {
     u128::from(count) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
 }
 
+/// The least share, in the precision in which shares are compared, of which
+/// `count` of `of` are within: [`is_within`] holds for it and for nothing
+/// below. `of` is not 0.
+pub fn least_share(count: u64, of: u64) -> f64 {
+    let parts = (u128::from(count) * u128::from(Share::WHOLE_PARTS)).div_ceil(u128::from(of));
+    parts as f64 / Share::WHOLE_PARTS as f64
+}
+
 /// How often each code occurs, following removals; knows the highest count
 /// at any time.
 #[derive(Clone, Debug)]
@@ -97,6 +105,18 @@ mod tests {
         assert!(!is_eligible(3, 14, 5));
         assert!(is_eligible(0, 0, 9));
         assert!(!is_eligible(u64::MAX / 2, u64::MAX, 3));
+    }
+
+    #[test]
+    fn the_least_share_is_within_and_one_part_less_is_not() {
+        for of in (1..=400).chain([30_103, 999_983]) {
+            for count in [1, 2, of / 7, of / 3, of - 1, of] {
+                let share = least_share(count, of);
+                assert!(is_within(count, of, share), "{count} of {of}");
+                let less = share - 1.0 / Share::WHOLE_PARTS as f64;
+                assert!(count == 0 || !is_within(count, of, less), "{count} of {of}");
+            }
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::microdata::{AttributeIndex, CodedColumn, RecordIndex, Role, Table};
+use crate::microdata::{AttributeIndex, CodedColumn, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 
-use super::acceptance::check_single_records;
+use super::acceptance::check_table;
 use super::loss::Scale;
 
 /// One sensitive attribute.
@@ -48,7 +48,7 @@ impl<'a> Present<'a> {
     /// `InvalidParameter` for another multiplicity, or requirements of
     /// another table.
     pub fn gather(table: &'a Table, requirements: &'a Requirements) -> Result<Self, EngineError> {
-        check_single_records(table, requirements)?;
+        check_table(table, requirements, Multiplicity::One)?;
         let exclude = |record: &u32| requirements.of(RecordIndex(*record)).exclude;
         let mut records: Vec<u32> = (0..table.records() as u32).collect();
         records.retain(|record| !exclude(record));

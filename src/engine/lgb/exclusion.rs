@@ -20,7 +20,6 @@
 
 use rand::seq::SliceRandom;
 
-use crate::engine::error::EngineError;
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::{Tally, is_eligible};
 use crate::privacy::{ProtectedIndex, Protection, Share};
@@ -79,16 +78,7 @@ pub(super) enum Refusal {
 }
 
 /// A refusal, or the run was stopped.
-pub(super) enum Failure {
-    Refused(Refusal),
-    Stopped(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Stopped(error)
-    }
-}
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
 impl From<Shortfall> for Failure {
     fn from(shortfall: Shortfall) -> Self {

@@ -38,6 +38,7 @@ use crate::release::{Guarantee, Release};
 
 use super::context::RunContext;
 use super::error::EngineError;
+use super::kernel::acceptance::check_table;
 
 use exclusion::{Failure, prepare};
 use frame::{Frame, STEPS};
@@ -109,18 +110,7 @@ const NOT_PROTECTED: [&str; 3] = [
 
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
     params.check()?;
-    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
-        parameter: parameter.into(),
-        reason: reason.into(),
-    };
-    if table.schema().multiplicity() != Multiplicity::One {
-        let reason = "lgb takes datasets with one record a subject (multiplicity one)";
-        return Err(invalid("engine", reason));
-    }
-    if requirements.records() != table.records() {
-        return Err(invalid("requirements", "belong to another table"));
-    }
-    Ok(())
+    check_table(table, requirements, Multiplicity::One)
 }
 
 fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {

@@ -8,6 +8,7 @@
 //! another one.
 
 use crate::engine::error::{EngineError, Infeasible};
+use crate::engine::kernel::eligibility::least_share;
 use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share};
 
 use super::exclusion::{Condition, Failure, Refusal, Shortfall, prepare};
@@ -142,7 +143,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
             Ok((holds && widest > 0.0).then_some(widest))
         }
         Lever::MaxExcluded { needed, of } => {
-            let share = share_of(needed, of);
+            let share = least_share(needed, of);
             let holds = wish == Wish::This || holds_excluding(frame, share)?;
             Ok(holds.then_some(share))
         }
@@ -236,12 +237,6 @@ fn floor_share(frame: &Frame<'_>, index: ProtectedIndex) -> Share {
             Share::ALL
         }
     }
-}
-
-/// The least share in parts per billion that allows `count` of `of`.
-fn share_of(count: u64, of: u64) -> f64 {
-    let parts = (u128::from(count) * u128::from(Share::WHOLE_PARTS)).div_ceil(u128::from(of));
-    parts as f64 / Share::WHOLE_PARTS as f64
 }
 
 fn describe(frame: &Frame<'_>, lever: Lever, value: Option<f64>) -> Infeasible {

@@ -38,6 +38,7 @@ use crate::release::{Guarantee, Release};
 
 use super::context::RunContext;
 use super::error::EngineError;
+use super::kernel::acceptance::check_table;
 
 use conditions::{Conditions, Floors};
 use persons::Persons;
@@ -75,7 +76,7 @@ pub fn run(
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
-    check(table, requirements)?;
+    check_table(table, requirements, Multiplicity::Many)?;
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather persons");
     let persons = Persons::gather(table, requirements, params.qid_conflict)?;
@@ -157,21 +158,6 @@ const NOT_PROTECTED: [&str; 4] = [
     "inference from models learned on the release or elsewhere",
     "comparison with other releases about the same people",
 ];
-
-fn check(table: &Table, requirements: &Requirements) -> Result<(), EngineError> {
-    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
-        parameter: parameter.into(),
-        reason: reason.into(),
-    };
-    if table.schema().multiplicity() != Multiplicity::Many {
-        let reason = "takes datasets with many records a subject (multiplicity many)";
-        return Err(invalid("engine", reason));
-    }
-    if requirements.records() != table.records() {
-        return Err(invalid("requirements", "belong to another table"));
-    }
-    Ok(())
-}
 
 fn guarantees(requirements: &Requirements, params: &Params) -> Result<Vec<Guarantee>, EngineError> {
     let mut guarantees = vec![

@@ -19,7 +19,6 @@
 use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
-use crate::engine::error::EngineError;
 use crate::engine::kernel::eligibility::is_within;
 
 use super::params::{Params, SiblingUnions};
@@ -52,16 +51,7 @@ pub(super) enum Refusal {
 }
 
 /// Why there is nothing prepared.
-pub(super) enum Failure {
-    Refused(Refusal),
-    Stopped(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Stopped(error)
-    }
-}
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
 /// Prepares with the hierarchy's own nodes, or with unions where that fails
 /// and the job allows them.

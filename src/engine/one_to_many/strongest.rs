@@ -7,6 +7,7 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
+use crate::engine::kernel::acceptance::over_budget;
 use crate::privacy::{K, L};
 
 use super::params::Params;
@@ -26,7 +27,7 @@ impl Question<'_> {
     pub fn answer(self, refusal: Refusal) -> EngineError {
         let answer = match refusal {
             Refusal::TooFew { left } => self.too_few(left),
-            Refusal::Budget { needed, of } => Ok(budget(needed, of)),
+            Refusal::Budget { needed, of } => Ok(over_budget(needed, of)),
             Refusal::TooFrequent { largest, of } => self.too_frequent(largest, of),
         };
         answer.map_or_else(|stopped| stopped, EngineError::from)
@@ -116,19 +117,5 @@ impl Question<'_> {
             }
         }
         Ok((holds > 0).then_some(holds))
-    }
-}
-
-fn budget(needed: u64, of: u64) -> Infeasible {
-    // Rounded up to the precision in which shares are compared.
-    let share = (needed as f64 / of as f64 * 1e9).ceil() / 1e9;
-    Infeasible {
-        attribute: None,
-        parameter: "max_excluded",
-        condition: format!(
-            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-        ),
-        strongest: format!("max_excluded ≥ {share}"),
-        strongest_value: Some(share),
     }
 }

@@ -49,16 +49,7 @@ pub(super) enum Refusal {
 }
 
 /// Why nothing was settled.
-pub(super) enum Failure {
-    Refused(Refusal),
-    Stopped(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Stopped(error)
-    }
-}
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
 /// Settles a run: `present` is everyone who did not ask to be left out, with
 /// the requirements of `params`.

@@ -7,6 +7,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
+use crate::engine::kernel::acceptance::over_budget;
 use crate::microdata::Table;
 use crate::privacy::{K, Requirements, Share};
 
@@ -124,17 +125,7 @@ impl Question<'_> {
                 strongest_value: Some(share),
             });
         }
-        // Rounded up to the precision in which shares are compared.
-        let share = (needed as f64 / of as f64 * 1e9).ceil() / 1e9;
-        Ok(Infeasible {
-            attribute: None,
-            parameter: "max_excluded",
-            condition: format!(
-                "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-            ),
-            strongest: format!("max_excluded ≥ {share}"),
-            strongest_value: Some(share),
-        })
+        Ok(over_budget(needed, of))
     }
 
     /// The smallest bound in hundredths that was found to hold; `None` if not

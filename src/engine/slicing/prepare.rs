@@ -14,7 +14,6 @@ use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
-use crate::engine::error::EngineError;
 use crate::engine::kernel::Present;
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::sliced_table::Slices;
@@ -60,17 +59,7 @@ pub(super) enum Refusal {
 }
 
 /// A refusal, or the run was stopped.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Refused(Refusal),
-    Stopped(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Stopped(error)
-    }
-}
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
 /// Leaves out whom it must, or says which condition cannot hold.
 pub(super) fn prepare(

@@ -4,6 +4,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
+use crate::engine::kernel::acceptance::over_budget;
 use crate::engine::kernel::sliced_table::Slices;
 use crate::privacy::{K, L, Policy, Protection, Share, T};
 
@@ -24,7 +25,7 @@ impl Question<'_> {
     pub fn answer(self, refusal: Refusal) -> EngineError {
         let answer = match refusal {
             Refusal::TooFew { left } => self.too_few(left),
-            Refusal::Budget { needed, of } => Ok(budget(needed, of)),
+            Refusal::Budget { needed, of } => Ok(over_budget(needed, of)),
             Refusal::TooFrequent { .. } => self.too_frequent(refusal),
             Refusal::TooFar { .. } => self.too_far(refusal),
         };
@@ -144,19 +145,5 @@ impl Question<'_> {
 fn protect(policy: &mut Policy, protection: Protection) {
     for entry in &mut policy.protections {
         entry.1 = protection;
-    }
-}
-
-fn budget(needed: u64, of: u64) -> Infeasible {
-    // Rounded up to the precision in which shares are compared.
-    let share = (needed as f64 / of as f64 * 1e9).ceil() / 1e9;
-    Infeasible {
-        attribute: None,
-        parameter: "max_excluded",
-        condition: format!(
-            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-        ),
-        strongest: format!("max_excluded ≥ {share}"),
-        strongest_value: Some(share),
     }
 }

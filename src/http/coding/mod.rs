@@ -12,6 +12,7 @@ pub use inflate::{Growth, InflateFault, Inflater, unpack};
 
 use axum::http::{HeaderMap, HeaderName, header};
 
+use super::negotiate::wish;
 use super::problem::{Problem, ProblemKind};
 
 /// How bytes are packed.
@@ -91,18 +92,6 @@ impl ContentCoding {
         let value = axum::http::HeaderValue::from_static(self.as_str());
         (self != Self::Identity).then_some((header::CONTENT_ENCODING, value))
     }
-}
-
-/// One element of `Accept-Encoding`: its name and quality in thousandths.
-fn wish(text: &str) -> Option<(String, u16)> {
-    let mut parts = text.split(';');
-    let name = parts.next()?.trim().to_ascii_lowercase();
-    let quality = parts
-        .filter_map(|part| part.split_once('='))
-        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
-        .map_or(Some(1.0), |(_, value)| value.trim().parse::<f32>().ok())?;
-    let quality = (quality.clamp(0.0, 1.0) * 1000.0) as u16;
-    (!name.is_empty()).then_some((name, quality))
 }
 
 #[cfg(test)]

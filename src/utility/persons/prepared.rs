@@ -4,7 +4,7 @@ use crate::microdata::{AttributeIndex, CodedColumn, SubjectIndex, SubjectRecords
 use crate::release::joined::PERSONS;
 use crate::release::{Content, JoinedAttribute, JoinedTable, Signatures};
 
-use super::super::evidence::{Evidence, EvidenceError};
+use super::super::evidence::{Evidence, EvidenceError, positions};
 use super::originals::Originals;
 
 /// Evidence with rows classed, attributes matched to the original columns and
@@ -43,14 +43,7 @@ impl<'a> PreparedPersons<'a> {
     pub fn new(evidence: &Evidence<'a>) -> Result<Self, EvidenceError> {
         let table = evidence.table;
         let joined = JoinedTable::of_persons(evidence.tables)?;
-        let mut attributes = Vec::with_capacity(joined.attributes().len());
-        for attribute in joined.attributes() {
-            let index = table.schema().find(attribute.name);
-            match index.filter(|&index| table.coded(index).is_some()) {
-                Some(index) => attributes.push(index),
-                None => return Err(EvidenceError::Unfit("an attribute is not in the schema")),
-            }
-        }
+        let attributes = positions(table, &joined)?;
         let subjects = evidence.lineage.of(PERSONS).unwrap_or_default();
         if subjects.len() != joined.rows() {
             return Err(EvidenceError::Unfit("rows and lineage differ in number"));

@@ -6,7 +6,7 @@
 //! can be read, whatever the columns say. What is wrong with numbers and
 //! contents of blocks is counted while it is made.
 
-use crate::microdata::{Domain, Multiplicity, RecordIndex, Role, Table};
+use crate::microdata::{Domain, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 
 use super::super::buckets::{Buckets, Owner, read_table};
@@ -16,7 +16,7 @@ use super::super::membership::Members;
 use super::super::shape::{ExpectedTable, QUASI, SENSITIVE};
 use super::super::signature::{Signatures, Subjects};
 use super::super::verdict::{Failures, Place};
-use super::super::view::{NONE, find};
+use super::super::view::{NONE, find, records_of_first_rows};
 use super::published;
 
 /// One non-sensitive attribute beside its source.
@@ -123,7 +123,7 @@ impl<'a> QuasiView<'a> {
                 cells: MeaningColumn::of(column(at)?, &source.domain)?,
             });
         }
-        let records = records_of_rows(evidence, rows);
+        let records = records_of_first_rows(evidence, QUASI, rows);
         let alike = alike(&attributes, &records, table.records());
         let view = Self {
             table,
@@ -179,21 +179,4 @@ fn alike(attributes: &[PlainView], records: &[u32], number: usize) -> Signatures
         number,
     };
     Signatures::of_columns(&groups, &columns, subjects)
-}
-
-/// With one record a subject, the record of a subject has its position; a
-/// record that a row further up has, is that row's.
-fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
-    let single = evidence.table.schema().multiplicity() == Multiplicity::One;
-    let subjects = match single {
-        true => evidence.lineage.of(QUASI).unwrap_or_default(),
-        false => &[],
-    };
-    let mut is_taken = vec![false; evidence.table.records()];
-    let mut record = |row: usize| {
-        let subject = subjects.get(row)?;
-        let is_taken = is_taken.get_mut(subject.at())?;
-        (!std::mem::replace(is_taken, true)).then_some(subject.0)
-    };
-    (0..rows).map(|row| record(row).unwrap_or(NONE)).collect()
 }

@@ -1,44 +1,8 @@
-//! Every record once, and every value of it: a bucket's columns hold what its
-//! records have, no more and no less.
+//! Every value of every record: a bucket's columns hold what its records have,
+//! no more and no less.
 
-use crate::microdata::Multiplicity;
-
-use super::super::evidence::Evidence;
-use super::super::shape::SLICED;
 use super::super::verdict::{Check, Failures, Place};
 use super::view::{ColumnView, SlicedView};
-
-/// `every_record_once`: the lineage gives each row a subject of its own, and
-/// the manifest's counts of published and excluded records are right.
-///
-/// Needs no view: it speaks even where columns are missing.
-pub(super) fn every_record_once(evidence: &Evidence) -> Check {
-    let mut failures = Failures::none();
-    let rows = evidence.published(SLICED).map_or(0, |table| table.rows());
-    if evidence.table.schema().multiplicity() != Multiplicity::One {
-        failures.add("the engine publishes one row a subject, and subjects have many records");
-    }
-    let subjects = evidence.lineage.of(SLICED).unwrap_or_default();
-    if subjects.len() != rows {
-        failures.add("the lineage has more or fewer rows than the table");
-    }
-    let mut seen = vec![false; evidence.table.subjects()];
-    for (row, subject) in subjects.iter().enumerate() {
-        let seen = seen.get_mut(subject.at());
-        if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
-            failures.add_at(SLICED, Place::Row(row as u64 + 1));
-        }
-    }
-    let manifest = evidence.manifest;
-    if manifest.records != rows as u64 {
-        failures.add("the manifest counts more or fewer records than are published");
-    }
-    let all = manifest.records.checked_add(manifest.excluded);
-    if all != Some(evidence.table.records() as u64) {
-        failures.add("published and excluded records are not those of the source");
-    }
-    Check::structure("every_record_once", &failures)
-}
 
 /// `buckets_hold_their_records`: in each bucket each column's combinations are
 /// those of the bucket's records, each as often; `first_column_is_its_rows`:

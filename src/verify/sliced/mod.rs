@@ -27,7 +27,7 @@ use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::linkage;
 use super::claims::claims_match_policy;
-use super::conservation::{exclusions_honoured, groups_numbered};
+use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
 use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
@@ -49,7 +49,7 @@ pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
         shape::table_digests(evidence),
         claims_match_policy(evidence),
         declared::columns_as_declared(evidence, slicing, declared.as_ref()),
-        conservation::every_record_once(evidence),
+        every_record_once(evidence, SLICED),
         // With one record a subject, a subject's position is the record's.
         exclusions_honoured(evidence, SLICED, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),

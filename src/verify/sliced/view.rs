@@ -16,7 +16,7 @@ use super::super::evidence::Evidence;
 use super::super::meaning::{MeaningColumn, numbers};
 use super::super::shape::{ExpectedTable, SLICED};
 use super::super::signature::{Signatures, Subjects};
-use super::super::view::{NONE, find};
+use super::super::view::{NONE, find, records_of_first_rows};
 use super::declared::Declared;
 
 /// One appearance of an attribute.
@@ -113,7 +113,7 @@ impl<'a> SlicedView<'a> {
             (found.cells.len() == rows).then_some(found)
         };
         let number = numbers(column(0)?)?;
-        let record_of_row = records_of_rows(evidence, rows);
+        let record_of_row = records_of_first_rows(evidence, SLICED, rows);
         let appearance = |(at, attribute): (usize, AttributeIndex)| {
             let coded = source.coded(attribute)?;
             let cells = MeaningColumn::of(column(at)?, &coded.domain)?;
@@ -198,18 +198,4 @@ impl<'a> SlicedView<'a> {
     pub(super) fn bucket_number(&self, at: usize) -> u64 {
         self.buckets.group_number(self.number, at)
     }
-}
-
-/// The first row of each subject is theirs. With one record a subject, a
-/// subject's position is the record's.
-fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
-    let subjects = evidence.lineage.of(SLICED).unwrap_or_default();
-    let mut seen = vec![false; evidence.table.records()];
-    let known = |row: usize| {
-        let subject = subjects.get(row)?;
-        let seen = seen.get_mut(subject.at())?;
-        (!std::mem::replace(seen, true)).then_some(subject.0)
-    };
-    let known = (0..rows).map(known);
-    known.map(|record| record.unwrap_or(NONE)).collect()
 }

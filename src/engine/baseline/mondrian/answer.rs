@@ -7,6 +7,7 @@
 
 use crate::engine::error::Infeasible;
 use crate::engine::kernel::Present;
+use crate::engine::kernel::acceptance::over_budget;
 use crate::engine::kernel::diversity::{entropy, is_diverse};
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::present::SensitiveColumn;
@@ -22,7 +23,7 @@ pub(super) fn refusal(
     let of = (present.records.len() + left_out) as u64;
     let needed = left_out as u64;
     if !is_within(needed, of, max_excluded) {
-        return Some(budget(needed, of));
+        return Some(over_budget(needed, of));
     }
     let (k, left) = (present.requirements.policy().k.get(), present.records.len());
     if (k as usize) > left {
@@ -30,21 +31,6 @@ pub(super) fn refusal(
     }
     let mut attributes = present.sensitive.iter();
     attributes.find_map(|attribute| not_diverse(present, attribute))
-}
-
-fn budget(needed: u64, of: u64) -> Infeasible {
-    // Rounded up to the precision in which shares are compared.
-    let parts = (u128::from(needed) * u128::from(Share::WHOLE_PARTS)).div_ceil(u128::from(of));
-    let share = parts as f64 / Share::WHOLE_PARTS as f64;
-    Infeasible {
-        attribute: None,
-        parameter: "max_excluded",
-        condition: format!(
-            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-        ),
-        strongest: format!("max_excluded ≥ {share}"),
-        strongest_value: Some(share),
-    }
 }
 
 fn too_few(k: u32, left: usize) -> Infeasible {

@@ -6,7 +6,7 @@
 //! hold, because another condition fails as well, none is named.
 
 use crate::engine::error::{EngineError, Infeasible};
-use crate::privacy::Share;
+use crate::engine::kernel::eligibility::{is_within, least_share};
 
 use super::plan::{Failure, Frame, Plan, Refusal, plan};
 
@@ -51,18 +51,6 @@ fn attempt(frame: &Frame<'_>, max_excluded: f64) -> Result<Result<Plan, Obstacle
         })) => Err(too_many(unsatisfiable as usize).unwrap_or(Obstacle::K { left })),
         Err(Failure::Refused(Refusal::Delta { least })) => Err(Obstacle::Delta { least }),
     })
-}
-
-/// Whether `count` is within a share of `of`, compared in integers.
-fn is_within(count: u64, of: u64, share: f64) -> bool {
-    let parts = (share * Share::WHOLE_PARTS as f64).round() as u128;
-    u128::from(count) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
-}
-
-/// The least share in parts per billion that allows `count` of `of`.
-fn share_of(count: u64, of: u64) -> f64 {
-    let parts = (u128::from(count) * u128::from(Share::WHOLE_PARTS)).div_ceil(u128::from(of));
-    parts as f64 / Share::WHOLE_PARTS as f64
 }
 
 /// Names the first parameter that would help.
@@ -120,7 +108,7 @@ fn weaken(
             Ok(found.map(delta))
         }
         Obstacle::MaxExcluded { needed, of } => {
-            let share = share_of(needed, of);
+            let share = least_share(needed, of);
             Ok(attempt(frame, share)?.is_ok().then_some(share))
         }
     }

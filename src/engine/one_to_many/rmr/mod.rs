@@ -33,6 +33,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::acceptance::check_table;
 use crate::engine::one_to_many::persons::Persons;
 use crate::engine::one_to_many::publish::Layout;
 use crate::engine::one_to_many::trees::Trees;
@@ -69,7 +70,8 @@ pub fn run(
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
-    check(table, requirements, params)?;
+    params.policy(table.schema())?;
+    check_table(table, requirements, Multiplicity::Many)?;
     context.progress.report(1, STEPS, "gather", 0.0);
     let persons = Persons::gather(table, requirements, params.qid_conflict)?;
     let trees = Trees::new(&persons.sensitive, None);
@@ -114,22 +116,6 @@ const NOT_PROTECTED: [&str; 4] = [
     "inference from models learned on the release or elsewhere",
     "comparison with other releases about the same people",
 ];
-
-fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
-    params.policy(table.schema())?;
-    let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
-        parameter: parameter.into(),
-        reason: reason.into(),
-    };
-    if table.schema().multiplicity() != Multiplicity::Many {
-        let reason = "rmr takes datasets with many records a subject (multiplicity many)";
-        return Err(invalid("engine", reason));
-    }
-    if requirements.records() != table.records() {
-        return Err(invalid("requirements", "belong to another table"));
-    }
-    Ok(())
-}
 
 fn publish(
     frame: &Frame<'_>,

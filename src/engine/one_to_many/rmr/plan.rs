@@ -58,17 +58,7 @@ pub(super) enum Refusal {
 }
 
 /// A refusal, or the run was stopped.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Refused(Refusal),
-    Stopped(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Stopped(error)
-    }
-}
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
 /// Persons laid out, and what stays the same from attempt to attempt.
 pub(super) struct Planner<'a> {
