@@ -11,17 +11,17 @@
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
+#[path = "../lgb_figures/timed.rs"]
+mod timed;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Stage, produce};
-use vizard::engine::{EngineError, RunContext};
+use vizard::engine::EngineError;
 use vizard::microdata::Preference;
-use vizard::release::InputDescription;
 
 use load::{Data, load, load_as};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -112,23 +112,6 @@ fn by_attributes(
     Ok(())
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 /// One table: every engine on the same data.
 fn lines(data: &Data, preferences: &[Preference], (l, d): (u32, usize)) -> Result<(), Failure> {
     println!(
@@ -150,30 +133,15 @@ fn line(
     engine: &str,
     parameters: &Value,
 ) -> Result<(), Failure> {
-    let engine = Engine::parse(engine, parameters, data.table.schema())?;
-    let assignment = Assignment {
-        table: &data.table,
-        preferences,
-        engine: &engine,
-        input: InputDescription {
-            dataset: "figures".into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: true,
-        report: true,
-    };
-    let mut clock = Clock::default();
-    let produced = match produce(&assignment, &RunContext::silent(7), &mut clock) {
-        Ok(produced) => produced,
-        Err(EngineError::Infeasible(answer)) => {
-            println!("{title:<16}  infeasible: {}", answer.strongest);
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let Timed { produced, engine } =
+        match timed((&data.table, preferences), (engine, parameters), true, 7) {
+            Ok(run) => run,
+            Err(EngineError::Infeasible(answer)) => {
+                println!("{title:<16}  infeasible: {}", answer.strongest);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
     let report = produced.report.as_ref();
     let figure = |measure: &str, name: &str| {
         let value = report.and_then(|report| report.pointer("/measures"));
@@ -191,7 +159,7 @@ fn line(
     let blocks = report.and_then(|report| report.pointer("/measures/group_sizes/value/groups"));
     println!(
         "{title:<16} {:>10.1} {holds:>6} {:>8.5} {:>8.5} {:>10.5} {:>9.5} {:>7}",
-        clock.engine.as_secs_f64() * 1e3,
+        engine.as_secs_f64() * 1e3,
         figure("glp", "glp"),
         figure("glp", "floor"),
         figure("glp", "glp") / figure("glp", "floor"),

@@ -11,20 +11,19 @@
 //! sex by t = 0.2.
 
 mod load;
+mod timed;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use vizard::engine::RunContext;
+use vizard::catalog::Produced;
 use vizard::microdata::Preference;
-use vizard::release::InputDescription;
 
 use load::{Data, load};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -120,23 +119,6 @@ fn flags(data: &Data, probability: f64) -> Vec<Preference> {
     preferences.filter_map(Result::ok).collect()
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 fn line(
     data: &Data,
     (preferences, flagged): (&[Preference], &str),
@@ -146,27 +128,16 @@ fn line(
         "k": k, "l": l, "generalization": generalization,
         "attributes": {"sex": {"t_closeness": 0.2}},
     });
-    let engine = Engine::parse("lgb", &parameters, data.table.schema())?;
-    let assignment = Assignment {
-        table: &data.table,
-        preferences,
-        engine: &engine,
-        input: InputDescription {
-            dataset: data.table.schema().name().into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: !is_given("--engine-only"),
-        report: !is_given("--engine-only"),
-    };
-    let mut clock = Clock::default();
-    let produced = produce(&assignment, &RunContext::silent(1), &mut clock)?;
+    let Timed { produced, engine } = timed(
+        (&data.table, preferences),
+        ("lgb", &parameters),
+        !is_given("--engine-only"),
+        1,
+    )?;
     let figures = Figures::of(&produced);
     println!(
         "{generalization:>14} {k:>2} {l:>2} {flagged:>8} {:>9.3} {:>6} {:>5} {:>5} {:>6.3} {:>7} {:>8} {:>11} {:.4} {:>12.4} {:>9}",
-        clock.engine.as_secs_f64(),
+        engine.as_secs_f64(),
         figures.holds,
         figures.k,
         figures.l,

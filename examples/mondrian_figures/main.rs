@@ -9,17 +9,17 @@
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
+#[path = "../lgb_figures/timed.rs"]
+mod timed;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use vizard::engine::{EngineError, RunContext};
-use vizard::release::InputDescription;
+use vizard::engine::EngineError;
 use vizard::verify::Section;
 
 use load::{Data, load};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -81,40 +81,9 @@ fn join(parameters: &mut Value, more: &Value) {
     }
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 fn line(data: &Data, parameters: &Value, condition: &Value) -> Result<(), Failure> {
-    let engine = Engine::parse("mondrian", parameters, data.table.schema())?;
     let is_given = std::env::args().any(|argument| argument == "--preferences");
-    let assignment = Assignment {
-        table: &data.table,
-        preferences: if is_given { &data.preferences } else { &[] },
-        engine: &engine,
-        input: InputDescription {
-            dataset: "figures".into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: true,
-        report: true,
-    };
+    let preferences: &[_] = if is_given { &data.preferences } else { &[] };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let condition = condition.to_string().replace(['{', '}', '"'], "");
     print!(
@@ -122,16 +91,20 @@ fn line(data: &Data, parameters: &Value, condition: &Value) -> Result<(), Failur
         text(&parameters["split"]),
         text(&parameters["partitioning"]),
     );
-    let mut clock = Clock::default();
-    match produce(&assignment, &RunContext::silent(7), &mut clock) {
-        Ok(produced) => print(&produced, &clock),
+    match timed(
+        (&data.table, preferences),
+        ("mondrian", parameters),
+        true,
+        7,
+    ) {
+        Ok(run) => print(&run),
         Err(EngineError::Infeasible(answer)) => println!(" infeasible: {}", answer.strongest),
         Err(error) => return Err(error.into()),
     }
     Ok(())
 }
 
-fn print(produced: &Produced, clock: &Clock) {
+fn print(Timed { produced, engine }: &Timed) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));
@@ -148,7 +121,7 @@ fn print(produced: &Produced, clock: &Clock) {
     let attained: Vec<String> = attained.collect();
     println!(
         " {:>8.1} {:>6} {:>7.4} {:>7} {:>9}  {}",
-        clock.engine.as_secs_f64() * 1e3,
+        engine.as_secs_f64() * 1e3,
         verdict.is_some_and(vizard::verify::Verdict::holds),
         figure("/measures/ncp/value/mean"),
         figure("/measures/group_sizes/value/groups"),

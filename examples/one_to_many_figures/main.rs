@@ -10,17 +10,17 @@
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
+#[path = "../lgb_figures/timed.rs"]
+mod timed;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use vizard::engine::{EngineError, RunContext};
+use vizard::engine::EngineError;
 use vizard::microdata::Preference;
-use vizard::release::InputDescription;
 
 use load::{Data, load};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -86,49 +86,21 @@ fn grid(data: &Data, engine: &str, parameters: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 fn line(
     data: &Data,
     (preferences, whose): (&Vec<Preference>, &str),
     engine: &str,
     parameters: &Value,
 ) -> Result<(), Failure> {
-    let engine = Engine::parse(engine, parameters, data.table.schema())?;
     let is_whole = !is_given("--engine-only");
-    let assignment = Assignment {
-        table: &data.table,
-        preferences,
-        engine: &engine,
-        input: InputDescription {
-            dataset: "figures".into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: is_whole,
-        report: is_whole,
-    };
-    let mut clock = Clock::default();
     let (k, l) = (&parameters["k"], &parameters["l"]);
-    match produce(&assignment, &RunContext::silent(7), &mut clock) {
-        Ok(produced) => print(&produced, &clock, (k, l, whose)),
+    match timed(
+        (&data.table, preferences),
+        (engine, parameters),
+        is_whole,
+        7,
+    ) {
+        Ok(run) => print(&run, (k, l, whose)),
         Err(EngineError::Infeasible(answer)) => {
             println!(
                 "{k:>3} {l:>3} {whose:>12}  infeasible: {}",
@@ -140,7 +112,7 @@ fn line(
     Ok(())
 }
 
-fn print(produced: &Produced, clock: &Clock, (k, l, whose): (&Value, &Value, &str)) {
+fn print(Timed { produced, engine }: &Timed, (k, l, whose): (&Value, &Value, &str)) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));
@@ -152,7 +124,7 @@ fn print(produced: &Produced, clock: &Clock, (k, l, whose): (&Value, &Value, &st
     };
     println!(
         "{k:>3} {l:>3} {whose:>12} {:>10.1} {holds:>6} {:>8.4} {:>7.4} {:>7} {:>13} {:>9}",
-        clock.engine.as_secs_f64() * 1e3,
+        engine.as_secs_f64() * 1e3,
         figure("/measures/qid_ncp/value/mean"),
         figure("/measures/sa_ncp/value/mean"),
         figure("/measures/group_sizes/value/groups"),

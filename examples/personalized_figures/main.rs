@@ -16,17 +16,17 @@
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
+#[path = "../lgb_figures/timed.rs"]
+mod timed;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use vizard::engine::{EngineError, RunContext};
+use vizard::engine::EngineError;
 use vizard::microdata::Preference;
-use vizard::release::InputDescription;
 
 use load::{Data, load};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -114,23 +114,6 @@ fn sensitive(folder: &std::path::Path) -> Result<String, Failure> {
         .to_owned())
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 fn line(
     data: &Data,
     (preferences, whose): (&Vec<Preference>, &str),
@@ -148,24 +131,8 @@ fn line(
     for (key, value) in own.into_iter().flatten() {
         parameters[key] = value.clone();
     }
-    let engine = Engine::parse(engine, &parameters, data.table.schema())?;
-    let assignment = Assignment {
-        table: &data.table,
-        preferences,
-        engine: &engine,
-        input: InputDescription {
-            dataset: "figures".into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: true,
-        report: true,
-    };
-    let mut clock = Clock::default();
-    match produce(&assignment, &RunContext::silent(7), &mut clock) {
-        Ok(produced) => print(&produced, &clock, (data.table.records(), whose, name)),
+    match timed((&data.table, preferences), (engine, &parameters), true, 7) {
+        Ok(run) => print(&run, (data.table.records(), whose, name)),
         Err(EngineError::Infeasible(answer)) => println!(
             "{:>7}  {whose:<11}  {name:<27}  infeasible: {}",
             data.table.records(),
@@ -176,7 +143,7 @@ fn line(
     Ok(())
 }
 
-fn print(produced: &Produced, clock: &Clock, (records, whose, name): (usize, &str, &str)) {
+fn print(Timed { produced, engine }: &Timed, (records, whose, name): (usize, &str, &str)) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));
@@ -192,7 +159,7 @@ fn print(produced: &Produced, clock: &Clock, (records, whose, name): (usize, &st
         figure("/measures/ncp/value/mean"),
         figure("/measures/group_sizes/value/groups"),
         produced.manifest.excluded,
-        clock.engine.as_secs_f64() * 1e3,
+        engine.as_secs_f64() * 1e3,
         produced
             .verdict
             .as_ref()

@@ -9,17 +9,18 @@
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
+#[path = "../lgb_figures/timed.rs"]
+mod timed;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use vizard::engine::{EngineError, RunContext};
+use vizard::catalog::Produced;
+use vizard::engine::EngineError;
 use vizard::microdata::Preference;
-use vizard::release::InputDescription;
 
 use load::{Data, load};
+use timed::{Timed, timed};
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -83,45 +84,12 @@ fn grid(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Times the engine.
-#[derive(Default)]
-struct Clock {
-    started: Option<Instant>,
-    engine: Duration,
-}
-
-impl Observer for Clock {
-    fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
-            _ => {}
-        }
-    }
-}
-
 fn line(
     data: &Data,
     (preferences, whose): (&Vec<Preference>, &str),
     parameters: &Value,
 ) -> Result<(), Failure> {
-    let engine = Engine::parse("slicing", parameters, data.table.schema())?;
     let is_whole = !is_given("--engine-only");
-    let assignment = Assignment {
-        table: &data.table,
-        preferences,
-        engine: &engine,
-        input: InputDescription {
-            dataset: "figures".into(),
-            version: 1,
-            sha256: String::new(),
-        },
-        suppressed: 0,
-        queries: 0,
-        verify: is_whole,
-        report: is_whole,
-    };
-    let mut clock = Clock::default();
     let shown = |value: &Value| match value {
         Value::Null => "-".into(),
         value => value.to_string(),
@@ -132,15 +100,20 @@ fn line(
         shown(&parameters["l"]),
         shown(&parameters["clusters"]),
     );
-    match produce(&assignment, &RunContext::silent(7), &mut clock) {
-        Ok(produced) => print(&head, &produced, &clock),
+    match timed(
+        (&data.table, preferences),
+        ("slicing", parameters),
+        is_whole,
+        7,
+    ) {
+        Ok(run) => print(&head, &run),
         Err(EngineError::Infeasible(answer)) => println!("{head}  infeasible: {answer}"),
         Err(error) => return Err(error.into()),
     }
     Ok(())
 }
 
-fn print(head: &str, produced: &Produced, clock: &Clock) {
+fn print(head: &str, Timed { produced, engine }: &Timed) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));
@@ -156,7 +129,7 @@ fn print(head: &str, produced: &Produced, clock: &Clock) {
     };
     println!(
         "{head} {:>10.1} {holds:>6} {:>8} {:>6.1} {:>8.3} {:>10.4} {:>12.4} {:>9}  {}",
-        clock.engine.as_secs_f64() * 1e3,
+        engine.as_secs_f64() * 1e3,
         figure("/measures/group_sizes/value/groups"),
         figure("/measures/group_sizes/value/mean"),
         attained.fold(f64::INFINITY, f64::min),
