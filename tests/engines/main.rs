@@ -18,6 +18,7 @@ mod negative;
 mod paper_examples;
 mod personalized;
 mod properties;
+mod random_runs;
 mod slicing;
 mod tables;
 

@@ -9,7 +9,7 @@ mod answers;
 pub mod scenario;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use vizard::engine::lgb::{Params, run};
 use vizard::engine::{EngineError, RunContext};
@@ -18,7 +18,7 @@ use vizard::privacy::Requirements;
 use vizard::release::Release;
 
 use super::case::Case;
-use super::common::cases::property_cases;
+use super::random_runs::{for_plans, must_hold, threads_do_not_matter};
 use scenario::{Plan, Scenario};
 
 fn plans() -> impl Strategy<Value = Plan> {
@@ -28,20 +28,6 @@ fn plans() -> impl Strategy<Value = Plan> {
         records,
         attributes,
     })
-}
-
-/// Runs `check` on as many plans as asked for, always the same ones.
-fn for_plans(by_default: u32, check: impl Fn(Plan) -> Result<(), TestCaseError>) {
-    let config = Config {
-        cases: property_cases(by_default),
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, random);
-    if let Err(error) = runner.run(&plans(), check) {
-        panic!("{error}");
-    }
 }
 
 fn requirements(
@@ -82,16 +68,9 @@ fn assert_within_budget(
     );
 }
 
-fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
-    let verdict = case.verdict();
-    let failed: Vec<_> = verdict.failed().collect();
-    prop_assert!(verdict.holds(), "{what}: {failed:#?}");
-    Ok(())
-}
-
 #[test]
 fn every_run_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
-    for_plans(200, |plan| {
+    for_plans(plans(), 200, |plan| {
         let scenario = Scenario::of(plan);
         match publish(&scenario, &scenario.parameters, plan.seed) {
             Ok(case) => must_hold(&case, "as asked"),
@@ -106,30 +85,23 @@ fn every_run_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
 
 #[test]
 fn one_thread_and_three_give_the_same_release() {
-    for_plans(60, |plan| {
+    for_plans(plans(), 60, |plan| {
         let scenario = Scenario::of(plan);
         let table = scenario.table();
         let Ok((params, requirements)) = requirements(&table, &scenario, &scenario.parameters)
         else {
             return Ok(());
         };
-        let with_threads = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        threads_do_not_matter(|| {
             let context = RunContext::silent(plan.seed);
-            pool.expect("a pool starts")
-                .install(|| run(&table, &requirements, &params, &context))
-        };
-        prop_assert!(
-            with_threads(1) == with_threads(3),
-            "threads change the release"
-        );
-        Ok(())
+            run(&table, &requirements, &params, &context)
+        })
     });
 }
 
 #[test]
 fn another_order_of_records_is_verified_too() {
-    for_plans(60, |plan| {
+    for_plans(plans(), 60, |plan| {
         let scenario = Scenario::of(plan).shuffled(plan.seed ^ 1);
         match publish(&scenario, &scenario.parameters, plan.seed) {
             Ok(case) => must_hold(&case, "in another order"),

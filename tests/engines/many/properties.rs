@@ -5,20 +5,17 @@
 //! refused. Never a panic, never a release that fails.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use serde_json::{Value, json};
+use proptest::test_runner::TestCaseError;
+use serde_json::Value;
 use vizard::catalog::Engine;
-use vizard::engine::{EngineError, Infeasible, RunContext};
+use vizard::engine::{EngineError, RunContext};
 use vizard::privacy::Requirements;
 use vizard::release::Release;
 
 use crate::case::Case;
-use crate::common::cases::property_cases;
+use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
 
 use super::scenario::{Plan, Scenario};
-
-/// Steps after which a chain of answers must have ended.
-const ANSWERS_MAX: usize = 20;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let subjects = prop_oneof![1..12_usize, 1..60_usize, 30..=200_usize];
@@ -30,20 +27,6 @@ fn plans() -> impl Strategy<Value = Plan> {
             sensitive,
         },
     )
-}
-
-/// Runs `check` on as many plans as asked for, always the same ones.
-fn for_plans(by_default: u32, check: impl Fn(Plan) -> Result<(), TestCaseError>) {
-    let config = Config {
-        cases: property_cases(by_default),
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, random);
-    if let Err(error) = runner.run(&plans(), check) {
-        panic!("{error}");
-    }
 }
 
 fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
@@ -65,78 +48,41 @@ fn publish(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, E
     Ok(case)
 }
 
-fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
-    let verdict = case.verdict();
-    let failed: Vec<_> = verdict.failed().collect();
-    prop_assert!(verdict.holds(), "{what}: {failed:#?}");
-    Ok(())
-}
-
 fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
     let scenario = Scenario::of(engine, plan);
     match publish(&scenario, &scenario.parameters, plan.seed) {
         Ok(case) => must_hold(&case, "as asked"),
-        Err(EngineError::Infeasible(answer)) => is_true(&scenario, plan.seed, *answer),
+        Err(EngineError::Infeasible(answer)) => {
+            let parameters = (&scenario.parameters, Scope::Job);
+            let publish = |parameters: &Value| publish(&scenario, parameters, plan.seed);
+            is_true(parameters, *answer, publish, must_hold)
+        }
         Err(EngineError::InvalidParameter { .. }) => Ok(()),
         Err(error) => Err(TestCaseError::fail(error.to_string())),
     }
 }
 
-/// With the strongest setting that it names the run succeeds and verifies, or
-/// meets another condition, never at once the same one.
-fn is_true(scenario: &Scenario, seed: u64, first: Infeasible) -> Result<(), TestCaseError> {
-    let mut parameters = scenario.parameters.clone();
-    let mut answer = first;
-    for _ in 0..ANSWERS_MAX {
-        let Some(value) = answer.strongest_value else {
-            return Ok(());
-        };
-        parameters[answer.parameter] = match answer.parameter {
-            "max_excluded" | "delta" => json!(value),
-            _ => json!(value as u64),
-        };
-        match publish(scenario, &parameters, seed) {
-            Ok(case) => return must_hold(&case, "with the strongest setting"),
-            Err(EngineError::Infeasible(next)) => {
-                prop_assert!(next.parameter != answer.parameter, "{answer:#?} {next:#?}");
-                answer = *next;
-            }
-            Err(error) => return Err(TestCaseError::fail(format!("{answer:#?}: {error}"))),
-        }
-    }
-    Err(TestCaseError::fail(format!("endless: {answer:#?}")))
-}
-
-fn threads_do_not_matter(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
+fn same_with_threads(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
     let scenario = Scenario::of(engine, plan);
-    let with_threads = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let run = || run(&scenario, &scenario.parameters, plan.seed);
-        pool.expect("a pool starts").install(run)
-    };
-    prop_assert!(
-        with_threads(1) == with_threads(3),
-        "threads change the release"
-    );
-    Ok(())
+    threads_do_not_matter(|| run(&scenario, &scenario.parameters, plan.seed))
 }
 
 #[test]
 fn every_run_of_one_to_many_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
-    for_plans(200, |plan| ends_well("one_to_many", plan));
+    for_plans(plans(), 200, |plan| ends_well("one_to_many", plan));
 }
 
 #[test]
 fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
-    for_plans(200, |plan| ends_well("rmr", plan));
+    for_plans(plans(), 200, |plan| ends_well("rmr", plan));
 }
 
 #[test]
 fn one_thread_and_three_give_the_same_release_of_rmr() {
-    for_plans(40, |plan| threads_do_not_matter("rmr", plan));
+    for_plans(plans(), 40, |plan| same_with_threads("rmr", plan));
 }
 
 #[test]
 fn one_thread_and_three_give_the_same_release_of_one_to_many() {
-    for_plans(40, |plan| threads_do_not_matter("one_to_many", plan));
+    for_plans(plans(), 40, |plan| same_with_threads("one_to_many", plan));
 }

@@ -6,23 +6,20 @@
 //! verifier and report say.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 use vizard::catalog::Engine;
-use vizard::engine::{EngineError, Infeasible, RunContext};
+use vizard::engine::{EngineError, RunContext};
 use vizard::privacy::Requirements;
 use vizard::query::{self, Workload};
 use vizard::utility;
 
 use crate::case::Case;
-use crate::common::cases::property_cases;
 use crate::naive::personalized::{leaks, overlaps};
+use crate::random_runs::{self, Scope, for_plans, is_true, threads_do_not_matter};
 
 use super::publish;
 use super::scenario::{Plan, Scenario};
-
-/// Steps after which a chain of answers must have ended.
-const ANSWERS_MAX: usize = 20;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let records = prop_oneof![1..12_usize, 1..60_usize, 30..=200_usize];
@@ -33,28 +30,12 @@ fn plans() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// Runs `check` on as many plans as asked for, always the same ones.
-fn for_plans(by_default: u32, check: impl Fn(Plan) -> Result<(), TestCaseError>) {
-    let config = Config {
-        cases: property_cases(by_default),
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, random);
-    if let Err(error) = runner.run(&plans(), check) {
-        panic!("{error}");
-    }
-}
-
 fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
     publish(scenario.table(), parameters, &scenario.preferences, seed)
 }
 
 fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
-    let verdict = case.verdict();
-    let failed: Vec<_> = verdict.failed().collect();
-    prop_assert!(verdict.holds(), "{what}: {failed:#?}");
+    random_runs::must_hold(case, what)?;
     let parameters = &case.manifest.parameters;
     if parameters["recoding"] == json!("group_cut") {
         prop_assert!(!overlaps(case), "nodes of a group overlap");
@@ -107,34 +88,9 @@ fn answers_queries(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// With the strongest setting that it names the run succeeds and verifies, or
-/// meets another condition, never at once the same one.
-fn is_true(scenario: &Scenario, seed: u64, first: Infeasible) -> Result<(), TestCaseError> {
-    let mut parameters = scenario.parameters.clone();
-    let mut answer = first;
-    for _ in 0..ANSWERS_MAX {
-        let Some(value) = answer.strongest_value else {
-            return Ok(());
-        };
-        parameters[answer.parameter] = match answer.parameter {
-            "k" => json!(value as u64),
-            _ => json!(value),
-        };
-        match run(scenario, &parameters, seed) {
-            Ok(case) => return must_hold(&case, "with the strongest setting"),
-            Err(EngineError::Infeasible(next)) => {
-                prop_assert!(next.parameter != answer.parameter, "{answer:#?} {next:#?}");
-                answer = *next;
-            }
-            Err(error) => return Err(TestCaseError::fail(format!("{answer:#?}: {error}"))),
-        }
-    }
-    Err(TestCaseError::fail(format!("endless: {answer:#?}")))
-}
-
 #[test]
 fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
-    for_plans(300, |plan| {
+    for_plans(plans(), 300, |plan| {
         let scenario = Scenario::of(plan);
         match run(&scenario, &scenario.parameters, plan.seed) {
             Ok(case) => {
@@ -142,7 +98,11 @@ fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
                 leaks_as_measured(&case)?;
                 answers_queries(&case)
             }
-            Err(EngineError::Infeasible(answer)) => is_true(&scenario, plan.seed, *answer),
+            Err(EngineError::Infeasible(answer)) => {
+                let parameters = (&scenario.parameters, Scope::Job);
+                let again = |parameters: &Value| run(&scenario, parameters, plan.seed);
+                is_true(parameters, *answer, again, must_hold)
+            }
             Err(error) => Err(TestCaseError::fail(error.to_string())),
         }
     });
@@ -150,7 +110,7 @@ fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
 
 #[test]
 fn one_thread_and_three_give_the_same_release_of_personalized() {
-    for_plans(60, |plan| {
+    for_plans(plans(), 60, |plan| {
         let scenario = Scenario::of(plan);
         let table = scenario.table();
         let engine = Engine::parse("personalized", &scenario.parameters, &scenario.schema);
@@ -159,16 +119,9 @@ fn one_thread_and_three_give_the_same_release_of_personalized() {
             .policy(&scenario.schema)
             .expect("they fit the schema");
         let requirements = Requirements::new(&table, policy, &scenario.preferences);
-        let with_threads = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        threads_do_not_matter(|| {
             let context = RunContext::silent(plan.seed);
-            let run = || engine.run(&table, &requirements, &context);
-            pool.expect("a pool starts").install(run)
-        };
-        prop_assert!(
-            with_threads(1) == with_threads(3),
-            "threads change the release"
-        );
-        Ok(())
+            engine.run(&table, &requirements, &context)
+        })
     });
 }

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use vizard::engine::{EngineError, Infeasible};
 use vizard::microdata::AttributeType;
 
+use super::publish;
 use super::scenario::Scenario;
-use super::{must_hold, publish};
+use crate::random_runs::must_hold;
 
 /// Steps after which a chain of answers must have ended.
 const ANSWERS_MAX: usize = 20;
