@@ -32,6 +32,8 @@ pub mod clock;
 #[cfg(feature = "server")]
 pub mod config;
 #[cfg(feature = "server")]
+pub mod failpoint;
+#[cfg(feature = "server")]
 pub mod ids;
 #[cfg(feature = "server")]
 pub mod job;

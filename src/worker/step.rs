@@ -16,6 +16,7 @@ use super::load::{self, LoadError, Loaded};
 use super::memory::estimate_bytes;
 use crate::catalog::{Assignment, Engine, Unobserved, produce};
 use crate::engine::{EngineError, RunContext};
+use crate::failpoint;
 use crate::job::{JobFailure, JobSpec};
 use crate::release::InputDescription;
 use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
@@ -32,6 +33,7 @@ enum Ended {
 
 /// Runs one acquired job to its end. `drain` tells it to give the job back.
 pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &CancellationToken) {
+    failpoint::reached("job-acquired");
     let (job, token) = (acquired.job, acquired.lease_token);
     let watch = Watch::default();
     let lease = Lease {
@@ -83,6 +85,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             .await
             .map(|()| "failed"),
     };
+    failpoint::reached("job-committed");
     match written {
         Ok(outcome) => {
             metrics::counter!("vizard_jobs_total", "engine" => job.engine.clone(), "outcome" => outcome).increment(1);
@@ -157,6 +160,7 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
 
 /// The pure part, on the CPU pool.
 fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) -> Ended {
+    failpoint::reached("job-loaded");
     let mut run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
@@ -189,9 +193,9 @@ fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) ->
                 checks: verdict.failed_kinds(),
             });
         }
-        Ok(Ended::Done(Box::new(commit(
-            &table, &engine, &spec, produced,
-        )?)))
+        let commit = commit(&table, &engine, &spec, produced)?;
+        failpoint::reached("job-run");
+        Ok(Ended::Done(Box::new(commit)))
     };
     run().unwrap_or_else(|failure| match failure {
         // The stop reason decides what is written.

@@ -18,6 +18,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("clock", 6),
     ("config", 6),
     ("telemetry", 6),
+    ("failpoint", 6),
     ("store", 7),
     ("worker", 8),
     ("http", 8),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::role::Role;
 use super::token::NewToken;
 use crate::config::{ADMIN_KEY_CHARACTERS_MIN, Secret, Settings};
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::{KeyRow, Store, StoreError};
 
@@ -92,8 +93,11 @@ pub async fn ensure_admin_key(
             source,
         })?;
     }
+    failpoint::reached("admin-key-written");
     let key = token.row("first admin key".into(), &[Role::Admin], None);
-    match (store.key_create_first_admin(key).await?, embedded) {
+    let made = store.key_create_first_admin(key).await?;
+    failpoint::reached("admin-key-committed");
+    match (made, embedded) {
         (false, _) => Ok(AdminKey::Present),
         (true, true) => Ok(AdminKey::Written(path)),
         (true, false) => Ok(AdminKey::Print(token.text)),

@@ -15,6 +15,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
+use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::KeyRow;
 
@@ -112,6 +113,7 @@ async fn create_key(
         KeyError::Store(error) => Problem::from(error),
         _ => Problem::internal(),
     })?;
+    failpoint::reached("key-committed");
     let view = NewKeyView {
         token: token.expose().to_owned(),
         key: row.into(),

@@ -16,6 +16,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
 use super::records::record_format;
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{
     ChunkColumn, Preference, ReadLimits, RecordFormat, Schema, Target, decode_chunk,
@@ -75,10 +76,13 @@ async fn import_preferences(
     let documents = documents.map_err(|_| Problem::internal())?;
     // Counted first: what fails here has changed nothing yet.
     let unknown_subjects = unknown_subjects(&state, &dataset, schema, subjects).await?;
+    let accepted = documents.len() as u64;
+    let version = state.store.preference_bulk(id, documents).await?;
+    failpoint::reached("preferences-committed");
     Ok(Json(ImportView {
-        accepted: documents.len() as u64,
+        accepted,
         unknown_subjects,
-        version: state.store.preference_bulk(id, documents).await?,
+        version,
     }))
 }
 

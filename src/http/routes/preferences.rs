@@ -20,6 +20,7 @@ use super::super::precondition::Precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{Preference, ReadLimits, RecordFormat, Target, read_preferences};
 use crate::store::{DatasetRow, PreferenceRow, StoreError};
@@ -81,6 +82,7 @@ async fn put_preference(
     require(&state, id, &preference.subject, &headers).await?;
     let (subject, kept) = (preference.subject.clone(), terms.clone());
     let version = state.store.preference_put(id, subject, kept).await?;
+    failpoint::reached("preference-committed");
     let view = PreferenceView {
         subject: preference.subject,
         version,

@@ -15,6 +15,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::{self, Intake};
 use super::query::{UploadMode, UploadQuery};
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{ReadLimits, RecordFormat};
 use crate::store::{NewVersion, VersionMode, VersionRow};
@@ -96,6 +97,7 @@ async fn upload_records(
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
     let (summary, chunks) = upload::receive(&state, body, intake).await?;
+    failpoint::reached("upload-spooled");
     let version = NewVersion {
         dataset: id,
         base_version,
@@ -108,6 +110,7 @@ async fn upload_records(
         chunks: Box::new(chunks),
     };
     let row = state.store.version_commit(version).await?;
+    failpoint::reached("upload-committed");
     Ok((StatusCode::CREATED, Json(row.into())))
 }
 

@@ -17,6 +17,7 @@ use super::super::state::AppState;
 use super::page::{PageView, page_request};
 use super::query::ReleaseQuery;
 use crate::catalog::Engine;
+use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec};
@@ -170,6 +171,7 @@ async fn publish_release(
             ));
         }
     }
+    failpoint::reached("publish-committed");
     let row = state.store.release_get(id).await?;
     match row.state {
         ReleaseState::Published => Ok(Json(row.into())),

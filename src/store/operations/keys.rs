@@ -4,6 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{SqlStore, page_bounds, page_of};
+use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::keys as sql;
@@ -56,6 +57,7 @@ async fn create(session: &mut Session, key: NewKey) -> Result<KeyRow, StoreError
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
     }
+    failpoint::reached("key-before-commit");
     get(session, key.id).await
 }
 

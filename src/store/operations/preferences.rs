@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::SqlStore;
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
@@ -49,6 +50,7 @@ async fn put(
         .await?;
     let cells = cells![dataset.uuid(), subject, version, &document, now];
     session.run(sql::INSERT, cells).await?;
+    failpoint::reached("preference-before-commit");
     Ok(version)
 }
 
@@ -122,6 +124,7 @@ async fn bulk_batch(
     let dialect = session.dialect();
     let close = cells![dataset.uuid(), version, subjects];
     session.run(dialect.preference_bulk_close, close).await?;
+    failpoint::reached("preferences-half-written");
     let insert = cells![dataset.uuid(), version, pairs, now];
     session.run(dialect.preference_bulk_insert, insert).await?;
     Ok(())

@@ -15,6 +15,7 @@ use super::datasets::hold;
 use super::jobs::get;
 use super::leases::{Lease, change};
 use super::preferences::changed_since;
+use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::session::{Session, cells};
 use crate::store::statements::{jobs as job_sql, releases as sql};
@@ -91,6 +92,7 @@ async fn table_write(
             piece.bytes,
         ];
         session.run(sql::PIECE_CREATE, cells).await?;
+        failpoint::reached("job-piece-written");
     }
     Ok(())
 }
@@ -143,6 +145,7 @@ async fn publish_draft(
     if decision == PublishDecision::Allow {
         let now = session.now().await?;
         session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
+        failpoint::reached("publish-before-commit");
     }
     Ok(decision)
 }

@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::SqlStore;
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
@@ -113,6 +114,7 @@ async fn chunks_write(
         ];
         session.run(sql::CHUNK_CREATE, cells).await?;
         extent.chunks += 1;
+        failpoint::reached("upload-chunk-written");
     }
 }
 
@@ -159,6 +161,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<VersionRow, St
         now,
     ];
     session.run(sql::CREATE, cells).await?;
+    failpoint::reached("upload-before-commit");
     version_row(&row_of(session, dataset, version).await?)
 }
 

@@ -19,6 +19,7 @@ use super::session::{Link, Session, Signals};
 use super::statements::POSTGRES;
 use super::{PoolFigures, StoreError, StoreFuture};
 use crate::clock::Clock;
+use crate::failpoint;
 
 /// How long an operation waits for a free connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -65,7 +66,9 @@ pub(super) async fn open(
         })
         .connect_with(options.clone())
         .await?;
+    failpoint::reached("store-before-migration");
     sqlx::migrate!("migrations/postgres").run(&pool).await?;
+    failpoint::reached("store-migrated");
     let signals = Arc::new(Signals::default());
     let listener = listener::start(options, Arc::clone(&signals)).await?;
     let backend = Postgres {

@@ -21,6 +21,7 @@ use super::session::{Link, Session, Signals};
 use super::statements::SQLITE;
 use super::{PoolFigures, StoreError, StoreFuture};
 use crate::clock::Clock;
+use crate::failpoint;
 
 /// How long an operation waits for its turn: a large upload may be before it.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -59,7 +60,9 @@ pub(super) async fn open(
     let writer = pool_options(1)
         .connect_with(options.clone().create_if_missing(true))
         .await?;
+    failpoint::reached("store-before-migration");
     sqlx::migrate!("migrations/sqlite").run(&writer).await?;
+    failpoint::reached("store-migrated");
     let readers_max = connections_max.max(1);
     let readers = pool_options(readers_max)
         .connect_with(options.read_only(true))

@@ -1,0 +1,208 @@
+//! Processes of the program under test: started with faults built in, watched
+//! and ended in every way there is.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use vizard::cli::client::Client;
+
+use super::common::process::ADMIN_KEY;
+use super::place::Place;
+
+/// Time between two looks at a process.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A process that is not started yet.
+pub struct Launch<'p> {
+    place: &'p Place,
+    command: Command,
+}
+
+impl<'p> Launch<'p> {
+    /// A process on the store of `place`.
+    pub fn new(place: &'p Place) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vizard"));
+        command
+            .env("VIZARD_STORE", place.url())
+            .env("VIZARD_DATA", place.folder())
+            .env("VIZARD_ADMIN_KEY", ADMIN_KEY)
+            .env("VIZARD_THREADS", "2")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        Self { place, command }
+    }
+
+    /// Sets a variable of its environment; options of the program are `VIZARD_…`.
+    pub fn with(mut self, variable: &str, value: impl ToString) -> Self {
+        self.command.env(variable, value.to_string());
+        self
+    }
+
+    /// Takes a variable away.
+    pub fn without(mut self, variable: &str) -> Self {
+        self.command.env_remove(variable);
+        self
+    }
+
+    /// Gives an order to `vizard::failpoint`.
+    pub fn failpoint(self, order: &str) -> Self {
+        self.with("VIZARD_FAILPOINT", order)
+    }
+
+    /// Starts a server and waits until it listens.
+    #[track_caller]
+    pub fn serve(self) -> Program {
+        let program = self.try_serve();
+        program.unwrap_or_else(|log| panic!("the server did not start:\n{}", log.join("\n")))
+    }
+
+    /// Starts a server; the lines of its log if it ends before it listens.
+    pub fn try_serve(mut self) -> Result<Program, Vec<String>> {
+        self.command.args(["serve", "--listen", "127.0.0.1:0"]);
+        self.start("listening on http://")
+    }
+
+    /// Starts a process that only works, and waits until it does.
+    #[track_caller]
+    pub fn work(mut self) -> Program {
+        assert!(self.place.is_shared(), "SQLite has one process");
+        self.command.arg("work");
+        let program = self.start("working on ");
+        program.unwrap_or_else(|log| panic!("the worker did not start:\n{}", log.join("\n")))
+    }
+
+    /// Runs another command to its end; what it printed.
+    #[track_caller]
+    pub fn run(mut self, arguments: &[&str]) -> String {
+        let ran = self.command.args(arguments).stdout(Stdio::piped()).output();
+        let ran = ran.expect("the program was built");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{arguments:?}:\n{said}");
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    }
+
+    /// Waits for a line that begins with `ready`; what follows is the address.
+    fn start(mut self, ready: &str) -> Result<Program, Vec<String>> {
+        let mut child = self.command.spawn().expect("the program was built");
+        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let mut before = Vec::new();
+        let address = loop {
+            let Some(Ok(line)) = lines.next() else {
+                child.wait().expect("it can be waited for");
+                return Err(before);
+            };
+            if let Some(address) = line.strip_prefix(ready) {
+                break address.to_owned();
+            }
+            before.push(line);
+        };
+        let log = Arc::new(Mutex::new(before));
+        // Somebody must read on, or the process would stop at a full pipe.
+        let kept = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.push(line);
+            }
+        });
+        Ok(Program {
+            child,
+            address,
+            log,
+        })
+    }
+}
+
+/// A running process; killed when dropped.
+pub struct Program {
+    child: Child,
+    address: String,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    /// A client of this server with `token`.
+    pub fn client(&self, token: &str) -> Client {
+        Client::new(&self.address, Some(token))
+    }
+
+    /// A client with the admin key.
+    pub fn admin(&self) -> Client {
+        self.client(ADMIN_KEY)
+    }
+
+    /// Its number among processes.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("it is there");
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it is there");
+        self.child.wait().expect("it can be waited for");
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("it can be asked")
+    }
+
+    /// Waits for its end; panics with its log where it lives on.
+    #[track_caller]
+    pub fn end(&mut self, within: Duration) -> ExitStatus {
+        let since = Instant::now();
+        loop {
+            if let Some(status) = self.ended() {
+                return status;
+            }
+            assert!(since.elapsed() < within, "it lives:\n{}", self.log());
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+    }
+
+    /// Waits until it has stopped itself (state `T`).
+    pub async fn stopped(&self, within: Duration) {
+        let since = Instant::now();
+        while self.state() != 'T' {
+            assert!(since.elapsed() < within, "it runs:\n{}", self.log());
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    }
+
+    /// One letter of /proc: `S` sleeps, `R` runs, `T` is stopped, `Z` has ended.
+    fn state(&self) -> char {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        // `pid (name) state …`, and a name may hold anything.
+        let rest = text.rsplit(") ").next().unwrap_or_default();
+        rest.chars().next().unwrap_or('Z')
+    }
+
+    /// What it wrote to standard error.
+    pub fn log(&self) -> String {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.join("\n")
+    }
+
+    /// How many lines of its log contain `text`.
+    pub fn logged(&self, text: &str) -> usize {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.iter().filter(|line| line.contains(text)).count()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
