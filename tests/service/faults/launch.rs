@@ -12,6 +12,9 @@ use vizard::cli::client::Client;
 use super::common::process::ADMIN_KEY;
 use super::place::Place;
 
+/// How long a process may take to end when it was asked to.
+const ORDERLY_END_MAX: Duration = Duration::from_secs(60);
+
 /// Time between two looks at a process.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -143,6 +146,12 @@ impl Program {
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("it is there");
+    }
+
+    /// SIGTERM; waits for the orderly end and tells whether it was one.
+    pub fn end_well(mut self) -> bool {
+        self.signal(Signal::TERM);
+        self.end(ORDERLY_END_MAX).success()
     }
 
     /// SIGKILL, and waits until it is gone.
