@@ -18,7 +18,7 @@ use super::exit::Exit;
 use super::options::{LogOptions, StoreOption, WorkerOptions, runtime};
 use super::{sample, serve};
 use crate::config::Limits;
-use crate::http::auth::Role;
+use crate::http::auth::{Role, create_key};
 use crate::store::Store;
 
 /// How long the demo waits for its job.
@@ -57,6 +57,7 @@ pub fn run(options: Options) -> Result<(), Exit> {
             any_port: true,
             store: options.store.clone(),
             worker: options.worker.settings(1),
+            access: crate::config::AccessSettings::default(),
             limits: Limits::default(),
         })
         .await?;
@@ -76,8 +77,8 @@ pub fn run(options: Options) -> Result<(), Exit> {
 
 async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
     let key = async |name: &str, role| {
-        let made = super::keys::create(store, format!("demo {name}"), &[role], None).await;
-        made.map(|(_, token)| token)
+        let (_, token) = create_key(store, format!("demo {name}"), &[role], None).await?;
+        Ok::<_, anyhow::Error>(token.expose().to_owned())
     };
     let server = Client::new(address, None);
     let uploader = server.with_token(&key("uploader", Role::Uploader).await?);

@@ -6,9 +6,9 @@ use super::exit::Exit;
 use super::options::{StoreOption, runtime};
 use anyhow::Context;
 
-use crate::http::auth::{NewToken, Role};
+use crate::http::auth::{Role, create_key};
 use crate::ids::{DatasetId, KeyId};
-use crate::store::{KeyRow, NewKey, PageRequest, Store};
+use crate::store::{KeyRow, PageRequest, Store};
 
 /// Options of `vizard keys`.
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ enum Command {
         #[arg(long, default_value = "made on the command line")]
         name: String,
     },
-    /// List the keys; never their tokens.
+    /// List the keys with state, roles, datasets, last use and name; never their tokens.
     List,
     /// Revoke a key at once.
     Revoke {
@@ -60,20 +60,16 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             name,
         } => {
             let datasets = (!datasets.is_empty()).then_some(datasets);
-            let (row, token) = create(store, name, &roles, datasets).await?;
-            println!("{}\t{token}", row.id);
+            let made = create_key(store, name, &roles, datasets).await;
+            let (row, token) = made.context("the key cannot be made")?;
+            println!("{}\t{}", row.id, token.expose());
         }
         Command::List => {
             let mut page = PageRequest::default();
             loop {
                 let keys = store.key_list(page).await?;
                 for key in keys.items {
-                    let state = if key.revoked_at.is_some() {
-                        "revoked"
-                    } else {
-                        "active"
-                    };
-                    println!("{}\t{state}\t{}\t{}", key.id, key.roles.join(","), key.name);
+                    println!("{}", line(&key));
                 }
                 page.cursor = keys.next_cursor;
                 if page.cursor.is_none() {
@@ -89,26 +85,25 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Makes a key; answers it with its token, which is nowhere else.
-pub async fn create(
-    store: &dyn Store,
-    name: String,
-    roles: &[Role],
-    datasets: Option<Vec<DatasetId>>,
-) -> anyhow::Result<(KeyRow, String)> {
-    let token = NewToken::generate().context("the operating system gives no random numbers")?;
-    let key = NewKey {
-        id: token.key,
-        name,
-        roles: roles.iter().map(|role| role.as_str().to_owned()).collect(),
-        datasets,
-        secret_hash: token.secret_hash,
+/// A key in one line: id, state, roles, datasets, last use, name.
+fn line(key: &KeyRow) -> String {
+    let state = match key.revoked_at {
+        Some(_) => "revoked",
+        None => "active",
     };
-    let row = store
-        .key_create(key)
-        .await
-        .context("the key cannot be kept")?;
-    Ok((row, token.text.expose().to_owned()))
+    let datasets = match &key.datasets {
+        None => "all".to_owned(),
+        Some(ids) => {
+            let ids: Vec<String> = ids.iter().map(DatasetId::to_string).collect();
+            ids.join(",")
+        }
+    };
+    let last_used = match key.last_used_at {
+        None => "never".to_owned(),
+        Some(at) => at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+    };
+    let (id, roles, name) = (key.id, key.roles.join(","), &key.name);
+    format!("{id}\t{state}\t{roles}\t{datasets}\t{last_used}\t{name}")
 }
 
 fn role(word: &str) -> Result<Role, String> {

@@ -5,6 +5,7 @@
 //! `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
+mod access_options;
 mod anonymize;
 pub mod client;
 mod demo;

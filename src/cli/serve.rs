@@ -9,11 +9,12 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::access_options::AccessOptions;
 use super::exit::Exit;
 use super::options::{LogOptions, StoreOption, WorkerOptions, runtime, shutdown_signal};
 use crate::clock::SystemClock;
-use crate::config::{Limits, Secret, Settings};
-use crate::http::auth::{AdminKey, ensure_admin_key};
+use crate::config::{AccessSettings, Limits, Secret, Settings};
+use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
 use crate::http::{self, AppState};
 use crate::store::Store;
 use crate::worker::{self, WorkerSettings};
@@ -52,12 +53,15 @@ pub struct Options {
     #[arg(long, env = "VIZARD_CONNECTIONS_MAX", value_name = "N", default_value_t = Limits::default().connections_max)]
     connections_max: usize,
     #[command(flatten)]
+    access: AccessOptions,
+    #[command(flatten)]
     log: LogOptions,
 }
 
 /// Serves until SIGTERM, then drains.
 pub fn run(options: Options) -> Result<(), Exit> {
     options.log.start();
+    let access = options.access.settings()?;
     runtime()?.block_on(async {
         let server = Server::start(Plan {
             listen: options.listen.clone(),
@@ -66,6 +70,7 @@ pub fn run(options: Options) -> Result<(), Exit> {
             store: options.store.clone(),
             worker: options.worker.settings(options.workers),
             limits: options.limits(),
+            access,
         })
         .await?;
         server.until_signal().await
@@ -98,6 +103,8 @@ pub struct Plan {
     pub worker: WorkerSettings,
     /// Limits of the API.
     pub limits: Limits,
+    /// Who gets in beside the holders of API keys.
+    pub access: AccessSettings,
 }
 
 /// A running server, with its workers.
@@ -123,13 +130,15 @@ impl Server {
             admin_key: std::env::var("VIZARD_ADMIN_KEY").ok().map(Secret::new),
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
             limits: plan.limits,
+            access: plan.access,
             ..plan.store.settings()
         };
         tell_admin_key(ensure_admin_key(store.as_ref(), &settings).await?);
         let shutdown = CancellationToken::new();
         let metrics = crate::telemetry::metrics()?;
         tokio::spawn(crate::telemetry::upkeep(metrics.clone()));
-        let state = AppState::new(
+        let oidc = settings.access.oidc.clone();
+        let mut state = AppState::new(
             Arc::clone(&store),
             Arc::new(SystemClock),
             settings,
@@ -137,6 +146,10 @@ impl Server {
             shutdown.clone(),
         )
         .with_report_page(crate::web::report_page);
+        if let Some(issuer) = oidc {
+            let started = Oidc::start(issuer, Arc::new(SystemClock), shutdown.clone()).await;
+            state = state.with_oidc(started.context("the issuer's keys cannot be had")?);
+        }
         let api = tokio::spawn(http::serve(listener, state));
         let workers = (plan.worker.workers > 0).then(|| {
             tokio::spawn(worker::run(

@@ -4,10 +4,14 @@
 //! nothing else does. A unit stands at the end of a name (`_s` seconds,
 //! `_bytes_max` bytes), a limit ends in `_max`. docs/OPERATING.md lists them.
 
+mod access;
+
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
 
 /// Characters that an admin key of the operator's choosing has at least.
 pub const ADMIN_KEY_CHARACTERS_MIN: usize = 32;
@@ -51,6 +55,8 @@ pub struct Settings {
     pub drain_timeout_s: u64,
     /// What a client may ask of the service.
     pub limits: Limits,
+    /// Who gets in beside the holders of API keys.
+    pub access: AccessSettings,
 }
 
 /// Limits on what a client may ask; past one the answer is 413, 422 or 429 at once.
@@ -88,6 +94,7 @@ impl Default for Settings {
             admin_key: None,
             drain_timeout_s: 30,
             limits: Limits::default(),
+            access: AccessSettings::default(),
         }
     }
 }

@@ -15,10 +15,12 @@ use super::problem::ProblemKind::{self, *};
 pub enum Access {
     /// Anyone, without a token.
     Public,
-    /// Anyone with a valid token.
+    /// Anyone with a valid token and any role.
     AnyKey,
     /// Holders of one of these roles.
     Roles(&'static [Role]),
+    /// The holder of a one-time subject token, and nobody else.
+    SubjectToken,
 }
 
 /// One operation of the API.
@@ -44,7 +46,7 @@ impl Operation {
         if self.access != Access::Public {
             all.extend([Unauthenticated, Unavailable]);
         }
-        if matches!(self.access, Access::Roles(_)) {
+        if matches!(self.access, Access::AnyKey | Access::Roles(_)) {
             all.push(Forbidden);
         }
         if self.path.contains("{id}") {
@@ -212,6 +214,28 @@ pub const OPERATIONS: &[Operation] = &[
             LimitExceeded,
             BodyTooLarge,
             BodyTimeout,
+            InvalidPreference,
+            StoreFull,
+        ],
+    ),
+    at(
+        "create_subject_tokens",
+        "POST",
+        "/v1/datasets/{id}/subject-tokens",
+        CONSENT,
+        JSON,
+    ),
+    at(
+        "put_my_preferences",
+        "PUT",
+        "/v1/my-preferences",
+        Access::SubjectToken,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
             InvalidPreference,
             StoreFull,
         ],

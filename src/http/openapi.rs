@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation as Described, PathItem};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::Ref;
@@ -17,11 +18,17 @@ use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, LicenseBuilder, O
 use utoipa::{PartialSchema, ToSchema};
 
 use super::access::{self, Access, Operation};
+use super::auth::Role;
 use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::router::operations;
 
 /// Name of the security scheme.
 const BEARER: &str = "bearer";
+/// Name of the security scheme of one-time tokens.
+const SUBJECT_TOKEN: &str = "subject_token";
+
+/// Neither scheme knows scopes.
+const NO_SCOPES: [&str; 0] = [];
 
 /// The whole description.
 pub fn document() -> OpenApi {
@@ -74,10 +81,14 @@ fn methods(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Desc
 }
 
 /// Adds roles, security and problems to what a handler said of itself.
+///
+/// `x-roles` lists the roles one of which is needed, for programs; an operation
+/// without it needs none.
 fn describe(described: &mut Described, operation: &Operation) {
     let who = match operation.access {
         Access::Public => "Needs no token.".to_owned(),
         Access::AnyKey => "Needs any valid token.".to_owned(),
+        Access::SubjectToken => "Needs a one-time subject token.".to_owned(),
         Access::Roles(roles) => {
             let words: Vec<_> = roles
                 .iter()
@@ -93,8 +104,19 @@ fn describe(described: &mut Described, operation: &Operation) {
     });
     described.security = Some(match operation.access {
         Access::Public => Vec::new(),
-        _ => vec![SecurityRequirement::new(BEARER, Vec::<String>::new())],
+        Access::SubjectToken => vec![SecurityRequirement::new(SUBJECT_TOKEN, NO_SCOPES)],
+        Access::AnyKey | Access::Roles(_) => vec![SecurityRequirement::new(BEARER, NO_SCOPES)],
     });
+    let roles = match operation.access {
+        Access::Public | Access::SubjectToken => &[],
+        Access::AnyKey => Role::ALL,
+        Access::Roles(roles) => roles,
+    };
+    if !roles.is_empty() {
+        let words: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+        let extension = ExtensionsBuilder::new().add("x-roles", words).build();
+        described.extensions = Some(extension);
+    }
     let mut by_status: BTreeMap<u16, Vec<ProblemKind>> = BTreeMap::new();
     for kind in operation.problems() {
         by_status
@@ -172,10 +194,18 @@ fn add_components(components: &mut Components) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some(
-            "An API key `vz_<id>_<secret>`, or the operator's own admin key.",
+            "An API key `vz_<id>_<secret>`, a JWT of the configured issuer, or the \
+             operator's own admin key.",
         ))
         .build();
     components.add_security_scheme(BEARER, SecurityScheme::Http(scheme));
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "A one-time token `vs_…` that a subject was given with a consent form.",
+        ))
+        .build();
+    components.add_security_scheme(SUBJECT_TOKEN, SecurityScheme::Http(scheme));
 }
 
 /// The schema of a problem: `type` is one of the closed list.

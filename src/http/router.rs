@@ -25,6 +25,8 @@ pub(super) fn operations() -> OpenApiRouter<AppState> {
         .merge(routes::hierarchies::router())
         .merge(routes::preferences::router())
         .merge(routes::preference_import::router())
+        .merge(routes::subject_tokens::router())
+        .merge(routes::my_preferences::router())
         .merge(routes::engines::router())
         .merge(routes::jobs::router())
         .merge(routes::job_events::router())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::auth::{AdminDigest, KeyUse};
+use super::auth::{AdminDigest, KeyUse, Oidc};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::store::Store;
@@ -37,6 +37,8 @@ pub struct AppState {
     pub(super) uploads: Arc<Semaphore>,
     /// The operator's own admin key, if there is one.
     pub(super) admin: Option<AdminDigest>,
+    /// Believes the JWTs of an issuer, if one was named.
+    pub(super) oidc: Option<Arc<Oidc>>,
     /// When each key was last noted as used.
     pub(super) key_use: Arc<KeyUse>,
 }
@@ -53,6 +55,7 @@ impl AppState {
         Self {
             uploads: Arc::new(Semaphore::new(settings.limits.uploads_max)),
             admin: settings.admin_key.as_ref().map(AdminDigest::of),
+            oidc: None,
             key_use: Arc::default(),
             report_page: None,
             store,
@@ -61,6 +64,13 @@ impl AppState {
             metrics,
             shutdown,
         }
+    }
+
+    /// The same, with JWTs of an issuer as bearer tokens too.
+    #[must_use]
+    pub fn with_oidc(mut self, oidc: Oidc) -> Self {
+        self.oidc = Some(Arc::new(oidc));
+        self
     }
 
     /// The same, with reports as pages too.

@@ -28,6 +28,7 @@ pub mod rows;
 mod session;
 mod sqlite;
 mod statements;
+pub mod subject_tokens;
 pub mod versions;
 
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
@@ -45,6 +46,7 @@ pub use releases::{
     ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
 };
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
+pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewVersion, VersionMode, VersionRow, Versions,
 };
@@ -57,7 +59,17 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// The operations of all areas can be called on `dyn Store` without importing
 /// their traits.
 pub trait Store:
-    Keys + Datasets + Versions + Hierarchies + Preferences + Jobs + Releases + Send + Sync + 'static
+    Keys
+    + Datasets
+    + Versions
+    + Hierarchies
+    + Preferences
+    + SubjectTokens
+    + Jobs
+    + Releases
+    + Send
+    + Sync
+    + 'static
 {
     /// Answers if the database does.
     fn ping(&self) -> StoreFuture<'_, ()>;

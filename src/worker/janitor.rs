@@ -1,4 +1,5 @@
-//! Ends jobs whose lease ran out and that nobody may acquire again.
+//! Ends jobs whose lease ran out and that nobody may acquire again, and forgets
+//! subject tokens whose time is over.
 
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +24,9 @@ pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
             }
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "sweep failed"),
+        }
+        if let Err(error) = shared.store.subject_tokens_sweep().await {
+            tracing::warn!(%error, "subject tokens were not swept");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,

@@ -14,6 +14,13 @@ pub struct Described {
     operation: Value,
 }
 
+impl Described {
+    /// What the description says under a name; null if nothing.
+    pub fn described(&self, name: &str) -> &Value {
+        &self.operation[name]
+    }
+}
+
 /// The description of the whole service.
 pub struct Description {
     operations: BTreeMap<String, Described>,

@@ -14,6 +14,10 @@ pub mod client;
 #[cfg(feature = "server")]
 pub mod description;
 #[cfg(feature = "server")]
+pub mod issuer;
+#[cfg(feature = "server")]
 pub mod postgres;
 #[cfg(feature = "server")]
 pub mod process;
+#[cfg(feature = "server")]
+pub mod statements;

@@ -3,9 +3,12 @@
 mod api;
 #[path = "../common/mod.rs"]
 mod common;
+mod key_upkeep;
 mod leases;
 mod lifecycle;
 mod many;
+mod matrix;
+mod oidc;
 mod openapi;
 mod store;
 

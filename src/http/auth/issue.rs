@@ -13,6 +13,9 @@ use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::{KeyRow, Store, StoreError};
 
+/// Characters in the name of a key.
+const NAME_CHARACTERS_MAX: usize = 200;
+
 /// Name of the file that the first admin key is written to.
 const FILE_NAME: &str = "admin-key";
 
@@ -35,6 +38,12 @@ pub enum KeyError {
     /// The chosen key is too easy to guess.
     #[error("an admin key has at least {ADMIN_KEY_CHARACTERS_MIN} characters")]
     TooShort,
+    /// The name is empty, too long, or holds characters that move a terminal's cursor.
+    #[error("a name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character")]
+    Name,
+    /// The key would open nothing.
+    #[error("a key needs a role")]
+    NoRole,
     /// The operating system has no randomness to give.
     #[error("the operating system gives no random numbers")]
     Randomness,
@@ -51,15 +60,26 @@ pub enum KeyError {
     Store(#[from] StoreError),
 }
 
-/// Makes a key; the token is readable in this answer alone.
+/// Makes a key; the token is readable in this answer alone. Roles may come in
+/// any order and more than once.
 pub async fn create_key(
     store: &dyn Store,
     name: String,
     roles: &[Role],
     datasets: Option<Vec<DatasetId>>,
 ) -> Result<(KeyRow, Secret), KeyError> {
+    let is_long = !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count());
+    if is_long || name.chars().any(char::is_control) {
+        return Err(KeyError::Name);
+    }
+    if roles.is_empty() {
+        return Err(KeyError::NoRole);
+    }
+    let mut roles = roles.to_vec();
+    roles.sort_unstable();
+    roles.dedup();
     let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
-    let row = store.key_create(token.row(name, roles, datasets)).await?;
+    let row = store.key_create(token.row(name, &roles, datasets)).await?;
     Ok((row, token.text))
 }
 

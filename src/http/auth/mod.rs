@@ -1,19 +1,23 @@
 //! Who calls: tokens, principals, and the one place that lets them in.
 //!
 //! [`authorize`] runs before every operation of the table in `access`: it
-//! reads the bearer token, finds the key, compares roles, and hands the
-//! handler a [`Principal`]. What a principal may see beyond that — datasets
+//! reads the bearer token, finds the key or believes the JWT, compares roles,
+//! and hands the handler a [`Principal`]. What a principal may see beyond that — datasets
 //! its key is tied to, drafts — is asked of the principal by the handlers and
 //! answered with 404, never 403.
 
 mod issue;
+mod oidc;
 mod principal;
 mod role;
+mod subject_token;
 mod token;
 
 pub use issue::{AdminKey, KeyError, create_key, ensure_admin_key};
+pub use oidc::{Oidc, SourceError};
 pub use principal::Principal;
 pub use role::Role;
+pub use subject_token::{NewSubjectToken, SubjectBearer};
 pub use token::NewToken;
 
 pub(super) use principal::KeyUse;
@@ -28,6 +32,9 @@ use super::access::{self, Access};
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use token::Token;
+
+/// Bytes of a bearer token; a longer one is nobody's, and is not looked at.
+const BEARER_BYTES_MAX: usize = 16 << 10;
 
 /// Lets a request through to its handler, or answers 401 or 403.
 ///
@@ -48,6 +55,7 @@ pub async fn authorize(
     };
     let roles = match operation.access {
         Access::Public => return next.run(request).await,
+        Access::SubjectToken => return with_subject(&state, request, next).await,
         Access::AnyKey => Role::ALL,
         Access::Roles(roles) => roles,
     };
@@ -65,26 +73,53 @@ pub async fn authorize(
     }
 }
 
-async fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Problem> {
-    let unknown = || Problem::new(ProblemKind::Unauthenticated, "no valid bearer token");
-    let bearer = headers
+/// Lets the holder of a subject token through to its one operation.
+async fn with_subject(state: &AppState, mut request: Request, next: Next) -> Response {
+    let bearer = match bearer(request.headers()) {
+        Some(bearer) => SubjectBearer::of(state, bearer).await,
+        None => Err(unauthenticated()),
+    };
+    match bearer {
+        Err(problem) => problem.into_response(),
+        Ok(bearer) => {
+            request.extensions_mut().insert(bearer);
+            next.run(request).await
+        }
+    }
+}
+
+/// The one answer to every token that opens nothing.
+fn unauthenticated() -> Problem {
+    Problem::new(ProblemKind::Unauthenticated, "no valid bearer token")
+}
+
+/// The bearer token that the headers show.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim())
-        .ok_or_else(unknown)?;
+        .filter(|token| token.len() <= BEARER_BYTES_MAX)
+}
+
+async fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Problem> {
+    let bearer = bearer(headers).ok_or_else(unauthenticated)?;
     if state.admin.as_ref().is_some_and(|admin| admin.is(bearer)) {
         return Ok(Principal::operator());
     }
-    let token = Token::read(bearer).ok_or_else(unknown)?;
+    if let Some(oidc) = state.oidc.as_ref().filter(|_| Oidc::is_jwt(bearer)) {
+        return oidc.principal(bearer).await;
+    }
+    let token = Token::read(bearer).ok_or_else(unauthenticated)?;
     let key = match state.store.key_get(token.key).await {
         Ok(key) => key,
-        Err(crate::store::StoreError::NotFound { .. }) => return Err(unknown()),
+        Err(crate::store::StoreError::NotFound { .. }) => return Err(unauthenticated()),
         Err(error) => return Err(error.into()),
     };
     if !token.opens(&key) {
-        return Err(unknown());
+        return Err(unauthenticated());
     }
     state.key_use.note(state, key.id);
     Ok(Principal::of(key))

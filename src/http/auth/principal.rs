@@ -44,7 +44,16 @@ impl Principal {
         }
     }
 
-    /// How rows and logs name it: a key's id, or `operator`.
+    /// The holder of an issuer's token.
+    pub(super) fn named(name: String, roles: Vec<Role>, datasets: Option<Vec<DatasetId>>) -> Self {
+        Self {
+            name,
+            roles,
+            datasets,
+        }
+    }
+
+    /// How rows and logs name it: a key's id, `operator`, or `oidc:` and a digest.
     pub fn name(&self) -> &str {
         &self.name
     }

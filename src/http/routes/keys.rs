@@ -19,9 +19,6 @@ use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::KeyRow;
 
-/// Characters in the name of a key.
-const NAME_CHARACTERS_MAX: usize = 200;
-
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(create_key, list_keys))
@@ -32,7 +29,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct KeyRequest {
-    /// What people call it; 1 to 200 characters.
+    /// What people call it; 1 to 200 characters, none of them a control character.
     #[schema(examples("etl"))]
     name: String,
     /// What it may do; at least one.
@@ -98,19 +95,17 @@ async fn create_key(
     State(state): State<AppState>,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyView>), Problem> {
-    let misfit = |detail: &str| Err(Problem::new(ProblemKind::InvalidBody, detail));
-    if !(1..=NAME_CHARACTERS_MAX).contains(&request.name.chars().count()) {
-        return misfit("a name has 1 to 200 characters");
-    }
-    if request.roles.is_empty() {
-        return misfit("a key needs a role");
-    }
-    let mut roles = request.roles;
-    roles.sort_unstable();
-    roles.dedup();
-    let made = make_key(state.store.as_ref(), request.name, &roles, request.datasets).await;
+    let KeyRequest {
+        name,
+        roles,
+        datasets,
+    } = request;
+    let made = make_key(state.store.as_ref(), name, &roles, datasets).await;
     let (row, token) = made.map_err(|error| match error {
         KeyError::Store(error) => Problem::from(error),
+        KeyError::Name | KeyError::NoRole => {
+            Problem::new(ProblemKind::InvalidBody, error.to_string())
+        }
         _ => Problem::internal(),
     })?;
     failpoint::reached("key-committed");

@@ -10,12 +10,14 @@ pub mod job_events;
 pub mod job_view;
 pub mod jobs;
 pub mod keys;
+pub mod my_preferences;
 pub mod page;
 pub mod preference_import;
 pub mod preferences;
 pub mod query;
 pub mod records;
 pub mod releases;
+pub mod subject_tokens;
 pub mod tables;
 
 use super::problem::Problem;

@@ -171,7 +171,7 @@ async fn require(
 }
 
 /// Reads one document as strictly as a line of many.
-async fn read(
+pub(super) async fn read(
     state: &AppState,
     dataset: &DatasetRow,
     subject: String,

@@ -3,7 +3,7 @@
 use super::{SqlStore, page_bounds, page_of};
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, Signal, cells, id_list};
-use crate::store::statements::datasets as sql;
+use crate::store::statements::{datasets as sql, subject_tokens as subject_token_sql};
 use crate::store::{
     Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, StoreError, StoreFuture,
 };
@@ -56,6 +56,9 @@ async fn erase(session: &mut Session, id: DatasetId) -> Result<Erasure, StoreErr
     let drafts = session.run(sql::ERASE_DRAFTS, cells![dataset]).await?;
     session.run(sql::ERASE_LINEAGE, cells![dataset]).await?;
     let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
+    session
+        .run(subject_token_sql::ERASE, cells![dataset])
+        .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
     session.signal(Signal::JobChanged);
     Ok(Erasure {

@@ -16,6 +16,7 @@ mod leases;
 mod preferences;
 mod releases;
 mod results;
+mod subject_tokens;
 mod versions;
 
 use std::pin::Pin;

@@ -36,7 +36,7 @@ fn subject_of(row: &Row) -> Result<String, StoreError> {
     String::from_utf8(row.bytes("subject")?).map_err(|_| row.inconsistent("subject"))
 }
 
-async fn put(
+pub(super) async fn put(
     session: &mut Session,
     dataset: DatasetId,
     subject: String,

@@ -79,12 +79,18 @@ impl Session {
         }
     }
 
+    /// Says which statement runs, in its constant text: never a value.
+    fn tell(statement: &'static str) {
+        tracing::trace!(target: "vizard::statements", statement, "runs");
+    }
+
     /// Runs a statement; answers how many rows it changed.
     pub(super) async fn run(
         &mut self,
         statement: &'static str,
         cells: Vec<Cell>,
     ) -> Result<u64, StoreError> {
+        Self::tell(statement);
         Ok(match self.connection() {
             Connection::Postgres(connection) => connection
                 .execute(cell::postgres_query(statement, cells))
@@ -104,6 +110,7 @@ impl Session {
         statement: &'static str,
         cells: Vec<Cell>,
     ) -> Result<Vec<Row>, StoreError> {
+        Self::tell(statement);
         Ok(match self.connection() {
             Connection::Postgres(connection) => {
                 let rows = connection

@@ -14,6 +14,7 @@ pub(super) mod jobs;
 pub(super) mod keys;
 pub(super) mod preferences;
 pub(super) mod releases;
+pub(super) mod subject_tokens;
 pub(super) mod versions;
 
 /// Defines constants and lists them in `ALL`.
@@ -69,6 +70,8 @@ pub(super) struct Dialect {
     pub(super) release_list: &'static str,
     /// Reads a release's state and holds its row.
     pub(super) release_lock: &'static str,
+    /// `$1` now.
+    pub(super) subject_tokens_sweep: &'static str,
 }
 
 /// PostgreSQL's.
@@ -86,6 +89,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
     job_list: jobs::POSTGRES_LIST,
     release_list: releases::POSTGRES_LIST,
     release_lock: releases::POSTGRES_LOCK,
+    subject_tokens_sweep: subject_tokens::POSTGRES_SWEEP,
 };
 
 /// SQLite's.
@@ -103,11 +107,12 @@ pub(super) const SQLITE: Dialect = Dialect {
     job_list: jobs::SQLITE_LIST,
     release_list: releases::SQLITE_LIST,
     release_lock: releases::SQLITE_LOCK,
+    subject_tokens_sweep: subject_tokens::SQLITE_SWEEP,
 };
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 8] = [
+    let shared: [&[&str]; 9] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         datasets::ALL,
@@ -116,6 +121,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         preferences::ALL,
         jobs::ALL,
         releases::ALL,
+        subject_tokens::ALL,
     ];
     let own = [
         dialect.first_admin_lock,
@@ -131,6 +137,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.job_list,
         dialect.release_list,
         dialect.release_lock,
+        dialect.subject_tokens_sweep,
     ];
     shared.into_iter().flatten().copied().chain(own).collect()
 }

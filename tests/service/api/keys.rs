@@ -9,6 +9,8 @@ on_both!(
     a_token_is_shown_in_one_answer_alone,
     keys_are_paged_newest_first,
     a_key_without_a_role_or_name_is_refused,
+    the_last_use_of_a_key_is_shown,
+    whatever_is_wrong_with_a_key_the_answer_is_the_same,
 );
 
 async fn a_key_is_made_listed_and_revoked(server: Server) {
@@ -48,6 +50,63 @@ async fn a_key_is_made_listed_and_revoked(server: Server) {
         .await
         .expect(200);
     assert_eq!(again["revoked_at"], revoked["revoked_at"]);
+}
+
+async fn the_last_use_of_a_key_is_shown(server: Server) {
+    let admin = server.operator();
+    let request = json!({"name": "etl", "roles": ["uploader"]});
+    let call = admin.call("create_key").json(&request);
+    let made = call.send().await.expect(201);
+    let last_use = async || {
+        let list = admin.call("list_keys").send().await.expect(200);
+        list["items"][0]["last_used_at"].clone()
+    };
+    assert!(last_use().await.is_null());
+    let holder = server
+        .anyone()
+        .with(made["token"].as_str().expect("a token"));
+    holder.call("list_datasets").send().await.expect(200);
+    // It is noted beside the answer, not before it.
+    for _ in 0..200 {
+        if last_use().await.is_string() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the use was not noted");
+}
+
+async fn whatever_is_wrong_with_a_key_the_answer_is_the_same(server: Server) {
+    let admin = server.operator();
+    let request = json!({"name": "etl", "roles": ["uploader"]});
+    let call = || admin.call("create_key").json(&request).send();
+    let (revoked, live) = (call().await.expect(201), call().await.expect(201));
+    let id = revoked["id"].as_str().expect("an id");
+    admin
+        .call("revoke_key")
+        .at("id", id)
+        .send()
+        .await
+        .expect(200);
+    let live = live["token"].as_str().expect("a token");
+    let (front, secret) = live.rsplit_once('_').expect("a secret");
+    let other = revoked["token"].as_str().expect("a token");
+    let mut first = None;
+    for token in [
+        other.to_owned(),
+        format!("{front}_{}", "0".repeat(secret.len())),
+        format!("{front}_"),
+        format!("{front}_{secret}0"),
+        format!("vz_0199d1f25a3e7c419d0b2f6a8c1e4b70_{secret}"),
+        secret.to_owned(),
+        "vz_".to_owned(),
+    ] {
+        let client = server.anyone().with(&token);
+        let call = client.call("list_datasets").header("x-request-id", "same");
+        let answer = call.send().await;
+        answer.expect_problem(401, "unauthenticated");
+        assert_eq!(first.get_or_insert_with(|| answer.text()), &answer.text());
+    }
 }
 
 async fn a_token_is_shown_in_one_answer_alone(server: Server) {
@@ -114,6 +173,8 @@ async fn a_key_without_a_role_or_name_is_refused(server: Server) {
         json!({"name": "a", "roles": []}),
         json!({"name": "", "roles": ["analyst"]}),
         json!({"name": "a".repeat(201), "roles": ["analyst"]}),
+        json!({"name": "a\nvz_b", "roles": ["analyst"]}),
+        json!({"name": "\u{1b}[2J", "roles": ["analyst"]}),
         json!({"name": "a", "roles": ["owner"]}),
         json!({"name": "a", "roles": ["analyst"], "datasets": ["job_x"]}),
         json!({"name": "a", "roles": ["analyst"], "note": 1}),

@@ -14,6 +14,7 @@ mod problems;
 mod records;
 mod releases;
 mod server;
+mod subject_tokens;
 mod tables;
 mod transfer;
 

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use vizard::clock::SystemClock;
+use vizard::clock::{Clock, SystemClock};
 use vizard::config::{Secret, Settings};
+use vizard::http::auth::Oidc;
 use vizard::http::{AppState, serve};
 use vizard::store::{Store, StoreOptions, open};
 use vizard::worker::{self, WorkerSettings};
@@ -61,34 +62,54 @@ impl Server {
 
     /// On SQLite, with settings of its own.
     pub async fn sqlite_with(settings: Settings) -> Self {
+        Self::sqlite_by(settings, Arc::new(SystemClock)).await
+    }
+
+    /// On SQLite, with settings and a clock of its own; the store has the system's.
+    pub async fn sqlite_by(settings: Settings, clock: Arc<dyn Clock>) -> Self {
         let folder = TempDir::new().expect("a folder for the store");
         let url = format!("sqlite:{}", folder.path().join("vizard.db").display());
-        let mut server = Self::start(&url, settings).await;
+        let mut server = Self::start(&url, settings, clock).await;
         server._folder = Some(folder);
         server
     }
 
     /// On the SQLite store that the settings name.
     pub async fn sqlite_at(settings: &Settings) -> Self {
-        Self::start(&settings.store_url(), settings.clone()).await
+        Self::start(
+            &settings.store_url(),
+            settings.clone(),
+            Arc::new(SystemClock),
+        )
+        .await
     }
 
     /// On PostgreSQL, in a database of its own; `None` where there is none.
     pub async fn postgres() -> Option<Self> {
         let url = cluster()?.fresh_database();
-        Some(Self::start(&url, Settings::default()).await)
+        Some(Self::postgres_at(&url, Settings::default()).await)
     }
 
-    async fn start(url: &str, mut settings: Settings) -> Self {
+    /// On a PostgreSQL database, which others may use at the same time.
+    pub async fn postgres_at(url: &str, settings: Settings) -> Self {
+        Self::start(url, settings, Arc::new(SystemClock)).await
+    }
+
+    async fn start(url: &str, mut settings: Settings, clock: Arc<dyn Clock>) -> Self {
         let store = open(StoreOptions::new(url), Arc::new(SystemClock))
             .await
             .expect("it opens");
         settings.admin_key = Some(Secret::new(ADMIN_KEY));
         let shutdown = CancellationToken::new();
         let metrics = vizard::telemetry::metrics().expect("no other recorder");
-        let clock = Arc::new(SystemClock);
-        let state = AppState::new(store.clone(), clock, settings, metrics, shutdown.clone())
+        let oidc = settings.access.oidc.clone();
+        let (own, end) = (clock.clone(), shutdown.clone());
+        let mut state = AppState::new(store.clone(), own, settings, metrics, end)
             .with_report_page(vizard::web::report_page);
+        if let Some(issuer) = oidc {
+            let believed = Oidc::start(issuer, clock, shutdown.clone()).await;
+            state = state.with_oidc(believed.expect("the issuer's keys can be had"));
+        }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         Self {

@@ -11,6 +11,7 @@ mod keys;
 mod preferences;
 mod releases;
 mod stage;
+mod subject_tokens;
 mod upkeep;
 mod versions;
 

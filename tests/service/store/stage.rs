@@ -114,6 +114,21 @@ impl Stage {
         }
     }
 
+    /// Lets subject tokens that were made for so many seconds run out.
+    pub async fn let_subject_tokens_run_out(&self, lifetime_s: u64) {
+        match &self.database {
+            Database::Sqlite { clock, .. } => {
+                clock.advance(
+                    TimeDelta::from_std(Duration::from_secs(lifetime_s)).expect("in range"),
+                );
+            }
+            Database::Postgres { .. } => {
+                self.sabotage("UPDATE subject_token SET expires_at = clock_timestamp()")
+                    .await;
+            }
+        }
+    }
+
     /// Runs a statement behind the store's back.
     pub async fn sabotage(&self, statement: &str) {
         let statement = AssertSqlSafe(statement.to_owned());

@@ -33,7 +33,10 @@ async fn the_check_of_statements_finds_a_missing_column(stage: &Stage) {
 
 async fn the_store_answers_and_knows_its_schema(stage: &Stage) {
     stage.store.ping().await.expect("it answers");
-    assert_eq!(stage.store.schema_version().await.expect("a version"), 1);
+    assert_eq!(
+        stage.store.schema_version().await.expect("a version"),
+        latest_migration()
+    );
     let figures = stage.store.pool_figures();
     assert!(
         figures.open >= 1 && figures.open <= figures.max,
@@ -83,6 +86,26 @@ async fn many_that_open_one_store_together_all_succeed(stage: &Stage) {
     for task in tasks {
         task.await.expect("no panic").expect("it opens");
     }
+}
+
+/// Number of the latest migration; both databases have the same.
+fn latest_migration() -> u64 {
+    let latest = ["sqlite", "postgres"].map(|database| {
+        let folder = format!("{}/migrations/{database}", env!("CARGO_MANIFEST_DIR"));
+        let names = std::fs::read_dir(folder).expect("the migrations");
+        let numbers = names.map(|entry| {
+            let name = entry.expect("an entry").file_name();
+            let (number, _) = name
+                .to_str()
+                .expect("text")
+                .split_once('_')
+                .expect("a number");
+            number.parse::<u64>().expect("a number")
+        });
+        numbers.max().expect("a migration")
+    });
+    assert_eq!(latest[0], latest[1]);
+    latest[0]
 }
 
 on_both!(

@@ -1,0 +1,219 @@
+//! Where an issuer's key set is: in a file, at a URL, or where the issuer's
+//! discovery document says (OpenID Connect Discovery 1.0).
+//!
+//! What is fetched comes from outside: it is read under limits on time and
+//! size, redirects are not followed, and a discovery document must be the
+//! issuer's own and must not lead from an encrypted address to a plain one.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reqwest::{Client, StatusCode, Url, redirect};
+use serde::Deserialize;
+
+use crate::config::OidcSettings;
+
+/// Bytes of a key set or a discovery document.
+const BYTES_MAX: usize = 1 << 20;
+/// Time for a connection to stand.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time for one whole answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why there is no key set. Says nothing of what was fetched.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The address is none that can be fetched from.
+    #[error("{0}")]
+    Address(&'static str),
+    /// The HTTP client cannot be made.
+    #[error("no client for HTTPS can be made: are there trusted certificates (SSL_CERT_FILE)?")]
+    Client,
+    /// The file cannot be read.
+    #[error("the file of the key set cannot be read: {0}")]
+    File(std::io::ErrorKind),
+    /// Nobody answers, or not in time.
+    #[error("the key server does not answer")]
+    Silent,
+    /// The answer has another status than 200.
+    #[error("the key server answers {0}")]
+    Status(StatusCode),
+    /// The answer is larger than a key set may be.
+    #[error("the key set is larger than {BYTES_MAX} bytes")]
+    TooLarge,
+    /// The discovery document is not the issuer's.
+    #[error("the discovery document is none, or another issuer's")]
+    Discovery,
+    /// What was fetched is no key set.
+    #[error(transparent)]
+    NoKeySet(#[from] super::key_set::NoKeySet),
+}
+
+/// Where a key set comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    File(PathBuf),
+    Url(Client, Url),
+    Discovery(Client, Url, String),
+}
+
+impl Source {
+    /// The source that the settings name.
+    pub fn of(settings: &OidcSettings) -> Result<Self, SourceError> {
+        match settings.keys.as_deref() {
+            Some(place) if place.starts_with("http://") || place.starts_with("https://") => {
+                let url = address(place, "the address of the key set cannot be read")?;
+                Ok(Self::Url(client(&url)?, url))
+            }
+            Some(path) => Ok(Self::File(path.into())),
+            None => {
+                let issuer = settings.issuer.trim_end_matches('/');
+                let place = format!("{issuer}/.well-known/openid-configuration");
+                let url = address(&place, "an issuer without a key set is an http(s) address")?;
+                Ok(Self::Discovery(client(&url)?, url, settings.issuer.clone()))
+            }
+        }
+    }
+
+    /// Whether it is a file, which costs nothing to look at again.
+    pub fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Whether somebody on the way could change the key set.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+            Self::Url(_, url) | Self::Discovery(_, url, _) => url.scheme() != "https",
+        }
+    }
+
+    /// The text of the key set as it is now.
+    pub async fn fetch(&self) -> Result<Vec<u8>, SourceError> {
+        match self {
+            Self::File(path) => file(path).await,
+            Self::Url(client, url) => get(client, url.clone()).await,
+            Self::Discovery(client, url, issuer) => {
+                let document = get(client, url.clone()).await?;
+                let keys = keys_of(&document, issuer, url)?;
+                get(client, keys).await
+            }
+        }
+    }
+}
+
+fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
+    let url = Url::parse(text).map_err(|_| SourceError::Address(why))?;
+    match matches!(url.scheme(), "http" | "https") && url.has_host() {
+        true => Ok(url),
+        false => Err(SourceError::Address(why)),
+    }
+}
+
+fn client(url: &Url) -> Result<Client, SourceError> {
+    let builder = Client::builder()
+        .user_agent(concat!("vizard/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        // Minutes lie between two fetches.
+        .pool_max_idle_per_host(0)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(ANSWER_TIMEOUT);
+    // A plain address needs no certificates, and a system may have none.
+    let builder = match url.scheme() {
+        "https" => builder.https_only(true),
+        _ => builder.tls_certs_only([]),
+    };
+    builder.build().map_err(|_| SourceError::Client)
+}
+
+async fn file(path: &std::path::Path) -> Result<Vec<u8>, SourceError> {
+    use tokio::io::AsyncReadExt as _;
+    let unreadable = |error: std::io::Error| SourceError::File(error.kind());
+    let opened = tokio::fs::File::open(path).await.map_err(unreadable)?;
+    let mut text = Vec::new();
+    let mut limited = opened.take(BYTES_MAX as u64 + 1);
+    limited.read_to_end(&mut text).await.map_err(unreadable)?;
+    match text.len() > BYTES_MAX {
+        true => Err(SourceError::TooLarge),
+        false => Ok(text),
+    }
+}
+
+async fn get(client: &Client, url: Url) -> Result<Vec<u8>, SourceError> {
+    let silent = |_: reqwest::Error| SourceError::Silent;
+    let mut answer = client.get(url).send().await.map_err(silent)?;
+    if answer.status() != StatusCode::OK {
+        return Err(SourceError::Status(answer.status()));
+    }
+    let mut text = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(silent)? {
+        if text.len() + piece.len() > BYTES_MAX {
+            return Err(SourceError::TooLarge);
+        }
+        text.extend_from_slice(&piece);
+    }
+    Ok(text)
+}
+
+/// The address of the key set that a discovery document names.
+fn keys_of(document: &[u8], issuer: &str, from: &Url) -> Result<Url, SourceError> {
+    #[derive(Deserialize)]
+    struct Discovery {
+        issuer: String,
+        jwks_uri: String,
+    }
+    let document: Discovery =
+        serde_json::from_slice(document).map_err(|_| SourceError::Discovery)?;
+    let keys = address(&document.jwks_uri, "").map_err(|_| SourceError::Discovery)?;
+    let is_downgrade = from.scheme() == "https" && keys.scheme() != "https";
+    match document.issuer == issuer && !is_downgrade {
+        true => Ok(keys),
+        false => Err(SourceError::Discovery),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys_named(issuer: &str, keys: &str, from: &str) -> Option<String> {
+        let document = serde_json::json!({"issuer": issuer, "jwks_uri": keys}).to_string();
+        let from = Url::parse(from).expect("an address");
+        let found = keys_of(document.as_bytes(), "https://id.example", &from);
+        found.ok().map(|url| url.to_string())
+    }
+
+    #[test]
+    fn a_discovery_document_is_the_issuers_own_and_leads_to_no_plain_address() {
+        let (own, keys) = ("https://id.example", "https://id.example/keys");
+        assert_eq!(keys_named(own, keys, own).as_deref(), Some(keys));
+        assert_eq!(keys_named("https://other.example", keys, own), None);
+        assert_eq!(keys_named(own, "http://id.example/keys", own), None);
+        assert_eq!(keys_named(own, "file:///etc/keys", own), None);
+    }
+
+    #[test]
+    fn a_source_is_a_file_an_address_or_the_issuers_own_word() {
+        let mut settings = OidcSettings::new("http://127.0.0.1:9/realm/", "vizard");
+        let source = Source::of(&settings).expect("a source");
+        let Source::Discovery(_, url, issuer) = &source else {
+            panic!("{source:?}");
+        };
+        assert!(
+            url.as_str()
+                .ends_with("/realm/.well-known/openid-configuration")
+        );
+        assert_eq!(issuer, "http://127.0.0.1:9/realm/");
+        assert!(source.is_plain());
+        settings.keys = Some("/etc/vizard/keys.json".into());
+        assert!(Source::of(&settings).expect("a source").is_file());
+        settings.keys = Some("http://127.0.0.1:9/keys".into());
+        assert!(matches!(Source::of(&settings), Ok(Source::Url(..))));
+        settings.keys = None;
+        settings.issuer = "a realm".into();
+        assert!(matches!(
+            Source::of(&settings),
+            Err(SourceError::Address(_))
+        ));
+    }
+}

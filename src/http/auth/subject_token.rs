@@ -1,0 +1,124 @@
+//! One-time subject tokens: `vs_` and 128 random bits in hexadecimal.
+//!
+//! The prefix is their own: no token of a subject can be taken for an API key,
+//! nor a key for one. The store keeps the SHA-256 of the whole text and finds a
+//! token by it. Whatever is wrong with a token — it never was, it was used, its
+//! time is over, its dataset was erased — the same read of the store says so,
+//! and the same answer is given.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use rand::TryRng;
+use rand::rngs::SysRng;
+use sha2::{Digest, Sha256};
+
+use super::super::problem::Problem;
+use super::super::state::AppState;
+use crate::config::Secret;
+use crate::store::{StoreError, SubjectTokenRow};
+
+const PREFIX: &str = "vs_";
+/// Bytes of randomness: 128 bits, which nobody guesses.
+const SECRET_BYTES: usize = 16;
+
+/// A token that was just made: the only moment at which it can be read.
+pub struct NewSubjectToken {
+    /// The whole token.
+    pub text: Secret,
+    /// What the store keeps of it.
+    pub hash: [u8; 32],
+}
+
+impl NewSubjectToken {
+    /// Makes a token from the operating system's randomness.
+    ///
+    /// The error says that the system has none to give.
+    pub fn generate() -> Result<Self, rand::rngs::SysError> {
+        let mut bytes = [0_u8; SECRET_BYTES];
+        SysRng.try_fill_bytes(&mut bytes)?;
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = format!("{PREFIX}{digits}");
+        Ok(Self {
+            hash: Sha256::digest(&text).into(),
+            text: Secret::new(text),
+        })
+    }
+}
+
+/// The hash of a text that has the form of a subject token.
+fn hash_of(text: &str) -> Option<[u8; 32]> {
+    let digits = text.strip_prefix(PREFIX)?;
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_token = digits.len() == 2 * SECRET_BYTES && digits.bytes().all(is_digit);
+    is_token.then(|| Sha256::digest(text).into())
+}
+
+/// The holder of a subject token that can be used now.
+#[derive(Clone)]
+pub struct SubjectBearer {
+    /// What the store knows the token by.
+    pub token_hash: [u8; 32],
+    /// Whose terms it may set.
+    pub row: SubjectTokenRow,
+}
+
+impl SubjectBearer {
+    /// The holder of a bearer token, or the one answer to every other.
+    pub(super) async fn of(state: &AppState, bearer: &str) -> Result<Self, Problem> {
+        let token_hash = hash_of(bearer).ok_or_else(super::unauthenticated)?;
+        match state.store.subject_token_find(token_hash).await {
+            Ok(row) => Ok(Self { token_hash, row }),
+            Err(error) => Err(Self::problem(error)),
+        }
+    }
+
+    /// What a failure of the store is to the holder: what is gone answers as a
+    /// token that never was.
+    pub fn problem(error: StoreError) -> Problem {
+        match error {
+            StoreError::NotFound { .. } => super::unauthenticated(),
+            error => error.into(),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SubjectBearer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let bearer = parts.extensions.get::<Self>().cloned();
+        bearer.ok_or_else(super::unauthenticated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_token_has_128_random_bits_and_is_found_by_its_hash() {
+        let (one, other) = (
+            NewSubjectToken::generate().expect("randomness"),
+            NewSubjectToken::generate().expect("randomness"),
+        );
+        assert_ne!(one.text, other.text);
+        assert_eq!(one.text.expose().len(), 3 + 32);
+        assert_eq!(hash_of(one.text.expose()), Some(one.hash));
+    }
+
+    #[test]
+    fn no_other_text_is_taken_for_a_subject_token() {
+        let digits = "0123456789abcdef0123456789abcdef";
+        assert!(hash_of(&format!("vs_{digits}")).is_some());
+        for text in [
+            format!("vz_{digits}"),
+            digits.to_owned(),
+            format!("vs_{}", digits.to_uppercase()),
+            format!("vs_{digits}0"),
+            "vs_".to_owned(),
+            format!("vs_{}", "é".repeat(16)),
+        ] {
+            assert!(hash_of(&text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! One-time tokens for subjects, made by a consent system.
+//!
+//! Nobody looks whether a subject has a record: the same answer, made by the
+//! same statements, for those who have and those who have not. Otherwise who
+//! may ask for tokens could find out who is in a dataset.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::{NewSubjectToken, Principal};
+use super::super::extract::{JsonBody, UrlPath};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use crate::config::SubjectTokenLimits;
+use crate::ids::DatasetId;
+use crate::microdata::ReadLimits;
+use crate::store::NewSubjectTokens;
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(create_subject_tokens))
+}
+
+/// For whom tokens are wanted.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SubjectTokenRequest {
+    /// The subjects; each gets a token of their own, one named twice gets two.
+    #[schema(min_items = 1, examples(json!(["1002", "1003"])))]
+    subjects: Vec<String>,
+    /// How long the tokens live, in seconds; absent or null: 14 days, unless the service is set otherwise.
+    #[serde(default)]
+    #[schema(minimum = 1, examples(1_209_600))]
+    expires_in_s: Option<u64>,
+}
+
+/// A token, for one subject.
+#[derive(Serialize, ToSchema)]
+struct SubjectTokenView {
+    /// The subject.
+    #[schema(examples("1002"))]
+    subject: String,
+    /// The token. It is shown only here.
+    #[schema(examples("vs_7d0c1f25a3e7c419d0b2f6a8c1e4b73a"))]
+    token: String,
+}
+
+/// Tokens that were just made.
+#[derive(Serialize, ToSchema)]
+struct SubjectTokensView {
+    /// Until when they can be used.
+    expires_at: DateTime<Utc>,
+    /// One for each subject, in the order of the request.
+    items: Vec<SubjectTokenView>,
+}
+
+/// Make one-time tokens for subjects
+///
+/// Each lets its holder set their own terms once, by `PUT /v1/my-preferences`.
+/// Subjects need not occur in the records, and the answer never tells whether
+/// they do. The tokens are in this answer and nowhere else.
+#[utoipa::path(
+    post, path = "/v1/datasets/{id}/subject-tokens", operation_id = "create_subject_tokens", tag = "preferences",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    request_body = SubjectTokenRequest,
+    responses((status = 201, description = "The tokens.", body = SubjectTokensView)),
+)]
+async fn create_subject_tokens(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+    JsonBody(request): JsonBody<SubjectTokenRequest>,
+) -> Result<(StatusCode, Json<SubjectTokensView>), Problem> {
+    principal.sees(id, "dataset")?;
+    let lifetime_s = checked(&request, &state.settings.access.subject_tokens)?;
+    let (mut tokens, mut items) = (Vec::new(), Vec::new());
+    for subject in request.subjects {
+        let token = NewSubjectToken::generate().map_err(|_| Problem::internal())?;
+        tokens.push((token.hash, subject.clone()));
+        items.push(SubjectTokenView {
+            subject,
+            token: token.text.expose().to_owned(),
+        });
+    }
+    let new = NewSubjectTokens {
+        dataset: id,
+        tokens,
+        lifetime_s,
+        created_by: principal.name().to_owned(),
+    };
+    let expires_at = state.store.subject_tokens_create(new).await?;
+    Ok((
+        StatusCode::CREATED,
+        Json(SubjectTokensView { expires_at, items }),
+    ))
+}
+
+/// How long the wanted tokens are to live, if the request is within its limits.
+fn checked(request: &SubjectTokenRequest, limits: &SubjectTokenLimits) -> Result<u64, Problem> {
+    let misfit = |detail: String| Err(Problem::new(ProblemKind::InvalidBody, detail));
+    let subjects = &request.subjects;
+    if subjects.is_empty() || subjects.len() > limits.subjects_max {
+        return misfit(format!(
+            "tokens are made for 1 to {} subjects at once",
+            limits.subjects_max
+        ));
+    }
+    let bytes_max = ReadLimits::default().cell_bytes_max;
+    let is_subject = |text: &String| (1..=bytes_max).contains(&text.len());
+    if !subjects.iter().all(is_subject) {
+        return misfit(format!("a subject has 1 to {bytes_max} bytes"));
+    }
+    match request.expires_in_s.unwrap_or(limits.lifetime_s) {
+        lifetime_s if (1..=limits.lifetime_s_max).contains(&lifetime_s) => Ok(lifetime_s),
+        _ => misfit(format!(
+            "a token lives for 1 to {} seconds",
+            limits.lifetime_s_max
+        )),
+    }
+}

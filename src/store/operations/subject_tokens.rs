@@ -1,0 +1,101 @@
+//! One-time tokens of subjects: given out, used up, forgotten.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::{SqlStore, datasets, preferences};
+use crate::ids::DatasetId;
+use crate::store::session::{Session, cells};
+use crate::store::statements::subject_tokens as sql;
+use crate::store::{
+    Conflict, NewSubjectTokens, StoreError, StoreFuture, SubjectTokenRow, SubjectTokens,
+};
+
+const TABLE: &str = "subject_token";
+
+/// What a token that never was, was used or is over is to everybody.
+const NONE: StoreError = StoreError::NotFound {
+    what: "subject token",
+};
+
+async fn create(session: &mut Session, new: NewSubjectTokens) -> Result<DateTime<Utc>, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    datasets::hold(session, new.dataset, keep).await?;
+    let now = session.now().await?;
+    let lifetime = i64::try_from(new.lifetime_s)
+        .ok()
+        .and_then(TimeDelta::try_seconds);
+    let expires_at = lifetime.and_then(|lifetime| now.checked_add_signed(lifetime));
+    let expires_at = expires_at.ok_or_else(|| StoreError::driver("a time that never comes"))?;
+    for (token_hash, subject) in new.tokens {
+        let cells = cells![
+            token_hash,
+            new.dataset.uuid(),
+            subject.into_bytes(),
+            new.created_by.as_str(),
+            now,
+            expires_at,
+        ];
+        if session.run(sql::CREATE, cells).await? == 0 {
+            return Err(Conflict::Exists.into());
+        }
+    }
+    Ok(expires_at)
+}
+
+async fn find(session: &mut Session, token_hash: [u8; 32]) -> Result<SubjectTokenRow, StoreError> {
+    let now = session.now().await?;
+    let row = session
+        .row(TABLE, sql::FIND, cells![token_hash, now])
+        .await?;
+    let row = row.ok_or(NONE)?;
+    let subject = String::from_utf8(row.bytes("subject")?);
+    Ok(SubjectTokenRow {
+        dataset: DatasetId::from(row.uuid("dataset_id")?),
+        subject: subject.map_err(|_| row.inconsistent("subject"))?,
+    })
+}
+
+async fn use_up(
+    session: &mut Session,
+    token_hash: [u8; 32],
+    document: Value,
+) -> Result<u64, StoreError> {
+    let SubjectTokenRow { dataset, subject } = find(session, token_hash).await?;
+    // The dataset's row is locked here, before the token's (statements::datasets).
+    let put = preferences::put(session, dataset, subject, document).await;
+    let version = put.map_err(|error| match error {
+        StoreError::NotFound { .. } => NONE,
+        other => other,
+    })?;
+    let now = session.now().await?;
+    match session.run(sql::USE, cells![token_hash, now]).await? {
+        // Somebody else was faster: the terms that were just set are taken back.
+        0 => Err(NONE),
+        _ => Ok(version),
+    }
+}
+
+impl SubjectTokens for SqlStore {
+    fn subject_tokens_create(&self, tokens: NewSubjectTokens) -> StoreFuture<'_, DateTime<Utc>> {
+        self.write(move |session| Box::pin(create(session, tokens)))
+    }
+
+    fn subject_token_find(&self, token_hash: [u8; 32]) -> StoreFuture<'_, SubjectTokenRow> {
+        self.read(move |session| Box::pin(find(session, token_hash)))
+    }
+
+    fn subject_token_use(&self, token_hash: [u8; 32], document: Value) -> StoreFuture<'_, u64> {
+        self.write(move |session| Box::pin(use_up(session, token_hash, document)))
+    }
+
+    fn subject_tokens_sweep(&self) -> StoreFuture<'_, u64> {
+        self.write(|session| {
+            Box::pin(async move {
+                let now = session.now().await?;
+                let sweep = session.dialect().subject_tokens_sweep;
+                session.run(sweep, cells![now]).await
+            })
+        })
+    }
+}

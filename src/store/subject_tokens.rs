@@ -1,0 +1,75 @@
+//! One-time tokens by which subjects say their own terms.
+//!
+//! The store keeps a token's hash, whose terms it may set and until when. It
+//! never asks whether the subject has a record: neither giving a token out nor
+//! using it tells anybody who is in a dataset. A token that was used leaves no
+//! row, so a used token and one that never was look the same, and take the
+//! same statements to refuse.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::StoreFuture;
+use crate::ids::DatasetId;
+
+/// Tokens to be kept, all for one dataset and one time.
+#[derive(Clone)]
+pub struct NewSubjectTokens {
+    /// The dataset whose preferences they may change.
+    pub dataset: DatasetId,
+    /// For each token the SHA-256 of its text, and the subject who gets it.
+    pub tokens: Vec<([u8; 32], String)>,
+    /// How long they live, in seconds.
+    pub lifetime_s: u64,
+    /// Who asked for them.
+    pub created_by: String,
+}
+
+impl std::fmt::Debug for NewSubjectTokens {
+    /// Says nothing of subjects: none may reach a log.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("NewSubjectTokens")
+            .field("dataset", &self.dataset)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whose terms a token may set.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SubjectTokenRow {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// The subject.
+    pub subject: String,
+}
+
+impl std::fmt::Debug for SubjectTokenRow {
+    /// Says nothing of the subject: none may reach a log.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("SubjectTokenRow")
+            .field("dataset", &self.dataset)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Operations on subject tokens.
+pub trait SubjectTokens {
+    /// Keeps tokens; answers until when they live. Not found if there is no
+    /// such dataset. `Conflict::Exists` if a hash is taken: then none is kept.
+    fn subject_tokens_create(&self, tokens: NewSubjectTokens) -> StoreFuture<'_, DateTime<Utc>>;
+
+    /// Whose terms the token with this hash may set now. Not found, by the same
+    /// statements, if it never was, was used, or its time is over.
+    fn subject_token_find(&self, token_hash: [u8; 32]) -> StoreFuture<'_, SubjectTokenRow>;
+
+    /// Uses a token up and sets its subject's document, both or neither;
+    /// answers the dataset's new preference version. Not found as above: of
+    /// many uses at the same time one succeeds.
+    fn subject_token_use(&self, token_hash: [u8; 32], document: Value) -> StoreFuture<'_, u64>;
+
+    /// Forgets tokens whose time is over; answers their number. It takes many
+    /// in one go, and leaves the rest to the next.
+    fn subject_tokens_sweep(&self) -> StoreFuture<'_, u64>;
+}
