@@ -15,8 +15,8 @@ use super::exit::Exit;
 use crate::job::OfflineSpec;
 use crate::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary,
-    RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_preferences,
-    read_records,
+    RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records,
+    read_preferences, read_records,
 };
 
 /// Files that the offline commands read.
@@ -25,7 +25,7 @@ pub struct InputOptions {
     /// Schema and job: `{"schema": {…}, "job": {"engine": …, "parameters": …}}`
     #[arg(long, value_name = "FILE")]
     spec: PathBuf,
-    /// The records, as CSV or NDJSON
+    /// The records, as CSV, NDJSON or Parquet
     #[arg(long, value_name = "FILE")]
     records: PathBuf,
     /// The subjects' preferences, as CSV or NDJSON
@@ -146,14 +146,18 @@ impl InputOptions {
         let mut spill = Vec::new();
         let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
         let sink = &mut |chunk| builder.push(chunk);
-        let summary = read_records(
-            open(&self.records)?,
-            format_of(&self.records),
-            &target,
-            &mut subjects,
-            sink,
-        )
-        .map_err(at_fault)?;
+        let file = open(&self.records)?;
+        let summary = match has_extension(&self.records, "parquet") {
+            true => {
+                let mut room = Vec::new();
+                read_parquet_records(file, &target, &mut room, &mut subjects, sink)
+            }
+            false => {
+                let format = format_of(&self.records);
+                read_records(file, format, &target, &mut subjects, sink)
+            }
+        };
+        let summary = summary.map_err(at_fault)?;
         Ok((builder.finish().map_err(at_fault)?, summary))
     }
 }

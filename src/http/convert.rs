@@ -55,6 +55,7 @@ pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
             Problem::new(ProblemKind::HierarchyUnknown, error.to_string())
                 .with_hierarchy(name.as_str())
         }
+        TableError::Limit(_) => Problem::new(ProblemKind::LimitExceeded, error.to_string()),
         _ => Problem::new(misfit, error.to_string()),
     }
 }

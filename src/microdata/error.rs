@@ -61,6 +61,9 @@ pub enum CellErrorCode {
     TooManyValues,
     /// More records than the service takes.
     TooManyRecords,
+    /// A column of a file that is nested, or of a type or an encoding that is
+    /// not read for the attribute.
+    ColumnUnfit,
 }
 
 /// Why a table, schema, hierarchy or preference was refused.
@@ -86,6 +89,12 @@ pub enum TableError {
     /// The input could not be read to its end.
     #[error("input could not be read: {0}")]
     Read(String),
+    /// The input is no file of its format; the text says what it is instead.
+    #[error("the file {0}")]
+    File(&'static str),
+    /// The input would take more than an upload may.
+    #[error("{0}")]
+    Limit(&'static str),
     /// A stored chunk is not what was written.
     #[error("stored chunk: {0}")]
     Chunk(String),

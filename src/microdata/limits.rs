@@ -17,6 +17,9 @@ pub struct ReadLimits {
     /// Distinct categories of one attribute without a hierarchy
     /// (`too_many_values`).
     pub values_max: usize,
+    /// Times its size that a file with packed columns may grow to when it is
+    /// unpacked, and again when it is decoded.
+    pub growth_ratio_max: u64,
 }
 
 impl Default for ReadLimits {
@@ -26,6 +29,7 @@ impl Default for ReadLimits {
             cell_bytes_max: 4096,
             record_bytes_max: 1 << 20,
             values_max: 100_000,
+            growth_ratio_max: 100,
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod error;
 pub mod hierarchy;
 pub mod index;
 pub mod limits;
+pub mod packing;
 pub mod preference;
 pub mod preference_read;
 pub mod records;
@@ -34,6 +35,7 @@ mod intake_column;
 mod lines;
 mod ndjson;
 mod number;
+mod parquet;
 mod preference_document;
 mod window;
 
@@ -48,6 +50,7 @@ pub use hierarchy::{
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use limits::{ReadLimits, Target};
+pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_preferences};
 pub use records::{ReadSummary, RecordFormat, read_records};

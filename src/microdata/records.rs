@@ -130,7 +130,8 @@ pub fn read_records(
     intake.finish()
 }
 
-fn take_rows(
+/// Takes all rows; `columns` tells where each attribute stands.
+pub(super) fn take_rows(
     rows: &mut impl Rows,
     columns: &[usize],
     intake: &mut Intake<'_, '_>,
@@ -162,7 +163,6 @@ fn read_header(
     schema: &Schema,
     intake: &mut Intake<'_, '_>,
 ) -> Result<Option<Vec<usize>>, TableError> {
-    let mut columns: Vec<Option<usize>> = vec![None; schema.attributes().len()];
     let line = match rows.next_row()? {
         Row::Cells(line) => line,
         Row::Fault(fault) | Row::Stop(fault) => {
@@ -171,9 +171,22 @@ fn read_header(
         }
         Row::End => 1,
     };
+    let names = (0..rows.width()).map(|column| rows.cell(column));
+    Ok(place_columns(line, names, schema, intake))
+}
+
+/// The column of each attribute by the columns' names, which stand on `line`;
+/// nothing where a name is unknown, given twice or missing.
+pub(super) fn place_columns<'n>(
+    line: u64,
+    names: impl Iterator<Item = &'n [u8]>,
+    schema: &Schema,
+    intake: &mut Intake<'_, '_>,
+) -> Option<Vec<usize>> {
+    let mut columns: Vec<Option<usize>> = vec![None; schema.attributes().len()];
     let mut is_sound = true;
-    for column in 0..rows.width() {
-        let name = std::str::from_utf8(rows.cell(column)).ok();
+    for (column, name) in names.enumerate() {
+        let name = std::str::from_utf8(name).ok();
         // An unknown name is not repeated in the error: where the header is
         // lacking, it is a cell of the first record.
         let fault = match name.and_then(|name| schema.find(name)) {
@@ -194,10 +207,10 @@ fn read_header(
             is_sound = false;
         }
     }
-    Ok(columns
+    columns
         .into_iter()
         .collect::<Option<Vec<usize>>>()
-        .filter(|_| is_sound))
+        .filter(|_| is_sound)
 }
 
 #[cfg(test)]

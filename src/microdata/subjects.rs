@@ -30,6 +30,9 @@ pub trait Spill {
 
     /// Fills `buffer` with what was written from byte `offset` on.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Forgets what was written; what is written next stands at byte 0.
+    fn clear(&mut self) -> io::Result<()>;
 }
 
 /// Room in memory, for a command that holds the whole table anyway.
@@ -46,6 +49,11 @@ impl Spill for Vec<u8> {
             .and_then(|end| self.get(start..end))
             .ok_or(io::ErrorKind::UnexpectedEof)?;
         buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        Self::clear(self);
         Ok(())
     }
 }
@@ -256,6 +264,10 @@ mod tests {
             }
             fn read_at(&mut self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
                 Err(io::ErrorKind::UnexpectedEof.into())
+            }
+
+            fn clear(&mut self) -> io::Result<()> {
+                Ok(())
             }
         }
         let mut room = Forgetful;

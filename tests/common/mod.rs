@@ -13,11 +13,13 @@ pub mod cases;
 pub mod client;
 #[cfg(feature = "server")]
 pub mod description;
+pub mod forged_parquet;
 #[cfg(feature = "server")]
 pub mod issuer;
 #[cfg(feature = "server")]
 pub mod postgres;
 #[cfg(feature = "server")]
 pub mod process;
+pub mod random_table;
 #[cfg(feature = "server")]
 pub mod statements;

@@ -2,7 +2,12 @@
 //! in every form, a stream longer than the memory it may take, and the data
 //! sets that stand beside the project, where they do.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod forms;
+mod hostile_parquet;
+mod parquet_types;
+mod same_digest;
 mod shared_data;
 mod stream;
 

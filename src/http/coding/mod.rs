@@ -5,25 +5,45 @@
 //! piece by piece, as `Accept-Encoding` has it.
 
 mod deflate;
-mod inflate;
 
+pub use crate::microdata::packing::{ContentCoding, Growth, InflateFault, Inflater};
 pub use deflate::Deflater;
-pub use inflate::{Growth, InflateFault, Inflater, unpack};
+
+use std::io::Read;
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 use super::negotiate::wish;
 use super::problem::{Problem, ProblemKind};
 
-/// How bytes are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentCoding {
-    /// Not at all.
-    Identity,
-    /// RFC 1952.
-    Gzip,
-    /// RFC 8878, with a window of at most 8 MiB (RFC 9659).
-    Zstd,
+impl From<InflateFault> for Problem {
+    fn from(fault: InflateFault) -> Self {
+        match fault {
+            InflateFault::Ratio(most) => Self::new(
+                ProblemKind::LimitExceeded,
+                format!("the body grows to more than {most} times its size when it is unpacked"),
+            ),
+            InflateFault::Bytes(most) => Self::body_too_large(most),
+            InflateFault::Broken(coding) => Self::new(
+                ProblemKind::UndecodableBody,
+                format!("it is not whole, or not {}", coding.as_str()),
+            ),
+        }
+    }
+}
+
+/// Unpacks a body that is in memory.
+pub fn unpack(body: &[u8], coding: ContentCoding, growth: Growth) -> Result<Vec<u8>, Problem> {
+    let mut inflater = Inflater::new(body, coding, growth).map_err(|_| Problem::internal())?;
+    let fault = inflater.fault();
+    let mut unpacked = Vec::new();
+    match inflater.read_to_end(&mut unpacked) {
+        Ok(_) => Ok(unpacked),
+        Err(_) => Err(match fault.get() {
+            Some(&fault) => fault.into(),
+            None => Problem::internal(),
+        }),
+    }
 }
 
 impl ContentCoding {

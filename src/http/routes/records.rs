@@ -13,15 +13,22 @@ use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::super::upload::{self, Intake};
+use super::super::upload::{self, Intake, UploadFormat};
 use super::query::{UploadMode, UploadQuery};
+use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{ReadLimits, RecordFormat};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
-/// Media types of records and of many preferences.
+/// Media types of many preferences.
 const MEDIA_TYPES: [&str; 2] = ["text/csv", "application/x-ndjson"];
+/// Media types of records.
+const RECORD_MEDIA_TYPES: [&str; 3] = [
+    "text/csv",
+    "application/x-ndjson",
+    "application/vnd.apache.parquet",
+];
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(upload_records))
@@ -57,7 +64,16 @@ impl From<VersionRow> for UploadView {
     }
 }
 
-/// The form of a body of records or of many preferences.
+/// The form of a body of records.
+fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, Problem> {
+    Ok(match require_media_type(headers, &RECORD_MEDIA_TYPES)? {
+        "text/csv" => UploadFormat::Streamed(RecordFormat::Csv),
+        "application/x-ndjson" => UploadFormat::Streamed(RecordFormat::Ndjson),
+        _ => UploadFormat::Parquet,
+    })
+}
+
+/// The form of a body of many preferences.
 pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem> {
     match require_media_type(headers, &MEDIA_TYPES)? {
         "text/csv" => Ok(RecordFormat::Csv),
@@ -68,14 +84,16 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// Upload records
 ///
 /// All of them become one new version, or none: then the answer lists up to
-/// 100 errors by line, and their number. The body is streamed, and may be
-/// packed by gzip or zstd.
+/// 100 errors by line, and their number; of Parquet, whose columns are flat,
+/// the line is the record's number from 1, or 0 for the columns themselves.
+/// The body is streamed, and may be packed by gzip or zstd.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
-        content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"))),
+        content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"),
+            (Binary = "application/vnd.apache.parquet"))),
     responses((status = 201, description = "The new version.", body = UploadView)),
 )]
 async fn upload_records(
@@ -87,7 +105,7 @@ async fn upload_records(
 ) -> Result<(StatusCode, Json<UploadView>), Problem> {
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
-    let format = record_format(&parts.headers)?;
+    let format = upload_format(&parts.headers)?;
     let _permit = state.uploads.try_acquire().map_err(|_| {
         let detail = "as many uploads are read as this service reads at the same time";
         Problem::new(ProblemKind::TooManyUploads, detail)
@@ -119,7 +137,7 @@ async fn intake(
     state: &AppState,
     id: DatasetId,
     mode: UploadMode,
-    (format, coding): (RecordFormat, ContentCoding),
+    (format, coding): (UploadFormat, ContentCoding),
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
@@ -144,6 +162,7 @@ async fn intake(
         mode,
         limits: ReadLimits {
             records_max: state.settings.limits.records_max,
+            growth_ratio_max: state.settings.limits.inflation_ratio_max,
             ..ReadLimits::default()
         },
         dataset,

@@ -108,7 +108,7 @@ async fn part(download: Download, range: ByteRange, tag: &str) -> Result<Respons
 #[derive(utoipa::ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[allow(dead_code, reason = "describes a body of bytes")]
-struct Binary(Vec<u8>);
+pub(super) struct Binary(Vec<u8>);
 
 /// The form in which a table is wanted. A part is one of the unpacked form,
 /// and columnar formats are packed already.

@@ -24,13 +24,22 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::microdata::{
     HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
-    TableError, Target, decode_chunk, encode_chunk, read_records,
+    TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
 };
 use crate::store::{DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
-use spool::{Room, Spool};
+use spool::{BodyFault, Room, Spool, spool_body};
 
 pub use spool::SpooledChunks;
+
+/// The form of a body of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UploadFormat {
+    /// One that is read while it arrives.
+    Streamed(RecordFormat),
+    /// A file with its table of contents at its end: read when it is there.
+    Parquet,
+}
 
 /// What an upload is read for.
 pub struct Intake {
@@ -41,7 +50,7 @@ pub struct Intake {
     /// The hierarchies that the schema names.
     pub hierarchies: HierarchySet,
     /// The form of the body.
-    pub format: RecordFormat,
+    pub format: UploadFormat,
     /// How the body is packed, and how much it may grow.
     pub coding: (ContentCoding, Growth),
     /// Whether the records before stay.
@@ -150,13 +159,23 @@ fn read(
         })
     };
     let (coding, growth) = intake.coding;
-    let body = Inflater::new(body, coding, growth).map_err(ReadError::Room)?;
+    let mut body = Inflater::new(body, coding, growth).map_err(ReadError::Room)?;
     let fault = body.fault();
-    let summary = read_records(body, intake.format, &target, &mut subjects, &mut keep);
+    let mut cells = Room::new().map_err(ReadError::Room)?;
+    let summary = match intake.format {
+        UploadFormat::Streamed(format) => {
+            read_records(body, format, &target, &mut subjects, &mut keep)
+        }
+        UploadFormat::Parquet => match spool_body(&mut body) {
+            Ok(file) => read_parquet_records(file, &target, &mut cells, &mut subjects, &mut keep),
+            Err(BodyFault::Body(error)) => Err(TableError::Read(error.kind().to_string())),
+            Err(BodyFault::Room(error)) => return Err(ReadError::Room(error)),
+        },
+    };
     if let Some(&fault) = fault.get() {
         return Err(ReadError::Packing(fault));
     }
-    if let Some(error) = failure {
+    if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
     Ok((summary?, spool.into_chunks().map_err(ReadError::Room)?))

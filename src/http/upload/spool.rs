@@ -7,10 +7,16 @@ use std::os::unix::fs::FileExt;
 use crate::microdata::Spill;
 use crate::store::NewChunk;
 
-/// Room for the subjects of an upload.
+/// Bytes of a body that are passed on at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Room for the subjects of an upload, or for the cells of a row group.
 pub struct Room {
     file: File,
     length: u64,
+    /// The first failure: whoever is given the room may not know what kinds
+    /// of failures there are.
+    failure: Option<io::Error>,
 }
 
 impl Room {
@@ -19,19 +25,63 @@ impl Room {
         Ok(Self {
             file: tempfile::tempfile()?,
             length: 0,
+            failure: None,
+        })
+    }
+
+    /// The first failure of the file, if there was one.
+    pub fn failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
+        result.map_err(|error| {
+            let said = io::Error::from(error.kind());
+            self.failure.get_or_insert(error);
+            said
         })
     }
 }
 
 impl Spill for Room {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, self.length)?;
+        let written = self.file.write_all_at(bytes, self.length);
+        self.note(written)?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, offset)
+        let read = self.file.read_exact_at(buffer, offset);
+        self.note(read)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        let cut = self.file.set_len(0);
+        self.length = 0;
+        self.note(cut)
+    }
+}
+
+/// Why a body did not get into a file.
+pub enum BodyFault {
+    /// The body was not read to its end.
+    Body(io::Error),
+    /// The file took no more.
+    Room(io::Error),
+}
+
+/// Passes a body on into a file of its own, to be read in any order.
+pub fn spool_body(body: &mut impl Read) -> Result<File, BodyFault> {
+    let mut file = tempfile::tempfile().map_err(BodyFault::Room)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match body.read(&mut piece) {
+            Ok(0) => return Ok(file),
+            Ok(length) => file.write_all(&piece[..length]).map_err(BodyFault::Room)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(BodyFault::Body(error)),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod access;
 mod datasets;
 mod engines;
 mod first_key;
+mod formats;
 mod hierarchies;
 mod job_events;
 mod jobs;
