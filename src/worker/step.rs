@@ -62,6 +62,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
         );
         ended
     };
+    failpoint::reached("job-before-commit");
     let written = match (watch.stopped(), ended) {
         (Some(StopReason::LeaseLost), _) | (None, Ended::Retry) => Ok("retry"),
         (Some(StopReason::Drained), _) => shared

@@ -16,6 +16,7 @@ mod owner;
 mod server;
 
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,8 +31,8 @@ pub struct Cluster {
     /// URL of the maintenance database; another database is a change of path.
     maintenance_url: String,
     databases: AtomicU32,
-    /// Keeps the server of our own running; absent where the server is another's.
-    _own: Option<server::Server>,
+    /// The server of our own, kept running; absent where the server is another's.
+    own: Option<server::Server>,
 }
 
 /// The cluster of this test process, started by the first call.
@@ -43,22 +44,63 @@ pub fn cluster() -> Option<&'static Cluster> {
     CLUSTER.get_or_init(start).as_ref()
 }
 
+/// A cluster that one test has for itself, to let it crash.
+///
+/// Always a server of our own, whatever `VIZARD_TEST_POSTGRES` says; `None`
+/// where PostgreSQL is not installed, as for [`cluster`].
+pub fn cluster_of_its_own() -> Option<Cluster> {
+    start_own()
+}
+
 impl Cluster {
     fn on(maintenance_url: String, own: Option<server::Server>) -> Self {
         Self {
             maintenance_url,
             databases: AtomicU32::new(0),
-            _own: own,
+            own,
         }
+    }
+
+    /// Lets the server crash and starts it again; returns once it is back.
+    pub fn restart_immediately(&mut self) {
+        let server = self.own.as_mut().expect("a server of our own");
+        server.restart_immediately().expect("it starts again");
     }
 
     /// Creates an empty database and returns its `postgres://` URL.
     pub fn fresh_database(&self) -> String {
-        let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        let process = std::process::id();
-        let name = format!("vizard_test_{}_{process}_{number}", unix_time_s());
+        let name = self.fresh_name();
         create_database(&self.maintenance_url, &name);
         with_database(&self.maintenance_url, &name)
+    }
+}
+
+impl Cluster {
+    /// Creates an empty database whose tables lie in `folder`, on a disk of the
+    /// test's own; returns its URL. The cluster must end before the disk goes.
+    pub fn database_in(&self, folder: &Path) -> String {
+        let name = self.fresh_name();
+        let tables = folder.join("tables");
+        std::fs::create_dir(&tables).expect("a folder for the tables");
+        server::give_to_owner(&tables).expect("it can be given away");
+        let made = [
+            format!("CREATE TABLESPACE {name} LOCATION '{}'", tables.display()),
+            format!("CREATE DATABASE {name} TEMPLATE template0 TABLESPACE {name}"),
+        ];
+        finish(async {
+            let mut connection = PgConnection::connect(&self.maintenance_url).await?;
+            for statement in made {
+                connection.execute(AssertSqlSafe(statement)).await?;
+            }
+            connection.close().await
+        });
+        with_database(&self.maintenance_url, &name)
+    }
+
+    fn fresh_name(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        format!("vizard_test_{}_{process}_{number}", unix_time_s())
     }
 }
 
@@ -67,6 +109,10 @@ fn start() -> Option<Cluster> {
         drop_leftovers(&maintenance_url);
         return Some(Cluster::on(maintenance_url, None));
     }
+    start_own()
+}
+
+fn start_own() -> Option<Cluster> {
     let Some(programs) = server::programs() else {
         let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
         assert!(

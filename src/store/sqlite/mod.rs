@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection, SqlitePool};
 
 use self::lock::FileLock;
 use super::operations::{Backend, SqlStore};
@@ -58,6 +58,12 @@ pub(super) async fn open(
         // What is erased is overwritten.
         .pragma("secure_delete", "ON");
     let writer = pool_options(1)
+        // On a full disk SQLite ends the transaction by itself; sqlx 0.9 then
+        // believes for good that it is inside one. Such a connection is replaced.
+        .before_acquire(|connection, _| {
+            let is_usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_usable) })
+        })
         .connect_with(options.clone().create_if_missing(true))
         .await?;
     failpoint::reached("store-before-migration");

@@ -1,7 +1,7 @@
 //! The server of one test process: found, initialized once, copied, started, ended.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,9 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// A running server; it ends when this value is dropped or the process ends.
 pub struct Server {
     home: PathBuf,
-    // Its end tells the watching shell to stop the server.
-    _alive: Option<ChildStdin>,
+    watcher: Child,
+    // A line tells the watching shell to start the server anew, the end to stop it.
+    orders: Option<ChildStdin>,
 }
 
 impl Server {
@@ -28,6 +29,33 @@ impl Server {
             self.home.display()
         )
     }
+
+    /// Ends the server without any clean-up (`immediate` mode, as a crash
+    /// would) and starts it again; returns once it takes connections.
+    pub fn restart_immediately(&mut self) -> io::Result<()> {
+        let before = first_line(&self.home);
+        let orders = self.orders.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        orders.write_all(b"restart\n")?;
+        let since = Instant::now();
+        while first_line(&self.home) == before {
+            if since.elapsed() > START_LIMIT {
+                return Err(io::Error::other("the server did not end"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        wait_until_ready(&self.home, &mut self.watcher)
+    }
+}
+
+/// Gives a folder to the user that the server runs as.
+pub fn give_to_owner(folder: &Path) -> io::Result<()> {
+    Owner::of_server()?.own(folder)
+}
+
+/// The number of the server's process, while there is one.
+fn first_line(home: &Path) -> Option<String> {
+    let file = fs::read_to_string(home.join("data/postmaster.pid")).ok()?;
+    file.lines().next().map(str::to_owned)
 }
 
 /// The folder with `initdb` and `postgres`, the newest where there are several.
@@ -87,11 +115,12 @@ pub fn start(programs: &Path) -> io::Result<Server> {
         // A signal to the test's process group (Ctrl-C) must not stop the clean-up.
         .process_group(0)
         .spawn()?;
-    let alive = watcher.stdin.take();
+    let orders = watcher.stdin.take();
     wait_until_ready(&home, &mut watcher)?;
     Ok(Server {
         home,
-        _alive: alive,
+        watcher,
+        orders,
     })
 }
 
@@ -106,11 +135,17 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Runs the server until standard input ends, then leaves nothing behind.
+/// Each line before is an order to let it crash and to start it again.
 const WATCH: &str = r#"
     home=$1; shift
     "$@" >"$home/log" 2>&1 &
     server=$!
-    cat >/dev/null
+    while read -r order; do
+        kill -QUIT "$server"
+        wait "$server"
+        "$@" >>"$home/log" 2>&1 &
+        server=$!
+    done
     kill -QUIT "$server" 2>/dev/null
     wait "$server"
     rm -rf "$home"

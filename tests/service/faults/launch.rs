@@ -155,9 +155,14 @@ impl Program {
     }
 
     /// SIGKILL, and waits until it is gone.
-    pub fn kill(mut self) {
-        self.child.kill().expect("it is there");
+    pub fn end_now(&mut self) {
+        self.child.kill().expect("it can be killed");
         self.child.wait().expect("it can be waited for");
+    }
+
+    /// The same, where it is not replaced.
+    pub fn kill(mut self) {
+        self.end_now();
     }
 
     /// How it ended, if it has.

@@ -3,18 +3,32 @@
 //!
 //! | module | fault |
 //! |---|---|
+//! | `kills` | SIGKILL at named places and at random times |
 //! | `first_starts` | SIGKILL while a store is made and the first key is written |
+//! | `exactly_once` | workers that are killed while 200 jobs wait |
+//! | `zombies` | workers that sleep beyond their lease |
+//! | `database_restarts` | PostgreSQL crashes under a server that lives on |
+//! | `disk_full` | no room in the middle of an upload, a job, a read |
+//! | `drain` | SIGTERM in the middle of a job |
 //! | `released_schemas` | a store that an older program wrote |
 //!
 //! Sizes are those of CI; `VIZARD_FAULTS_FULL=1` (`scripts/faults --full`)
 //! multiplies them by ten. Random moments come from a seed that is printed,
 //! and that `VIZARD_FAULTS_SEED` sets.
 
+mod acknowledged;
 #[path = "../../common/mod.rs"]
 mod common;
+mod database_restarts;
+mod disk_full;
+mod drain;
+mod exactly_once;
 mod first_starts;
+mod kills;
 mod launch;
 mod place;
 mod released_schemas;
 mod size;
+mod small_disk;
 mod ward;
+mod zombies;

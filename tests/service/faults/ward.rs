@@ -13,7 +13,8 @@ use vizard::cli::client::{Answer, Client};
 
 use super::launch::Program;
 
-/// The server went away before it answered.
+/// Nobody said what happened: the server went away before it answered, or
+/// answered that its store did (503).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
@@ -121,7 +122,7 @@ impl Person {
         body: impl Into<Bytes>,
     ) -> Answered<Answer> {
         let sent = self.client.send(method, path, media_type, body.into());
-        sent.await.map_err(|_| Gone)
+        known(sent.await)
     }
 
     /// `POST` of JSON; what comes back is not judged.
@@ -133,7 +134,7 @@ impl Person {
 
     /// `GET`, which must succeed.
     pub async fn get(&self, path: &str) -> Answered<Value> {
-        Ok(expect(200, self.client.get(path).await.map_err(|_| Gone)?))
+        Ok(expect(200, known(self.client.get(path).await)?))
     }
 
     /// The path of the dataset.
@@ -158,6 +159,14 @@ impl Person {
         let body = terms.to_string();
         let sent = self.send(Method::PUT, &path, "application/json", body);
         Ok(expect(200, sent.await?))
+    }
+
+    /// The terms in force of one subject and their version.
+    pub async fn terms(&self, subject: &str) -> Answered<Option<Value>> {
+        let path = format!("{}/preferences/{subject}", self.dataset_path());
+        let asked = self.send(Method::GET, &path, "application/json", "");
+        let answer = asked.await?;
+        Ok((answer.status != 404).then(|| expect(200, answer)))
     }
 
     /// Sets the terms of many subjects, as CSV.
@@ -233,13 +242,22 @@ impl Person {
         for table in tables {
             let name = table["name"].as_str().expect("a name");
             let table_path = format!("{path}/tables/{name}?format=csv");
-            let got = self.client.get(&table_path).await.map_err(|_| Gone)?;
+            let got = known(self.client.get(&table_path).await)?;
             assert_eq!(got.status, 200, "{name} of {release}");
             let digest = sha256(&got.body);
             assert_eq!(table["sha256"], digest, "{name} of {release}");
             digests.push((name.to_owned(), digest));
         }
         Ok(digests)
+    }
+}
+
+/// What a call came to, if anybody knows.
+fn known<E>(sent: Result<Answer, E>) -> Answered<Answer> {
+    let answer = sent.map_err(|_| Gone)?;
+    match answer.status {
+        503 => Err(Gone),
+        _ => Ok(answer),
     }
 }
 

@@ -72,8 +72,8 @@ impl Told {
         let hierarchy = get(format!("/v1/hierarchies/{}", self.hierarchy)).await;
         let mut terms = Map::new();
         for subject in &self.subjects {
-            let told = terms_of(&person, subject).await;
-            terms.insert(subject.clone(), told);
+            let told = person.terms(subject).await.expect("the server stays");
+            terms.insert(subject.clone(), told.unwrap_or_default());
         }
         let (mut jobs, mut releases) = (Map::new(), Map::new());
         for id in &self.jobs {
@@ -85,17 +85,6 @@ impl Told {
         }
         json!({"dataset": dataset, "hierarchy": hierarchy, "terms": terms,
             "jobs": jobs, "releases": releases})
-    }
-}
-
-/// The terms in force of one subject, or null.
-async fn terms_of(person: &Person, subject: &str) -> Value {
-    let path = format!("{}/preferences/{subject}", person.dataset_path());
-    let asked = person.send(hyper::Method::GET, &path, "application/json", "");
-    let answer = asked.await.expect("the server stays");
-    match answer.status {
-        404 => Value::Null,
-        _ => crate::ward::expect(200, answer),
     }
 }
 

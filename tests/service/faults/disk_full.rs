@@ -1,0 +1,182 @@
+//! The disk is full in the middle of an upload, of a job, of a read that must
+//! be audited: the answer is 507 or a clean failure, nothing of what failed is
+//! visible, and when there is room again everything works.
+//!
+//! The SQLite file lies on a small disk; so do the tables of the PostgreSQL
+//! database, by a tablespace of its own (its log lies elsewhere, since a server
+//! whose log cannot grow ends itself), and the temporary files of uploads.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::common::postgres::{Cluster, cluster_of_its_own};
+use super::launch::Program;
+use super::place::Place;
+use super::size::size;
+use super::small_disk::SmallDisk;
+use super::ward::{JOB_TIME_MAX, Person, Ward, is_over, records};
+
+/// Room for an empty store and what these tests put in.
+const SQLITE_MIB: u64 = 12;
+
+/// The same with the catalogue that every PostgreSQL database brings.
+const POSTGRES_MIB: u64 = 32;
+
+/// What a full disk leaves, round by round: nothing, or room for a part.
+const LEFT_BYTES: [u64; 5] = [0, 4 << 10, 16 << 10, 32 << 10, 64 << 10];
+
+/// Records that need more than any of it.
+const RECORDS: u64 = 40_000;
+
+const LEASE_S: u64 = 1;
+
+/// No job may be stuck for longer than this once there is room.
+const STUCK_MAX: Duration = Duration::from_secs(LEASE_S + 30);
+
+/// A store on a small disk.
+struct Narrow {
+    place: Place,
+    /// PostgreSQL's server, which ends before the disk goes.
+    _cluster: Option<Cluster>,
+    disk: SmallDisk,
+}
+
+impl Narrow {
+    fn sqlite() -> Option<Self> {
+        let disk = SmallDisk::mount(SQLITE_MIB)?;
+        let folder = tempfile::tempdir_in(disk.path()).expect("a folder");
+        Some(Self {
+            place: Place::sqlite_in(folder),
+            _cluster: None,
+            disk,
+        })
+    }
+
+    fn postgres() -> Option<Self> {
+        // For itself: a server that cannot write its pages fails its neighbours too.
+        let cluster = cluster_of_its_own()?;
+        let disk = SmallDisk::mount(POSTGRES_MIB)?;
+        Some(Self {
+            place: Place::at(cluster.database_in(disk.path())),
+            _cluster: Some(cluster),
+            disk,
+        })
+    }
+
+    fn serve(&self, failpoint: &str) -> Program {
+        let launch = self.place.launch().with("VIZARD_LEASE_DURATION_S", LEASE_S);
+        launch.failpoint(failpoint).serve()
+    }
+}
+
+/// What a dataset shows of itself, without what reading it may change.
+async fn shown(person: &Person) -> Value {
+    let told = person.get(&person.dataset_path()).await;
+    let told = told.expect("reading works");
+    serde_json::json!([told["version"], told["records"], told["versions"]])
+}
+
+/// An upload must fail as one that finds no room does: 507, and no trace.
+async fn finds_no_room(person: &Person, records_count: u64) {
+    let before = shown(person).await;
+    let sent = person
+        .try_upload("replace", records(0, records_count))
+        .await;
+    let answer = sent.expect("the server says what is wrong");
+    let text = String::from_utf8_lossy(&answer.body);
+    assert_eq!(answer.status, 507, "{text}");
+    assert!(text.contains("urn:vizard:problem:store-full"), "{text}");
+    assert_eq!(shown(person).await, before, "something of it is visible");
+}
+
+async fn uploads(narrow: Narrow) {
+    let mut server = narrow.serve("");
+    let ward = Ward::filled(&server, 60).await;
+    let person = ward.at(&server);
+    for round in 0..size(LEFT_BYTES.len()) {
+        narrow.disk.fill(LEFT_BYTES[round % LEFT_BYTES.len()]);
+        finds_no_room(&person, RECORDS).await;
+        narrow.disk.free();
+        let again = person.upload("replace", records(0, 60)).await;
+        assert_eq!(again.expect("there is room")["total_records"], 60);
+        assert_eq!(server.ended(), None, "the server lives on");
+    }
+}
+
+async fn jobs(narrow: Narrow) {
+    let idle = narrow.place.launch().with("VIZARD_WORKERS", 0).serve();
+    let ward = Ward::filled(&idle, 300).await;
+    idle.kill();
+    for round in 0..size(LEFT_BYTES.len()) {
+        // The run waits until the disk is full; a second attempt does not.
+        let mut server = narrow.serve("job-run:1=stall:500");
+        let person = ward.at(&server);
+        let job = person
+            .post_job("automatic", 20)
+            .await
+            .expect("there is room");
+        let running = person.job_when(&job, JOB_TIME_MAX, |job| job["state"] == "running");
+        running.await.expect("reading works");
+        // Nothing at all: a few pages would be enough for this small release.
+        narrow.disk.fill(0);
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        let job_now = person.get(&format!("/v1/jobs/{job}")).await;
+        assert_eq!(job_now.expect("reading works")["release"], Value::Null);
+        let visible = person.all("/v1/releases").await.expect("reading works");
+        assert_eq!(visible.len(), round, "half a release is visible");
+        narrow.disk.free();
+        let done = person.job_when(&job, STUCK_MAX, is_over).await;
+        let done = done.expect("there is room");
+        assert_eq!(done["state"], "succeeded", "{done}\n{}", server.log());
+        let release = done["release"].as_str().expect("a release");
+        person.table_digests(release).await.expect("reading works");
+        assert_eq!(server.ended(), None, "the server lives on");
+        server.kill();
+    }
+}
+
+macro_rules! on_small_disks {
+    ($($name:ident: $test:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                if let Some(narrow) = super::Narrow::sqlite() {
+                    super::$test(narrow).await;
+                }
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                if let Some(narrow) = super::Narrow::postgres() {
+                    super::$test(narrow).await;
+                }
+            })+
+        }
+    };
+}
+
+on_small_disks!(
+    an_upload_that_finds_the_disk_full_leaves_nothing: uploads,
+    a_job_that_finds_the_disk_full_is_done_when_there_is_room: jobs,
+);
+
+/// Where uploads wait for their last byte: one disk, whatever the store.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_without_room_for_its_temporary_files_leaves_nothing() {
+    let Some(disk) = SmallDisk::mount(1) else {
+        return;
+    };
+    let place = Place::sqlite();
+    let server = place.launch().with("TMPDIR", disk.path().display()).serve();
+    let ward = Ward::filled(&server, 60).await;
+    let person = ward.at(&server);
+    for left in LEFT_BYTES {
+        disk.fill(left);
+        finds_no_room(&person, RECORDS).await;
+        disk.free();
+        let again = person.upload("replace", records(0, 60)).await;
+        assert_eq!(again.expect("there is room")["total_records"], 60);
+    }
+}
