@@ -12,6 +12,9 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     && cp target/release/vizard /vizard
 
 FROM debian:bookworm-slim
+LABEL org.opencontainers.image.title="Vizard" \
+      org.opencontainers.image.description="Publishes tables about people while keeping each person's own privacy terms" \
+      org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
@@ -28,8 +31,11 @@ ENV VIZARD_DATA=/data \
     TMPDIR=/data \
     VIZARD_LISTEN=0.0.0.0:8080
 EXPOSE 8080
-# The server finishes or releases its jobs before it ends.
+# The server finishes or releases its jobs before it ends. Give it longer than
+# VIZARD_DRAIN_TIMEOUT_S (docker stop --time).
 STOPSIGNAL SIGTERM
+# Asks where the environment says: VIZARD_METRICS_LISTEN if it is set, else the
+# API, over TLS if VIZARD_TLS_CERT is set.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["vizard", "healthcheck"]
 ENTRYPOINT ["vizard"]

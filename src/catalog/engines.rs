@@ -6,7 +6,7 @@ use crate::engine::arp::{self, aip, anatomy, ring};
 use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb, personalized, slicing};
-use crate::microdata::{Multiplicity, Schema, Table};
+use crate::microdata::{Multiplicity, Schema, Table, expectation};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
 
@@ -166,8 +166,7 @@ impl Engine {
 fn read<T: serde::de::DeserializeOwned>(parameters: &Value) -> Result<T, EngineError> {
     T::deserialize(parameters).map_err(|error| EngineError::InvalidParameter {
         parameter: "parameters".into(),
-        // Parameters come from the steward, not from records: their text may be shown.
-        reason: error.to_string(),
+        reason: expectation(&error),
     })
 }
 

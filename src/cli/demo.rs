@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::exit::Exit;
-use super::options::{LogOptions, StoreOption, WorkerOptions, runtime};
+use super::listen::ListenOptions;
+use super::options::{StoreOption, WorkerOptions};
+use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::Limits;
 use crate::http::auth::{Role, create_key};
@@ -40,7 +42,7 @@ pub struct Options {
     #[command(flatten)]
     worker: WorkerOptions,
     #[command(flatten)]
-    log: LogOptions,
+    telemetry: TelemetryOptions,
     /// End after the story instead of serving on
     #[arg(long)]
     once: bool,
@@ -49,30 +51,33 @@ pub struct Options {
 /// Tells the story, then serves until SIGTERM.
 pub fn run(options: Options) -> Result<(), Exit> {
     // Lines about requests would stand between the lines of the story.
-    options.log.start_with("warn");
-    runtime()?.block_on(async {
-        let server = serve::Server::start(serve::Plan {
-            listen: options.listen.clone(),
-            insecure_listen: false,
-            any_port: true,
-            store: options.store.clone(),
-            worker: options.worker.settings(1),
-            access: crate::config::AccessSettings::default(),
-            limits: Limits::default(),
-        })
-        .await?;
-        let folder = options.store.data.join("demo");
-        let told = story(&server.address, server.store.as_ref(), &folder).await;
-        if options.once || told.is_err() {
-            server.stop().await?;
-            return told.map_err(Into::into);
-        }
-        println!(
-            "\nThe service goes on at http://{0} (API at http://{0}/docs). Stop it with Ctrl-C.",
-            server.address
-        );
-        server.until_signal().await
+    options.telemetry.start("warn")?.run(demo(&options))
+}
+
+async fn demo(options: &Options) -> Result<(), Exit> {
+    let server = serve::Server::start(serve::Plan {
+        listen: ListenOptions::plain(options.listen.clone())
+            .resolve()
+            .await?,
+        any_port: true,
+        admin_key: serve::chosen_admin_key(),
+        store: options.store.clone(),
+        worker: options.worker.settings(1),
+        access: crate::config::AccessSettings::default(),
+        limits: Limits::default(),
     })
+    .await?;
+    let folder = options.store.data.join("demo");
+    let told = story(&server.address, server.store.as_ref(), &folder).await;
+    if options.once || told.is_err() {
+        server.stop().await?;
+        return told.map_err(Into::into);
+    }
+    println!(
+        "\nThe service goes on at http://{0} (API at http://{0}/docs). Stop it with Ctrl-C.",
+        server.address
+    );
+    server.until_signal().await
 }
 
 async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::telemetry::tell_end;
 use crate::engine::EngineError;
 use crate::microdata::TableError;
 
@@ -24,8 +25,8 @@ impl Exit {
     /// Prints what happened to standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
         match self {
-            Self::Internal(error) => eprintln!("error: {error:#}"),
-            Self::Usage(text) => eprintln!("error: {text}"),
+            Self::Internal(error) => tell_end(&format!("{error:#}")),
+            Self::Usage(text) => tell_end(text),
             Self::Input(source, error) => print_input(source, error),
             Self::Infeasible(text) => eprintln!("infeasible: {text}"),
             Self::VerificationFailed(checks) => {

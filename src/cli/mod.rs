@@ -13,10 +13,13 @@ mod exit;
 mod healthcheck;
 mod input;
 mod keys;
+mod listen;
 mod options;
+mod pinned;
 mod progress;
 mod sample;
 mod serve;
+mod telemetry;
 mod verify;
 mod work;
 
@@ -58,6 +61,7 @@ enum Command {
 
 /// Parses the arguments, runs the command, answers its exit code.
 pub fn run() -> ExitCode {
+    crate::telemetry::tell_places_only();
     let cli = Cli::parse();
     let ended = match cli.command {
         Command::Anonymize(options) => anonymize::run(&options),

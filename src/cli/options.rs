@@ -1,6 +1,6 @@
 //! Options that several commands share, and what they open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -10,7 +10,6 @@ use super::exit::Exit;
 use crate::clock::SystemClock;
 use crate::config::Settings;
 use crate::store::{self, Store, StoreOptions};
-use crate::telemetry::LogFormat;
 
 /// Where the store is.
 #[derive(Args, Clone, Debug)]
@@ -18,6 +17,14 @@ pub struct StoreOption {
     /// The store: `sqlite:PATH` or `postgres://…` [default: `vizard.db` in the data directory]
     #[arg(long, env = "VIZARD_STORE", value_name = "URL", hide_env_values = true)]
     pub store: Option<String>,
+    /// File that holds the store's address, for addresses with a password
+    #[arg(
+        long,
+        env = "VIZARD_STORE_FILE",
+        value_name = "FILE",
+        conflicts_with = "store"
+    )]
+    pub store_file: Option<PathBuf>,
     /// Directory of the embedded store and of files made at the first start
     #[arg(
         long,
@@ -30,18 +37,22 @@ pub struct StoreOption {
 
 impl StoreOption {
     /// Settings that say where the store is, and nothing else.
-    pub fn settings(&self) -> Settings {
-        Settings {
-            store: self.store.clone(),
+    pub fn settings(&self) -> Result<Settings, Exit> {
+        let store = match &self.store_file {
+            Some(path) => Some(read_secret(path, "the file of the store's address")?),
+            None => self.store.clone(),
+        };
+        Ok(Settings {
+            store,
             data_dir: self.data.clone(),
             ..Settings::default()
-        }
+        })
     }
 
     /// Opens the store and brings its tables up to date. A command that works
     /// beside a running server is not `exclusive`.
     pub async fn open(&self, exclusive: bool) -> Result<Arc<dyn Store>, Exit> {
-        let url = self.settings().store_url();
+        let url = self.settings()?.store_url();
         if url.starts_with("sqlite:") {
             std::fs::create_dir_all(&self.data).context("the data directory cannot be made")?;
         }
@@ -55,32 +66,13 @@ impl StoreOption {
     }
 }
 
-/// How logs are written.
-#[derive(Args, Clone, Debug)]
-pub struct LogOptions {
-    /// Log lines as JSON
-    #[arg(long, env = "VIZARD_LOG_JSON")]
-    log_json: bool,
-    /// What is logged, as in `info,vizard=debug` [default: `warn,vizard=info`; `demo`: `warn`]
-    #[arg(long, env = "VIZARD_LOG", value_name = "FILTER")]
-    log: Option<String>,
-}
-
-impl LogOptions {
-    /// Starts logging to standard error: what the service does, warnings of
-    /// everything else.
-    pub fn start(&self) {
-        self.start_with("warn,vizard=info");
-    }
-
-    /// Starts logging to standard error; `filter` holds where none was given.
-    pub fn start_with(&self, filter: &str) {
-        let format = if self.log_json {
-            LogFormat::Json
-        } else {
-            LogFormat::Text
-        };
-        crate::telemetry::start_logging(format, self.log.as_deref().unwrap_or(filter));
+/// The first line of a file that holds a secret, without the space around it.
+pub fn read_secret(path: &Path, what: &str) -> Result<String, Exit> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Exit::Usage(format!("{what} cannot be read: {}", error.kind())))?;
+    match text.lines().next().map(str::trim) {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err(Exit::Usage(format!("{what} is empty"))),
     }
 }
 

@@ -1,38 +1,33 @@
 //! `vizard serve`: the API, with workers in the same process.
 
-use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use tokio::net::TcpListener;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::access_options::AccessOptions;
 use super::exit::Exit;
-use super::options::{LogOptions, StoreOption, WorkerOptions, runtime, shutdown_signal};
-use crate::clock::SystemClock;
+use super::listen::{Listen, ListenOptions, bind};
+use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
+use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
+use crate::clock::{Clock, SystemClock};
 use crate::config::{AccessSettings, Limits, Secret, Settings};
 use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
-use crate::http::{self, AppState};
-use crate::store::Store;
+use crate::http::{self, AppState, Tls};
+use crate::store::{self, Store};
+use crate::telemetry;
 use crate::worker::{self, WorkerSettings};
 
 /// Options of `vizard serve`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Address to listen on; port 0 picks one
-    #[arg(
-        long,
-        env = "VIZARD_LISTEN",
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8080"
-    )]
-    listen: String,
-    /// Listen on an address that is not the machine's own, without TLS
-    #[arg(long, env = "VIZARD_INSECURE_LISTEN")]
-    insecure_listen: bool,
+    #[command(flatten)]
+    listen: ListenOptions,
     #[command(flatten)]
     store: StoreOption,
     /// Jobs at one time in this process; 0 for the API alone
@@ -52,32 +47,55 @@ pub struct Options {
     /// Connections at one time
     #[arg(long, env = "VIZARD_CONNECTIONS_MAX", value_name = "N", default_value_t = Limits::default().connections_max)]
     connections_max: usize,
+    /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
+    #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
+    admin_key_file: Option<PathBuf>,
     #[command(flatten)]
     access: AccessOptions,
     #[command(flatten)]
-    log: LogOptions,
+    telemetry: TelemetryOptions,
+    /// Check the options and the files that they name, and end
+    #[arg(long)]
+    check_config: bool,
 }
 
 /// Serves until SIGTERM, then drains.
 pub fn run(options: Options) -> Result<(), Exit> {
-    options.log.start();
-    let access = options.access.settings()?;
-    runtime()?.block_on(async {
-        let server = Server::start(Plan {
-            listen: options.listen.clone(),
-            insecure_listen: options.insecure_listen,
-            any_port: false,
-            store: options.store.clone(),
-            worker: options.worker.settings(options.workers),
-            limits: options.limits(),
-            access,
-        })
-        .await?;
-        server.until_signal().await
-    })
+    options
+        .telemetry
+        .start(SERVICE_FILTER)?
+        .run(serve(&options))
+}
+
+async fn serve(options: &Options) -> Result<(), Exit> {
+    let plan = Plan {
+        listen: options.listen.resolve().await?,
+        any_port: false,
+        admin_key: options.admin_key()?,
+        store: options.store.clone(),
+        worker: options.worker.settings(options.workers),
+        limits: options.limits(),
+        access: options.access.settings()?,
+    };
+    if options.check_config {
+        store::check_url(&options.store.settings()?.store_url())
+            .map_err(|error| Exit::Usage(error.to_string()))?;
+        println!("the options can be used");
+        return Ok(());
+    }
+    Server::start(plan).await?.until_signal().await
 }
 
 impl Options {
+    /// The operator's own admin key: from its file, else from the environment.
+    fn admin_key(&self) -> Result<Option<Secret>, Exit> {
+        let Some(path) = &self.admin_key_file else {
+            return Ok(chosen_admin_key());
+        };
+        let key = read_secret(path, "the file of the administrator's token")?;
+        Ok(Some(Secret::new(key)))
+    }
+
     fn limits(&self) -> Limits {
         Limits {
             upload_bytes_max: self.upload_bytes_max,
@@ -89,14 +107,20 @@ impl Options {
     }
 }
 
+/// The admin key that the environment holds. Not an option: a command line
+/// can be read by everyone on the machine.
+pub fn chosen_admin_key() -> Option<Secret> {
+    std::env::var("VIZARD_ADMIN_KEY").ok().map(Secret::new)
+}
+
 /// What a server is started with.
 pub struct Plan {
-    /// Address to listen on.
-    pub listen: String,
-    /// Whether an address that is not the machine's own is allowed.
-    pub insecure_listen: bool,
+    /// Addresses and TLS.
+    pub listen: Listen,
     /// Whether another port will do where this one is in use.
     pub any_port: bool,
+    /// The operator's own admin key, if there is one.
+    pub admin_key: Option<Secret>,
     /// Where the store is.
     pub store: StoreOption,
     /// How jobs are worked on; none with 0 workers.
@@ -115,41 +139,45 @@ pub struct Server {
     pub store: Arc<dyn Store>,
     shutdown: CancellationToken,
     api: JoinHandle<()>,
+    observation: Option<JoinHandle<()>>,
+    tls: Option<Tls>,
     workers: Option<JoinHandle<Result<(), rayon::ThreadPoolBuildError>>>,
 }
 
 impl Server {
-    /// Opens the store, binds the address and starts API and workers.
+    /// Opens the store, binds the addresses and starts API and workers.
     pub async fn start(plan: Plan) -> Result<Self, Exit> {
-        let listener = bind(&plan).await?;
+        let listener = bind(plan.listen.api, plan.any_port).await?;
         let address = listener.local_addr().context("the address is not known")?;
         let store = plan.store.open(true).await?;
         let settings = Settings {
             listen: address,
+            metrics_listen: plan.listen.metrics,
             workers: plan.worker.workers,
-            admin_key: std::env::var("VIZARD_ADMIN_KEY").ok().map(Secret::new),
+            admin_key: plan.admin_key,
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
             limits: plan.limits,
             access: plan.access,
-            ..plan.store.settings()
+            ..plan.store.settings()?
         };
         tell_admin_key(ensure_admin_key(store.as_ref(), &settings).await?);
         let shutdown = CancellationToken::new();
-        let metrics = crate::telemetry::metrics()?;
-        tokio::spawn(crate::telemetry::upkeep(metrics.clone()));
+        let tls = plan.listen.tls;
         let oidc = settings.access.oidc.clone();
         let mut state = AppState::new(
             Arc::clone(&store),
             Arc::new(SystemClock),
             settings,
-            metrics,
+            begin_metrics()?,
             shutdown.clone(),
         )
-        .with_report_page(crate::web::report_page);
+        .with_report_page(crate::web::report_page)
+        .with_tls(tls.clone());
         if let Some(issuer) = oidc {
             let started = Oidc::start(issuer, Arc::new(SystemClock), shutdown.clone()).await;
             state = state.with_oidc(started.context("the issuer's keys cannot be had")?);
         }
+        let observation = observe_on(&state).await?;
         let api = tokio::spawn(http::serve(listener, state));
         let workers = (plan.worker.workers > 0).then(|| {
             tokio::spawn(worker::run(
@@ -159,19 +187,29 @@ impl Server {
             ))
         });
         // Other programs wait for this line.
-        eprintln!("listening on http://{address}");
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        eprintln!("listening on {scheme}://{address}");
         Ok(Self {
             address: address.to_string(),
             store,
             shutdown,
             api,
+            observation,
+            tls,
             workers,
         })
     }
 
     /// Serves until SIGTERM or SIGINT, then drains.
     pub async fn until_signal(self) -> Result<(), Exit> {
-        shutdown_signal().await?;
+        match self.tls.clone() {
+            None => shutdown_signal().await?,
+            Some(tls) => tokio::select! {
+                stopped = shutdown_signal() => stopped?,
+                () = tls.clone().watch() => {}
+                failed = reload_on_signal(&tls) => failed?,
+            },
+        }
         self.stop().await
     }
 
@@ -182,6 +220,9 @@ impl Server {
             workers.await??;
         }
         self.api.await?;
+        if let Some(observation) = self.observation {
+            observation.await?;
+        }
         self.store.close().await?;
         Ok(())
     }
@@ -198,30 +239,34 @@ fn tell_admin_key(key: AdminKey) {
     }
 }
 
-async fn bind(plan: &Plan) -> Result<TcpListener, Exit> {
-    let mut addresses = tokio::net::lookup_host(&plan.listen)
-        .await
-        .context("the address to listen on is not one")?;
-    let address = addresses
-        .next()
-        .context("the address to listen on is not one")?;
-    if !address.ip().is_loopback() && !plan.insecure_listen {
-        return Err(Exit::Usage(
-            "without TLS the service listens on the machine's own address only; \
-             put a TLS proxy in front, or say --insecure-listen"
-                .into(),
-        ));
+/// Reads the certificate again on every SIGHUP; ends only if none can be awaited.
+async fn reload_on_signal(tls: &Tls) -> Result<(), Exit> {
+    let mut hang_up = signal(SignalKind::hangup()).context("SIGHUP cannot be awaited")?;
+    while hang_up.recv().await.is_some() {
+        // What is wrong is in the log; the certificate stays as it is.
+        let _ = tls.reload();
     }
-    match TcpListener::bind(address).await {
-        Ok(listener) => Ok(listener),
-        Err(error) if plan.any_port && error.kind() == std::io::ErrorKind::AddrInUse => {
-            eprintln!("{address} is in use; taking a free port");
-            Ok(TcpListener::bind(SocketAddr::new(address.ip(), 0))
-                .await
-                .context("no port is free")?)
-        }
-        Err(error) => Err(anyhow::Error::new(error)
-            .context("the address cannot be listened on")
-            .into()),
-    }
+    Ok(())
+}
+
+/// Starts the process's metrics.
+pub fn begin_metrics() -> Result<PrometheusHandle, Exit> {
+    let metrics = telemetry::metrics()?;
+    telemetry::tell_start(SystemClock.now().timestamp_micros() as f64 / 1e6);
+    tokio::spawn(telemetry::upkeep(metrics.clone()));
+    Ok(metrics)
+}
+
+/// Serves health and metrics on their own address, where they have one.
+pub async fn observe_on(state: &AppState) -> Result<Option<JoinHandle<()>>, Exit> {
+    let Some(address) = state.settings.metrics_listen else {
+        return Ok(None);
+    };
+    let listener = bind(address, false).await?;
+    let address = listener.local_addr().context("the address is not known")?;
+    eprintln!("metrics on http://{address}");
+    Ok(Some(tokio::spawn(http::serve_observation(
+        listener,
+        state.clone(),
+    ))))
 }

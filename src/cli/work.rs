@@ -1,10 +1,21 @@
 //! `vizard work`: workers without an API.
+//!
+//! A worker answers no requests; with `--metrics-listen` it tells how it is:
+//! /healthz, /readyz and /metrics, for the supervisor and for Prometheus.
+
+use std::sync::Arc;
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
-use super::options::{LogOptions, StoreOption, WorkerOptions, runtime, shutdown_signal};
+use super::listen::observation_address;
+use super::options::{StoreOption, WorkerOptions, shutdown_signal};
+use super::serve::{begin_metrics, observe_on};
+use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
+use crate::clock::SystemClock;
+use crate::config::Settings;
+use crate::http::AppState;
 
 /// Options of `vizard work`.
 #[derive(Args, Debug)]
@@ -16,26 +27,42 @@ pub struct Options {
     workers: usize,
     #[command(flatten)]
     worker: WorkerOptions,
+    /// Address of /healthz, /readyz and /metrics, plain HTTP [default: none]
+    #[arg(long, env = "VIZARD_METRICS_LISTEN", value_name = "ADDRESS")]
+    metrics_listen: Option<String>,
     #[command(flatten)]
-    log: LogOptions,
+    telemetry: TelemetryOptions,
 }
 
 /// Works on jobs until SIGTERM, then drains.
 pub fn run(options: Options) -> Result<(), Exit> {
-    options.log.start();
-    runtime()?.block_on(async {
-        let store = options.store.open(true).await?;
-        let shutdown = CancellationToken::new();
-        let workers = tokio::spawn(crate::worker::run(
-            store.clone(),
-            options.worker.settings(options.workers),
-            shutdown.clone(),
-        ));
-        eprintln!("working on {} job(s) at a time", options.workers);
-        shutdown_signal().await?;
-        shutdown.cancel();
-        workers.await??;
-        store.close().await?;
-        Ok(())
-    })
+    options.telemetry.start(SERVICE_FILTER)?.run(work(&options))
+}
+
+async fn work(options: &Options) -> Result<(), Exit> {
+    let metrics_listen = observation_address(options.metrics_listen.as_deref()).await?;
+    let store = options.store.open(true).await?;
+    let shutdown = CancellationToken::new();
+    let metrics = begin_metrics()?;
+    let settings = Settings {
+        metrics_listen,
+        ..options.store.settings()?
+    };
+    let clock = Arc::new(SystemClock);
+    let state = AppState::new(store.clone(), clock, settings, metrics, shutdown.clone());
+    let observation = observe_on(&state).await?;
+    let workers = tokio::spawn(crate::worker::run(
+        store.clone(),
+        options.worker.settings(options.workers),
+        shutdown.clone(),
+    ));
+    eprintln!("working on {} job(s) at a time", options.workers);
+    shutdown_signal().await?;
+    shutdown.cancel();
+    workers.await??;
+    if let Some(observation) = observation {
+        observation.await?;
+    }
+    store.close().await?;
+    Ok(())
 }

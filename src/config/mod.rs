@@ -43,6 +43,8 @@ impl fmt::Debug for Secret {
 pub struct Settings {
     /// Address to listen on; port 0 picks one.
     pub listen: SocketAddr,
+    /// Address of health and metrics alone; `None`: they are where the API is.
+    pub metrics_listen: Option<SocketAddr>,
     /// URL of the store: `sqlite:PATH` or `postgres://…`; `None`: `vizard.db` in the data directory.
     pub store: Option<String>,
     /// Directory of the embedded store and of the first admin key.
@@ -88,6 +90,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            metrics_listen: None,
             store: None,
             data_dir: PathBuf::from("vizard-data"),
             workers: 1,

@@ -13,10 +13,12 @@ use serde_json::Value;
 use tokio_stream::StreamExt;
 
 use super::coding::{ContentCoding, Growth, unpack};
+use super::objects::has_list_for_object;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::Schema;
+use crate::microdata::expectation;
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -238,7 +240,7 @@ impl BodyPieces {
 
 /// Reads JSON; what does not fit `T` is a problem of the kind `misfit`.
 pub fn read_json<T: DeserializeOwned>(body: &[u8], misfit: ProblemKind) -> Result<T, Problem> {
-    serde_json::from_slice(body).map_err(|error| {
+    let read = serde_json::from_slice(body).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         match error.classify() {
             serde_json::error::Category::Data => {
@@ -246,40 +248,14 @@ pub fn read_json<T: DeserializeOwned>(body: &[u8], misfit: ProblemKind) -> Resul
             }
             _ => Problem::new(ProblemKind::MalformedJson, place),
         }
-    })
-}
-
-/// What was expected, without what was found: serde's texts quote the latter.
-pub fn expectation(error: &serde_json::Error) -> String {
-    /// Beginnings of texts that are made of our own words alone.
-    const OURS: &[&str] = &[
-        "missing field",
-        "data did not match",
-        "schema: ",
-        "a probability lies",
-        "an id of this kind",
-        "after `",
-        "k must be",
-        "l must be",
-    ];
-    let text = error.to_string();
-    // serde puts what it found first: whatever that holds, the last
-    // "expected" is serde's own.
-    if let Some(at) = text.rfind(", expected ") {
-        let tail = &text[at + 2..];
-        return without_place(tail).to_owned();
+    });
+    if read.is_ok() && has_list_for_object::<T>(body) {
+        return Err(Problem::new(
+            misfit,
+            "a list stands where an object belongs",
+        ));
     }
-    let ours = OURS.iter().any(|beginning| text.starts_with(beginning));
-    let said = if ours {
-        without_place(&text)
-    } else {
-        "does not fit"
-    };
-    said.to_owned()
-}
-
-fn without_place(text: &str) -> &str {
-    text.rfind(" at line ").map_or(text, |at| &text[..at])
+    read
 }
 
 #[cfg(test)]

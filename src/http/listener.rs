@@ -5,8 +5,14 @@
 //! connection must send its first byte and every header in time, there are
 //! only so many at once, and a stop lets what runs finish until the drain
 //! limit. Event streams end by themselves on the state's `shutdown` token.
+//! With TLS the handshake is under the same timer, and the protocol is what
+//! client and server agreed on in it.
+//!
+//! A second listener may serve health and metrics alone, without TLS: for
+//! those who watch the service from a network that clients cannot reach.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -15,12 +21,15 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::server::TlsStream;
 use tower::ServiceExt;
 
-use super::router::router;
+use super::router::{observation_router, router};
 use super::state::AppState;
+use super::tls::Tls;
 
 /// Requests that one HTTP/2 connection may have open.
 const STREAMS_MAX: u32 = 64;
@@ -29,12 +38,22 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Pause after the system refused a connection: it is out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until the state's `shutdown` token is cancelled, then drains.
+/// Serves the API until the state's `shutdown` token is cancelled, then drains.
 ///
 /// Returns when all connections have ended or the drain limit is over.
 pub async fn serve(listener: TcpListener, state: AppState) {
+    let server = Server::new(&state, router(state.clone()), state.tls.clone());
+    accept(listener, state, server).await;
+}
+
+/// Serves health, readiness and metrics alone, without TLS, as `serve` does.
+pub async fn serve_observation(listener: TcpListener, state: AppState) {
+    let server = Server::new(&state, observation_router(state.clone()), None);
+    accept(listener, state, server).await;
+}
+
+async fn accept(listener: TcpListener, state: AppState, server: Server) {
     let connections = Arc::new(Semaphore::new(state.settings.limits.connections_max));
-    let server = Server::new(&state);
     let graceful = GracefulShutdown::new();
     let shutdown = state.shutdown.clone();
     loop {
@@ -70,11 +89,18 @@ pub async fn serve(listener: TcpListener, state: AppState) {
 struct Server {
     http: auto::Builder<TokioExecutor>,
     router: Router,
+    tls: Option<Tls>,
     header_timeout: Duration,
 }
 
+/// A connection whose client has said something.
+enum Opened {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
 impl Server {
-    fn new(state: &AppState) -> Self {
+    fn new(state: &AppState, router: Router, tls: Option<Tls>) -> Self {
         let header_timeout = state.settings.limits.header_timeout();
         let mut http = auto::Builder::new(TokioExecutor::new());
         http.http1()
@@ -86,34 +112,83 @@ impl Server {
             .keep_alive_interval(PING_INTERVAL);
         Self {
             http,
-            router: router(state.clone()),
+            router,
+            tls,
             header_timeout,
         }
     }
 
     async fn connection(self, stream: TcpStream, watcher: Watcher, _permit: OwnedSemaphorePermit) {
-        // Telling HTTP/1 from HTTP/2 waits for the first bytes without a timer.
-        let mut byte = [0_u8];
-        let first_byte = stream.peek(&mut byte);
-        match tokio::time::timeout(self.header_timeout, first_byte).await {
-            Ok(Ok(read)) if read > 0 => {}
-            _ => return,
-        }
         // Small answers must not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
+        let http = self.http.clone();
+        match tokio::time::timeout(self.header_timeout, self.open(stream)).await {
+            Ok(Some(Opened::Plain(stream))) => self.speak(http, stream, watcher).await,
+            Ok(Some(Opened::Encrypted(stream))) => {
+                let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let http = if is_h2 {
+                    http.http2_only()
+                } else {
+                    http.http1_only()
+                };
+                self.speak(http, stream, watcher).await;
+            }
+            Ok(None) => {}
+            Err(_) => cut("silent"),
+        }
+    }
+
+    /// Waits for the handshake where there is one, and for the first byte:
+    /// telling HTTP/1 from HTTP/2 waits for it without a timer. `None` where
+    /// the client went away or cannot agree with us.
+    async fn open(&self, stream: TcpStream) -> Option<Opened> {
+        let Some(tls) = &self.tls else {
+            let mut byte = [0_u8];
+            let read = stream.peek(&mut byte).await.ok()?;
+            return (read > 0).then_some(Opened::Plain(stream));
+        };
+        let mut stream = tls.acceptor().accept(stream).await.ok()?;
+        let is_open = !stream.fill_buf().await.ok()?.is_empty();
+        is_open.then(|| Opened::Encrypted(Box::new(stream)))
+    }
+
+    async fn speak<S>(&self, http: auto::Builder<TokioExecutor>, stream: S, watcher: Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let open = metrics::gauge!("vizard_http_connections");
         open.increment(1);
-        let router = self.router;
+        let router = self.router.clone();
+        let requested = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&requested);
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            seen.store(true, Ordering::Relaxed);
             router.clone().oneshot(request.map(Body::new))
         });
-        let connection = self
-            .http
+        let connection = http
             .serve_connection(TokioIo::new(stream), service)
             .into_owned();
-        if watcher.watch(connection).await.is_err() {
-            tracing::debug!("a connection broke off");
+        // Half a preface of HTTP/2 stops no timer of hyper's: ours is the first request.
+        let silence = async {
+            tokio::time::sleep(self.header_timeout).await;
+            if requested.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            ended = watcher.watch(connection) => if let Err(error) = ended {
+                match error.downcast_ref::<hyper::Error>() {
+                    Some(error) if error.is_timeout() => cut("header"),
+                    _ => tracing::debug!("a connection broke off"),
+                }
+            },
+            () = silence => cut("header"),
         }
         open.decrement(1);
     }
+}
+
+/// Notes that a connection was closed because its client did not go on.
+fn cut(reason: &'static str) {
+    metrics::counter!("vizard_http_connections_cut_total", "reason" => reason).increment(1);
 }

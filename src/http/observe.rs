@@ -1,6 +1,6 @@
 //! The outermost layers: request id, log line, metrics, panics, problems.
 //!
-//! A log line and a label carry the method, the *matched* path, the status and
+//! A log line, a label and a span carry the method, the *matched* path, the status and
 //! the time; never the path itself (it may name a subject), never a query,
 //! header or body.
 
@@ -12,9 +12,11 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument;
+use tracing::field::Empty;
 use uuid::Uuid;
 
 use super::problem::{PROBLEM_JSON, Problem};
+use crate::telemetry::{TRACE_TARGET, continue_trace, trace_id};
 
 /// Names a request on its way in and out.
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -22,14 +24,18 @@ pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Label of requests whose path is not known.
 const UNMATCHED: &str = "unmatched";
 
-/// Gives a request its id and a span, measures it, and writes down the
+/// Gives a request its id and its spans, measures it, and writes down the
 /// problem that its handler may have answered with.
 pub async fn observe(request: Request, next: Next) -> Response {
     let id = request_id(&request);
     let path = request.extensions().get::<MatchedPath>();
     let path = path.map_or(UNMATCHED, MatchedPath::as_str).to_owned();
     let method = method_label(request.method());
-    let span = tracing::info_span!("request", id = %id, method, path = %path);
+    let trace = trace_span(&request, method, &path);
+    let span = tracing::info_span!("request", id = %id, method, path = %path, trace = Empty);
+    if let Some(trace) = trace_id(&trace) {
+        span.record("trace", trace);
+    }
     let start = tokio::time::Instant::now();
     let response = async {
         let response = with_problem(next.run(request).await, &id);
@@ -39,6 +45,11 @@ pub async fn observe(request: Request, next: Next) -> Response {
             duration_ms = duration.as_millis() as u64,
             "answered"
         );
+        let trace = tracing::Span::current();
+        trace.record("http.response.status_code", status);
+        if response.status().is_server_error() {
+            trace.record("otel.status_code", "error");
+        }
         let labels = [("method", method.to_owned()), ("path", path)];
         metrics::histogram!("vizard_http_request_duration_seconds", &labels)
             .record(duration.as_secs_f64());
@@ -47,11 +58,29 @@ pub async fn observe(request: Request, next: Next) -> Response {
         metrics::counter!("vizard_http_requests_total", &labels).increment(1);
         response
     };
-    let mut response = response.instrument(span).await;
+    let mut response = response.instrument(trace).instrument(span).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID.clone(), value);
     }
     response
+}
+
+/// The span that leaves the process, where traces do. It is the current span
+/// inside the handler.
+fn trace_span(request: &Request, method: &'static str, path: &str) -> tracing::Span {
+    let span = tracing::info_span!(
+        target: TRACE_TARGET,
+        "request",
+        otel.name = format!("{method} {path}"),
+        otel.kind = "server",
+        otel.status_code = Empty,
+        http.request.method = method,
+        http.route = path,
+        http.response.status_code = Empty,
+    );
+    let parent = request.headers().get("traceparent");
+    continue_trace(&span, parent.and_then(|value| value.to_str().ok()));
+    span
 }
 
 /// The client's own id if it is short and plain, else a new one.

@@ -20,6 +20,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
+use super::refine::refine;
 use super::router::operations;
 
 /// Name of the security scheme.
@@ -47,6 +48,7 @@ pub fn document() -> OpenApi {
             if let Some(operation) = operation {
                 describe(described, operation);
             }
+            refine(described);
         }
     }
     let components = document.components.get_or_insert_default();

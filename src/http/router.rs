@@ -18,6 +18,11 @@ use super::state::AppState;
 
 /// All described operations, without state and layers.
 pub(super) fn operations() -> OpenApiRouter<AppState> {
+    api().merge(routes::health::router())
+}
+
+/// All but what machines watch the service by.
+fn api() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(routes::keys::router())
         .merge(routes::datasets::router())
@@ -33,16 +38,32 @@ pub(super) fn operations() -> OpenApiRouter<AppState> {
         .merge(routes::releases::router())
         .merge(routes::tables::router())
         .merge(routes::documents::router())
-        .merge(routes::health::router())
         .merge(routes::documentation::router())
 }
 
-/// The whole service.
+/// The whole service; health and metrics only where no other address has them.
 pub fn router(state: AppState) -> Router {
-    let (operations, _) = operations().split_for_parts();
+    let operations = match state.settings.metrics_listen {
+        Some(_) => api(),
+        None => operations(),
+    };
+    layered(operations, Some(routes::documentation::page()), state)
+}
+
+/// Health, readiness and metrics alone.
+pub fn observation_router(state: AppState) -> Router {
+    layered(routes::health::router(), None, state)
+}
+
+fn layered(
+    operations: OpenApiRouter<AppState>,
+    page: Option<Router<AppState>>,
+    state: AppState,
+) -> Router {
+    let (operations, _) = operations.split_for_parts();
     operations
         .route_layer(middleware::from_fn_with_state(state.clone(), authorize))
-        .merge(routes::documentation::page())
+        .merge(page.unwrap_or_default())
         .fallback(async || Problem::not_found("path"))
         .method_not_allowed_fallback(async || {
             Problem::new(

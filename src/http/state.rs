@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{AdminDigest, KeyUse, Oidc};
+use super::tls::Tls;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::store::Store;
@@ -31,6 +32,8 @@ pub struct AppState {
     pub metrics: PrometheusHandle,
     /// Ends streams that would otherwise never end.
     pub shutdown: CancellationToken,
+    /// TLS of the API; without it plain HTTP.
+    pub(super) tls: Option<Tls>,
     /// Draws reports; without it they come as JSON alone.
     pub(super) report_page: Option<ReportPage>,
     /// One permit for each upload that may be read at the same time.
@@ -58,6 +61,7 @@ impl AppState {
             oidc: None,
             key_use: Arc::default(),
             report_page: None,
+            tls: None,
             store,
             clock,
             settings: Arc::new(settings),
@@ -77,6 +81,13 @@ impl AppState {
     #[must_use]
     pub fn with_report_page(mut self, draw: ReportPage) -> Self {
         self.report_page = Some(draw);
+        self
+    }
+
+    /// The same, with the API behind TLS.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Option<Tls>) -> Self {
+        self.tls = tls;
         self
     }
 }

@@ -29,6 +29,7 @@ mod cell;
 mod csv;
 mod dictionary;
 mod digest;
+mod expectation;
 mod faults;
 mod intake;
 mod intake_column;
@@ -45,6 +46,7 @@ pub use chunk_codec::{decode_chunk, encode_chunk};
 pub use column::CodedColumn;
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, TableError};
+pub use expectation::expectation;
 pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };

@@ -39,7 +39,7 @@ pub use jobs::{
     Swept,
 };
 pub use keys::{KeyRow, Keys, NewKey};
-pub use open::{StoreOptions, open};
+pub use open::{StoreOptions, check_url, open};
 pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
 pub use releases::{
     NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseDocument,

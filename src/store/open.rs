@@ -52,18 +52,35 @@ pub async fn open(
         connections_max,
         exclusive,
     } = options;
+    match place(&url)? {
+        Place::File(path) => Ok(Arc::new(
+            sqlite::open(&path, connections_max, exclusive, clock).await?,
+        )),
+        Place::Server => Ok(Arc::new(
+            postgres::open(&url, connections_max, clock).await?,
+        )),
+    }
+}
+
+/// Whether the text has the form of a store's address; nothing is opened.
+pub fn check_url(url: &str) -> Result<(), StoreError> {
+    place(url).map(|_| ())
+}
+
+enum Place {
+    File(PathBuf),
+    Server,
+}
+
+fn place(url: &str) -> Result<Place, StoreError> {
     if let Some(path) = url.strip_prefix("sqlite:") {
         let path = PathBuf::from(path.strip_prefix("//").unwrap_or(path));
         if path.as_os_str().is_empty() {
             return Err(StoreError::driver("`sqlite:` needs the path of a file"));
         }
-        Ok(Arc::new(
-            sqlite::open(&path, connections_max, exclusive, clock).await?,
-        ))
+        Ok(Place::File(path))
     } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        Ok(Arc::new(
-            postgres::open(&url, connections_max, clock).await?,
-        ))
+        Ok(Place::Server)
     } else {
         Err(StoreError::driver(
             "a store's address begins with `sqlite:` or `postgres://`",

@@ -32,6 +32,7 @@ pub async fn run(
         memory: MemoryBudget::new(settings.memory_bytes_max),
         settings,
     });
+    show_failures_at_zero();
     let slots = Arc::new(Semaphore::new(shared.settings.workers));
     let tasks = TaskTracker::new();
     let drain = CancellationToken::new();
@@ -64,6 +65,17 @@ pub async fn run(
         tasks.wait().await;
     }
     Ok(())
+}
+
+/// A rule on the growth of a counter sees its first step only from a zero before it.
+fn show_failures_at_zero() {
+    let engines = crate::catalog::descriptions();
+    for engine in engines.as_array().into_iter().flatten() {
+        if let Some(name) = engine["name"].as_str() {
+            metrics::counter!("vizard_verification_failures_total", "engine" => name.to_owned())
+                .increment(0);
+        }
+    }
 }
 
 /// The next job, waiting as long as it takes; `None` on shutdown.

@@ -3,9 +3,9 @@
 //! `driver` acquires jobs while there is a free slot and drains on shutdown;
 //! `lease` keeps a job's lease alive and carries progress and cancellation;
 //! `pool` bridges to the CPU pool; `memory` admits jobs that fit; `load` reads
-//! a dataset version; `step` is one job from lease to commit, `commit` what is
-//! committed; `janitor` ends
-//! jobs that nobody may acquire again. Workers meet the API in the store only.
+//! a dataset version; `step` is one job from lease to commit, `steps` its
+//! times and spans, `commit` what is committed; `janitor` ends jobs that nobody
+//! may acquire again. Workers meet the API in the store only.
 
 mod commit;
 mod driver;
@@ -15,6 +15,7 @@ mod load;
 mod memory;
 mod pool;
 mod step;
+mod steps;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,8 @@ use super::commit::{commit, hex};
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::memory::estimate_bytes;
-use crate::catalog::{Assignment, Engine, Unobserved, produce};
+use super::steps::Steps;
+use crate::catalog::{Assignment, Engine, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::{JobFailure, JobSpec};
@@ -36,6 +37,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
     failpoint::reached("job-acquired");
     let (job, token) = (acquired.job, acquired.lease_token);
     let watch = Watch::default();
+    let steps = Steps::of(&job);
     let lease = Lease {
         job: job.id,
         token,
@@ -45,7 +47,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
     let done = CancellationToken::new();
     let ended = {
         let work = async {
-            let ended = produce_release(shared, &job, &watch).await;
+            let ended = produce_release(shared, &job, &watch, &steps).await;
             done.cancel();
             ended
         };
@@ -87,22 +89,36 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             .map(|()| "failed"),
     };
     failpoint::reached("job-committed");
+    tell_end(&job, &steps, written);
+}
+
+/// Tells how an attempt ended: in its trace, the metrics and the log.
+fn tell_end(job: &JobRow, steps: &Steps, written: Result<&'static str, StoreError>) {
     match written {
         Ok(outcome) => {
+            steps.finish(outcome);
             metrics::counter!("vizard_jobs_total", "engine" => job.engine.clone(), "outcome" => outcome).increment(1);
             tracing::info!(job = %job.id, engine = job.engine, attempt = job.attempts, outcome, "job ended");
         }
         Err(StoreError::LeaseLost) => {
+            steps.finish("lease_lost");
             metrics::counter!("vizard_lease_losses_total").increment(1);
             tracing::warn!(job = %job.id, "lease lost: the work is thrown away");
         }
         Err(error) => {
+            steps.finish("store_failed");
             tracing::warn!(job = %job.id, %error, "the end of the job could not be written")
         }
     }
 }
 
-async fn produce_release(shared: &Arc<Shared>, job: &JobRow, watch: &Watch) -> Ended {
+async fn produce_release(
+    shared: &Arc<Shared>,
+    job: &JobRow,
+    watch: &Watch,
+    steps: &Steps,
+) -> Ended {
+    steps.begin("admit");
     let spec: JobSpec = match serde_json::from_value(job.spec.clone()) {
         Ok(spec) => spec,
         Err(error) => {
@@ -128,12 +144,13 @@ async fn produce_release(shared: &Arc<Shared>, job: &JobRow, watch: &Watch) -> E
             memory_bytes_max,
         });
     };
+    steps.begin("load");
     let loaded = match load::load(shared.store.as_ref(), job, schema, version).await {
         Ok(loaded) => loaded,
         Err(error) => return not_loaded(job, error),
     };
-    let (engine, watch) = (job.engine.clone(), watch.clone());
-    let work = move || run_loaded(loaded, &engine, spec, &watch);
+    let (engine, watch, mut steps) = (job.engine.clone(), watch.clone(), steps.clone());
+    let work = move || run_loaded(loaded, &engine, spec, &watch, &mut steps);
     match shared.pool.run(work).await {
         Ok(ended) => ended,
         Err(panicked) => {
@@ -160,7 +177,13 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
 }
 
 /// The pure part, on the CPU pool.
-fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) -> Ended {
+fn run_loaded(
+    mut loaded: Loaded,
+    engine: &str,
+    spec: JobSpec,
+    watch: &Watch,
+    steps: &mut Steps,
+) -> Ended {
     failpoint::reached("job-loaded");
     let mut run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
@@ -188,12 +211,15 @@ fn run_loaded(mut loaded: Loaded, engine: &str, spec: JobSpec, watch: &Watch) ->
             progress: watch,
             cancel: watch.flag(),
         };
-        let produced = produce(&assignment, &context, &mut Unobserved)?;
+        let produced = produce(&assignment, &context, steps)?;
         if let Some(verdict) = produced.verdict.as_ref().filter(|verdict| !verdict.holds()) {
+            metrics::counter!("vizard_verification_failures_total", "engine" => engine.name())
+                .increment(1);
             return Err(JobFailure::VerificationFailed {
                 checks: verdict.failed_kinds(),
             });
         }
+        steps.begin("commit");
         let commit = commit(&table, &engine, &spec, produced)?;
         failpoint::reached("job-run");
         Ok(Ended::Done(Box::new(commit)))

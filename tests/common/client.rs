@@ -124,6 +124,19 @@ impl Client {
         read(response).await
     }
 
+    /// A whole request to any path, held against nothing.
+    pub async fn send_whole(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let owned = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
+        let headers: Vec<_> = headers.iter().map(owned).collect();
+        read(self.request(method, path, &headers, body.into()).await).await
+    }
+
     async fn request(
         &self,
         method: &str,

@@ -10,7 +10,11 @@
 
 pub mod cases;
 #[cfg(feature = "server")]
+pub mod certificate;
+#[cfg(feature = "server")]
 pub mod client;
+#[cfg(feature = "server")]
+pub mod collector;
 #[cfg(feature = "server")]
 pub mod description;
 pub mod forged_parquet;
@@ -20,6 +24,8 @@ pub mod issuer;
 pub mod postgres;
 #[cfg(feature = "server")]
 pub mod process;
+#[cfg(feature = "server")]
+pub mod program;
 pub mod random_table;
 #[cfg(feature = "server")]
 pub mod statements;

@@ -10,6 +10,7 @@ mod many;
 mod matrix;
 mod oidc;
 mod openapi;
+mod operations;
 mod store;
 
 use sqlx::{Connection, PgConnection};

@@ -23,7 +23,7 @@ pub(in crate::http) fn page() -> Router<AppState> {
 /// This document
 #[utoipa::path(
     get, path = "/openapi.yaml", operation_id = "get_openapi", tag = "service",
-    responses((status = 200, description = "OpenAPI 3.1.", body = String, content_type = "application/yaml")),
+    responses((status = 200, description = "OpenAPI 3.1.", body = Object, content_type = "application/yaml")),
 )]
 async fn get_openapi() -> impl IntoResponse {
     (

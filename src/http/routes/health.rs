@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use crate::telemetry::observe_process;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -80,6 +81,10 @@ async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
     for (kind, connections) in [("open", pool.open), ("idle", pool.idle), ("max", pool.max)] {
         metrics::gauge!("vizard_store_connections", "kind" => kind).set(f64::from(connections));
     }
+    let free = state.uploads.available_permits();
+    let uploads = state.settings.limits.uploads_max.saturating_sub(free);
+    metrics::gauge!("vizard_uploads").set(uploads as f64);
+    observe_process();
     // A store that does not answer shows in the readiness; other metrics stay readable.
     if let Ok(depth) = state.store.queue_depth().await {
         for (job_state, jobs) in depth {

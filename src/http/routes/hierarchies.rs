@@ -85,7 +85,8 @@ impl ToSchema for HierarchyAnswer {
 /// taken needs `new_version=true`; datasets keep what they pinned.
 #[utoipa::path(
     put, path = "/v1/hierarchies/{name}", operation_id = "put_hierarchy", tag = "hierarchies",
-    params(("name" = String, Path, description = "Its name, 1 to 64 characters."), HierarchyPutQuery,
+    params(("name" = String, Path, description = "Its name, 1 to 64 characters.",
+            min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyPutQuery,
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "CSV with one line a leaf, from leaf to root; or a JSON tree; or JSON intervals.",
         content((String = "text/csv", example = "primary;school;*\nsecondary;school;*\nuniversity;*\n"),
@@ -127,7 +128,8 @@ async fn put_hierarchy(
 /// With `content=true`: its content as it was put.
 #[utoipa::path(
     get, path = "/v1/hierarchies/{name}", operation_id = "get_hierarchy", tag = "hierarchies",
-    params(("name" = String, Path, description = "Its name."), HierarchyGetQuery),
+    params(("name" = String, Path, description = "Its name.",
+            min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyGetQuery),
     responses((status = 200, description = "The hierarchy, or its content.",
         content((HierarchyAnswer = "application/json"), (String = "text/csv")))),
 )]

@@ -21,6 +21,7 @@ use crate::catalog::Engine;
 use crate::ids::JobId;
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{DatasetRow, JobFilter, JobRow, NewJob, StoreError};
+use crate::telemetry::link_job;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -66,6 +67,7 @@ async fn create_job(
         created_by: principal.name().to_owned(),
     };
     let row = state.store.job_create(job).await?;
+    link_job(&tracing::Span::current(), row.id.uuid());
     let location = [(header::LOCATION, format!("/v1/jobs/{}", row.id))];
     Ok((StatusCode::ACCEPTED, location, Json(row.into())))
 }
