@@ -20,8 +20,8 @@ use super::options::{StoreOption, WorkerOptions};
 use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::Limits;
-use crate::http::auth::{Role, create_key};
-use crate::store::Store;
+use crate::http::auth::{OPERATOR, Role, create_key};
+use crate::store::{Act, Store};
 
 /// How long the demo waits for its job.
 const JOB_PATIENCE: Duration = Duration::from_secs(300);
@@ -65,6 +65,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         worker: options.worker.settings(1),
         access: crate::config::AccessSettings::default(),
         limits: Limits::default(),
+        anchor: None,
     })
     .await?;
     let folder = options.store.data.join("demo");
@@ -82,7 +83,14 @@ async fn demo(options: &Options) -> Result<(), Exit> {
 
 async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
     let key = async |name: &str, role| {
-        let (_, token) = create_key(store, format!("demo {name}"), &[role], None).await?;
+        let (_, token) = create_key(
+            store,
+            Act::by(OPERATOR),
+            format!("demo {name}"),
+            &[role],
+            None,
+        )
+        .await?;
         Ok::<_, anyhow::Error>(token.expose().to_owned())
     };
     let server = Client::new(address, None);

@@ -6,9 +6,9 @@ use super::exit::Exit;
 use super::options::{StoreOption, runtime};
 use anyhow::Context;
 
-use crate::http::auth::{Role, create_key};
+use crate::http::auth::{OPERATOR, Role, create_key};
 use crate::ids::{DatasetId, KeyId};
-use crate::store::{KeyRow, PageRequest, Store};
+use crate::store::{Act, KeyRow, PageRequest, Store};
 
 /// Options of `vizard keys`.
 #[derive(Args, Debug)]
@@ -60,7 +60,7 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             name,
         } => {
             let datasets = (!datasets.is_empty()).then_some(datasets);
-            let made = create_key(store, name, &roles, datasets).await;
+            let made = create_key(store, Act::by(OPERATOR), name, &roles, datasets).await;
             let (row, token) = made.context("the key cannot be made")?;
             println!("{}\t{}", row.id, token.expose());
         }
@@ -78,7 +78,7 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             }
         }
         Command::Revoke { id } => {
-            store.key_revoke(id).await?;
+            store.key_revoke(Act::by(OPERATOR), id).await?;
             println!("{id}\trevoked");
         }
     }

@@ -6,6 +6,7 @@
 //! also an environment variable.
 
 mod access_options;
+mod anchor;
 mod anonymize;
 pub mod client;
 mod demo;

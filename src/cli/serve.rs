@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::access_options::AccessOptions;
+use super::anchor::{AnchorOptions, Keeper};
 use super::exit::Exit;
 use super::listen::{Listen, ListenOptions, bind};
 use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
@@ -53,6 +54,8 @@ pub struct Options {
     #[command(flatten)]
     access: AccessOptions,
     #[command(flatten)]
+    anchor: AnchorOptions,
+    #[command(flatten)]
     telemetry: TelemetryOptions,
     /// Check the options and the files that they name, and end
     #[arg(long)]
@@ -76,6 +79,7 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         worker: options.worker.settings(options.workers),
         limits: options.limits(),
         access: options.access.settings()?,
+        anchor: Some(options.anchor.clone()),
     };
     if options.check_config {
         store::check_url(&options.store.settings()?.store_url())
@@ -129,6 +133,8 @@ pub struct Plan {
     pub limits: Limits,
     /// Who gets in beside the holders of API keys.
     pub access: AccessSettings,
+    /// Where the head of the audit log is kept too.
+    pub anchor: Option<AnchorOptions>,
 }
 
 /// A running server, with its workers.
@@ -138,6 +144,7 @@ pub struct Server {
     /// Its store.
     pub store: Arc<dyn Store>,
     shutdown: CancellationToken,
+    keeper: Option<Keeper>,
     api: JoinHandle<()>,
     observation: Option<JoinHandle<()>>,
     tls: Option<Tls>,
@@ -158,10 +165,18 @@ impl Server {
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
             limits: plan.limits,
             access: plan.access,
+            audit_anchor: plan
+                .anchor
+                .as_ref()
+                .and_then(|one| one.audit_anchor.clone()),
             ..plan.store.settings()?
         };
-        tell_admin_key(ensure_admin_key(store.as_ref(), &settings).await?);
         let shutdown = CancellationToken::new();
+        let keeper = match &plan.anchor {
+            Some(options) => options.keep(&store, &shutdown).await?,
+            None => None,
+        };
+        tell_admin_key(ensure_admin_key(store.as_ref(), &settings).await?);
         let tls = plan.listen.tls;
         let oidc = settings.access.oidc.clone();
         let mut state = AppState::new(
@@ -193,6 +208,7 @@ impl Server {
             address: address.to_string(),
             store,
             shutdown,
+            keeper,
             api,
             observation,
             tls,
@@ -222,6 +238,9 @@ impl Server {
         self.api.await?;
         if let Some(observation) = self.observation {
             observation.await?;
+        }
+        if let Some(keeper) = self.keeper {
+            keeper.end(self.store.as_ref()).await;
         }
         self.store.close().await?;
         Ok(())

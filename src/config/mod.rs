@@ -53,6 +53,8 @@ pub struct Settings {
     pub workers: usize,
     /// Bearer token of the operator's choosing that has the role `admin`.
     pub admin_key: Option<Secret>,
+    /// File that keeps the head of the audit log outside the store, if one does.
+    pub audit_anchor: Option<PathBuf>,
     /// How long running work may take to finish after a signal to stop, in seconds.
     pub drain_timeout_s: u64,
     /// What a client may ask of the service.
@@ -95,6 +97,7 @@ impl Default for Settings {
             data_dir: PathBuf::from("vizard-data"),
             workers: 1,
             admin_key: None,
+            audit_anchor: None,
             drain_timeout_s: 30,
             limits: Limits::default(),
             access: AccessSettings::default(),

@@ -7,7 +7,7 @@
 
 use axum::http::Method;
 
-use super::auth::Role::{self, Admin, Analyst, Consent, Steward, Uploader};
+use super::auth::Role::{self, Admin, Analyst, Auditor, Consent, Steward, Uploader};
 use super::problem::ProblemKind::{self, *};
 
 /// Who may call an operation.
@@ -83,6 +83,7 @@ const fn at(
 
 const ADMIN: Access = Access::Roles(&[Admin]);
 const ANALYST: Access = Access::Roles(&[Analyst, Steward]);
+const AUDITOR: Access = Access::Roles(&[Auditor]);
 const CONSENT: Access = Access::Roles(&[Consent]);
 const STEWARD: Access = Access::Roles(&[Steward]);
 const UPLOADER: Access = Access::Roles(&[Uploader, Steward]);
@@ -331,6 +332,15 @@ pub const OPERATIONS: &[Operation] = &[
         STEWARD,
         NOTHING,
     ),
+    at("list_audit", "GET", "/v1/audit", AUDITOR, &[InvalidQuery]),
+    at(
+        "verify_audit",
+        "GET",
+        "/v1/audit/verify",
+        AUDITOR,
+        &[InvalidQuery],
+    ),
+    at("list_ledger", "GET", "/v1/ledger", AUDITOR, &[InvalidQuery]),
     at("get_health", "GET", "/healthz", Access::Public, &[]),
     at(
         "get_readiness",

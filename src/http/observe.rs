@@ -24,10 +24,27 @@ pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Label of requests whose path is not known.
 const UNMATCHED: &str = "unmatched";
 
+/// The id of a request, for whoever handles it.
+#[derive(Clone, Debug)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// The id that `observe` gave to a request.
+    pub fn of(request: &Request) -> Option<Self> {
+        request.extensions().get::<Self>().cloned()
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Gives a request its id and its spans, measures it, and writes down the
 /// problem that its handler may have answered with.
-pub async fn observe(request: Request, next: Next) -> Response {
+pub async fn observe(mut request: Request, next: Next) -> Response {
     let id = request_id(&request);
+    request.extensions_mut().insert(RequestId(id.clone()));
     let path = request.extensions().get::<MatchedPath>();
     let path = path.map_or(UNMATCHED, MatchedPath::as_str).to_owned();
     let method = method_label(request.method());

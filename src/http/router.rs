@@ -38,6 +38,8 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::releases::router())
         .merge(routes::tables::router())
         .merge(routes::documents::router())
+        .merge(routes::audit::router())
+        .merge(routes::ledger::router())
         .merge(routes::documentation::router())
 }
 

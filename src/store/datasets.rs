@@ -7,7 +7,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::DatasetId;
 
 /// A dataset to be created.
@@ -64,7 +64,11 @@ pub struct Erasure {
 /// Operations on datasets.
 pub trait Datasets {
     /// Creates a dataset without records. `Conflict::Exists` if the id is taken.
-    fn dataset_create(&self, dataset: NewDataset) -> StoreFuture<'_, DatasetRow>;
+    fn dataset_create(
+        &self,
+        act: Act<DatasetRow>,
+        dataset: NewDataset,
+    ) -> StoreFuture<'_, DatasetRow>;
 
     /// One dataset; an erased one is not found.
     fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow>;
@@ -81,5 +85,5 @@ pub trait Datasets {
     /// Published and withdrawn releases stay (without lineage), the rows of
     /// versions and jobs stay, and the dataset's row stays as a tombstone.
     /// Jobs under way are cancelled, so that none can bring a draft back.
-    fn dataset_erase(&self, id: DatasetId) -> StoreFuture<'_, Erasure>;
+    fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure>;
 }

@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::StoreFuture;
+use super::{Act, StoreFuture};
 
 /// A hierarchy to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,11 @@ pub enum HierarchyPut {
 /// Operations on hierarchies.
 pub trait Hierarchies {
     /// Keeps a hierarchy under its name.
-    fn hierarchy_put(&self, hierarchy: NewHierarchy) -> StoreFuture<'_, HierarchyPut>;
+    fn hierarchy_put(
+        &self,
+        act: Act<HierarchyPut>,
+        hierarchy: NewHierarchy,
+    ) -> StoreFuture<'_, HierarchyPut>;
 
     /// The latest revision of a name.
     fn hierarchy_get(&self, name: String) -> StoreFuture<'_, HierarchyRow>;

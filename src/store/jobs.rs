@@ -13,7 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::releases::{ReleaseCommit, ReleaseState};
-use super::{Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// How often a job may be acquired before it is given up.
@@ -185,7 +185,7 @@ pub struct Swept {
 /// Operations on jobs.
 pub trait Jobs {
     /// Queues a job and wakes a worker. Not found: the dataset or its version.
-    fn job_create(&self, job: NewJob) -> StoreFuture<'_, JobRow>;
+    fn job_create(&self, act: Act<JobRow>, job: NewJob) -> StoreFuture<'_, JobRow>;
 
     /// One job.
     fn job_get(&self, id: JobId) -> StoreFuture<'_, JobRow>;
@@ -195,13 +195,14 @@ pub trait Jobs {
 
     /// Asks to stop a job: a queued one is cancelled at once, a running one is
     /// flagged, a finished one stays as it is.
-    fn job_cancel_request(&self, id: JobId) -> StoreFuture<'_, JobRow>;
+    fn job_cancel_request(&self, act: Act<JobRow>, id: JobId) -> StoreFuture<'_, JobRow>;
 
     /// Takes the oldest job that is queued, or whose lease ran out with an
-    /// attempt left; `None` if there is none. Counts the attempt.
+    /// attempt left; `None` if there is none. Counts the attempt. The act names
+    /// the worker.
     fn job_acquire(
         &self,
-        worker: String,
+        act: Act<Option<AcquiredJob>>,
         lease_duration: Duration,
     ) -> StoreFuture<'_, Option<AcquiredJob>>;
 
@@ -217,24 +218,31 @@ pub trait Jobs {
     /// Commits a job's release in one transaction; answers the release's state.
     fn job_complete(
         &self,
+        act: Act<ReleaseState>,
         id: JobId,
         token: LeaseToken,
         release: ReleaseCommit,
     ) -> StoreFuture<'_, ReleaseState>;
 
     /// Ends a job with a problem.
-    fn job_fail(&self, id: JobId, token: LeaseToken, problem: Value) -> StoreFuture<'_, ()>;
+    fn job_fail(
+        &self,
+        act: Act<()>,
+        id: JobId,
+        token: LeaseToken,
+        problem: Value,
+    ) -> StoreFuture<'_, ()>;
 
     /// Ends a job because somebody asked to.
-    fn job_cancelled(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
+    fn job_cancelled(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
 
     /// Gives a job back unharmed (the worker drains): queued again, the
     /// attempt not counted; cancelled if somebody asked for that.
-    fn job_yield(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
+    fn job_yield(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
 
     /// Ends jobs whose lease ran out and that nobody may acquire again; those
     /// out of attempts fail with `problem`.
-    fn job_sweep(&self, problem: Value) -> StoreFuture<'_, Swept>;
+    fn job_sweep(&self, act: Act<Swept>, problem: Value) -> StoreFuture<'_, Swept>;
 
     /// Waits until there may be a job to acquire, at most `timeout`; tells
     /// whether there may be one.

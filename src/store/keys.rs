@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, KeyId};
 
 /// A key to be kept.
@@ -47,12 +47,12 @@ pub struct KeyRow {
 /// Operations on keys.
 pub trait Keys {
     /// Keeps a new key. `Conflict::Exists` if the id is taken.
-    fn key_create(&self, key: NewKey) -> StoreFuture<'_, KeyRow>;
+    fn key_create(&self, act: Act<KeyRow>, key: NewKey) -> StoreFuture<'_, KeyRow>;
 
     /// Keeps a new key only if no live key has the role `admin`; tells whether it did.
     ///
     /// Several processes that start on one empty store make one key.
-    fn key_create_first_admin(&self, key: NewKey) -> StoreFuture<'_, bool>;
+    fn key_create_first_admin(&self, act: Act<bool>, key: NewKey) -> StoreFuture<'_, bool>;
 
     /// One key, revoked or not.
     fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
@@ -61,7 +61,7 @@ pub trait Keys {
     fn key_list(&self, page: PageRequest) -> StoreFuture<'_, Page<KeyRow>>;
 
     /// Revokes a key for good; a second time changes nothing.
-    fn key_revoke(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
+    fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> StoreFuture<'_, KeyRow>;
 
     /// Notes that a key was used now. Unknown keys are ignored.
     fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()>;

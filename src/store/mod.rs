@@ -14,11 +14,16 @@
 use std::future::Future;
 use std::pin::Pin;
 
+mod act;
+mod anchor;
+pub mod audit;
+mod chain;
 pub mod datasets;
 pub mod error;
 pub mod hierarchies;
 pub mod jobs;
 pub mod keys;
+pub mod ledger;
 mod open;
 mod operations;
 mod postgres;
@@ -31,6 +36,9 @@ mod statements;
 pub mod subject_tokens;
 pub mod versions;
 
+pub use act::Act;
+pub use anchor::{AnchorError, AnchorFile, NoAnchor};
+pub use audit::{Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict};
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
 pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};
@@ -39,6 +47,7 @@ pub use jobs::{
     Swept,
 };
 pub use keys::{KeyRow, Keys, NewKey};
+pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{StoreOptions, check_url, open};
 pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
 pub use releases::{
@@ -67,6 +76,8 @@ pub trait Store:
     + SubjectTokens
     + Jobs
     + Releases
+    + Ledger
+    + Audit
     + Send
     + Sync
     + 'static

@@ -9,7 +9,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::StoreFuture;
+use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
 
 /// One subject's preference in force.
@@ -48,6 +48,7 @@ pub trait Preferences {
     /// Sets one subject's document.
     fn preference_put(
         &self,
+        act: Act<u64>,
         dataset: DatasetId,
         subject: String,
         document: Value,
@@ -58,7 +59,12 @@ pub trait Preferences {
     -> StoreFuture<'_, PreferenceRow>;
 
     /// Takes one subject's document out of force; not found if none is.
-    fn preference_delete(&self, dataset: DatasetId, subject: String) -> StoreFuture<'_, u64>;
+    fn preference_delete(
+        &self,
+        act: Act<u64>,
+        dataset: DatasetId,
+        subject: String,
+    ) -> StoreFuture<'_, u64>;
 
     /// Sets many documents in one transaction and one version.
     ///
@@ -66,6 +72,7 @@ pub trait Preferences {
     /// makes no version.
     fn preference_bulk(
         &self,
+        act: Act<u64>,
         dataset: DatasetId,
         documents: Vec<(String, Value)>,
     ) -> StoreFuture<'_, u64>;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::preferences::PreferenceChange;
-use super::{Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// Where a release stands.
@@ -91,6 +91,8 @@ pub struct ReleaseCommit {
     pub id: ReleaseId,
     /// The manifest.
     pub manifest: Value,
+    /// What the ledger keeps of it for good: guarantees and counts.
+    pub claims: Value,
     /// The report.
     pub report: Value,
     /// The verification.
@@ -211,11 +213,12 @@ pub trait Releases {
     /// erased is gone.
     fn release_publish(
         &self,
+        act: Act<PublishDecision>,
         id: ReleaseId,
         check: PublishCheck,
     ) -> StoreFuture<'_, PublishDecision>;
 
     /// Takes a draft or published release back: pieces and lineage go, row and
     /// documents stay. A second time changes nothing.
-    fn release_withdraw(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
+    fn release_withdraw(&self, act: Act<ReleaseRow>, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
 }

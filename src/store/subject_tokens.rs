@@ -9,7 +9,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::StoreFuture;
+use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
 
 /// Tokens to be kept, all for one dataset and one time.
@@ -58,7 +58,11 @@ impl std::fmt::Debug for SubjectTokenRow {
 pub trait SubjectTokens {
     /// Keeps tokens; answers until when they live. Not found if there is no
     /// such dataset. `Conflict::Exists` if a hash is taken: then none is kept.
-    fn subject_tokens_create(&self, tokens: NewSubjectTokens) -> StoreFuture<'_, DateTime<Utc>>;
+    fn subject_tokens_create(
+        &self,
+        act: Act<DateTime<Utc>>,
+        tokens: NewSubjectTokens,
+    ) -> StoreFuture<'_, DateTime<Utc>>;
 
     /// Whose terms the token with this hash may set now. Not found, by the same
     /// statements, if it never was, was used, or its time is over.
@@ -67,7 +71,12 @@ pub trait SubjectTokens {
     /// Uses a token up and sets its subject's document, both or neither;
     /// answers the dataset's new preference version. Not found as above: of
     /// many uses at the same time one succeeds.
-    fn subject_token_use(&self, token_hash: [u8; 32], document: Value) -> StoreFuture<'_, u64>;
+    fn subject_token_use(
+        &self,
+        act: Act<u64>,
+        token_hash: [u8; 32],
+        document: Value,
+    ) -> StoreFuture<'_, u64>;
 
     /// Forgets tokens whose time is over; answers their number. It takes many
     /// in one go, and leaves the rest to the next.

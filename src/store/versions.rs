@@ -8,7 +8,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::StoreFuture;
+use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
 
 /// How a version relates to the one before.
@@ -116,7 +116,11 @@ pub trait Versions {
     /// Commits a version and all of its chunks in one transaction, or nothing.
     ///
     /// `Conflict::VersionMoved` if the latest version is not `base_version`.
-    fn version_commit(&self, version: NewVersion) -> StoreFuture<'_, VersionRow>;
+    fn version_commit(
+        &self,
+        act: Act<VersionRow>,
+        version: NewVersion,
+    ) -> StoreFuture<'_, VersionRow>;
 
     /// One version.
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;

@@ -152,6 +152,11 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Leases lost while their job ran here.",
     ),
+    counter(
+        "vizard_audit_anchor_failures_total",
+        &[],
+        "Times that the anchor of the audit log was not moved on.",
+    ),
     gauge(
         "vizard_store_connections",
         &[("kind", &["open", "idle", "max"])],

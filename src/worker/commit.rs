@@ -1,7 +1,7 @@
 //! From what a run made to what the store commits.
 
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::catalog::{EncodedTable, Engine, Piece, Produced};
 use crate::ids::ReleaseId;
@@ -31,6 +31,12 @@ pub fn commit(
     Ok(ReleaseCommit {
         id: ReleaseId::generate(),
         manifest: document(&produced.manifest)?,
+        claims: json!({
+            "records": produced.manifest.records,
+            "excluded": produced.manifest.excluded,
+            "suppressed": produced.manifest.suppressed,
+            "guarantees": document(&produced.manifest.guarantees)?,
+        }),
         report: produced.report.unwrap_or(Value::Null),
         verification: document(&produced.verdict)?,
         lineage,

@@ -87,7 +87,7 @@ async fn next_job(shared: &Shared, shutdown: &CancellationToken) -> Option<Acqui
         // Not raced against shutdown: a job that was acquired must not be dropped.
         match shared
             .store
-            .job_acquire(shared.settings.name.clone(), shared.settings.lease_duration)
+            .job_acquire(shared.act(), shared.settings.lease_duration)
             .await
         {
             Ok(Some(acquired)) => return Some(acquired),

@@ -5,6 +5,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use crate::job::JobFailure;
+use crate::store::Act;
+
+/// Who the audit log says did it.
+const NAME: &str = "janitor";
 
 /// Sweeps twice a lease until shutdown. Any number of processes may do so.
 pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
@@ -12,7 +16,7 @@ pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
     loop {
         match shared
             .store
-            .job_sweep(JobFailure::AttemptsExhausted.problem())
+            .job_sweep(Act::by(NAME), JobFailure::AttemptsExhausted.problem())
             .await
         {
             Ok(swept) if swept.failed + swept.cancelled > 0 => {

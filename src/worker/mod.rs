@@ -20,7 +20,7 @@ mod steps;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::store::Store;
+use crate::store::{Act, Store};
 
 pub use driver::run;
 
@@ -67,4 +67,11 @@ struct Shared {
     settings: WorkerSettings,
     pool: pool::CpuPool,
     memory: memory::MemoryBudget,
+}
+
+impl Shared {
+    /// What a worker of this process does.
+    fn act<T>(&self) -> Act<T> {
+        Act::by(self.settings.name.clone())
+    }
 }

@@ -69,22 +69,22 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
         (Some(StopReason::LeaseLost), _) | (None, Ended::Retry) => Ok("retry"),
         (Some(StopReason::Drained), _) => shared
             .store
-            .job_yield(job.id, token)
+            .job_yield(shared.act(), job.id, token)
             .await
             .map(|()| "yielded"),
         (Some(StopReason::Cancelled), _) => shared
             .store
-            .job_cancelled(job.id, token)
+            .job_cancelled(shared.act(), job.id, token)
             .await
             .map(|()| "cancelled"),
         (None, Ended::Done(commit)) => shared
             .store
-            .job_complete(job.id, token, *commit)
+            .job_complete(shared.act(), job.id, token, *commit)
             .await
             .map(|_| "succeeded"),
         (None, Ended::Failed(failure)) => shared
             .store
-            .job_fail(job.id, token, failure.problem())
+            .job_fail(shared.act(), job.id, token, failure.problem())
             .await
             .map(|()| "failed"),
     };

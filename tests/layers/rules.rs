@@ -277,3 +277,16 @@ pub fn doc_violations(source: &Source) -> Vec<String> {
         vec![missing]
     }
 }
+
+/// The names of the functions in which a piece of code stands, in order.
+pub fn callers(source: &Source, call: &str) -> Vec<String> {
+    source
+        .code
+        .match_indices(call)
+        .filter_map(|(at, _)| {
+            let (_, after) = source.code[..at].rsplit_once("fn ")?;
+            let end = after.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+            Some(after[..end].to_owned())
+        })
+        .collect()
+}

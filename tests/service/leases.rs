@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
-use vizard::store::{ATTEMPTS_MAX, JobState, PageRequest, ReleaseFilter, StoreError, Swept};
+use vizard::store::{ATTEMPTS_MAX, Act, JobState, PageRequest, ReleaseFilter, StoreError, Swept};
 
-use crate::store::{Stage, draft, on_both};
+use crate::store::{Stage, act, draft, on_both};
 
 const LEASE: Duration = Duration::from_secs(600);
 
@@ -27,11 +27,11 @@ async fn expired_lease_cannot_complete_the_job(stage: &Stage) {
     let (store, id) = (&stage.store, stage.job(dataset).await.id);
     let token = stage.acquire().await.lease_token;
     stage.let_leases_run_out().await;
-    lost(store.job_complete(id, token, draft()).await);
+    lost(store.job_complete(act(), id, token, draft()).await);
     lost(store.job_heartbeat(id, token, LEASE, None).await);
-    lost(store.job_fail(id, token, json!({})).await);
-    lost(store.job_cancelled(id, token).await);
-    lost(store.job_yield(id, token).await);
+    lost(store.job_fail(act(), id, token, json!({})).await);
+    lost(store.job_cancelled(act(), id, token).await);
+    lost(store.job_yield(act(), id, token).await);
     assert_eq!(releases(stage).await, 0);
     let row = store.job_get(id).await.expect("it is there");
     assert_eq!((row.state, row.attempts), (JobState::Running, 1));
@@ -45,21 +45,21 @@ async fn a_stale_worker_changes_nothing_after_another_took_the_job(stage: &Stage
     let fresh = stage.acquire().await;
     assert_eq!((fresh.job.id, fresh.job.attempts), (id, 2));
     let before = store.job_get(id).await.expect("it is there");
-    lost(store.job_complete(id, stale, draft()).await);
+    lost(store.job_complete(act(), id, stale, draft()).await);
     lost(
         store
             .job_heartbeat(id, stale, LEASE, Some(json!({"step": 9})))
             .await,
     );
-    lost(store.job_fail(id, stale, json!({})).await);
-    lost(store.job_cancelled(id, stale).await);
-    lost(store.job_yield(id, stale).await);
+    lost(store.job_fail(act(), id, stale, json!({})).await);
+    lost(store.job_cancelled(act(), id, stale).await);
+    lost(store.job_yield(act(), id, stale).await);
     assert_eq!(store.job_get(id).await.expect("it is there"), before);
     store
-        .job_complete(id, fresh.lease_token, draft())
+        .job_complete(act(), id, fresh.lease_token, draft())
         .await
         .expect("the holder completes");
-    lost(store.job_complete(id, stale, draft()).await);
+    lost(store.job_complete(act(), id, stale, draft()).await);
     assert_eq!(releases(stage).await, 1);
 }
 
@@ -78,7 +78,7 @@ async fn a_heartbeat_keeps_the_lease(stage: &Stage) {
     assert_eq!(row.lease_expires_at, Some(beat.lease_expires_at));
     let none = stage
         .store
-        .job_acquire("other".to_owned(), LEASE)
+        .job_acquire(Act::by("other"), LEASE)
         .await
         .expect("an answer");
     assert_eq!(none, None);
@@ -90,18 +90,24 @@ async fn a_job_that_kills_its_workers_fails_after_its_attempts(stage: &Stage) {
     let problem = json!({"type": "urn:vizard:problem:attempts-exhausted"});
     for attempt in 1..=ATTEMPTS_MAX {
         assert_eq!(
-            store.job_sweep(problem.clone()).await.expect("an answer"),
+            store
+                .job_sweep(act(), problem.clone())
+                .await
+                .expect("an answer"),
             Swept::default()
         );
         assert_eq!(stage.acquire().await.job.attempts, attempt);
         stage.let_leases_run_out().await;
     }
     let none = store
-        .job_acquire("worker".to_owned(), LEASE)
+        .job_acquire(Act::by("worker"), LEASE)
         .await
         .expect("an answer");
     assert_eq!(none, None, "no attempt is left");
-    let swept = store.job_sweep(problem.clone()).await.expect("an answer");
+    let swept = store
+        .job_sweep(act(), problem.clone())
+        .await
+        .expect("an answer");
     assert_eq!(
         swept,
         Swept {
@@ -116,7 +122,7 @@ async fn a_job_that_kills_its_workers_fails_after_its_attempts(stage: &Stage) {
     );
     assert!(row.finished_at.is_some());
     assert_eq!(
-        store.job_sweep(problem).await.expect("an answer"),
+        store.job_sweep(act(), problem).await.expect("an answer"),
         Swept::default()
     );
 }
@@ -125,14 +131,17 @@ async fn a_job_that_shall_stop_is_not_taken_up_again(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     let (store, id) = (&stage.store, stage.job(dataset).await.id);
     stage.acquire().await;
-    store.job_cancel_request(id).await.expect("an answer");
+    store
+        .job_cancel_request(act(), id)
+        .await
+        .expect("an answer");
     stage.let_leases_run_out().await;
     let none = store
-        .job_acquire("worker".to_owned(), LEASE)
+        .job_acquire(Act::by("worker"), LEASE)
         .await
         .expect("an answer");
     assert_eq!(none, None);
-    let swept = store.job_sweep(json!({})).await.expect("an answer");
+    let swept = store.job_sweep(act(), json!({})).await.expect("an answer");
     assert_eq!(
         swept,
         Swept {
@@ -155,12 +164,16 @@ async fn a_sweep_leaves_held_leases_alone(stage: &Stage) {
     }
     let token = stage.acquire().await.lease_token;
     assert_eq!(
-        stage.store.job_sweep(json!({})).await.expect("an answer"),
+        stage
+            .store
+            .job_sweep(act(), json!({}))
+            .await
+            .expect("an answer"),
         Swept::default()
     );
     stage
         .store
-        .job_complete(id, token, draft())
+        .job_complete(act(), id, token, draft())
         .await
         .expect("the last attempt may succeed");
 }
@@ -170,7 +183,7 @@ async fn a_drained_worker_gives_the_job_back_unharmed(stage: &Stage) {
     let (store, id) = (&stage.store, stage.job(dataset).await.id);
     let first = stage.acquire().await;
     store
-        .job_yield(id, first.lease_token)
+        .job_yield(act(), id, first.lease_token)
         .await
         .expect("the lease is held");
     let row = store.job_get(id).await.expect("it is there");
@@ -178,13 +191,20 @@ async fn a_drained_worker_gives_the_job_back_unharmed(stage: &Stage) {
         (row.state, row.attempts, row.progress),
         (JobState::Queued, 0, None)
     );
-    lost(store.job_complete(id, first.lease_token, draft()).await);
+    lost(
+        store
+            .job_complete(act(), id, first.lease_token, draft())
+            .await,
+    );
     let second = stage.acquire().await;
     assert_eq!((second.job.id, second.job.attempts), (id, 1));
     assert_eq!(second.job.started_at, first.job.started_at);
-    store.job_cancel_request(id).await.expect("an answer");
     store
-        .job_yield(id, second.lease_token)
+        .job_cancel_request(act(), id)
+        .await
+        .expect("an answer");
+    store
+        .job_yield(act(), id, second.lease_token)
         .await
         .expect("the lease is held");
     assert_eq!(
@@ -207,7 +227,10 @@ async fn eight_workers_acquire_fifty_jobs_each_once(stage: &Stage) {
                 // One that finds nothing may have met locked rows only: ask again.
                 let mut empty = 0;
                 while empty < 3 {
-                    match store.job_acquire(format!("worker {number}"), LEASE).await {
+                    match store
+                        .job_acquire(Act::by(format!("worker {number}")), LEASE)
+                        .await
+                    {
                         Ok(Some(acquired)) => taken.push(acquired.job.id),
                         Ok(None) => empty += 1,
                         Err(error) => panic!("{error}"),
@@ -241,7 +264,7 @@ async fn two_commits_of_one_job_make_one_release(stage: &Stage) {
         let commits: Vec<_> = (0..4)
             .map(|_| {
                 let store = stage.store.clone();
-                tokio::spawn(async move { store.job_complete(id, token, draft()).await })
+                tokio::spawn(async move { store.job_complete(act(), id, token, draft()).await })
             })
             .collect();
         let mut completed = 0;
@@ -264,7 +287,7 @@ async fn a_commit_that_fails_half_way_leaves_the_job_running(stage: &Stage) {
     let mut broken = draft();
     // Two tables of one name: the last insert but one violates a constraint.
     broken.tables[1].name = broken.tables[0].name.clone();
-    let answer = store.job_complete(id, token, broken).await;
+    let answer = store.job_complete(act(), id, token, broken).await;
     assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
     assert_eq!(releases(stage).await, 0);
     assert_eq!(
@@ -272,7 +295,7 @@ async fn a_commit_that_fails_half_way_leaves_the_job_running(stage: &Stage) {
         JobState::Running
     );
     store
-        .job_complete(id, token, draft())
+        .job_complete(act(), id, token, draft())
         .await
         .expect("the lease is still held");
 }
@@ -299,7 +322,7 @@ async fn a_short_lease_runs_out_by_the_clock_of_postgresql() {
     let dataset = stage.filled_dataset().await;
     let id = stage.job(dataset).await.id;
     let lease = Duration::from_millis(300);
-    let acquired = stage.store.job_acquire("first".to_owned(), lease).await;
+    let acquired = stage.store.job_acquire(Act::by("first"), lease).await;
     let token = acquired
         .expect("acquiring works")
         .expect("a job waits")

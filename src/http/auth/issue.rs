@@ -6,12 +6,13 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use super::principal::OPERATOR;
 use super::role::Role;
 use super::token::NewToken;
 use crate::config::{ADMIN_KEY_CHARACTERS_MIN, Secret, Settings};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::store::{KeyRow, Store, StoreError};
+use crate::store::{Act, KeyRow, Store, StoreError};
 
 /// Characters in the name of a key.
 const NAME_CHARACTERS_MAX: usize = 200;
@@ -64,6 +65,7 @@ pub enum KeyError {
 /// any order and more than once.
 pub async fn create_key(
     store: &dyn Store,
+    act: Act<KeyRow>,
     name: String,
     roles: &[Role],
     datasets: Option<Vec<DatasetId>>,
@@ -79,7 +81,8 @@ pub async fn create_key(
     roles.sort_unstable();
     roles.dedup();
     let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
-    let row = store.key_create(token.row(name, &roles, datasets)).await?;
+    let key = token.row(name, &roles, datasets);
+    let row = store.key_create(act, key).await?;
     Ok((row, token.text))
 }
 
@@ -115,7 +118,7 @@ pub async fn ensure_admin_key(
     }
     failpoint::reached("admin-key-written");
     let key = token.row("first admin key".into(), &[Role::Admin], None);
-    let made = store.key_create_first_admin(key).await?;
+    let made = store.key_create_first_admin(Act::by(OPERATOR), key).await?;
     failpoint::reached("admin-key-committed");
     match (made, embedded) {
         (false, _) => Ok(AdminKey::Present),

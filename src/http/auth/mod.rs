@@ -15,7 +15,7 @@ mod token;
 
 pub use issue::{AdminKey, KeyError, create_key, ensure_admin_key};
 pub use oidc::{Oidc, SourceError};
-pub use principal::Principal;
+pub use principal::{OPERATOR, Principal};
 pub use role::Role;
 pub use subject_token::{NewSubjectToken, SubjectBearer};
 pub use token::NewToken;
@@ -29,6 +29,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::access::{self, Access};
+use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use token::Token;
@@ -67,7 +68,8 @@ pub async fn authorize(
             Problem::new(ProblemKind::Forbidden, detail).into_response()
         }
         Ok(principal) => {
-            request.extensions_mut().insert(principal);
+            let id = RequestId::of(&request);
+            request.extensions_mut().insert(principal.in_request(id));
             next.run(request).await
         }
     }
@@ -82,7 +84,8 @@ async fn with_subject(state: &AppState, mut request: Request, next: Next) -> Res
     match bearer {
         Err(problem) => problem.into_response(),
         Ok(bearer) => {
-            request.extensions_mut().insert(bearer);
+            let id = RequestId::of(&request);
+            request.extensions_mut().insert(bearer.in_request(id));
             next.run(request).await
         }
     }

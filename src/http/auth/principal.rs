@@ -7,11 +7,12 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::super::observe::RequestId;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::role::Role;
 use crate::ids::{DatasetId, KeyId};
-use crate::store::{KeyRow, ReleaseRow, ReleaseState};
+use crate::store::{Act, KeyRow, ReleaseRow, ReleaseState};
 
 /// Who a request comes from.
 #[derive(Clone, Debug)]
@@ -19,15 +20,20 @@ pub struct Principal {
     name: String,
     roles: Vec<Role>,
     datasets: Option<Vec<DatasetId>>,
+    request: Option<RequestId>,
 }
+
+/// How rows and logs name whoever runs the service.
+pub const OPERATOR: &str = "operator";
 
 impl Principal {
     /// The operator, by the admin key of their own choosing.
     pub(super) fn operator() -> Self {
         Self {
-            name: "operator".into(),
+            name: OPERATOR.into(),
             roles: vec![Role::Admin],
             datasets: None,
+            request: None,
         }
     }
 
@@ -41,6 +47,22 @@ impl Principal {
                 .filter_map(|word| Role::parse(word))
                 .collect(),
             datasets: key.datasets,
+            request: None,
+        }
+    }
+
+    /// The same, as it comes with one request.
+    pub(super) fn in_request(mut self, request: Option<RequestId>) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// What the store is told of an act of this request.
+    pub fn act<T>(&self) -> Act<T> {
+        let act = Act::by(self.name.as_str());
+        match &self.request {
+            Some(request) => act.in_request(request.as_str()),
+            None => act,
         }
     }
 
@@ -50,6 +72,7 @@ impl Principal {
             name,
             roles,
             datasets,
+            request: None,
         }
     }
 

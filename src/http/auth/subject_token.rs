@@ -12,10 +12,11 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
 
+use super::super::observe::RequestId;
 use super::super::problem::Problem;
 use super::super::state::AppState;
 use crate::config::Secret;
-use crate::store::{StoreError, SubjectTokenRow};
+use crate::store::{Act, StoreError, SubjectTokenRow};
 
 const PREFIX: &str = "vs_";
 /// Bytes of randomness: 128 bits, which nobody guesses.
@@ -60,15 +61,38 @@ pub struct SubjectBearer {
     pub token_hash: [u8; 32],
     /// Whose terms it may set.
     pub row: SubjectTokenRow,
+    request: Option<RequestId>,
 }
+
+/// How the audit log names every subject: never who it was.
+const SUBJECT: &str = "subject";
 
 impl SubjectBearer {
     /// The holder of a bearer token, or the one answer to every other.
     pub(super) async fn of(state: &AppState, bearer: &str) -> Result<Self, Problem> {
         let token_hash = hash_of(bearer).ok_or_else(super::unauthenticated)?;
         match state.store.subject_token_find(token_hash).await {
-            Ok(row) => Ok(Self { token_hash, row }),
+            Ok(row) => Ok(Self {
+                token_hash,
+                row,
+                request: None,
+            }),
             Err(error) => Err(Self::problem(error)),
+        }
+    }
+
+    /// The same, as it comes with one request.
+    pub(super) fn in_request(mut self, request: Option<RequestId>) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// What the store is told of an act of this request.
+    pub fn act<T>(&self) -> Act<T> {
+        let act = Act::by(SUBJECT);
+        match &self.request {
+            Some(request) => act.in_request(request.as_str()),
+            None => act,
         }
     }
 

@@ -164,7 +164,7 @@ async fn create_dataset(
         schema: document,
         created_by: principal.name().to_owned(),
     };
-    let row = state.store.dataset_create(dataset).await?;
+    let row = state.store.dataset_create(principal.act(), dataset).await?;
     let location = [(header::LOCATION, format!("/v1/datasets/{}", row.id))];
     Ok((StatusCode::CREATED, location, Json(row.into())))
 }
@@ -222,7 +222,7 @@ async fn erase_dataset(
     UrlPath(id): UrlPath<DatasetId>,
 ) -> Result<Json<ErasureView>, Problem> {
     principal.sees(id, "dataset")?;
-    let erased = state.store.dataset_erase(id).await?;
+    let erased = state.store.dataset_erase(principal.act(), id).await?;
     Ok(Json(ErasureView {
         id,
         chunks: erased.chunks,

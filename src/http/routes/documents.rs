@@ -22,7 +22,7 @@ use super::super::problem::Problem;
 use super::super::state::AppState;
 use super::releases::visible_release;
 use crate::ids::ReleaseId;
-use crate::store::ReleaseDocument;
+use crate::store::{ReleaseDocument, ReleaseRead};
 use crate::utility::{UtilityReport, public_part};
 
 /// What a browser is told of a page: it loads and runs nothing.
@@ -139,6 +139,10 @@ async fn get_release_report(
     let media_type = preferred(&headers, offered)?;
     let release = visible_release(&state, &principal, id).await?;
     let report = visible_report(&state, &principal, id).await?;
+    let read = state
+        .store
+        .release_read(principal.act(), id, ReleaseRead::Report);
+    read.await?;
     let vary = [(header::VARY, "accept")];
     match state.report_page {
         Some(draw) if media_type == "text/html" => {
@@ -163,7 +167,12 @@ async fn get_release_verification(
     UrlPath(id): UrlPath<ReleaseId>,
 ) -> Result<Json<VerificationView>, Problem> {
     visible_release(&state, &principal, id).await?;
-    Ok(Json(visible_verification(&state, &principal, id).await?))
+    let verification = visible_verification(&state, &principal, id).await?;
+    let read = state
+        .store
+        .release_read(principal.act(), id, ReleaseRead::Verification);
+    read.await?;
+    Ok(Json(verification))
 }
 
 /// The part of a report that the principal may see.

@@ -12,6 +12,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::auth::Principal;
 use super::super::convert::table_problem;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type, unpacked_body};
 use super::super::problem::{Problem, ProblemKind};
@@ -97,6 +98,7 @@ impl ToSchema for HierarchyAnswer {
 )]
 async fn put_hierarchy(
     State(state): State<AppState>,
+    principal: Principal,
     UrlPath(name): UrlPath<String>,
     UrlQuery(query): UrlQuery<HierarchyPutQuery>,
     request: Request,
@@ -112,7 +114,7 @@ async fn put_hierarchy(
         leaves: new.leaves,
         height: new.height,
     };
-    match state.store.hierarchy_put(new).await? {
+    match state.store.hierarchy_put(principal.act(), new).await? {
         HierarchyPut::Created => Ok((StatusCode::CREATED, Json(view))),
         HierarchyPut::Unchanged => Ok((StatusCode::OK, Json(view))),
         HierarchyPut::Conflict => Err(Problem::new(

@@ -66,7 +66,7 @@ async fn create_job(
         spec: serde_json::to_value(&spec).map_err(|_| Problem::internal())?,
         created_by: principal.name().to_owned(),
     };
-    let row = state.store.job_create(job).await?;
+    let row = state.store.job_create(principal.act(), job).await?;
     link_job(&tracing::Span::current(), row.id.uuid());
     let location = [(header::LOCATION, format!("/v1/jobs/{}", row.id))];
     Ok((StatusCode::ACCEPTED, location, Json(row.into())))
@@ -123,7 +123,8 @@ async fn cancel_job(
     NoBody: NoBody,
 ) -> Result<Json<JobView>, Problem> {
     visible_job(&state, &principal, id).await?;
-    Ok(Json(state.store.job_cancel_request(id).await?.into()))
+    let cancelled = state.store.job_cancel_request(principal.act(), id);
+    Ok(Json(cancelled.await?.into()))
 }
 
 /// A job that the principal may see.

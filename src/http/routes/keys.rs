@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::auth::{KeyError, Role, create_key as make_key};
+use super::super::auth::{KeyError, Principal, Role, create_key as make_key};
 use super::super::extract::{JsonBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
@@ -93,6 +93,7 @@ impl From<KeyRow> for KeyView {
 )]
 async fn create_key(
     State(state): State<AppState>,
+    principal: Principal,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyView>), Problem> {
     let KeyRequest {
@@ -100,7 +101,8 @@ async fn create_key(
         roles,
         datasets,
     } = request;
-    let made = make_key(state.store.as_ref(), name, &roles, datasets).await;
+    let store = state.store.as_ref();
+    let made = make_key(store, principal.act(), name, &roles, datasets).await;
     let (row, token) = made.map_err(|error| match error {
         KeyError::Store(error) => Problem::from(error),
         KeyError::Name | KeyError::NoRole => {
@@ -142,7 +144,10 @@ async fn list_keys(
 )]
 async fn revoke_key(
     State(state): State<AppState>,
+    principal: Principal,
     UrlPath(id): UrlPath<KeyId>,
 ) -> Result<Json<KeyView>, Problem> {
-    Ok(Json(state.store.key_revoke(id).await?.into()))
+    Ok(Json(
+        state.store.key_revoke(principal.act(), id).await?.into(),
+    ))
 }

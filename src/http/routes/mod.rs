@@ -1,5 +1,6 @@
 //! One file a resource: its handlers, and the views they answer with.
 
+pub mod audit;
 pub mod datasets;
 pub mod documentation;
 pub mod documents;
@@ -10,6 +11,7 @@ pub mod job_events;
 pub mod job_view;
 pub mod jobs;
 pub mod keys;
+pub mod ledger;
 pub mod my_preferences;
 pub mod page;
 pub mod preference_import;

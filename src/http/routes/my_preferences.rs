@@ -49,14 +49,13 @@ async fn put_my_preferences(
         let detail = "the token says whose terms these are";
         return Err(Problem::new(ProblemKind::InvalidBody, detail));
     }
-    let (id, subject) = (bearer.row.dataset, bearer.row.subject);
+    let (id, subject) = (bearer.row.dataset, bearer.row.subject.clone());
     let dataset = state.store.dataset_get(id).await;
     let dataset = dataset.map_err(SubjectBearer::problem)?;
     let preference = read(&state, &dataset, subject, document).await?;
     let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
-    let used = state
-        .store
-        .subject_token_use(bearer.token_hash, terms.clone());
+    let (act, token) = (bearer.act(), bearer.token_hash);
+    let used = state.store.subject_token_use(act, token, terms.clone());
     used.await.map_err(SubjectBearer::problem)?;
     Ok(Json(MyPreferencesView { terms }))
 }

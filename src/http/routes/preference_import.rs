@@ -77,7 +77,10 @@ async fn import_preferences(
     // Counted first: what fails here has changed nothing yet.
     let unknown_subjects = unknown_subjects(&state, &dataset, schema, subjects).await?;
     let accepted = documents.len() as u64;
-    let version = state.store.preference_bulk(id, documents).await?;
+    let version = state
+        .store
+        .preference_bulk(principal.act(), id, documents)
+        .await?;
     failpoint::reached("preferences-committed");
     Ok(Json(ImportView {
         accepted,

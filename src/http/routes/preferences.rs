@@ -81,7 +81,10 @@ async fn put_preference(
     let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
     require(&state, id, &preference.subject, &headers).await?;
     let (subject, kept) = (preference.subject.clone(), terms.clone());
-    let version = state.store.preference_put(id, subject, kept).await?;
+    let version = state
+        .store
+        .preference_put(principal.act(), id, subject, kept)
+        .await?;
     failpoint::reached("preference-committed");
     let view = PreferenceView {
         subject: preference.subject,
@@ -132,7 +135,10 @@ async fn delete_preference(
 ) -> Result<(StatusCode, Json<PreferenceGoneView>), Problem> {
     principal.sees(id, "dataset")?;
     require(&state, id, &subject, &headers).await?;
-    let version = state.store.preference_delete(id, subject.clone()).await?;
+    let version = state
+        .store
+        .preference_delete(principal.act(), id, subject.clone())
+        .await?;
     Ok((
         StatusCode::OK,
         Json(PreferenceGoneView { subject, version }),

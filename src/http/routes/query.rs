@@ -86,6 +86,34 @@ pub struct HierarchyGetQuery {
     pub content: bool,
 }
 
+/// Which rows of the audit log are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AuditQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the newest.
+    pub cursor: Option<u64>,
+    /// Only rows about this dataset.
+    pub dataset: Option<DatasetId>,
+    /// Only rows of this actor.
+    pub actor: Option<String>,
+    /// Only rows of this action.
+    pub action: Option<String>,
+}
+
+/// What the chain must go through.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AuditVerifyQuery {
+    /// `anchor` of an earlier answer, kept elsewhere: `POSITION:HASH`.
+    pub anchor: Option<String>,
+}
+
 /// Which jobs are wanted.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

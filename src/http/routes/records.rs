@@ -127,7 +127,7 @@ async fn upload_records(
         created_by: principal.name().to_owned(),
         chunks: Box::new(chunks),
     };
-    let row = state.store.version_commit(version).await?;
+    let row = state.store.version_commit(principal.act(), version).await?;
     failpoint::reached("upload-committed");
     Ok((StatusCode::CREATED, Json(row.into())))
 }

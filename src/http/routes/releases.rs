@@ -164,7 +164,12 @@ async fn publish_release(
     let release = visible_release(&state, &principal, id).await?;
     if release.state == ReleaseState::Draft {
         let check = publish_check(&state, &release).await?;
-        if state.store.release_publish(id, check).await? == PublishDecision::Refuse {
+        if state
+            .store
+            .release_publish(principal.act(), id, check)
+            .await?
+            == PublishDecision::Refuse
+        {
             return Err(Problem::new(
                 ProblemKind::PreferencesMoved,
                 "a subject of the draft asks for more than the draft gives; run the job again",
@@ -195,7 +200,8 @@ async fn withdraw_release(
     NoBody: NoBody,
 ) -> Result<Json<ReleaseView>, Problem> {
     visible_release(&state, &principal, id).await?;
-    Ok(Json(state.store.release_withdraw(id).await?.into()))
+    let withdrawn = state.store.release_withdraw(principal.act(), id);
+    Ok(Json(withdrawn.await?.into()))
 }
 
 /// The question that publishing asks: do the terms in force now ask for more

@@ -93,7 +93,10 @@ async fn create_subject_tokens(
         lifetime_s,
         created_by: principal.name().to_owned(),
     };
-    let expires_at = state.store.subject_tokens_create(new).await?;
+    let expires_at = state
+        .store
+        .subject_tokens_create(principal.act(), new)
+        .await?;
     Ok((
         StatusCode::CREATED,
         Json(SubjectTokensView { expires_at, items }),

@@ -1,5 +1,7 @@
 //! Tables of releases: in the format, packing and part that is asked for.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +21,7 @@ use super::query::TableQuery;
 use super::releases::visible_release;
 use crate::ids::ReleaseId;
 use crate::release::{Format, TableDescription};
-use crate::store::{Conflict, ReleaseState, ReleaseTableRow};
+use crate::store::{Conflict, ReleaseRead, ReleaseState, ReleaseTableRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(get_release_table))
@@ -65,12 +67,18 @@ async fn get_release_table(
     if Precondition::read(&headers)?.is_some_and(|condition| condition.has_already(&tag)) {
         return Ok((StatusCode::NOT_MODIFIED, etag(&tag)).into_response());
     }
+    let read = ReleaseRead::Table {
+        name: table.name.clone(),
+        format: form.format.as_str(),
+    };
     let download = Download {
         description: description(&table)?,
         state,
         table,
         form,
     };
+    let store = Arc::clone(&download.state.store);
+    store.release_read(principal.act(), id, read).await?;
     match ByteRange::read(&headers, &tag) {
         None => Ok((etag(&tag), response_headers(&download), download.body(None)).into_response()),
         Some(range) => part(download, range, &tag).await,

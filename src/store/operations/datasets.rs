@@ -1,11 +1,17 @@
 //! Datasets: creating, reading, erasing.
 
+use super::entry::{Done, Entry};
 use super::{SqlStore, page_bounds, page_of};
+use serde_json::json;
+
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, Signal, cells, id_list};
-use crate::store::statements::{datasets as sql, subject_tokens as subject_token_sql};
+use crate::store::statements::{
+    datasets as sql, ledger as ledger_sql, subject_tokens as subject_token_sql,
+};
 use crate::store::{
-    Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, StoreError, StoreFuture,
+    Act, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, StoreError,
+    StoreFuture,
 };
 
 const TABLE: &str = "dataset";
@@ -40,7 +46,30 @@ pub(super) async fn hold(
     row.map(|_| ()).ok_or(StoreError::not_found("dataset"))
 }
 
-async fn erase(session: &mut Session, id: DatasetId) -> Result<Erasure, StoreError> {
+async fn create(
+    session: &mut Session,
+    dataset: NewDataset,
+) -> Result<Done<DatasetRow>, StoreError> {
+    let now = session.now().await?;
+    let cells = cells![
+        dataset.id.uuid(),
+        dataset.name,
+        &dataset.schema,
+        dataset.created_by,
+        now,
+    ];
+    if session.run(sql::CREATE, cells).await? == 0 {
+        return Err(Conflict::Exists.into());
+    }
+    let entry = Entry::dataset("create_dataset", dataset.id);
+    Ok(Done::one(get(session, dataset.id).await?, entry))
+}
+
+async fn erase(
+    session: &mut Session,
+    id: DatasetId,
+    actor: String,
+) -> Result<Done<Erasure>, StoreError> {
     let lock = session.dialect().dataset_lock_erase;
     hold(session, id, lock).await?;
     let now = session.now().await?;
@@ -54,6 +83,9 @@ async fn erase(session: &mut Session, id: DatasetId) -> Result<Erasure, StoreErr
         .run(sql::ERASE_DRAFT_TABLES, cells![dataset])
         .await?;
     let drafts = session.run(sql::ERASE_DRAFTS, cells![dataset]).await?;
+    session
+        .run(ledger_sql::ERASE, cells![dataset, now, actor])
+        .await?;
     session.run(sql::ERASE_LINEAGE, cells![dataset]).await?;
     let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
     session
@@ -61,32 +93,28 @@ async fn erase(session: &mut Session, id: DatasetId) -> Result<Erasure, StoreErr
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
     session.signal(Signal::JobChanged);
-    Ok(Erasure {
+    let entry = Entry::dataset("erase_dataset", id).telling(json!({
+        "chunks": chunks,
+        "preferences": preferences,
+        "drafts": drafts,
+        "jobs_cancelled": jobs_cancelled,
+    }));
+    let erasure = Erasure {
         chunks,
         preferences,
         drafts,
         jobs_cancelled,
-    })
+    };
+    Ok(Done::one(erasure, entry))
 }
 
 impl Datasets for SqlStore {
-    fn dataset_create(&self, dataset: NewDataset) -> StoreFuture<'_, DatasetRow> {
-        self.write(move |session| {
-            Box::pin(async move {
-                let now = session.now().await?;
-                let cells = cells![
-                    dataset.id.uuid(),
-                    dataset.name,
-                    &dataset.schema,
-                    dataset.created_by,
-                    now,
-                ];
-                if session.run(sql::CREATE, cells).await? == 0 {
-                    return Err(Conflict::Exists.into());
-                }
-                get(session, dataset.id).await
-            })
-        })
+    fn dataset_create(
+        &self,
+        act: Act<DatasetRow>,
+        dataset: NewDataset,
+    ) -> StoreFuture<'_, DatasetRow> {
+        self.write(act, |session| Box::pin(create(session, dataset)))
     }
 
     fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow> {
@@ -111,7 +139,8 @@ impl Datasets for SqlStore {
         })
     }
 
-    fn dataset_erase(&self, id: DatasetId) -> StoreFuture<'_, Erasure> {
-        self.write(move |session| Box::pin(erase(session, id)))
+    fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure> {
+        let actor = act.actor().to_owned();
+        self.write(act, move |session| Box::pin(erase(session, id, actor)))
     }
 }

@@ -1,10 +1,13 @@
 //! Hierarchies.
 
+use serde_json::json;
+
 use super::SqlStore;
+use super::entry::{Done, Entry};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::hierarchies as sql;
 use crate::store::{
-    Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy, StoreError, StoreFuture,
+    Act, Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy, StoreError, StoreFuture,
 };
 
 const TABLE: &str = "hierarchy";
@@ -22,14 +25,18 @@ fn hierarchy_row(row: &Row) -> Result<HierarchyRow, StoreError> {
     })
 }
 
-async fn put(session: &mut Session, new: NewHierarchy) -> Result<HierarchyPut, StoreError> {
+async fn put(session: &mut Session, new: NewHierarchy) -> Result<Done<HierarchyPut>, StoreError> {
     loop {
         let revision = match session
             .row(TABLE, sql::GET, cells![new.name.as_str()])
             .await?
         {
-            Some(row) if row.text("digest")? == new.digest => return Ok(HierarchyPut::Unchanged),
-            Some(_) if !new.allow_new_version => return Ok(HierarchyPut::Conflict),
+            Some(row) if row.text("digest")? == new.digest => {
+                return Ok(Done::unchanged(HierarchyPut::Unchanged));
+            }
+            Some(_) if !new.allow_new_version => {
+                return Ok(Done::unchanged(HierarchyPut::Conflict));
+            }
             Some(row) => row.count("revision")? + 1,
             None => 1,
         };
@@ -45,7 +52,9 @@ async fn put(session: &mut Session, new: NewHierarchy) -> Result<HierarchyPut, S
             now,
         ];
         if session.run(sql::CREATE, cells).await? > 0 {
-            return Ok(HierarchyPut::Created);
+            let entry = Entry::hierarchy("put_hierarchy", &new.name)
+                .telling(json!({"revision": revision, "digest": new.digest}));
+            return Ok(Done::one(HierarchyPut::Created, entry));
         }
         // Another process took the revision between the look and the insert
         // (PostgreSQL only): the next look sees it.
@@ -66,8 +75,12 @@ async fn get(
 }
 
 impl Hierarchies for SqlStore {
-    fn hierarchy_put(&self, hierarchy: NewHierarchy) -> StoreFuture<'_, HierarchyPut> {
-        self.write(|session| Box::pin(put(session, hierarchy)))
+    fn hierarchy_put(
+        &self,
+        act: Act<HierarchyPut>,
+        hierarchy: NewHierarchy,
+    ) -> StoreFuture<'_, HierarchyPut> {
+        self.write(act, |session| Box::pin(put(session, hierarchy)))
     }
 
     fn hierarchy_get(&self, name: String) -> StoreFuture<'_, HierarchyRow> {

@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
+use serde_json::json;
+
 use super::datasets::hold;
+use super::entry::{Done, Entry};
 use super::{SqlStore, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{jobs as sql, versions as version_sql};
 use crate::store::{
-    ATTEMPTS_MAX, AcquiredJob, Conflict, Heartbeat, JobFilter, JobRow, JobState, Jobs, LeaseToken,
-    NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError, StoreFuture, Swept,
+    ATTEMPTS_MAX, AcquiredJob, Act, Conflict, Heartbeat, JobFilter, JobRow, JobState, Jobs,
+    LeaseToken, NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError, StoreFuture,
+    Swept,
 };
 
 pub(super) const TABLE: &str = "job";
@@ -52,7 +56,7 @@ pub(super) async fn get(session: &mut Session, id: JobId) -> Result<JobRow, Stor
     job_row(&row.ok_or(StoreError::not_found("job"))?)
 }
 
-async fn create(session: &mut Session, job: NewJob) -> Result<JobRow, StoreError> {
+async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, StoreError> {
     let keep = session.dialect().dataset_keep;
     hold(session, job.dataset, keep).await?;
     let dataset = job.dataset.uuid();
@@ -77,19 +81,27 @@ async fn create(session: &mut Session, job: NewJob) -> Result<JobRow, StoreError
         return Err(Conflict::Exists.into());
     }
     session.signal(Signal::JobQueued);
-    get(session, job.id).await
+    let row = get(session, job.id).await?;
+    let entry = Entry::job("create_job", row.id, row.dataset).telling(json!({
+        "engine": row.engine,
+        "version": row.dataset_version,
+        "preference_version": row.preference_version,
+        "publish": row.publish,
+    }));
+    Ok(Done::one(row, entry))
 }
 
-async fn cancel_request(session: &mut Session, id: JobId) -> Result<JobRow, StoreError> {
+async fn cancel_request(session: &mut Session, id: JobId) -> Result<Done<JobRow>, StoreError> {
     let now = session.now().await?;
-    if session
-        .run(sql::CANCEL_REQUEST, cells![id.uuid(), now])
-        .await?
-        > 0
-    {
-        session.signal(Signal::JobChanged);
+    let cells = cells![id.uuid(), now];
+    let changed = session.run(sql::CANCEL_REQUEST, cells).await?;
+    let row = get(session, id).await?;
+    if changed == 0 {
+        return Ok(Done::unchanged(row));
     }
-    get(session, id).await
+    session.signal(Signal::JobChanged);
+    let entry = Entry::job("cancel_job", id, row.dataset);
+    Ok(Done::one(row, entry))
 }
 
 async fn list(
@@ -144,8 +156,8 @@ async fn depth(session: &mut Session) -> Result<Vec<(JobState, u64)>, StoreError
 }
 
 impl Jobs for SqlStore {
-    fn job_create(&self, job: NewJob) -> StoreFuture<'_, JobRow> {
-        self.write(|session| Box::pin(create(session, job)))
+    fn job_create(&self, act: Act<JobRow>, job: NewJob) -> StoreFuture<'_, JobRow> {
+        self.write(act, |session| Box::pin(create(session, job)))
     }
 
     fn job_get(&self, id: JobId) -> StoreFuture<'_, JobRow> {
@@ -156,16 +168,19 @@ impl Jobs for SqlStore {
         self.read(move |session| Box::pin(list(session, page, filter)))
     }
 
-    fn job_cancel_request(&self, id: JobId) -> StoreFuture<'_, JobRow> {
-        self.write(move |session| Box::pin(cancel_request(session, id)))
+    fn job_cancel_request(&self, act: Act<JobRow>, id: JobId) -> StoreFuture<'_, JobRow> {
+        self.write(act, move |session| Box::pin(cancel_request(session, id)))
     }
 
     fn job_acquire(
         &self,
-        worker: String,
+        act: Act<Option<AcquiredJob>>,
         lease_duration: Duration,
     ) -> StoreFuture<'_, Option<AcquiredJob>> {
-        self.write(move |session| Box::pin(super::leases::acquire(session, worker, lease_duration)))
+        let worker = act.actor().to_owned();
+        self.write(act, move |session| {
+            Box::pin(super::leases::acquire(session, worker, lease_duration))
+        })
     }
 
     fn job_heartbeat(
@@ -176,7 +191,7 @@ impl Jobs for SqlStore {
         progress: Option<serde_json::Value>,
     ) -> StoreFuture<'_, Heartbeat> {
         let lease = super::leases::Lease { id, token };
-        self.write(move |session| {
+        self.write_unaudited(move |session| {
             Box::pin(super::leases::heartbeat(
                 session,
                 lease,
@@ -188,36 +203,49 @@ impl Jobs for SqlStore {
 
     fn job_complete(
         &self,
+        act: Act<ReleaseState>,
         id: JobId,
         token: LeaseToken,
         release: ReleaseCommit,
     ) -> StoreFuture<'_, ReleaseState> {
         let lease = super::leases::Lease { id, token };
-        self.write(move |session| Box::pin(super::results::complete(session, lease, release)))
+        let actor = act.actor().to_owned();
+        self.write(act, move |session| {
+            Box::pin(super::results::complete(session, lease, release, actor))
+        })
     }
 
     fn job_fail(
         &self,
+        act: Act<()>,
         id: JobId,
         token: LeaseToken,
         problem: serde_json::Value,
     ) -> StoreFuture<'_, ()> {
         let lease = super::leases::Lease { id, token };
-        self.write(move |session| Box::pin(super::leases::fail(session, lease, problem)))
+        self.write(act, move |session| {
+            Box::pin(super::leases::fail(session, lease, problem))
+        })
     }
 
-    fn job_cancelled(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+    fn job_cancelled(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
         let lease = super::leases::Lease { id, token };
-        self.write(move |session| Box::pin(super::leases::cancel(session, lease)))
+        self.write(act, move |session| {
+            Box::pin(super::leases::cancel(session, lease))
+        })
     }
 
-    fn job_yield(&self, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+    fn job_yield(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
         let lease = super::leases::Lease { id, token };
-        self.write(move |session| Box::pin(super::leases::give_back(session, lease)))
+        self.write(act, move |session| {
+            Box::pin(super::leases::give_back(session, lease))
+        })
     }
 
-    fn job_sweep(&self, problem: serde_json::Value) -> StoreFuture<'_, Swept> {
-        self.write(move |session| Box::pin(super::leases::sweep(session, problem)))
+    fn job_sweep(&self, act: Act<Swept>, problem: serde_json::Value) -> StoreFuture<'_, Swept> {
+        self.write(act, move |session| {
+            Box::pin(super::leases::sweep(session, problem))
+        })
     }
 
     fn job_wait(&self, timeout: Duration) -> StoreFuture<'_, bool> {

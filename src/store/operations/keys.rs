@@ -1,14 +1,17 @@
 //! API keys.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::entry::{Done, Entry};
 use super::{SqlStore, page_bounds, page_of};
 use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::keys as sql;
-use crate::store::{Conflict, KeyRow, Keys, NewKey, Page, PageRequest, StoreError, StoreFuture};
+use crate::store::{
+    Act, Conflict, KeyRow, Keys, NewKey, Page, PageRequest, StoreError, StoreFuture,
+};
 
 const TABLE: &str = "api_key";
 
@@ -39,7 +42,10 @@ async fn get(session: &mut Session, id: KeyId) -> Result<KeyRow, StoreError> {
     key_row(&row.ok_or(StoreError::not_found("key"))?)
 }
 
-async fn create(session: &mut Session, key: NewKey) -> Result<KeyRow, StoreError> {
+async fn create(session: &mut Session, key: NewKey) -> Result<Done<KeyRow>, StoreError> {
+    let tied = key.datasets.as_ref().map(Vec::len);
+    let entry =
+        Entry::key("create_key", key.id).telling(json!({"roles": key.roles, "datasets": tied}));
     let now = session.now().await?;
     let datasets = key.datasets.map(|ids| {
         ids.iter()
@@ -58,7 +64,27 @@ async fn create(session: &mut Session, key: NewKey) -> Result<KeyRow, StoreError
         return Err(Conflict::Exists.into());
     }
     failpoint::reached("key-before-commit");
-    get(session, key.id).await
+    Ok(Done::one(get(session, key.id).await?, entry))
+}
+
+async fn create_first_admin(session: &mut Session, key: NewKey) -> Result<Done<bool>, StoreError> {
+    let lock = session.dialect().first_admin_lock;
+    session.run(lock, Vec::new()).await?;
+    if admin_exists(session).await? {
+        return Ok(Done::unchanged(false));
+    }
+    let made = create(session, key).await?;
+    Ok(Done::many(true, made.entries))
+}
+
+async fn revoke(session: &mut Session, id: KeyId) -> Result<Done<KeyRow>, StoreError> {
+    let now = session.now().await?;
+    let revoked = session.run(sql::REVOKE, cells![id.uuid(), now]).await?;
+    let row = get(session, id).await?;
+    Ok(match revoked {
+        0 => Done::unchanged(row),
+        _ => Done::one(row, Entry::key("revoke_key", id)),
+    })
 }
 
 async fn admin_exists(session: &mut Session) -> Result<bool, StoreError> {
@@ -67,22 +93,12 @@ async fn admin_exists(session: &mut Session) -> Result<bool, StoreError> {
 }
 
 impl Keys for SqlStore {
-    fn key_create(&self, key: NewKey) -> StoreFuture<'_, KeyRow> {
-        self.write(|session| Box::pin(create(session, key)))
+    fn key_create(&self, act: Act<KeyRow>, key: NewKey) -> StoreFuture<'_, KeyRow> {
+        self.write(act, |session| Box::pin(create(session, key)))
     }
 
-    fn key_create_first_admin(&self, key: NewKey) -> StoreFuture<'_, bool> {
-        self.write(|session| {
-            Box::pin(async move {
-                let lock = session.dialect().first_admin_lock;
-                session.run(lock, Vec::new()).await?;
-                if admin_exists(session).await? {
-                    return Ok(false);
-                }
-                create(session, key).await?;
-                Ok(true)
-            })
-        })
+    fn key_create_first_admin(&self, act: Act<bool>, key: NewKey) -> StoreFuture<'_, bool> {
+        self.write(act, |session| Box::pin(create_first_admin(session, key)))
     }
 
     fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow> {
@@ -101,18 +117,12 @@ impl Keys for SqlStore {
         })
     }
 
-    fn key_revoke(&self, id: KeyId) -> StoreFuture<'_, KeyRow> {
-        self.write(move |session| {
-            Box::pin(async move {
-                let now = session.now().await?;
-                session.run(sql::REVOKE, cells![id.uuid(), now]).await?;
-                get(session, id).await
-            })
-        })
+    fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> StoreFuture<'_, KeyRow> {
+        self.write(act, move |session| Box::pin(revoke(session, id)))
     }
 
     fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()> {
-        self.write(move |session| {
+        self.write_unaudited(move |session| {
             Box::pin(async move {
                 let now = session.now().await?;
                 session.run(sql::TOUCH, cells![id.uuid(), now]).await?;

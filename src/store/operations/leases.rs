@@ -14,11 +14,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::entry::{Done, Entry};
 use super::jobs::{TABLE, get};
-use crate::ids::JobId;
+use crate::ids::{DatasetId, JobId};
 use crate::store::session::{Cell, Session, Signal, cells};
 use crate::store::statements::jobs as sql;
 use crate::store::{ATTEMPTS_MAX, AcquiredJob, Heartbeat, LeaseToken, StoreError, Swept};
@@ -55,19 +56,21 @@ pub(super) async fn acquire(
     session: &mut Session,
     worker: String,
     lease_duration: Duration,
-) -> Result<Option<AcquiredJob>, StoreError> {
+) -> Result<Done<Option<AcquiredJob>>, StoreError> {
     let now = session.now().await?;
     let lease_token = token_generate();
     let acquire = session.dialect().job_acquire;
     let expiry = expiry(now, lease_duration);
     let cells = cells![lease_token.0, worker, now, expiry, ATTEMPTS_MAX];
     let Some(row) = session.row(TABLE, acquire, cells).await? else {
-        return Ok(None);
+        return Ok(Done::unchanged(None));
     };
     let id: Uuid = row.uuid("id")?;
     session.signal(Signal::JobChanged);
     let job = get(session, JobId::from(id)).await?;
-    Ok(Some(AcquiredJob { job, lease_token }))
+    let entry =
+        Entry::job("acquire_job", job.id, job.dataset).telling(json!({"attempt": job.attempts}));
+    Ok(Done::one(Some(AcquiredJob { job, lease_token }), entry))
 }
 
 pub(super) async fn heartbeat(
@@ -110,37 +113,73 @@ pub(super) async fn change(
     }
 }
 
+/// What the holder of a lease did to its job.
+async fn told(
+    session: &mut Session,
+    lease: Lease,
+    action: &'static str,
+    detail: Value,
+) -> Result<Done<()>, StoreError> {
+    let dataset = get(session, lease.id).await?.dataset;
+    let entry = Entry::job(action, lease.id, dataset).telling(detail);
+    Ok(Done::one((), entry))
+}
+
 pub(super) async fn fail(
     session: &mut Session,
     lease: Lease,
     problem: Value,
-) -> Result<(), StoreError> {
+) -> Result<Done<()>, StoreError> {
     let mut cells = lease.guard(session.now().await?);
     cells.push(Cell::from(&problem));
-    change(session, sql::FAIL, cells).await
+    change(session, sql::FAIL, cells).await?;
+    // The kind of problem, and nothing of what it says.
+    let detail = json!({"problem": problem["type"].as_str()});
+    told(session, lease, "fail_job", detail).await
 }
 
-pub(super) async fn cancel(session: &mut Session, lease: Lease) -> Result<(), StoreError> {
+pub(super) async fn cancel(session: &mut Session, lease: Lease) -> Result<Done<()>, StoreError> {
     let cells = lease.guard(session.now().await?);
-    change(session, sql::CANCEL, cells).await
+    change(session, sql::CANCEL, cells).await?;
+    told(session, lease, "stop_job", json!({})).await
 }
 
-pub(super) async fn give_back(session: &mut Session, lease: Lease) -> Result<(), StoreError> {
+pub(super) async fn give_back(session: &mut Session, lease: Lease) -> Result<Done<()>, StoreError> {
     let cells = lease.guard(session.now().await?);
     session.signal(Signal::JobQueued);
-    change(session, sql::YIELD, cells).await
+    change(session, sql::YIELD, cells).await?;
+    told(session, lease, "yield_job", json!({})).await
 }
 
-pub(super) async fn sweep(session: &mut Session, problem: Value) -> Result<Swept, StoreError> {
+pub(super) async fn sweep(
+    session: &mut Session,
+    problem: Value,
+) -> Result<Done<Swept>, StoreError> {
     let now = session.now().await?;
     let dialect = session.dialect();
     let cells = cells![now, ATTEMPTS_MAX, &problem];
-    let failed = session.run(dialect.job_sweep_failed, cells).await?;
-    let cancelled = session
-        .run(dialect.job_sweep_cancelled, cells![now])
-        .await?;
-    if failed + cancelled > 0 {
+    let failed = session.rows(TABLE, dialect.job_sweep_failed, cells).await?;
+    let stopped = dialect.job_sweep_cancelled;
+    let cancelled = session.rows(TABLE, stopped, cells![now]).await?;
+    let detail = json!({"problem": problem["type"].as_str(), "abandoned": true});
+    let failures = failed.iter().map(|row| ("fail_job", row, detail.clone()));
+    let stops = cancelled
+        .iter()
+        .map(|row| ("stop_job", row, json!({"abandoned": true})));
+    let entries: Vec<Entry> = failures
+        .chain(stops)
+        .map(|(action, row, detail)| {
+            let job = JobId::from(row.uuid("id")?);
+            let dataset = DatasetId::from(row.uuid("dataset_id")?);
+            Ok(Entry::job(action, job, dataset).telling(detail))
+        })
+        .collect::<Result<_, StoreError>>()?;
+    if !entries.is_empty() {
         session.signal(Signal::JobChanged);
     }
-    Ok(Swept { failed, cancelled })
+    let swept = Swept {
+        failed: failed.len() as u64,
+        cancelled: cancelled.len() as u64,
+    };
+    Ok(Done::many(swept, entries))
 }

@@ -2,17 +2,22 @@
 //!
 //! `SqlStore` is a backend (how to get a session) under the traits of the
 //! areas (what to do with it). A read takes a connection and gives it back. A
-//! write takes a transaction and runs *in a task of its own*: when a client
+//! write takes an act and a transaction, and appends to the audit log what was
+//! done in it; the few writes that are no change of state (`write_unaudited`)
+//! are listed in tests/layers.rs. A write runs *in a task of its own*: when a client
 //! goes away, the future of its request is dropped, and a transaction dropped
 //! half way through `BEGIN` would leave a PostgreSQL connection in the pool
 //! with an open transaction. The task goes on, commits, and nobody is there to
 //! hear of it, which is what a lost answer always may mean.
 
+mod audit;
 mod datasets;
+mod entry;
 mod hierarchies;
 mod jobs;
 mod keys;
 mod leases;
+mod ledger;
 mod preferences;
 mod releases;
 mod results;
@@ -25,9 +30,11 @@ use std::sync::Arc;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use entry::Done;
+
 use super::session::{Row, Session, Signals};
 use super::statements;
-use super::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, Store, StoreError, StoreFuture};
+use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, Store, StoreError, StoreFuture};
 
 /// A future inside a session.
 pub(super) type SessionFuture<'s, T> =
@@ -74,8 +81,25 @@ impl SqlStore {
         })
     }
 
-    /// Runs `body` in a transaction: commits if it answers, else takes all back.
-    fn write<T, F>(&self, body: F) -> StoreFuture<'_, T>
+    /// Runs `body` in a transaction, and appends what it did to the audit log as
+    /// the last thing before the commit: both are kept or neither.
+    fn write<T, F>(&self, act: Act<T>, body: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, Done<T>> + Send + 'static,
+    {
+        self.write_unaudited(move |session| {
+            Box::pin(async move {
+                let Done { answer, entries } = body(session).await?;
+                audit::append(session, &act, entries).await?;
+                Ok(answer)
+            })
+        })
+    }
+
+    /// Runs `body` in a transaction: commits if it answers, else takes all
+    /// back. For what is no change of state: see tests/layers.rs.
+    fn write_unaudited<T, F>(&self, body: F) -> StoreFuture<'_, T>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
@@ -170,3 +194,6 @@ fn page_of<T>(
     let items = rows.iter().map(read).collect::<Result<_, _>>()?;
     Ok(Page { items, next_cursor })
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::SqlStore;
+use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
-use crate::store::{PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
+use crate::store::{Act, PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
 
 const TABLE: &str = "preference";
 
@@ -36,7 +37,20 @@ fn subject_of(row: &Row) -> Result<String, StoreError> {
     String::from_utf8(row.bytes("subject")?).map_err(|_| row.inconsistent("subject"))
 }
 
-pub(super) async fn put(
+/// A change of so many subjects' terms, who are not named.
+pub(super) fn changed(
+    action: &'static str,
+    dataset: DatasetId,
+    version: u64,
+    subjects: usize,
+) -> Done<u64> {
+    let detail = json!({"preference_version": version, "subjects": subjects});
+    Done::one(version, Entry::preferences(action, dataset).telling(detail))
+}
+
+/// Sets a subject's document; answers the new version, of which the caller
+/// tells the log.
+pub(super) async fn set(
     session: &mut Session,
     dataset: DatasetId,
     subject: String,
@@ -54,28 +68,38 @@ pub(super) async fn put(
     Ok(version)
 }
 
+async fn put(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: String,
+    document: Value,
+) -> Result<Done<u64>, StoreError> {
+    let version = set(session, dataset, subject, document).await?;
+    Ok(changed("put_preference", dataset, version, 1))
+}
+
 async fn delete(
     session: &mut Session,
     dataset: DatasetId,
     subject: String,
-) -> Result<u64, StoreError> {
+) -> Result<Done<u64>, StoreError> {
     let version = advance(session, dataset).await?;
     let cells = cells![dataset.uuid(), subject.into_bytes(), version];
     match session.run(sql::CLOSE, cells).await? {
         0 => Err(StoreError::not_found("preference")),
-        _ => Ok(version),
+        _ => Ok(changed("delete_preference", dataset, version, 1)),
     }
 }
 
-fn hexadecimal(subject: &str) -> String {
-    subject.bytes().fold(
-        String::with_capacity(2 * subject.len()),
-        |mut text, byte| {
+/// Bytes in hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
             // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
-        },
-    )
+        })
 }
 
 fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
@@ -86,22 +110,22 @@ async fn bulk(
     session: &mut Session,
     dataset: DatasetId,
     documents: Vec<(String, Value)>,
-) -> Result<u64, StoreError> {
+) -> Result<Done<u64>, StoreError> {
     // One document a subject, the last one; in the order of the index.
     let documents: BTreeMap<String, Value> = documents.into_iter().collect();
     if documents.is_empty() {
         let row = session
             .row("dataset", dataset_sql::GET, cells![dataset.uuid()])
             .await?;
-        return row
-            .ok_or(StoreError::not_found("dataset"))?
-            .count("preference_version");
+        let row = row.ok_or(StoreError::not_found("dataset"))?;
+        return Ok(Done::unchanged(row.count("preference_version")?));
     }
     let version = advance(session, dataset).await?;
+    let subjects = documents.len();
     let now = session.now().await?;
     let mut batch = Vec::with_capacity(BULK_BATCH);
     for (subject, document) in documents {
-        batch.push((hexadecimal(&subject), document.to_string()));
+        batch.push((hexadecimal(subject.as_bytes()), document.to_string()));
         if batch.len() == BULK_BATCH {
             bulk_batch(session, dataset, (version, now), &batch).await?;
             batch.clear();
@@ -110,7 +134,7 @@ async fn bulk(
     if !batch.is_empty() {
         bulk_batch(session, dataset, (version, now), &batch).await?;
     }
-    Ok(version)
+    Ok(changed("import_preferences", dataset, version, subjects))
 }
 
 async fn bulk_batch(
@@ -152,11 +176,14 @@ pub(super) async fn changed_since(
 impl Preferences for SqlStore {
     fn preference_put(
         &self,
+        act: Act<u64>,
         dataset: DatasetId,
         subject: String,
         document: Value,
     ) -> StoreFuture<'_, u64> {
-        self.write(move |session| Box::pin(put(session, dataset, subject, document)))
+        self.write(act, move |session| {
+            Box::pin(put(session, dataset, subject, document))
+        })
     }
 
     fn preference_get(
@@ -178,16 +205,26 @@ impl Preferences for SqlStore {
         })
     }
 
-    fn preference_delete(&self, dataset: DatasetId, subject: String) -> StoreFuture<'_, u64> {
-        self.write(move |session| Box::pin(delete(session, dataset, subject)))
+    fn preference_delete(
+        &self,
+        act: Act<u64>,
+        dataset: DatasetId,
+        subject: String,
+    ) -> StoreFuture<'_, u64> {
+        self.write(act, move |session| {
+            Box::pin(delete(session, dataset, subject))
+        })
     }
 
     fn preference_bulk(
         &self,
+        act: Act<u64>,
         dataset: DatasetId,
         documents: Vec<(String, Value)>,
     ) -> StoreFuture<'_, u64> {
-        self.write(move |session| Box::pin(bulk(session, dataset, documents)))
+        self.write(act, move |session| {
+            Box::pin(bulk(session, dataset, documents))
+        })
     }
 
     fn preferences_at(

@@ -1,13 +1,14 @@
 //! Releases: reading them, and taking them back.
 
+use super::entry::{Done, Entry};
 use super::jobs::allowed;
 use super::{SqlStore, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, cells};
-use crate::store::statements::releases as sql;
+use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter, ReleaseRow,
-    ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture,
+    Act, Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter,
+    ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture,
 };
 
 const TABLE: &str = "release";
@@ -64,12 +65,21 @@ async fn list(
     page_of(rows, page, release_row)
 }
 
-async fn withdraw(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
+async fn withdraw(
+    session: &mut Session,
+    id: ReleaseId,
+    actor: String,
+) -> Result<Done<ReleaseRow>, StoreError> {
     let now = session.now().await?;
-    if session.run(sql::WITHDRAW, cells![id.uuid(), now]).await? > 0 {
-        session.run(sql::WITHDRAW_PIECES, cells![id.uuid()]).await?;
+    if session.run(sql::WITHDRAW, cells![id.uuid(), now]).await? == 0 {
+        return Ok(Done::unchanged(get(session, id).await?));
     }
-    get(session, id).await
+    session.run(sql::WITHDRAW_PIECES, cells![id.uuid()]).await?;
+    let step = cells![id.uuid(), now, actor];
+    session.run(ledger_sql::WITHDRAW, step).await?;
+    let row = get(session, id).await?;
+    let entry = Entry::release("withdraw_release", id, row.dataset);
+    Ok(Done::one(row, entry))
 }
 
 /// Answers the one row that a statement about a named table finds.
@@ -173,13 +183,18 @@ impl Releases for SqlStore {
 
     fn release_publish(
         &self,
+        act: Act<PublishDecision>,
         id: ReleaseId,
         check: PublishCheck,
     ) -> StoreFuture<'_, PublishDecision> {
-        self.write(move |session| Box::pin(super::results::publish(session, id, check)))
+        let actor = act.actor().to_owned();
+        self.write(act, move |session| {
+            Box::pin(super::results::publish(session, id, check, actor))
+        })
     }
 
-    fn release_withdraw(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
-        self.write(move |session| Box::pin(withdraw(session, id)))
+    fn release_withdraw(&self, act: Act<ReleaseRow>, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
+        let actor = act.actor().to_owned();
+        self.write(act, move |session| Box::pin(withdraw(session, id, actor)))
     }
 }

@@ -9,16 +9,18 @@
 //! dataset's row. A change of preferences holds the same row until it commits:
 //! it is either seen here, or it comes after the release was public.
 
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::datasets::hold;
+use super::entry::{Done, Entry};
 use super::jobs::get;
 use super::leases::{Lease, change};
 use super::preferences::changed_since;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::session::{Session, cells};
-use crate::store::statements::{jobs as job_sql, releases as sql};
+use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
 use crate::store::{
     Conflict, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseState,
     StoreError,
@@ -30,7 +32,8 @@ pub(super) async fn complete(
     session: &mut Session,
     lease: Lease,
     commit: ReleaseCommit,
-) -> Result<ReleaseState, StoreError> {
+    actor: String,
+) -> Result<Done<ReleaseState>, StoreError> {
     let dataset = get(session, lease.id).await?.dataset;
     // The dataset's row before the job's, as an erasure takes them.
     let keep = session.dialect().dataset_keep;
@@ -50,16 +53,23 @@ pub(super) async fn complete(
         now,
     ];
     session.run(sql::CREATE, cells).await?;
+    let kept = cells![commit.id.uuid(), lease.id.uuid(), &commit.claims, now];
+    session.run(ledger_sql::CREATE, kept).await?;
     for (position, table) in (0u32..).zip(commit.tables) {
         table_write(session, commit.id, position, table).await?;
     }
+    let detail = json!({"release": commit.id});
+    let completed = Entry::job("complete_job", lease.id, dataset).telling(detail);
+    let mut done = Done::one(ReleaseState::Draft, completed);
     let Some(check) = commit.publish else {
-        return Ok(ReleaseState::Draft);
+        return Ok(done);
     };
-    match publish_draft(session, commit.id, dataset, check).await? {
-        PublishDecision::Allow => Ok(ReleaseState::Published),
-        PublishDecision::Refuse => Ok(ReleaseState::Draft),
+    let published = publish_draft(session, (commit.id, dataset), check, actor).await?;
+    if published.answer == PublishDecision::Allow {
+        done.answer = ReleaseState::Published;
     }
+    done.entries.extend(published.entries);
+    Ok(done)
 }
 
 async fn table_write(
@@ -102,23 +112,24 @@ pub(super) async fn publish(
     session: &mut Session,
     id: ReleaseId,
     check: PublishCheck,
-) -> Result<PublishDecision, StoreError> {
+    actor: String,
+) -> Result<Done<PublishDecision>, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
     let row = row.ok_or(StoreError::not_found("release"))?;
     let dataset = DatasetId::from(row.uuid("dataset_id")?);
     match row.word("state", ReleaseState::parse)? {
-        ReleaseState::Published => Ok(PublishDecision::Allow),
+        ReleaseState::Published => Ok(Done::unchanged(PublishDecision::Allow)),
         ReleaseState::Withdrawn => Err(Conflict::ReleaseState.into()),
-        ReleaseState::Draft => publish_draft(session, id, dataset, check).await,
+        ReleaseState::Draft => publish_draft(session, (id, dataset), check, actor).await,
     }
 }
 
 async fn publish_draft(
     session: &mut Session,
-    id: ReleaseId,
-    dataset: DatasetId,
+    (id, dataset): (ReleaseId, DatasetId),
     mut check: PublishCheck,
-) -> Result<PublishDecision, StoreError> {
+    actor: String,
+) -> Result<Done<PublishDecision>, StoreError> {
     let dialect = session.dialect();
     match hold(session, dataset, dialect.dataset_lock).await {
         // An erasure took the dataset, and with it this draft.
@@ -131,21 +142,27 @@ async fn publish_draft(
     let row = row.ok_or(StoreError::not_found("release"))?;
     match row.word("state", ReleaseState::parse)? {
         // Somebody else was faster.
-        ReleaseState::Published => return Ok(PublishDecision::Allow),
+        ReleaseState::Published => return Ok(Done::unchanged(PublishDecision::Allow)),
         ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
         ReleaseState::Draft => {}
     }
     let lineage = row.bytes("lineage")?;
     let changes = changed_since(session, dataset, row.count("preference_version")?).await?;
+    let changed = changes.len();
     // The check reads a lineage as long as the table: not on this thread.
     let checked = tokio::task::spawn_blocking(move || check(&changes, &lineage));
     let decision = checked
         .await
         .map_err(|_| StoreError::driver("a publish check panicked"))?;
-    if decision == PublishDecision::Allow {
-        let now = session.now().await?;
-        session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
-        failpoint::reached("publish-before-commit");
+    if decision == PublishDecision::Refuse {
+        return Ok(Done::unchanged(decision));
     }
-    Ok(decision)
+    let now = session.now().await?;
+    session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
+    let step = cells![id.uuid(), now, actor];
+    session.run(ledger_sql::PUBLISH, step).await?;
+    failpoint::reached("publish-before-commit");
+    let detail = json!({"preferences_changed": changed});
+    let entry = Entry::release("publish_release", id, dataset).telling(detail);
+    Ok(Done::one(decision, entry))
 }

@@ -1,14 +1,15 @@
 //! One-time tokens of subjects: given out, used up, forgotten.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::entry::{Done, Entry};
 use super::{SqlStore, datasets, preferences};
 use crate::ids::DatasetId;
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
 use crate::store::{
-    Conflict, NewSubjectTokens, StoreError, StoreFuture, SubjectTokenRow, SubjectTokens,
+    Act, Conflict, NewSubjectTokens, StoreError, StoreFuture, SubjectTokenRow, SubjectTokens,
 };
 
 const TABLE: &str = "subject_token";
@@ -18,7 +19,10 @@ const NONE: StoreError = StoreError::NotFound {
     what: "subject token",
 };
 
-async fn create(session: &mut Session, new: NewSubjectTokens) -> Result<DateTime<Utc>, StoreError> {
+async fn create(
+    session: &mut Session,
+    new: NewSubjectTokens,
+) -> Result<Done<DateTime<Utc>>, StoreError> {
     let keep = session.dialect().dataset_keep;
     datasets::hold(session, new.dataset, keep).await?;
     let now = session.now().await?;
@@ -27,6 +31,8 @@ async fn create(session: &mut Session, new: NewSubjectTokens) -> Result<DateTime
         .and_then(TimeDelta::try_seconds);
     let expires_at = lifetime.and_then(|lifetime| now.checked_add_signed(lifetime));
     let expires_at = expires_at.ok_or_else(|| StoreError::driver("a time that never comes"))?;
+    let detail = json!({"tokens": new.tokens.len(), "expires_at": expires_at});
+    let entry = Entry::preferences("create_subject_tokens", new.dataset).telling(detail);
     for (token_hash, subject) in new.tokens {
         let cells = cells![
             token_hash,
@@ -40,7 +46,7 @@ async fn create(session: &mut Session, new: NewSubjectTokens) -> Result<DateTime
             return Err(Conflict::Exists.into());
         }
     }
-    Ok(expires_at)
+    Ok(Done::one(expires_at, entry))
 }
 
 async fn find(session: &mut Session, token_hash: [u8; 32]) -> Result<SubjectTokenRow, StoreError> {
@@ -60,10 +66,10 @@ async fn use_up(
     session: &mut Session,
     token_hash: [u8; 32],
     document: Value,
-) -> Result<u64, StoreError> {
+) -> Result<Done<u64>, StoreError> {
     let SubjectTokenRow { dataset, subject } = find(session, token_hash).await?;
     // The dataset's row is locked here, before the token's (statements::datasets).
-    let put = preferences::put(session, dataset, subject, document).await;
+    let put = preferences::set(session, dataset, subject, document).await;
     let version = put.map_err(|error| match error {
         StoreError::NotFound { .. } => NONE,
         other => other,
@@ -72,25 +78,39 @@ async fn use_up(
     match session.run(sql::USE, cells![token_hash, now]).await? {
         // Somebody else was faster: the terms that were just set are taken back.
         0 => Err(NONE),
-        _ => Ok(version),
+        _ => {
+            let action = "put_my_preferences";
+            Ok(preferences::changed(action, dataset, version, 1))
+        }
     }
 }
 
 impl SubjectTokens for SqlStore {
-    fn subject_tokens_create(&self, tokens: NewSubjectTokens) -> StoreFuture<'_, DateTime<Utc>> {
-        self.write(move |session| Box::pin(create(session, tokens)))
+    fn subject_tokens_create(
+        &self,
+        act: Act<DateTime<Utc>>,
+        tokens: NewSubjectTokens,
+    ) -> StoreFuture<'_, DateTime<Utc>> {
+        self.write(act, move |session| Box::pin(create(session, tokens)))
     }
 
     fn subject_token_find(&self, token_hash: [u8; 32]) -> StoreFuture<'_, SubjectTokenRow> {
         self.read(move |session| Box::pin(find(session, token_hash)))
     }
 
-    fn subject_token_use(&self, token_hash: [u8; 32], document: Value) -> StoreFuture<'_, u64> {
-        self.write(move |session| Box::pin(use_up(session, token_hash, document)))
+    fn subject_token_use(
+        &self,
+        act: Act<u64>,
+        token_hash: [u8; 32],
+        document: Value,
+    ) -> StoreFuture<'_, u64> {
+        self.write(act, move |session| {
+            Box::pin(use_up(session, token_hash, document))
+        })
     }
 
     fn subject_tokens_sweep(&self) -> StoreFuture<'_, u64> {
-        self.write(|session| {
+        self.write_unaudited(|session| {
             Box::pin(async move {
                 let now = session.now().await?;
                 let sweep = session.dialect().subject_tokens_sweep;

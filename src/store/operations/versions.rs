@@ -1,15 +1,18 @@
 //! Versions of records: one transaction an upload, chunks shared by appends.
 
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::SqlStore;
+use super::entry::{Done, Entry};
+use super::preferences::hexadecimal;
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
-    ChunkRow, ChunkSource, Conflict, NewChunk, NewVersion, StoreError, StoreFuture, VersionMode,
-    VersionRow, Versions,
+    Act, ChunkRow, ChunkSource, Conflict, NewChunk, NewVersion, StoreError, StoreFuture,
+    VersionMode, VersionRow, Versions,
 };
 
 const TABLE: &str = "dataset_version";
@@ -118,7 +121,7 @@ async fn chunks_write(
     }
 }
 
-async fn commit(session: &mut Session, new: NewVersion) -> Result<VersionRow, StoreError> {
+async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRow>, StoreError> {
     let (dataset, version) = (new.dataset, new.base_version + 1);
     let advance = cells![dataset.uuid(), new.base_version];
     if session.run(dataset_sql::VERSION_ADVANCE, advance).await? == 0 {
@@ -162,12 +165,25 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<VersionRow, St
     ];
     session.run(sql::CREATE, cells).await?;
     failpoint::reached("upload-before-commit");
-    version_row(&row_of(session, dataset, version).await?)
+    let row = version_row(&row_of(session, dataset, version).await?)?;
+    let entry = Entry::dataset("upload_records", dataset).telling(json!({
+        "version": version,
+        "mode": row.mode.as_str(),
+        "records": row.records,
+        "dropped": row.dropped,
+        "total_records": row.total_records,
+        "sha256": hexadecimal(&row.sha256),
+    }));
+    Ok(Done::one(row, entry))
 }
 
 impl Versions for SqlStore {
-    fn version_commit(&self, version: NewVersion) -> StoreFuture<'_, VersionRow> {
-        self.write(|session| Box::pin(commit(session, version)))
+    fn version_commit(
+        &self,
+        act: Act<VersionRow>,
+        version: NewVersion,
+    ) -> StoreFuture<'_, VersionRow> {
+        self.write(act, |session| Box::pin(commit(session, version)))
     }
 
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow> {

@@ -52,6 +52,7 @@ pub(super) struct Session {
     clock: Arc<dyn Clock>,
     dialect: &'static Dialect,
     signals: Vec<Signal>,
+    changes: u64,
 }
 
 impl Session {
@@ -62,6 +63,7 @@ impl Session {
             clock,
             dialect,
             signals: Vec::new(),
+            changes: 0,
         }
     }
 
@@ -84,6 +86,18 @@ impl Session {
         tracing::trace!(target: "vizard::statements", statement, "runs");
     }
 
+    /// How many rows were changed so far.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Counts the rows of a statement that changes them.
+    fn count(&mut self, statement: &'static str, rows: u64) {
+        if !statement.starts_with("SELECT") {
+            self.changes += rows;
+        }
+    }
+
     /// Runs a statement; answers how many rows it changed.
     pub(super) async fn run(
         &mut self,
@@ -91,7 +105,7 @@ impl Session {
         cells: Vec<Cell>,
     ) -> Result<u64, StoreError> {
         Self::tell(statement);
-        Ok(match self.connection() {
+        let rows = match self.connection() {
             Connection::Postgres(connection) => connection
                 .execute(cell::postgres_query(statement, cells))
                 .await?
@@ -100,7 +114,9 @@ impl Session {
                 .execute(cell::sqlite_query(statement, cells))
                 .await?
                 .rows_affected(),
-        })
+        };
+        self.count(statement, rows);
+        Ok(rows)
     }
 
     /// Runs a statement that answers rows of `table` (or what is made of them).
@@ -111,7 +127,7 @@ impl Session {
         cells: Vec<Cell>,
     ) -> Result<Vec<Row>, StoreError> {
         Self::tell(statement);
-        Ok(match self.connection() {
+        let rows: Vec<Row> = match self.connection() {
             Connection::Postgres(connection) => {
                 let rows = connection
                     .fetch_all(cell::postgres_query(statement, cells))
@@ -128,7 +144,9 @@ impl Session {
                     .map(|row| Row::sqlite(table, row))
                     .collect()
             }
-        })
+        };
+        self.count(statement, rows.len() as u64);
+        Ok(rows)
     }
 
     /// Runs a statement that answers one row at most.

@@ -56,7 +56,7 @@ macro_rules! sweep {
              AND lease_expires_at <= $1 AND ",
             $which,
             $lock,
-            ")"
+            ") RETURNING id, dataset_id"
         )
     };
 }

@@ -8,10 +8,12 @@
 //! Placeholders are `$1`, `$2`, … on both. A placeholder whose kind PostgreSQL
 //! could not infer from its place is wrapped in a `CAST`.
 
+pub(super) mod audit;
 pub(super) mod datasets;
 pub(super) mod hierarchies;
 pub(super) mod jobs;
 pub(super) mod keys;
+pub(super) mod ledger;
 pub(super) mod preferences;
 pub(super) mod releases;
 pub(super) mod subject_tokens;
@@ -45,6 +47,13 @@ pub(super) const SCHEMA_VERSION: &str =
 pub(super) struct Dialect {
     /// Lets one process at a time make the first admin key.
     pub(super) first_admin_lock: &'static str,
+    /// Reads the head of the audit log and holds it.
+    pub(super) audit_lock: &'static str,
+    /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` actor or null,
+    /// `$4` action or null, `$5` limit.
+    pub(super) audit_list: &'static str,
+    /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
+    pub(super) ledger_list: &'static str,
     /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
     pub(super) dataset_list: &'static str,
     /// Holds a dataset against changes of its records, preferences and publicity.
@@ -77,6 +86,9 @@ pub(super) struct Dialect {
 /// PostgreSQL's.
 pub(super) const POSTGRES: Dialect = Dialect {
     first_admin_lock: keys::POSTGRES_FIRST_ADMIN_LOCK,
+    audit_lock: audit::POSTGRES_LOCK,
+    audit_list: audit::POSTGRES_LIST,
+    ledger_list: ledger::POSTGRES_LIST,
     dataset_list: datasets::POSTGRES_LIST,
     dataset_lock: datasets::POSTGRES_LOCK,
     dataset_keep: datasets::POSTGRES_KEEP,
@@ -95,6 +107,9 @@ pub(super) const POSTGRES: Dialect = Dialect {
 /// SQLite's.
 pub(super) const SQLITE: Dialect = Dialect {
     first_admin_lock: PING,
+    audit_lock: audit::SQLITE_LOCK,
+    audit_list: audit::SQLITE_LIST,
+    ledger_list: ledger::SQLITE_LIST,
     dataset_list: datasets::SQLITE_LIST,
     dataset_lock: datasets::SQLITE_LOCK,
     dataset_keep: datasets::SQLITE_LOCK,
@@ -112,7 +127,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 9] = [
+    let shared: [&[&str]; 11] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         datasets::ALL,
@@ -122,9 +137,14 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         jobs::ALL,
         releases::ALL,
         subject_tokens::ALL,
+        ledger::ALL,
+        audit::ALL,
     ];
     let own = [
         dialect.first_admin_lock,
+        dialect.audit_lock,
+        dialect.audit_list,
+        dialect.ledger_list,
         dialect.dataset_list,
         dialect.dataset_lock,
         dialect.dataset_keep,

@@ -1,6 +1,7 @@
 //! The API over real HTTP, on both stores: one module a resource.
 
 mod access;
+mod audit;
 mod datasets;
 mod engines;
 mod first_key;

@@ -6,7 +6,7 @@ use vizard::store::{
     Erasure, JobState, PageRequest, PublishDecision, ReleaseState, StoreError, VersionMode,
 };
 
-use super::stage::{Stage, draft, on_both, version};
+use super::stage::{Stage, act, draft, on_both, version};
 
 async fn a_new_dataset_has_no_records(stage: &Stage) {
     let id = stage.dataset().await;
@@ -27,12 +27,15 @@ async fn a_dataset_tells_of_its_latest_version_and_of_subjects_once(stage: &Stag
     for subject in ["1", "2", "1"] {
         let document = json!({"exclude": true});
         store
-            .preference_put(id, subject.to_owned(), document)
+            .preference_put(act(), id, subject.to_owned(), document)
             .await
             .expect("it is kept");
     }
     let append = version(id, 1, VersionMode::Append, &[b"more", b"and more"]);
-    store.version_commit(append).await.expect("a version");
+    store
+        .version_commit(act(), append)
+        .await
+        .expect("a version");
     let row = store.dataset_get(id).await.expect("it is there");
     assert_eq!((row.version, row.records), (2, 30));
     assert_eq!(
@@ -86,23 +89,23 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
     let published = stage.draft_release(id).await;
     let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
     store
-        .release_publish(published, allow)
+        .release_publish(act(), published, allow)
         .await
         .expect("it is published");
     let kept_draft = stage.draft_release(id).await;
     store
-        .preference_put(id, "1".to_owned(), json!({}))
+        .preference_put(act(), id, "1".to_owned(), json!({}))
         .await
         .expect("it is kept");
     store
-        .preference_put(id, "1".to_owned(), json!({"exclude": true}))
+        .preference_put(act(), id, "1".to_owned(), json!({"exclude": true}))
         .await
         .expect("it is kept");
     stage.job(id).await;
     let running = stage.acquire().await;
     let queued = stage.job(id).await.id;
 
-    let erasure = store.dataset_erase(id).await.expect("it is erased");
+    let erasure = store.dataset_erase(act(), id).await.expect("it is erased");
     assert_eq!(
         erasure,
         Erasure {
@@ -150,27 +153,29 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
         );
     }
     let late = store
-        .job_complete(running.job.id, running.lease_token, draft())
+        .job_complete(act(), running.job.id, running.lease_token, draft())
         .await;
     assert!(matches!(late, Err(StoreError::LeaseLost)), "{late:?}");
 }
 
 async fn an_erased_dataset_takes_nothing_any_more(stage: &Stage) {
     let (store, id) = (&stage.store, stage.filled_dataset().await);
-    store.dataset_erase(id).await.expect("it is erased");
-    let again = store.dataset_erase(id).await;
+    store.dataset_erase(act(), id).await.expect("it is erased");
+    let again = store.dataset_erase(act(), id).await;
     assert!(matches!(again, Err(StoreError::NotFound { .. })));
     let upload = store
-        .version_commit(version(id, 1, VersionMode::Append, &[b"late"]))
+        .version_commit(act(), version(id, 1, VersionMode::Append, &[b"late"]))
         .await;
     assert!(
         matches!(upload, Err(StoreError::NotFound { .. })),
         "{upload:?}"
     );
-    let preference = store.preference_put(id, "1".to_owned(), json!({})).await;
+    let preference = store
+        .preference_put(act(), id, "1".to_owned(), json!({}))
+        .await;
     assert!(matches!(preference, Err(StoreError::NotFound { .. })));
     let many = store
-        .preference_bulk(id, vec![("1".to_owned(), json!({}))])
+        .preference_bulk(act(), id, vec![("1".to_owned(), json!({}))])
         .await;
     assert!(matches!(many, Err(StoreError::NotFound { .. })));
 }

@@ -9,7 +9,7 @@ use sqlx::{Connection, PgConnection};
 use vizard::ids::DatasetId;
 use vizard::store::VersionMode;
 
-use super::stage::{Stage, on_both, version};
+use super::stage::{Stage, act, on_both, version};
 
 /// Polls a future at most `polls` times and drops it there if it still waits.
 async fn cut_after<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
@@ -33,10 +33,10 @@ async fn uploads_cut_anywhere_leave_all_or_nothing(stage: &Stage) {
     for polls in 1..40 {
         let base = store.dataset_get(id).await.expect("it is there").version;
         let upload = version(id, base, VersionMode::Append, &[b"one", b"two", b"three"]);
-        cut_after(polls, store.version_commit(upload)).await;
+        cut_after(polls, store.version_commit(act(), upload)).await;
         // Another request on the same connections, at once.
         store
-            .preference_put(id, "1".to_owned(), json!({}))
+            .preference_put(act(), id, "1".to_owned(), json!({}))
             .await
             .expect("it works");
     }
@@ -95,7 +95,9 @@ async fn requests_cut_anywhere_leave_no_transaction_open_on_postgresql() {
     for polls in 1..20 {
         cut_after(
             polls,
-            stage.store.preference_put(id, "1".to_owned(), json!({})),
+            stage
+                .store
+                .preference_put(act(), id, "1".to_owned(), json!({})),
         )
         .await;
         // Nothing else touches the connection: it must come to rest by itself.

@@ -2,7 +2,7 @@
 
 use vizard::store::{HierarchyPut, NewHierarchy, StoreError};
 
-use super::{Stage, on_both};
+use super::{Stage, act, on_both};
 
 fn hierarchy(name: &str, digest: &str, allow_new_version: bool) -> NewHierarchy {
     NewHierarchy {
@@ -17,7 +17,11 @@ fn hierarchy(name: &str, digest: &str, allow_new_version: bool) -> NewHierarchy 
 }
 
 async fn a_name_keeps_its_content_unless_told_otherwise(stage: &Stage) {
-    let put = |digest, allow| stage.store.hierarchy_put(hierarchy("icd10", digest, allow));
+    let put = |digest, allow| {
+        stage
+            .store
+            .hierarchy_put(act(), hierarchy("icd10", digest, allow))
+    };
     assert_eq!(
         put("aa", false).await.expect("an answer"),
         HierarchyPut::Created
@@ -59,7 +63,7 @@ async fn a_name_may_go_back_to_older_content(stage: &Stage) {
     for digest in ["aa", "bb", "aa"] {
         let put = stage
             .store
-            .hierarchy_put(hierarchy("icd10", digest, true))
+            .hierarchy_put(act(), hierarchy("icd10", digest, true))
             .await;
         assert_eq!(put.expect("an answer"), HierarchyPut::Created);
     }
@@ -91,7 +95,7 @@ async fn of_many_first_contents_of_a_name_one_is_created(stage: &Stage) {
         .map(|number| {
             let store = stage.store.clone();
             let new = hierarchy("icd10", &format!("digest {number}"), false);
-            tokio::spawn(async move { store.hierarchy_put(new).await })
+            tokio::spawn(async move { store.hierarchy_put(act(), new).await })
         })
         .collect();
     let mut created = 0;

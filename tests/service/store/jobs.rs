@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use vizard::ids::{DatasetId, JobId};
 use vizard::store::{
-    Conflict, JobFilter, JobState, NewJob, PageRequest, ReleaseFilter, StoreError,
+    Act, Conflict, JobFilter, JobState, NewJob, PageRequest, ReleaseFilter, StoreError,
 };
 
-use super::stage::{LEASE, Stage, draft, on_both};
+use super::stage::{LEASE, Stage, act, draft, on_both};
 
 fn job(dataset: DatasetId, dataset_version: u64) -> NewJob {
     NewJob {
@@ -28,7 +28,7 @@ async fn a_queued_job_is_read_back_as_it_was_asked_for(stage: &Stage) {
     let new = job(dataset, 1);
     let row = stage
         .store
-        .job_create(new.clone())
+        .job_create(act(), new.clone())
         .await
         .expect("it is queued");
     assert_eq!(row, stage.store.job_get(new.id).await.expect("it is there"));
@@ -44,7 +44,7 @@ async fn a_queued_job_is_read_back_as_it_was_asked_for(stage: &Stage) {
         (row.started_at, row.finished_at, row.release),
         (None, None, None)
     );
-    let again = stage.store.job_create(new).await;
+    let again = stage.store.job_create(act(), new).await;
     assert!(
         matches!(again, Err(StoreError::Conflict(Conflict::Exists))),
         "{again:?}"
@@ -54,7 +54,7 @@ async fn a_queued_job_is_read_back_as_it_was_asked_for(stage: &Stage) {
 async fn a_job_needs_a_dataset_and_a_version_that_are_there(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     for (dataset, version) in [(DatasetId::generate(), 1), (dataset, 2), (dataset, 0)] {
-        let answer = stage.store.job_create(job(dataset, version)).await;
+        let answer = stage.store.job_create(act(), job(dataset, version)).await;
         assert!(
             matches!(answer, Err(StoreError::NotFound { .. })),
             "{answer:?}"
@@ -62,10 +62,10 @@ async fn a_job_needs_a_dataset_and_a_version_that_are_there(stage: &Stage) {
     }
     stage
         .store
-        .dataset_erase(dataset)
+        .dataset_erase(act(), dataset)
         .await
         .expect("it is erased");
-    let answer = stage.store.job_create(job(dataset, 1)).await;
+    let answer = stage.store.job_create(act(), job(dataset, 1)).await;
     assert!(
         matches!(answer, Err(StoreError::NotFound { .. })),
         "{answer:?}"
@@ -85,7 +85,7 @@ async fn jobs_are_acquired_oldest_first(stage: &Stage) {
     assert_eq!(stage.acquire().await.job.id, queued[1]);
     let none = stage
         .store
-        .job_acquire("worker".to_owned(), LEASE)
+        .job_acquire(Act::by("worker"), LEASE)
         .await
         .expect("an answer");
     assert_eq!(none, None);
@@ -151,16 +151,24 @@ async fn lists_hold_the_states_and_datasets_asked_for(stage: &Stage) {
 async fn a_queued_job_is_cancelled_at_once(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     let id = stage.job(dataset).await.id;
-    let row = stage.store.job_cancel_request(id).await.expect("an answer");
+    let row = stage
+        .store
+        .job_cancel_request(act(), id)
+        .await
+        .expect("an answer");
     assert_eq!((row.state, row.revision), (JobState::Cancelled, 2));
     assert!(row.finished_at.is_some());
     let none = stage
         .store
-        .job_acquire("worker".to_owned(), LEASE)
+        .job_acquire(Act::by("worker"), LEASE)
         .await
         .expect("an answer");
     assert_eq!(none, None);
-    let again = stage.store.job_cancel_request(id).await.expect("an answer");
+    let again = stage
+        .store
+        .job_cancel_request(act(), id)
+        .await
+        .expect("an answer");
     assert_eq!(again, row, "a finished job stays as it is");
 }
 
@@ -173,7 +181,10 @@ async fn a_running_job_hears_that_it_shall_stop(stage: &Stage) {
         .await
         .expect("the lease is held");
     assert!(!beat.cancel_requested);
-    let row = store.job_cancel_request(id).await.expect("an answer");
+    let row = store
+        .job_cancel_request(act(), id)
+        .await
+        .expect("an answer");
     assert_eq!((row.state, row.cancel_requested), (JobState::Running, true));
     let beat = store
         .job_heartbeat(id, token, LEASE, None)
@@ -181,7 +192,7 @@ async fn a_running_job_hears_that_it_shall_stop(stage: &Stage) {
         .expect("the lease is held");
     assert!(beat.cancel_requested);
     store
-        .job_cancelled(id, token)
+        .job_cancelled(act(), id, token)
         .await
         .expect("the lease is held");
     let row = store.job_get(id).await.expect("it is there");
@@ -221,7 +232,12 @@ async fn the_revision_grows_with_each_visible_change_and_only_then(stage: &Stage
     let row = store.job_get(id).await.expect("it is there");
     assert_eq!((row.revision, row.progress), (4, Some(json!({"step": 2}))));
     store
-        .job_fail(id, token, json!({"type": "urn:vizard:problem:infeasible"}))
+        .job_fail(
+            act(),
+            id,
+            token,
+            json!({"type": "urn:vizard:problem:infeasible"}),
+        )
         .await
         .expect("held");
     let row = store.job_get(id).await.expect("it is there");
@@ -320,7 +336,7 @@ async fn watching_ends_with_the_next_revision(stage: &Stage) {
         tokio::spawn(async move { store.job_watch(id, 2, Duration::from_secs(60)).await })
     };
     store
-        .job_complete(id, token, draft())
+        .job_complete(act(), id, token, draft())
         .await
         .expect("it completes");
     let seen = watching.await.expect("no panic").expect("an answer");

@@ -3,7 +3,7 @@
 use vizard::ids::{DatasetId, KeyId};
 use vizard::store::{Conflict, NewKey, PageRequest, StoreError};
 
-use super::{Stage, on_both};
+use super::{Stage, act, on_both};
 
 fn key(name: &str, roles: &[&str]) -> NewKey {
     NewKey {
@@ -20,7 +20,7 @@ async fn a_key_is_read_back_as_it_was_kept(stage: &Stage) {
     new.datasets = Some(vec![DatasetId::generate(), DatasetId::generate()]);
     let made = stage
         .store
-        .key_create(new.clone())
+        .key_create(act(), new.clone())
         .await
         .expect("it is kept");
     let read = stage.store.key_get(new.id).await.expect("it is there");
@@ -39,10 +39,10 @@ async fn an_id_is_taken_once(stage: &Stage) {
     let new = key("first", &["analyst"]);
     stage
         .store
-        .key_create(new.clone())
+        .key_create(act(), new.clone())
         .await
         .expect("it is kept");
-    let again = stage.store.key_create(new).await;
+    let again = stage.store.key_create(act(), new).await;
     assert!(
         matches!(again, Err(StoreError::Conflict(Conflict::Exists))),
         "{again:?}"
@@ -52,22 +52,30 @@ async fn an_id_is_taken_once(stage: &Stage) {
 async fn a_revoked_key_stays_revoked_since_the_first_time(stage: &Stage) {
     let id = stage
         .store
-        .key_create(key("etl", &["analyst"]))
+        .key_create(act(), key("etl", &["analyst"]))
         .await
         .expect("it is kept")
         .id;
-    let first = stage.store.key_revoke(id).await.expect("it is revoked");
+    let first = stage
+        .store
+        .key_revoke(act(), id)
+        .await
+        .expect("it is revoked");
     assert!(first.revoked_at.is_some());
-    let second = stage.store.key_revoke(id).await.expect("nothing changes");
+    let second = stage
+        .store
+        .key_revoke(act(), id)
+        .await
+        .expect("nothing changes");
     assert_eq!(first, second);
-    let unknown = stage.store.key_revoke(KeyId::generate()).await;
+    let unknown = stage.store.key_revoke(act(), KeyId::generate()).await;
     assert!(matches!(unknown, Err(StoreError::NotFound { what: "key" })));
 }
 
 async fn a_touch_notes_the_use(stage: &Stage) {
     let id = stage
         .store
-        .key_create(key("etl", &["analyst"]))
+        .key_create(act(), key("etl", &["analyst"]))
         .await
         .expect("it is kept")
         .id;
@@ -86,18 +94,22 @@ async fn only_a_live_key_with_the_role_admin_counts_as_one(stage: &Stage) {
     assert!(!exists().await.expect("an answer"));
     stage
         .store
-        .key_create(key("admin", &["analyst"]))
+        .key_create(act(), key("admin", &["analyst"]))
         .await
         .expect("it is kept");
     assert!(!exists().await.expect("an answer"), "a name is no role");
     let id = stage
         .store
-        .key_create(key("root", &["admin"]))
+        .key_create(act(), key("root", &["admin"]))
         .await
         .expect("it is kept")
         .id;
     assert!(exists().await.expect("an answer"));
-    stage.store.key_revoke(id).await.expect("it is revoked");
+    stage
+        .store
+        .key_revoke(act(), id)
+        .await
+        .expect("it is revoked");
     assert!(!exists().await.expect("an answer"));
 }
 
@@ -106,7 +118,9 @@ async fn processes_that_start_together_make_one_admin_key(stage: &Stage) {
         let tasks: Vec<_> = (0..8)
             .map(|_| {
                 let (store, new) = (stage.store.clone(), key("root", &["admin"]));
-                tokio::spawn(async move { (new.id, store.key_create_first_admin(new).await) })
+                tokio::spawn(
+                    async move { (new.id, store.key_create_first_admin(act(), new).await) },
+                )
             })
             .collect();
         let mut made = Vec::new();
@@ -119,7 +133,7 @@ async fn processes_that_start_together_make_one_admin_key(stage: &Stage) {
         assert_eq!(made.len(), 1);
         stage
             .store
-            .key_revoke(made[0])
+            .key_revoke(act(), made[0])
             .await
             .expect("the next round starts without");
     }
@@ -129,7 +143,14 @@ async fn pages_hold_everything_once_and_newest_first(stage: &Stage) {
     let mut ids = Vec::new();
     for number in 0..7 {
         let new = key(&format!("key {number}"), &["analyst"]);
-        ids.push(stage.store.key_create(new).await.expect("it is kept").id);
+        ids.push(
+            stage
+                .store
+                .key_create(act(), new)
+                .await
+                .expect("it is kept")
+                .id,
+        );
     }
     ids.reverse();
     let mut page = PageRequest::first(3);

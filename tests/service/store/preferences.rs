@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use vizard::store::{PreferenceChange, StoreError};
 
-use super::{Stage, on_both};
+use super::{Stage, act, on_both};
 
 fn leakage(share: f64) -> Value {
     json!({"max_leakage": share})
@@ -13,13 +13,14 @@ fn leakage(share: f64) -> Value {
 
 async fn every_change_makes_one_version_and_every_version_can_be_read_again(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
-    let put = |subject: &str, share| store.preference_put(id, subject.to_owned(), leakage(share));
+    let put =
+        |subject: &str, share| store.preference_put(act(), id, subject.to_owned(), leakage(share));
     assert_eq!(put("1", 0.5).await.expect("kept"), 1);
     assert_eq!(put("2", 0.5).await.expect("kept"), 2);
     assert_eq!(put("1", 0.25).await.expect("kept"), 3);
     assert_eq!(
         store
-            .preference_delete(id, "2".to_owned())
+            .preference_delete(act(), id, "2".to_owned())
             .await
             .expect("removed"),
         4
@@ -28,7 +29,10 @@ async fn every_change_makes_one_version_and_every_version_can_be_read_again(stag
         ("3".to_owned(), leakage(0.1)),
         ("1".to_owned(), leakage(0.2)),
     ];
-    assert_eq!(store.preference_bulk(id, many).await.expect("kept"), 5);
+    assert_eq!(
+        store.preference_bulk(act(), id, many).await.expect("kept"),
+        5
+    );
 
     let at = async |version| {
         let documents = store.preferences_at(id, version).await.expect("an answer");
@@ -63,14 +67,16 @@ async fn every_change_makes_one_version_and_every_version_can_be_read_again(stag
 
 async fn removing_nothing_makes_no_version(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
-    let nobody = store.preference_delete(id, "nobody".to_owned()).await;
+    let nobody = store
+        .preference_delete(act(), id, "nobody".to_owned())
+        .await;
     assert!(matches!(
         nobody,
         Err(StoreError::NotFound { what: "preference" })
     ));
     assert_eq!(
         store
-            .preference_bulk(id, Vec::new())
+            .preference_bulk(act(), id, Vec::new())
             .await
             .expect("an answer"),
         0
@@ -102,7 +108,7 @@ async fn any_text_names_a_subject(stage: &Stage) {
         .iter()
         .map(|subject| ((*subject).to_owned(), awkward.clone()))
         .collect();
-    store.preference_bulk(id, many).await.expect("kept");
+    store.preference_bulk(act(), id, many).await.expect("kept");
     let mut expected: Vec<String> = subjects.iter().map(|text| (*text).to_owned()).collect();
     expected.sort_by(|one, other| one.as_bytes().cmp(other.as_bytes()));
     let read = store.preferences_at(id, 1).await.expect("an answer");
@@ -115,7 +121,7 @@ async fn any_text_names_a_subject(stage: &Stage) {
     assert!(read.iter().all(|(_, document)| *document == awkward));
     for subject in subjects {
         store
-            .preference_put(id, subject.to_owned(), awkward.clone())
+            .preference_put(act(), id, subject.to_owned(), awkward.clone())
             .await
             .expect("kept");
         let one = store
@@ -131,7 +137,7 @@ async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
     let mut many = vec![("1".to_owned(), leakage(0.9))];
     many.extend((2..70_000).map(|number| (number.to_string(), leakage(0.5))));
     many.push(("1".to_owned(), leakage(0.1)));
-    store.preference_bulk(id, many).await.expect("kept");
+    store.preference_bulk(act(), id, many).await.expect("kept");
     assert_eq!(
         store
             .preference_get(id, "1".to_owned())
@@ -152,7 +158,8 @@ async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
 
 async fn changes_since_a_version_name_the_old_and_the_new_document(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
-    let put = |subject: &str, share| store.preference_put(id, subject.to_owned(), leakage(share));
+    let put =
+        |subject: &str, share| store.preference_put(act(), id, subject.to_owned(), leakage(share));
     for subject in ["changed", "removed", "there and back", "same"] {
         put(subject, 0.5).await.expect("kept");
     }
@@ -165,7 +172,7 @@ async fn changes_since_a_version_name_the_old_and_the_new_document(stage: &Stage
     put("new and gone", 0.2).await.expect("kept");
     for subject in ["removed", "new and gone"] {
         store
-            .preference_delete(id, subject.to_owned())
+            .preference_delete(act(), id, subject.to_owned())
             .await
             .expect("removed");
     }
@@ -204,7 +211,7 @@ async fn changes_at_once_get_versions_without_gap_or_double(stage: &Stage) {
         .map(|number: u32| {
             let store = stage.store.clone();
             let subject = (number % 4).to_string();
-            tokio::spawn(async move { store.preference_put(id, subject, json!({})).await })
+            tokio::spawn(async move { store.preference_put(act(), id, subject, json!({})).await })
         })
         .collect();
     let mut versions = Vec::new();
@@ -234,12 +241,12 @@ async fn three_hundred_thousand_documents_take_seconds(stage: &Stage) {
     };
     let start = Instant::now();
     store
-        .preference_bulk(id, documents(0.2))
+        .preference_bulk(act(), id, documents(0.2))
         .await
         .expect("kept");
     let (first, start) = (start.elapsed(), Instant::now());
     store
-        .preference_bulk(id, documents(0.1))
+        .preference_bulk(act(), id, documents(0.1))
         .await
         .expect("kept");
     let (second, start) = (start.elapsed(), Instant::now());

@@ -10,7 +10,7 @@ use vizard::store::{
     ReleaseDocument, ReleaseFilter, ReleaseState, StoreError,
 };
 
-use super::stage::{Stage, draft, on_both};
+use super::stage::{Stage, act, draft, on_both};
 
 fn allow() -> PublishCheck {
     Box::new(|_, _| PublishDecision::Allow)
@@ -99,10 +99,13 @@ async fn what_is_not_there_is_not_found(stage: &Stage) {
             .await
             .is_ok(),
         store
-            .release_publish(ReleaseId::generate(), allow())
+            .release_publish(act(), ReleaseId::generate(), allow())
             .await
             .is_ok(),
-        store.release_withdraw(ReleaseId::generate()).await.is_ok(),
+        store
+            .release_withdraw(act(), ReleaseId::generate())
+            .await
+            .is_ok(),
     ];
     assert_eq!(found, [false; 7]);
     assert!(
@@ -119,11 +122,11 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
     let (store, id) = (&stage.store, stage.draft_release(dataset).await);
     let subject = || "1".to_owned();
     store
-        .preference_put(dataset, subject(), json!({"exclude": true}))
+        .preference_put(act(), dataset, subject(), json!({"exclude": true}))
         .await
         .expect("kept");
     let refused = store
-        .release_publish(id, allow_unchanged())
+        .release_publish(act(), id, allow_unchanged())
         .await
         .expect("an answer");
     assert_eq!(refused, PublishDecision::Refuse);
@@ -132,11 +135,11 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         ReleaseState::Draft
     );
     store
-        .preference_delete(dataset, subject())
+        .preference_delete(act(), dataset, subject())
         .await
         .expect("removed");
     let allowed = store
-        .release_publish(id, allow_unchanged())
+        .release_publish(act(), id, allow_unchanged())
         .await
         .expect("an answer");
     assert_eq!(allowed, PublishDecision::Allow);
@@ -145,7 +148,10 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
     assert!(row.published_at.expect("a time") >= row.created_at);
 
     let never: PublishCheck = Box::new(|_, _| panic!("a published release is not asked about"));
-    let again = store.release_publish(id, never).await.expect("an answer");
+    let again = store
+        .release_publish(act(), id, never)
+        .await
+        .expect("an answer");
     assert_eq!(again, PublishDecision::Allow);
     assert_eq!(store.release_get(id).await.expect("there"), row);
 }
@@ -155,7 +161,7 @@ async fn the_check_sees_old_and_new_documents_since_the_job_pinned_them(stage: &
     let put = |document| {
         stage
             .store
-            .preference_put(dataset, "1".to_owned(), document)
+            .preference_put(act(), dataset, "1".to_owned(), document)
     };
     put(json!({"max_leakage": 0.5})).await.expect("kept");
     let id = stage.draft_release(dataset).await;
@@ -175,7 +181,7 @@ async fn the_check_sees_old_and_new_documents_since_the_job_pinned_them(stage: &
     });
     stage
         .store
-        .release_publish(id, check)
+        .release_publish(act(), id, check)
         .await
         .expect("an answer");
     assert!(seen.load(Ordering::SeqCst));
@@ -193,7 +199,7 @@ async fn a_job_may_publish_in_its_own_commit(stage: &Stage) {
             let subject = "1".to_owned();
             stage
                 .store
-                .preference_put(dataset, subject, json!({}))
+                .preference_put(act(), dataset, subject, json!({}))
                 .await
                 .expect("kept");
         }
@@ -202,7 +208,7 @@ async fn a_job_may_publish_in_its_own_commit(stage: &Stage) {
         let release_id = release.id;
         let state = stage
             .store
-            .job_complete(id, token, release)
+            .job_complete(act(), id, token, release)
             .await
             .expect("it completes");
         assert_eq!(state, expected);
@@ -217,8 +223,14 @@ async fn a_job_may_publish_in_its_own_commit(stage: &Stage) {
 async fn withdrawing_takes_the_bytes_and_keeps_the_documents(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     let (store, id) = (&stage.store, stage.draft_release(dataset).await);
-    store.release_publish(id, allow()).await.expect("an answer");
-    let row = store.release_withdraw(id).await.expect("it is withdrawn");
+    store
+        .release_publish(act(), id, allow())
+        .await
+        .expect("an answer");
+    let row = store
+        .release_withdraw(act(), id)
+        .await
+        .expect("it is withdrawn");
     assert_eq!(row.state, ReleaseState::Withdrawn);
     assert!(row.withdrawn_at.is_some() && row.published_at.is_some());
     assert_eq!(row.manifest, json!({"format": "vizard-release/1"}));
@@ -230,10 +242,13 @@ async fn withdrawing_takes_the_bytes_and_keeps_the_documents(stage: &Stage) {
     ));
     assert_eq!(store.table_list(id).await.expect("a list").len(), 2);
     assert_eq!(
-        store.release_withdraw(id).await.expect("nothing changes"),
+        store
+            .release_withdraw(act(), id)
+            .await
+            .expect("nothing changes"),
         row
     );
-    let publish = store.release_publish(id, allow()).await;
+    let publish = store.release_publish(act(), id, allow()).await;
     assert!(
         matches!(publish, Err(StoreError::Conflict(Conflict::ReleaseState))),
         "{publish:?}"
@@ -249,12 +264,12 @@ async fn a_list_for_analysts_holds_published_releases_only(stage: &Stage) {
     ];
     stage
         .store
-        .release_publish(ids[1], allow())
+        .release_publish(act(), ids[1], allow())
         .await
         .expect("an answer");
     stage
         .store
-        .release_withdraw(ids[2])
+        .release_withdraw(act(), ids[2])
         .await
         .expect("an answer");
     let listed = async |states, only: Option<Vec<DatasetId>>| {
@@ -301,7 +316,7 @@ async fn a_publish_that_races_a_withdrawal_of_consent_is_never_stale(stage: &Sta
             async move {
                 let document = json!({"exclude": true});
                 let version = store
-                    .preference_put(dataset, "1".to_owned(), document)
+                    .preference_put(act(), dataset, "1".to_owned(), document)
                     .await;
                 answered.store(true, Ordering::SeqCst);
                 version
@@ -327,7 +342,7 @@ async fn a_publish_that_races_a_withdrawal_of_consent_is_never_stale(stage: &Sta
         });
         let decision = stage
             .store
-            .release_publish(id, check)
+            .release_publish(act(), id, check)
             .await
             .expect("the check held");
         withdraw.await.expect("no panic").expect("kept");

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use vizard::clock::{ManualClock, SystemClock};
 use vizard::ids::{DatasetId, JobId, ReleaseId};
 use vizard::store::{
-    AcquiredJob, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
+    AcquiredJob, Act, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
     ReleaseCommit, Store, StoreOptions, VersionMode, open,
 };
 
@@ -129,25 +129,31 @@ impl Stage {
         }
     }
 
+    /// Whether the store is on PostgreSQL.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.database, Database::Postgres { .. })
+    }
+
     /// Runs a statement behind the store's back.
     pub async fn sabotage(&self, statement: &str) {
+        self.attempt(statement).await.expect("it runs");
+    }
+
+    /// Tries a statement behind the store's back; answers the rows it changed.
+    pub async fn attempt(&self, statement: &str) -> Result<u64, sqlx::Error> {
         let statement = AssertSqlSafe(statement.to_owned());
         match &self.database {
             Database::Sqlite { url, .. } => {
-                let mut connection = SqliteConnection::connect(url).await.expect("the file");
-                connection
-                    .execute(sqlx::query(statement))
-                    .await
-                    .expect("it runs");
-                connection.close().await.expect("it closes");
+                let mut connection = SqliteConnection::connect(url).await?;
+                let changed = connection.execute(sqlx::query(statement)).await?;
+                connection.close().await?;
+                Ok(changed.rows_affected())
             }
             Database::Postgres { url } => {
-                let mut connection = PgConnection::connect(url).await.expect("the database");
-                connection
-                    .execute(sqlx::query(statement))
-                    .await
-                    .expect("it runs");
-                connection.close().await.expect("it closes");
+                let mut connection = PgConnection::connect(url).await?;
+                let changed = connection.execute(sqlx::query(statement)).await?;
+                connection.close().await?;
+                Ok(changed.rows_affected())
             }
         }
     }
@@ -161,7 +167,7 @@ impl Stage {
             created_by: "a test".to_owned(),
         };
         self.store
-            .dataset_create(dataset)
+            .dataset_create(act(), dataset)
             .await
             .expect("a dataset")
             .id
@@ -171,7 +177,10 @@ impl Stage {
     pub async fn filled_dataset(&self) -> DatasetId {
         let dataset = self.dataset().await;
         let version = version(dataset, 0, VersionMode::Append, &[b"records"]);
-        self.store.version_commit(version).await.expect("a version");
+        self.store
+            .version_commit(act(), version)
+            .await
+            .expect("a version");
         dataset
     }
 
@@ -193,12 +202,12 @@ impl Stage {
             publish: "manual".to_owned(),
             created_by: "a test".to_owned(),
         };
-        self.store.job_create(job).await.expect("a job")
+        self.store.job_create(act(), job).await.expect("a job")
     }
 
     /// Acquires the next job, which must be there.
     pub async fn acquire(&self) -> AcquiredJob {
-        let acquired = self.store.job_acquire("worker".to_owned(), LEASE).await;
+        let acquired = self.store.job_acquire(Act::by("worker"), LEASE).await;
         acquired.expect("acquiring works").expect("a job waits")
     }
 
@@ -210,7 +219,7 @@ impl Stage {
         let id = release.id;
         let state = self
             .store
-            .job_complete(acquired.job.id, acquired.lease_token, release)
+            .job_complete(act(), acquired.job.id, acquired.lease_token, release)
             .await;
         assert_eq!(
             state.expect("it completes"),
@@ -218,6 +227,11 @@ impl Stage {
         );
         id
     }
+}
+
+/// An act of these tests.
+pub fn act<T>() -> Act<T> {
+    Act::by("a test").in_request("request-1")
 }
 
 /// A version whose chunks are the given bytes, ten records each.
@@ -264,6 +278,7 @@ pub fn draft() -> ReleaseCommit {
     ReleaseCommit {
         id: ReleaseId::generate(),
         manifest: json!({"format": "vizard-release/1"}),
+        claims: json!({"records": 10, "excluded": 1, "suppressed": 3, "guarantees": []}),
         report: json!({"c_dm": 12}),
         verification: json!({"holds": true}),
         lineage: b"table,row,subject".to_vec(),

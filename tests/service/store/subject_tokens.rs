@@ -4,7 +4,7 @@ use serde_json::json;
 use vizard::ids::DatasetId;
 use vizard::store::{Conflict, NewSubjectTokens, StoreError};
 
-use super::{Stage, on_both};
+use super::{Stage, act, on_both};
 use crate::common::statements::Statements;
 
 const DAY_S: u64 = 24 * 60 * 60;
@@ -30,13 +30,13 @@ fn is_nobodys<T>(answer: Result<T, StoreError>) -> bool {
 async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let new = tokens(id, &[(1, "p1"), (2, "nul \0 and ü")]);
-    let expires_at = store.subject_tokens_create(new).await.expect("kept");
+    let expires_at = store.subject_tokens_create(act(), new).await.expect("kept");
     let made_at = store.dataset_get(id).await.expect("there").created_at;
     assert!((expires_at - made_at).num_seconds() >= DAY_S as i64);
     let found = store.subject_token_find([2; 32]).await.expect("it is good");
     assert_eq!((found.dataset, &*found.subject), (id, "nul \0 and ü"));
     let terms = json!({"exclude": true});
-    let used = store.subject_token_use([2; 32], terms.clone()).await;
+    let used = store.subject_token_use(act(), [2; 32], terms.clone()).await;
     assert_eq!(used.expect("it is used"), 1);
     let kept = store
         .preference_get(id, found.subject)
@@ -44,7 +44,9 @@ async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
         .expect("in force");
     assert_eq!((kept.version, kept.document), (1, terms.clone()));
     assert!(is_nobodys(store.subject_token_find([2; 32]).await));
-    assert!(is_nobodys(store.subject_token_use([2; 32], terms).await));
+    assert!(is_nobodys(
+        store.subject_token_use(act(), [2; 32], terms).await
+    ));
     assert!(is_nobodys(store.subject_token_find([3; 32]).await));
     store
         .subject_token_find([1; 32])
@@ -62,14 +64,16 @@ async fn of_many_uses_at_the_same_time_one_succeeds(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     for round in 0..5_u8 {
         store
-            .subject_tokens_create(tokens(id, &[(round, "p1")]))
+            .subject_tokens_create(act(), tokens(id, &[(round, "p1")]))
             .await
             .expect("kept");
         let uses: Vec<_> = (0..20)
             .map(|at| {
                 let store = store.clone();
                 let terms = json!({"max_leakage": f64::from(at + 1) / 20.0});
-                tokio::spawn(async move { store.subject_token_use([round; 32], terms).await })
+                tokio::spawn(
+                    async move { store.subject_token_use(act(), [round; 32], terms).await },
+                )
             })
             .collect();
         let mut versions = Vec::new();
@@ -91,18 +95,18 @@ async fn of_many_uses_at_the_same_time_one_succeeds(stage: &Stage) {
 async fn a_use_that_fails_on_its_way_leaves_the_token(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let new = tokens(id, &[(1, "p1")]);
-    store.subject_tokens_create(new).await.expect("kept");
+    store.subject_tokens_create(act(), new).await.expect("kept");
     stage
         .sabotage("ALTER TABLE preference RENAME TO elsewhere")
         .await;
-    let failed = store.subject_token_use([1; 32], json!({})).await;
+    let failed = store.subject_token_use(act(), [1; 32], json!({})).await;
     assert!(matches!(failed, Err(StoreError::Driver(_))), "{failed:?}");
     stage
         .sabotage("ALTER TABLE elsewhere RENAME TO preference")
         .await;
     store.subject_token_find([1; 32]).await.expect("it is good");
     store
-        .subject_token_use([1; 32], json!({}))
+        .subject_token_use(act(), [1; 32], json!({}))
         .await
         .expect("used");
 }
@@ -110,15 +114,18 @@ async fn a_use_that_fails_on_its_way_leaves_the_token(stage: &Stage) {
 async fn a_token_whose_time_is_over_is_nobodys_and_is_swept(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let new = tokens(id, &[(1, "p1"), (2, "p2")]);
-    store.subject_tokens_create(new).await.expect("kept");
+    store.subject_tokens_create(act(), new).await.expect("kept");
     assert_eq!(store.subject_tokens_sweep().await.expect("swept"), 0);
     stage.let_subject_tokens_run_out(DAY_S).await;
     assert!(is_nobodys(store.subject_token_find([1; 32]).await));
     assert!(is_nobodys(
-        store.subject_token_use([1; 32], json!({})).await
+        store.subject_token_use(act(), [1; 32], json!({})).await
     ));
     let young = tokens(id, &[(3, "p3")]);
-    store.subject_tokens_create(young).await.expect("kept");
+    store
+        .subject_tokens_create(act(), young)
+        .await
+        .expect("kept");
     assert_eq!(store.subject_tokens_sweep().await.expect("swept"), 2);
     store.subject_token_find([3; 32]).await.expect("it is good");
 }
@@ -128,12 +135,12 @@ async fn erasing_a_dataset_takes_its_tokens_away(stage: &Stage) {
     let other = stage.dataset().await;
     for (dataset, hash) in [(id, 1), (other, 2)] {
         let new = tokens(dataset, &[(hash, "p1")]);
-        store.subject_tokens_create(new).await.expect("kept");
+        store.subject_tokens_create(act(), new).await.expect("kept");
     }
-    store.dataset_erase(id).await.expect("erased");
+    store.dataset_erase(act(), id).await.expect("erased");
     assert!(is_nobodys(store.subject_token_find([1; 32]).await));
     assert!(is_nobodys(
-        store.subject_token_use([1; 32], json!({})).await
+        store.subject_token_use(act(), [1; 32], json!({})).await
     ));
     store
         .subject_token_find([2; 32])
@@ -142,7 +149,9 @@ async fn erasing_a_dataset_takes_its_tokens_away(stage: &Stage) {
     stage.let_subject_tokens_run_out(DAY_S).await;
     let swept = store.subject_tokens_sweep().await.expect("swept");
     assert_eq!(swept, 1, "of the erased dataset no row was left");
-    let late = store.subject_tokens_create(tokens(id, &[(4, "p1")])).await;
+    let late = store
+        .subject_tokens_create(act(), tokens(id, &[(4, "p1")]))
+        .await;
     assert!(matches!(
         late,
         Err(StoreError::NotFound { what: "dataset" })
@@ -152,9 +161,12 @@ async fn erasing_a_dataset_takes_its_tokens_away(stage: &Stage) {
 async fn a_hash_is_taken_once_and_a_refused_request_keeps_nothing(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let first = tokens(id, &[(1, "p1")]);
-    store.subject_tokens_create(first).await.expect("kept");
+    store
+        .subject_tokens_create(act(), first)
+        .await
+        .expect("kept");
     let again = tokens(id, &[(2, "p2"), (1, "p3")]);
-    let refused = store.subject_tokens_create(again).await;
+    let refused = store.subject_tokens_create(act(), again).await;
     assert!(matches!(
         refused,
         Err(StoreError::Conflict(Conflict::Exists))
@@ -169,12 +181,12 @@ async fn every_bad_token_is_refused_by_the_same_statements(stage: Stage) {
     let (store, id) = (&stage.store, stage.dataset().await);
     let erased = stage.dataset().await;
     let new = tokens(id, &[(1, "p1"), (2, "p2")]);
-    store.subject_tokens_create(new).await.expect("kept");
+    store.subject_tokens_create(act(), new).await.expect("kept");
     let new = tokens(erased, &[(3, "p1")]);
-    store.subject_tokens_create(new).await.expect("kept");
-    store.dataset_erase(erased).await.expect("erased");
+    store.subject_tokens_create(act(), new).await.expect("kept");
+    store.dataset_erase(act(), erased).await.expect("erased");
     store
-        .subject_token_use([1; 32], json!({}))
+        .subject_token_use(act(), [1; 32], json!({}))
         .await
         .expect("used");
     stage.let_subject_tokens_run_out(DAY_S).await;
@@ -184,7 +196,7 @@ async fn every_bad_token_is_refused_by_the_same_statements(stage: Stage) {
     for hash in [used, expired, of_erased, never] {
         assert!(is_nobodys(store.subject_token_find([hash; 32]).await));
         assert!(is_nobodys(
-            store.subject_token_use([hash; 32], json!({})).await
+            store.subject_token_use(act(), [hash; 32], json!({})).await
         ));
         runs.push(statements.take());
     }

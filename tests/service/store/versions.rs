@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use vizard::store::{Conflict, NewChunk, StoreError, VersionMode};
 
-use super::stage::{Stage, on_both, version};
+use super::stage::{Stage, act, on_both, version};
 
 /// The bytes of a version, chunk by chunk.
 async fn content(stage: &Stage, dataset: vizard::ids::DatasetId, version: u64) -> Vec<Vec<u8>> {
@@ -37,7 +37,7 @@ async fn an_append_shares_the_chunks_before_and_a_replace_begins_anew(stage: &St
     ];
     for (base, (mode, chunks, total)) in (0..).zip(commits) {
         let row = store
-            .version_commit(version(id, base, mode, &chunks))
+            .version_commit(act(), version(id, base, mode, &chunks))
             .await
             .expect("a version");
         assert_eq!(
@@ -79,7 +79,7 @@ async fn an_empty_upload_is_a_version_too(stage: &Stage) {
     let id = stage.filled_dataset().await;
     let row = stage
         .store
-        .version_commit(version(id, 1, VersionMode::Append, &[]))
+        .version_commit(act(), version(id, 1, VersionMode::Append, &[]))
         .await;
     assert_eq!(row.expect("a version").total_records, 10);
     assert_eq!(content(stage, id, 2).await, [b"records".to_vec()]);
@@ -89,7 +89,7 @@ async fn a_version_on_an_older_base_is_refused(stage: &Stage) {
     let id = stage.filled_dataset().await;
     let late = stage
         .store
-        .version_commit(version(id, 0, VersionMode::Replace, &[b"late"]))
+        .version_commit(act(), version(id, 0, VersionMode::Replace, &[b"late"]))
         .await;
     assert!(
         matches!(late, Err(StoreError::Conflict(Conflict::VersionMoved))),
@@ -104,7 +104,7 @@ async fn of_many_appends_on_one_base_one_wins(stage: &Stage) {
         .map(|number| {
             let store = stage.store.clone();
             let commit = version(id, 1, VersionMode::Append, &[&[number], &[number]]);
-            tokio::spawn(async move { store.version_commit(commit).await })
+            tokio::spawn(async move { store.version_commit(act(), commit).await })
         })
         .collect();
     let mut won = Vec::new();
@@ -133,17 +133,17 @@ async fn a_source_that_breaks_off_leaves_nothing(stage: &Stage) {
         records: 10,
     };
     broken.chunks = Box::new([Ok(chunk), Err(std::io::Error::other("gone"))].into_iter());
-    let answer = store.version_commit(broken).await;
+    let answer = store.version_commit(act(), broken).await;
     assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
     let mut miscounted = version(id, 1, VersionMode::Append, &[b"ten records"]);
     miscounted.records = 11;
-    let answer = store.version_commit(miscounted).await;
+    let answer = store.version_commit(act(), miscounted).await;
     assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
 
     let dataset = store.dataset_get(id).await.expect("it is there");
     assert_eq!((dataset.version, dataset.records), (1, 10));
     let next = store
-        .version_commit(version(id, 1, VersionMode::Append, &[b"whole"]))
+        .version_commit(act(), version(id, 1, VersionMode::Append, &[b"whole"]))
         .await;
     assert_eq!(next.expect("a version").version, 2);
     assert_eq!(

@@ -1,0 +1,159 @@
+//! The ledger: every release of every dataset, for auditors.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::extract::UrlQuery;
+use super::super::problem::Problem;
+use super::super::state::AppState;
+use super::page::PageView;
+use super::query::PageQuery;
+use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::store::{LedgerReads, LedgerRow, LedgerStep};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(list_ledger))
+}
+
+/// One release in the ledger.
+#[derive(Debug, Serialize, ToSchema)]
+struct LedgerEntryView {
+    /// The release.
+    release: ReleaseId,
+    /// Where it stands: `draft`, `published`, `withdrawn`, or `erased` (a
+    /// draft that went with its dataset).
+    state: &'static str,
+    /// The dataset it was made from, which may be erased.
+    dataset: DatasetId,
+    /// The version of the records.
+    version: u64,
+    /// The version of the preferences.
+    preference_version: u64,
+    /// The engine's name.
+    engine: String,
+    /// The job that made it.
+    job: JobId,
+    /// What it claims, as in its manifest.
+    #[schema(value_type = Vec<Object>)]
+    guarantees: Value,
+    /// Records published.
+    #[schema(value_type = u64)]
+    records: Value,
+    /// Records left out at their subject's wish or because their terms cannot be met.
+    #[schema(value_type = u64)]
+    excluded: Value,
+    /// Records left out for another reason.
+    #[schema(value_type = u64)]
+    suppressed: Value,
+    /// Who asked for it.
+    requested_by: String,
+    /// When it was made.
+    created_at: DateTime<Utc>,
+    /// Its publishing.
+    published: Option<LedgerStepView>,
+    /// Its withdrawal.
+    withdrawn: Option<LedgerStepView>,
+    /// Its end as a draft.
+    erased: Option<LedgerStepView>,
+    /// How often it was read.
+    reads: LedgerReadsView,
+}
+
+/// When something was done to a release, and by whom.
+#[derive(Debug, Serialize, ToSchema)]
+struct LedgerStepView {
+    /// When.
+    at: DateTime<Utc>,
+    /// By whom; null: before there was a ledger.
+    by: Option<String>,
+}
+
+/// How often a release was read.
+#[derive(Debug, Serialize, ToSchema)]
+struct LedgerReadsView {
+    /// Downloads of tables; each part of one counts.
+    tables: u64,
+    /// Readings of the report.
+    reports: u64,
+    /// Readings of the verification.
+    verifications: u64,
+    /// Queries that were answered.
+    queries: u64,
+}
+
+impl From<LedgerStep> for LedgerStepView {
+    fn from(step: LedgerStep) -> Self {
+        Self {
+            at: step.at,
+            by: step.by,
+        }
+    }
+}
+
+impl From<LedgerReads> for LedgerReadsView {
+    fn from(reads: LedgerReads) -> Self {
+        Self {
+            tables: reads.tables,
+            reports: reads.reports,
+            verifications: reads.verifications,
+            queries: reads.queries,
+        }
+    }
+}
+
+impl From<LedgerRow> for LedgerEntryView {
+    fn from(mut row: LedgerRow) -> Self {
+        let state = match (&row.erased, &row.withdrawn, &row.published) {
+            (Some(_), _, _) => "erased",
+            (_, Some(_), _) => "withdrawn",
+            (_, _, Some(_)) => "published",
+            _ => "draft",
+        };
+        let mut claim = |name: &str| row.claims[name].take();
+        Self {
+            guarantees: claim("guarantees"),
+            records: claim("records"),
+            excluded: claim("excluded"),
+            suppressed: claim("suppressed"),
+            release: row.release,
+            state,
+            dataset: row.dataset,
+            version: row.dataset_version,
+            preference_version: row.preference_version,
+            engine: row.engine,
+            job: row.job,
+            requested_by: row.requested_by,
+            created_at: row.created_at,
+            published: row.published.map(LedgerStepView::from),
+            withdrawn: row.withdrawn.map(LedgerStepView::from),
+            erased: row.erased.map(LedgerStepView::from),
+            reads: row.reads.into(),
+        }
+    }
+}
+
+/// Read the ledger
+///
+/// Every release that ever was, also withdrawn ones and those of erased
+/// datasets.
+#[utoipa::path(
+    get, path = "/v1/ledger", operation_id = "list_ledger", tag = "audit",
+    params(PageQuery),
+    responses((status = 200, description = "One page of releases, newest first.", body = PageView<LedgerEntryView>)),
+)]
+async fn list_ledger(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlQuery(query): UrlQuery<PageQuery>,
+) -> Result<Json<PageView<LedgerEntryView>>, Problem> {
+    let only = principal.datasets().map(<[_]>::to_vec);
+    let page = state.store.ledger_list(query.request()?, only).await?;
+    Ok(Json(PageView::of(page, LedgerEntryView::from)))
+}
