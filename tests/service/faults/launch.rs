@@ -138,6 +138,11 @@ impl Program {
         self.client(ADMIN_KEY)
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Its number among processes.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)

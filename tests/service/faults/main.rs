@@ -4,6 +4,8 @@
 //! | module | fault |
 //! |---|---|
 //! | `kills` | SIGKILL at named places and at random times |
+//! | `bombs` | bodies that lie about their size, or become far larger |
+//! | `memory` | uploads far larger than the memory there is for them |
 //! | `first_starts` | SIGKILL while a store is made and the first key is written |
 //! | `exactly_once` | workers that are killed while 200 jobs wait |
 //! | `zombies` | workers that sleep beyond their lease |
@@ -17,6 +19,7 @@
 //! and that `VIZARD_FAULTS_SEED` sets.
 
 mod acknowledged;
+mod bombs;
 #[path = "../../common/mod.rs"]
 mod common;
 mod database_restarts;
@@ -26,7 +29,9 @@ mod exactly_once;
 mod first_starts;
 mod kills;
 mod launch;
+mod memory;
 mod place;
+mod raw_upload;
 mod released_schemas;
 mod size;
 mod small_disk;

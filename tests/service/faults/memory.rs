@@ -1,0 +1,119 @@
+//! Uploads of any size are read at constant memory, also several at once.
+//!
+//! Four at a time, 20 MiB each in CI, 500 MiB in a full run: the process stays
+//! below 256 MiB throughout, from the first byte to the answer.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::launch::Program;
+use super::place::{Place, on_each_store};
+use super::raw_upload::{Framing, RawRequest, resident, resident_most};
+use super::size::size;
+
+on_each_store!(four_uploads_at_once_fit_into_256_mib);
+
+const UPLOADS: u64 = 4;
+const RESIDENT_MAX: u64 = 256 << 20;
+const PIECE_LINES: u64 = 1_000;
+
+/// Bytes of one upload.
+fn upload_bytes() -> u64 {
+    match size(1) {
+        1 => 20 << 20,
+        _ => 500 << 20,
+    }
+}
+
+/// Lines of made-up records of one upload, in pieces of about 50 kB.
+fn lines(upload: u64, is_csv: bool) -> impl Iterator<Item = Vec<u8>> {
+    let mut next = 0;
+    let mut left = upload_bytes();
+    let mut head = is_csv.then(|| b"id,age,ward,weight,cost\n".to_vec());
+    std::iter::from_fn(move || {
+        if let Some(head) = head.take() {
+            return Some(head);
+        }
+        if left == 0 {
+            return None;
+        }
+        let mut text = String::new();
+        for number in next..next + PIECE_LINES {
+            let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
+            let (age, ward, grams, cost) = (
+                mixed % 90,
+                mixed / 90 % 500,
+                mixed % 99_999,
+                mixed / 7 % 1_000_000,
+            );
+            let weight = format!("{}.{:03}", grams / 1_000, grams % 1_000);
+            let written = match is_csv {
+                true => writeln!(text, "p{upload}-{number},{age},ward {ward},{weight},{cost}"),
+                false => writeln!(
+                    text,
+                    r#"{{"id":"p{upload}-{number}","age":{age},"ward":"ward {ward}","weight":{weight},"cost":{cost}}}"#
+                ),
+            };
+            written.expect("a String");
+        }
+        next += PIECE_LINES;
+        left = left.saturating_sub(text.len() as u64);
+        Some(text.into_bytes())
+    })
+}
+
+async fn dataset(server: &Program, token: &str) -> String {
+    let schema = json!({"name": "much", "subject_key": "id", "attributes": [
+        {"name": "id", "role": "identifier"},
+        {"name": "age", "role": "quasi_identifier", "type": "integer"},
+        {"name": "ward", "role": "quasi_identifier", "type": "categorical"},
+        {"name": "weight", "role": "quasi_identifier", "type": "decimal"},
+        {"name": "cost", "role": "sensitive", "type": "integer"}]});
+    let made = server.client(token).post("/v1/datasets", &schema).await;
+    let made = made.expect("a schema");
+    made["id"].as_str().expect("an id").to_owned()
+}
+
+async fn four_uploads_at_once_fit_into_256_mib(place: Place) {
+    let server = place.launch().serve();
+    let request = json!({"name": "much", "roles": ["uploader"], "datasets": null});
+    let made = server.admin().post("/v1/keys", &request).await;
+    let made = made.expect("the admin makes keys");
+    let token = made["token"].as_str().expect("it is shown once");
+    let mut datasets = Vec::new();
+    for _ in 0..UPLOADS {
+        datasets.push(dataset(&server, token).await);
+    }
+    let idle = resident(server.pid());
+    let address = server.address();
+    tokio::task::block_in_place(|| {
+        std::thread::scope(|scope| {
+            for (upload, id) in (0..).zip(&datasets) {
+                scope.spawn(move || {
+                    // Half of them as CSV, half as NDJSON.
+                    let is_csv = upload % 2 == 0;
+                    let media_type = if is_csv {
+                        "text/csv"
+                    } else {
+                        "application/x-ndjson"
+                    };
+                    let request = RawRequest {
+                        address,
+                        token,
+                        line: &format!("POST /v1/datasets/{id}/records"),
+                        form: (media_type, "identity"),
+                        framing: Framing::Chunks,
+                    };
+                    let (status, text) = request.send(lines(upload, is_csv));
+                    assert_eq!(status, 201, "{text}");
+                    let view: Value = serde_json::from_str(&text).expect("JSON");
+                    assert!(view["records"].as_u64() > Some(0), "{text}");
+                });
+            }
+        });
+    });
+    let most = resident_most(server.pid());
+    println!("idle {} MiB, at most {} MiB", idle >> 20, most >> 20);
+    assert!(most <= RESIDENT_MAX, "{most} bytes resident");
+}
