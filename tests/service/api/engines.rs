@@ -1,13 +1,16 @@
 //! Every engine for tables with one record a subject, over HTTP: job, tables
-//! in every format, report and verification.
+//! in every format, in part and packed, report and verification.
 
 use std::fmt::Write;
+use std::io::{Cursor, Read};
 
+use arrow::ipc::reader::StreamReader;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{Server, on_both, story};
-use crate::common::client::Client;
+use crate::common::client::{Answer, Call, Client};
 
 on_both!(every_engine_publishes_tables_that_can_be_had_in_every_format);
 
@@ -148,7 +151,44 @@ async fn every_format(analyst: &Client, release: &str, described: &Value) {
     let ndjson = table("ndjson").send().await;
     assert_eq!(ndjson.text().lines().count(), rows);
     let parquet = table("parquet").send().await;
-    assert!(parquet.body.starts_with(b"PAR1") && parquet.body.ends_with(b"PAR1"));
+    let file = SerializedFileReader::new(parquet.body.clone()).expect("a file");
+    let found = file.metadata().file_metadata().num_rows();
+    assert_eq!(found, rows as i64, "{name}");
     let arrow = table("arrow").send().await;
-    assert_eq!((arrow.status, arrow.body.is_empty()), (200, false));
+    let batches = StreamReader::try_new(Cursor::new(&arrow.body), None).expect("a stream");
+    let found: usize = batches
+        .map(|batch| batch.expect("a batch").num_rows())
+        .sum();
+    assert_eq!(found, rows, "{name}");
+    for (format, whole) in [
+        ("csv", &csv),
+        ("ndjson", &ndjson),
+        ("parquet", &parquet),
+        ("arrow", &arrow),
+    ] {
+        in_part_and_packed(&|| table(format), whole).await;
+    }
+}
+
+/// A part of a table, its tag and its packed form are those of the whole.
+async fn in_part_and_packed(table: &impl Fn() -> Call, whole: &Answer) {
+    let tag = whole.header("etag").expect("a tag");
+    let same = table().header("if-none-match", tag).send().await;
+    assert_eq!((same.status, same.body.is_empty()), (304, true));
+    let (from, to) = (whole.body.len() / 3, whole.body.len() / 2);
+    let range = format!("bytes={from}-{}", to - 1);
+    let part = table().header("range", &range).header("if-range", tag);
+    let part = part.send().await;
+    assert_eq!(part.status, 206);
+    assert_eq!(part.body, whole.body[from..to]);
+    assert_eq!(part.header("etag"), Some(tag));
+    let packed = table().header("accept-encoding", "gzip").send().await;
+    let mut unpacked = Vec::new();
+    match packed.header("content-encoding") {
+        Some("gzip") => flate2::read::GzDecoder::new(&*packed.body).read_to_end(&mut unpacked),
+        // Columnar formats are packed already.
+        _ => (&*packed.body).read_to_end(&mut unpacked),
+    }
+    .expect("is packed as its header says");
+    assert_eq!(unpacked, whole.body);
 }
