@@ -124,7 +124,8 @@ impl Client {
         read(response).await
     }
 
-    /// A whole request to any path, held against nothing.
+    /// A whole request to any path, held against nothing. Sent again where the
+    /// connection breaks: a server that refuses a body early may close it.
     pub async fn send_whole(
         &self,
         method: &str,
@@ -134,7 +135,14 @@ impl Client {
     ) -> Answer {
         let owned = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
         let headers: Vec<_> = headers.iter().map(owned).collect();
-        read(self.request(method, path, &headers, body.into()).await).await
+        let body = body.into();
+        for _ in 0..10 {
+            let sent = self.attempt(method, path, &headers, body.clone()).await;
+            if let Ok(response) = sent {
+                return read(response).await;
+            }
+        }
+        panic!("{method} {path}: the server does not answer");
     }
 
     async fn request(
@@ -144,6 +152,17 @@ impl Client {
         headers: &[(String, String)],
         body: Bytes,
     ) -> Response<Incoming> {
+        let answered = self.attempt(method, path, headers, body).await;
+        answered.expect("the server answers")
+    }
+
+    async fn attempt(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: Bytes,
+    ) -> Result<Response<Incoming>, hyper_util::client::legacy::Error> {
         let mut request = Request::builder()
             .method(Method::from_bytes(method.as_bytes()).expect("a method"))
             .uri(format!("http://{}{path}", self.address));
@@ -154,10 +173,7 @@ impl Client {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let request = request.body(Full::new(body)).expect("a request");
-        self.pooled
-            .request(request)
-            .await
-            .expect("the server answers")
+        self.pooled.request(request).await
     }
 }
 

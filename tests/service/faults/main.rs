@@ -6,6 +6,7 @@
 //! | `kills` | SIGKILL at named places and at random times |
 //! | `bombs` | bodies that lie about their size, or become far larger |
 //! | `memory` | uploads far larger than the memory there is for them |
+//! | `canary` | a thousand strings that must show nowhere |
 //! | `first_starts` | SIGKILL while a store is made and the first key is written |
 //! | `exactly_once` | workers that are killed while 200 jobs wait |
 //! | `zombies` | workers that sleep beyond their lease |
@@ -20,6 +21,7 @@
 
 mod acknowledged;
 mod bombs;
+mod canary;
 #[path = "../../common/mod.rs"]
 mod common;
 mod database_restarts;
