@@ -1,4 +1,6 @@
-//! `vizard keys`: API keys without a running server.
+//! `vizard keys`: API keys and master keys, beside a running server or without.
+
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
@@ -9,6 +11,12 @@ use anyhow::Context;
 use crate::http::auth::{OPERATOR, Role, create_key};
 use crate::ids::{DatasetId, KeyId};
 use crate::store::{Act, KeyRow, PageRequest, Store};
+
+/// Data keys wrapped anew in one transaction.
+const REWRAP_BATCH: u32 = 500;
+
+/// Pause before keys that somebody else holds are tried again.
+const REWRAP_PAUSE: Duration = Duration::from_millis(200);
 
 /// Options of `vizard keys`.
 #[derive(Args, Debug)]
@@ -35,6 +43,8 @@ enum Command {
     },
     /// List the keys with state, roles, datasets, last use and name; never their tokens.
     List,
+    /// Wrap the keys of all datasets under the first of the master keys, while servers run.
+    RotateMaster,
     /// Revoke a key at once.
     Revoke {
         /// Id of the key
@@ -42,7 +52,7 @@ enum Command {
     },
 }
 
-/// Runs one of the three.
+/// Runs one of them.
 pub fn run(options: Options) -> Result<(), Exit> {
     runtime()?.block_on(async {
         let store = options.store.open(false).await?;
@@ -77,12 +87,36 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
                 }
             }
         }
+        Command::RotateMaster => rotate_master(store).await?,
         Command::Revoke { id } => {
             store.key_revoke(Act::by(OPERATOR), id).await?;
             println!("{id}\trevoked");
         }
     }
     Ok(())
+}
+
+/// Wraps a batch a transaction until none is left. Stopped, it is begun again.
+async fn rotate_master(store: &dyn Store) -> Result<(), Exit> {
+    let mut rewrapped = 0;
+    loop {
+        let batch = store
+            .data_keys_rewrap(Act::by(OPERATOR), REWRAP_BATCH)
+            .await?;
+        rewrapped += batch;
+        let counts = store.data_key_counts().await?;
+        if counts.earlier == 0 {
+            println!(
+                "{rewrapped} wrapped anew\t{} under the current master key\t{} destroyed",
+                counts.current, counts.destroyed
+            );
+            return Ok(());
+        }
+        if batch == 0 {
+            // Held by somebody at the moment.
+            tokio::time::sleep(REWRAP_PAUSE).await;
+        }
+    }
 }
 
 /// A key in one line: id, state, roles, datasets, last use, name.

@@ -50,7 +50,7 @@ enum Command {
     Verify(verify::Options),
     /// Run the whole story on the bundled sample over HTTP, then go on serving.
     Demo(demo::Options),
-    /// Create, list and revoke API keys.
+    /// Create, list and revoke API keys; rotate the master key.
     Keys(keys::Options),
     /// Bring the store's tables up to date and end.
     Migrate(options::StoreOption),

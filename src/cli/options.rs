@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::exit::Exit;
 use crate::clock::SystemClock;
-use crate::config::Settings;
-use crate::store::{self, Store, StoreOptions};
+use crate::config::{Secret, Settings};
+use crate::store::{self, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
 
 /// Where the store is.
 #[derive(Args, Clone, Debug)]
@@ -33,6 +33,12 @@ pub struct StoreOption {
         default_value = "./vizard-data"
     )]
     pub data: PathBuf,
+    /// File of the master keys that seal datasets, a line each: `ID BASE64`; the first is current. VIZARD_MASTER_KEY gives the lines themselves [default: datasets are not sealed]
+    #[arg(long, env = "VIZARD_MASTER_KEY_FILE", value_name = "FILE")]
+    pub master_key_file: Option<PathBuf>,
+    /// File outside the store that remembers what was erased; applied after a backup was restored
+    #[arg(long, env = "VIZARD_TOMBSTONES", value_name = "FILE")]
+    pub tombstones: Option<PathBuf>,
 }
 
 impl StoreOption {
@@ -49,6 +55,23 @@ impl StoreOption {
         })
     }
 
+    /// The master keys of the file, or else of the environment.
+    pub fn master_keys(&self) -> Result<Option<MasterKeys>, Exit> {
+        let given = std::env::var("VIZARD_MASTER_KEY").ok().map(Secret::new);
+        let read = match (&self.master_key_file, given) {
+            (Some(_), Some(_)) => {
+                return Err(Exit::Usage(
+                    "say --master-key-file or VIZARD_MASTER_KEY, not both".into(),
+                ));
+            }
+            (Some(path), None) => MasterKeys::from_file(path),
+            (None, Some(text)) => MasterKeys::from_text(text.expose()),
+            (None, None) => return Ok(None),
+        };
+        read.map(Some)
+            .map_err(|error| Exit::Usage(error.to_string()))
+    }
+
     /// Opens the store and brings its tables up to date. A command that works
     /// beside a running server is not `exclusive`.
     pub async fn open(&self, exclusive: bool) -> Result<Arc<dyn Store>, Exit> {
@@ -58,6 +81,8 @@ impl StoreOption {
         }
         let options = StoreOptions {
             exclusive,
+            master_keys: self.master_keys()?.map(Arc::new),
+            tombstones: self.tombstones.clone(),
             ..StoreOptions::new(url)
         };
         Ok(store::open(options, Arc::new(SystemClock))
@@ -101,6 +126,9 @@ pub struct WorkerOptions {
         default_value_t = 30
     )]
     pub drain_timeout_s: u64,
+    /// Days that records stay after a dataset's last release or upload, where the dataset says nothing itself [default: for good]
+    #[arg(long, env = "VIZARD_RAW_RETENTION_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(RAW_RETENTION_DAYS_MAX)))]
+    pub raw_retention_days: Option<u32>,
 }
 
 impl WorkerOptions {
@@ -113,6 +141,7 @@ impl WorkerOptions {
         settings.lease_duration = std::time::Duration::from_secs(self.lease_duration_s.max(1));
         settings.drain_timeout = std::time::Duration::from_secs(self.drain_timeout_s);
         settings.memory_bytes_max = self.memory_bytes_max;
+        settings.raw_retention_days = self.raw_retention_days;
         settings
     }
 }

@@ -82,6 +82,7 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         anchor: Some(options.anchor.clone()),
     };
     if options.check_config {
+        options.store.master_keys()?;
         store::check_url(&options.store.settings()?.store_url())
             .map_err(|error| Exit::Usage(error.to_string()))?;
         println!("the options can be used");
@@ -194,13 +195,15 @@ impl Server {
         }
         let observation = observe_on(&state).await?;
         let api = tokio::spawn(http::serve(listener, state));
-        let workers = (plan.worker.workers > 0).then(|| {
-            tokio::spawn(worker::run(
-                Arc::clone(&store),
-                plan.worker,
-                shutdown.clone(),
-            ))
-        });
+        let workers = if plan.worker.workers > 0 {
+            let workers = worker::run(Arc::clone(&store), plan.worker, shutdown.clone());
+            Some(tokio::spawn(workers))
+        } else {
+            // Retention must not wait for a process with workers.
+            let keeping = worker::keep_house(Arc::clone(&store), plan.worker, shutdown.clone());
+            tokio::spawn(keeping);
+            None
+        };
         // Other programs wait for this line.
         let scheme = if tls.is_some() { "https" } else { "http" };
         eprintln!("listening on {scheme}://{address}");

@@ -130,6 +130,13 @@ pub const OPERATIONS: &[Operation] = &[
     at("get_dataset", "GET", "/v1/datasets/{id}", UPLOADER, &[]),
     at("erase_dataset", "DELETE", "/v1/datasets/{id}", STEWARD, &[]),
     at(
+        "set_retention",
+        "PUT",
+        "/v1/datasets/{id}/retention",
+        ADMIN,
+        JSON,
+    ),
+    at(
         "upload_records",
         "POST",
         "/v1/datasets/{id}/records",

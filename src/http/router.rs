@@ -26,6 +26,7 @@ fn api() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(routes::keys::router())
         .merge(routes::datasets::router())
+        .merge(routes::retention::router())
         .merge(routes::records::router())
         .merge(routes::hierarchies::router())
         .merge(routes::preferences::router())

@@ -46,6 +46,10 @@ pub struct DatasetRow {
     pub preference_version: u64,
     /// How many subjects have a preference in force.
     pub subjects_with_preference: u64,
+    /// Days that its records stay; `None`: as the service's settings say.
+    pub raw_retention_days: Option<u32>,
+    /// When retention last purged its records.
+    pub records_purged_at: Option<DateTime<Utc>>,
 }
 
 /// What an erasure removed.
@@ -84,6 +88,7 @@ pub trait Datasets {
     ///
     /// Published and withdrawn releases stay (without lineage), the rows of
     /// versions and jobs stay, and the dataset's row stays as a tombstone.
-    /// Jobs under way are cancelled, so that none can bring a draft back.
+    /// Jobs under way are cancelled, so that none can bring a draft back, and
+    /// the keys of all that goes are destroyed. Leaves a tombstone.
     fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure>;
 }

@@ -22,6 +22,7 @@ pub mod datasets;
 pub mod error;
 pub mod hierarchies;
 pub mod jobs;
+mod journal;
 pub mod keys;
 pub mod ledger;
 mod open;
@@ -29,11 +30,15 @@ mod operations;
 mod postgres;
 pub mod preferences;
 pub mod releases;
+pub mod retention;
 pub mod rows;
+mod seal;
+pub mod sealing;
 mod session;
 mod sqlite;
 mod statements;
 pub mod subject_tokens;
+pub mod tombstones;
 pub mod versions;
 
 pub use act::Act;
@@ -54,8 +59,12 @@ pub use releases::{
     NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseDocument,
     ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
 };
+pub use retention::{Purge, RAW_RETENTION_DAYS_MAX, Retention};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
+pub use seal::{MasterKeyError, MasterKeys};
+pub use sealing::{DataKeyCounts, Sealing};
 pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
+pub use tombstones::{Buried, Reapplied, Tombstone, Tombstones};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewVersion, VersionMode, VersionRow, Versions,
 };
@@ -78,6 +87,9 @@ pub trait Store:
     + Releases
     + Ledger
     + Audit
+    + Sealing
+    + Retention
+    + Tombstones
     + Send
     + Sync
     + 'static

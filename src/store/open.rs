@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Store, StoreError, postgres, sqlite};
+use super::journal::Journal;
+use super::session::Surroundings;
+use super::{MasterKeys, Reapplied, Store, StoreError, postgres, sqlite};
 use crate::clock::Clock;
 
 /// Where the store is and how it is used.
@@ -16,6 +18,11 @@ pub struct StoreOptions {
     /// Whether to be the one server of an SQLite file. Off for commands that
     /// work beside a running server (`vizard keys`). No meaning on PostgreSQL.
     pub exclusive: bool,
+    /// What wraps the keys that datasets are sealed with; `None`: datasets made
+    /// from now on are kept as they are, and a server refuses sealed ones.
+    pub master_keys: Option<Arc<MasterKeys>>,
+    /// File of the journal of tombstones, outside the database.
+    pub tombstones: Option<PathBuf>,
 }
 
 impl StoreOptions {
@@ -25,6 +32,8 @@ impl StoreOptions {
             url: url.into(),
             connections_max: 16,
             exclusive: true,
+            master_keys: None,
+            tombstones: None,
         }
     }
 }
@@ -42,6 +51,9 @@ impl std::fmt::Debug for StoreOptions {
 
 /// Opens the store and brings its tables up to date, under a lock.
 ///
+/// For a server (`exclusive`) it also refuses sealed datasets whose master key
+/// is missing, and erases again what the journal of tombstones says.
+///
 /// `clock` decides about times on SQLite; on PostgreSQL the database's clock does.
 pub async fn open(
     options: StoreOptions,
@@ -51,15 +63,26 @@ pub async fn open(
         url,
         connections_max,
         exclusive,
+        master_keys,
+        tombstones,
     } = options;
-    match place(&url)? {
-        Place::File(path) => Ok(Arc::new(
-            sqlite::open(&path, connections_max, exclusive, clock).await?,
-        )),
-        Place::Server => Ok(Arc::new(
-            postgres::open(&url, connections_max, clock).await?,
-        )),
+    let journal = tombstones.map(|path| Journal::open(&path)).transpose()?;
+    let surroundings = Surroundings {
+        clock,
+        master_keys,
+        journal: journal.map(Arc::new),
+    };
+    let store = match place(&url)? {
+        Place::File(path) => sqlite::open(&path, connections_max, exclusive, surroundings).await?,
+        Place::Server => postgres::open(&url, connections_max, surroundings).await?,
+    };
+    if exclusive {
+        let reapplied = store.prepare_to_serve().await?;
+        if reapplied != Reapplied::default() {
+            tracing::warn!(?reapplied, "the journal of tombstones was applied");
+        }
     }
+    Ok(Arc::new(store))
 }
 
 /// Whether the text has the form of a store's address; nothing is opened.

@@ -96,6 +96,8 @@ pub struct VersionRow {
     pub created_by: String,
     /// When it was committed.
     pub created_at: DateTime<Utc>,
+    /// When retention took its chunks away, if it did.
+    pub purged_at: Option<DateTime<Utc>>,
 }
 
 /// What is known of a chunk without reading it.
@@ -105,9 +107,9 @@ pub struct ChunkRow {
     pub position: u32,
     /// Records in it.
     pub records: u64,
-    /// Its size.
+    /// Its size as it is stored.
     pub bytes: u64,
-    /// SHA-256 of its bytes.
+    /// SHA-256 of its bytes as they are stored.
     pub sha256: [u8; 32],
 }
 
@@ -122,7 +124,7 @@ pub trait Versions {
         version: NewVersion,
     ) -> StoreFuture<'_, VersionRow>;
 
-    /// One version.
+    /// One version; not found if retention took its chunks away.
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;
 
     /// All versions of a dataset, newest first.

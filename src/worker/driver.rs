@@ -37,8 +37,8 @@ pub async fn run(
     let tasks = TaskTracker::new();
     let drain = CancellationToken::new();
     tasks.spawn({
-        let (shared, shutdown) = (Arc::clone(&shared), shutdown.clone());
-        async move { janitor::sweep(&shared, &shutdown).await }
+        let store = Arc::clone(&shared.store);
+        janitor::keep_house(store, shared.settings.clone(), shutdown.clone())
     });
     loop {
         let slot = tokio::select! {

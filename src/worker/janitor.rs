@@ -1,40 +1,83 @@
-//! Ends jobs whose lease ran out and that nobody may acquire again, and forgets
-//! subject tokens whose time is over.
+//! Keeping house: jobs that nobody may acquire again end, subject tokens whose
+//! time is over are forgotten, and records whose time is up go.
+//!
+//! Any number of processes may do so at once; each step is a transaction that
+//! looks again before it changes anything. A process without workers keeps
+//! house as well, so that retention does not depend on who computes.
+
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Shared;
+use super::WorkerSettings;
 use crate::job::JobFailure;
-use crate::store::Act;
+use crate::store::{Act, Store};
 
 /// Who the audit log says did it.
 const NAME: &str = "janitor";
 
-/// Sweeps twice a lease until shutdown. Any number of processes may do so.
-pub async fn sweep(shared: &Shared, shutdown: &CancellationToken) {
-    let interval = shared.settings.lease_duration / 2;
-    loop {
-        match shared
-            .store
-            .job_sweep(Act::by(NAME), JobFailure::AttemptsExhausted.problem())
+/// Sweeps twice a lease, and looks for records whose time is up, until shutdown.
+pub async fn keep_house(
+    store: Arc<dyn Store>,
+    settings: WorkerSettings,
+    shutdown: CancellationToken,
+) {
+    let store = store.as_ref();
+    let sweeping = async {
+        loop {
+            sweep(store).await;
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(settings.lease_duration / 2) => {}
+            }
+        }
+    };
+    let purging = async {
+        loop {
+            purge(store, settings.raw_retention_days).await;
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(settings.retention_interval) => {}
+            }
+        }
+    };
+    tokio::join!(sweeping, purging);
+}
+
+async fn sweep(store: &dyn Store) {
+    let problem = JobFailure::AttemptsExhausted.problem();
+    match store.job_sweep(Act::by(NAME), problem).await {
+        Ok(swept) if swept.failed + swept.cancelled > 0 => {
+            tracing::warn!(
+                failed = swept.failed,
+                cancelled = swept.cancelled,
+                "ended abandoned jobs"
+            );
+        }
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "sweep failed"),
+    }
+    if let Err(error) = store.subject_tokens_sweep().await {
+        tracing::warn!(%error, "subject tokens were not swept");
+    }
+}
+
+async fn purge(store: &dyn Store, default_days: Option<u32>) {
+    let due = match store.retention_due(default_days).await {
+        Ok(due) => due,
+        Err(error) => return tracing::warn!(%error, "no look at retention"),
+    };
+    for dataset in due {
+        match store
+            .retention_purge(Act::by(NAME), dataset, default_days)
             .await
         {
-            Ok(swept) if swept.failed + swept.cancelled > 0 => {
-                tracing::warn!(
-                    failed = swept.failed,
-                    cancelled = swept.cancelled,
-                    "ended abandoned jobs"
-                );
+            Ok(Some(purge)) => {
+                tracing::info!(%dataset, chunks = purge.chunks, "records were purged: their time was up");
             }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "sweep failed"),
-        }
-        if let Err(error) = shared.store.subject_tokens_sweep().await {
-            tracing::warn!(%error, "subject tokens were not swept");
-        }
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(interval) => {}
+            // Another process was faster, or somebody uploaded.
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%dataset, %error, "purge failed"),
         }
     }
 }

@@ -5,7 +5,8 @@
 //! `pool` bridges to the CPU pool; `memory` admits jobs that fit; `load` reads
 //! a dataset version; `step` is one job from lease to commit, `steps` its
 //! times and spans, `commit` what is committed; `janitor` ends jobs that nobody
-//! may acquire again. Workers meet the API in the store only.
+//! may acquire again, and records whose time is up. Workers meet the API in the
+//! store only.
 
 mod commit;
 mod driver;
@@ -23,6 +24,7 @@ use std::time::Duration;
 use crate::store::{Act, Store};
 
 pub use driver::run;
+pub use janitor::keep_house;
 
 /// How a process works on jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,10 @@ pub struct WorkerSettings {
     pub drain_timeout: Duration,
     /// Estimated memory of all jobs at one time, in bytes.
     pub memory_bytes_max: u64,
+    /// Days that records stay where their dataset says nothing; `None`: for good.
+    pub raw_retention_days: Option<u32>,
+    /// How often it is looked for records whose time is up.
+    pub retention_interval: Duration,
 }
 
 impl WorkerSettings {
@@ -57,6 +63,8 @@ impl WorkerSettings {
             poll_interval: Duration::from_secs(2),
             drain_timeout: Duration::from_secs(30),
             memory_bytes_max: 8 << 30,
+            raw_retention_days: None,
+            retention_interval: Duration::from_secs(60),
         }
     }
 }

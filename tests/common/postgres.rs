@@ -70,7 +70,17 @@ impl Cluster {
     /// Creates an empty database and returns its `postgres://` URL.
     pub fn fresh_database(&self) -> String {
         let name = self.fresh_name();
-        create_database(&self.maintenance_url, &name);
+        // template0 is never connected to, so creations do not wait for each other.
+        create_database(&self.maintenance_url, &name, "template0");
+        with_database(&self.maintenance_url, &name)
+    }
+
+    /// Copies the database at `url`, which nobody may be connected to.
+    pub fn copy_of(&self, url: &str) -> String {
+        let name = self.fresh_name();
+        let path = url.split('?').next().unwrap_or(url);
+        let original = path.rsplit('/').next().expect("the name of a database");
+        create_database(&self.maintenance_url, &name, original);
         with_database(&self.maintenance_url, &name)
     }
 }
@@ -151,12 +161,23 @@ fn drop_leftovers(maintenance_url: &str) {
     });
 }
 
-fn create_database(maintenance_url: &str, name: &str) {
+fn create_database(maintenance_url: &str, name: &str, template: &str) {
     finish(async {
         let mut connection = PgConnection::connect(maintenance_url).await?;
-        // template0 is never connected to, so creations do not wait for each other.
-        let statement = format!("CREATE DATABASE {name} TEMPLATE template0");
-        connection.execute(AssertSqlSafe(statement)).await?;
+        let statement = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        // A connection that was just closed may take a moment to end.
+        for _ in 0..50 {
+            let made = connection.execute(AssertSqlSafe(statement.clone())).await;
+            match made {
+                Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55006") => {
+                    std::thread::sleep(std::time::Duration::from_millis(100));
+                }
+                made => {
+                    made?;
+                    break;
+                }
+            }
+        }
         connection.close().await
     });
 }

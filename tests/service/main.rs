@@ -1,8 +1,10 @@
 //! Tests of the running service and of its store: one module a subject.
 
 mod api;
+mod at_rest;
 #[path = "../common/mod.rs"]
 mod common;
+mod consent_races;
 mod key_upkeep;
 mod leases;
 mod lifecycle;

@@ -49,6 +49,10 @@ struct DatasetView {
     created_at: DateTime<Utc>,
     /// Id of the key that created it.
     created_by: String,
+    /// Days that its records stay after its last release or upload; `null`: as the service's settings say.
+    raw_retention_days: Option<u32>,
+    /// When its records were last purged because their time was up.
+    records_purged_at: Option<DateTime<Utc>>,
 }
 
 /// What is known of a dataset's preferences; never whose or which.
@@ -88,6 +92,8 @@ struct VersionView {
     created_at: DateTime<Utc>,
     /// Id of the key that uploaded it.
     created_by: String,
+    /// When its records were purged because their time was up.
+    purged_at: Option<DateTime<Utc>>,
 }
 
 /// What an erasure removed.
@@ -120,6 +126,8 @@ impl From<DatasetRow> for DatasetView {
             schema: row.schema,
             created_at: row.created_at,
             created_by: row.created_by,
+            raw_retention_days: row.raw_retention_days,
+            records_purged_at: row.records_purged_at,
         }
     }
 }
@@ -135,6 +143,7 @@ impl From<VersionRow> for VersionView {
             sha256: super::hex(&row.sha256),
             created_at: row.created_at,
             created_by: row.created_by,
+            purged_at: row.purged_at,
         }
     }
 }

@@ -143,7 +143,7 @@ fn check(spec: &JobSpec, dataset: &DatasetRow) -> Result<u64, Problem> {
     let schema = super::stored_schema(dataset)?;
     Engine::parse(&spec.engine, &spec.parameters, &schema).map_err(JobFailure::from)?;
     match spec.version.unwrap_or(dataset.version) {
-        0 if dataset.version == 0 => {
+        version if version == dataset.version && dataset.records == 0 => {
             let detail = "upload records first";
             Err(Problem::new(ProblemKind::NoRecords, detail))
         }

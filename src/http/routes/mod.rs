@@ -19,6 +19,7 @@ pub mod preferences;
 pub mod query;
 pub mod records;
 pub mod releases;
+pub mod retention;
 pub mod subject_tokens;
 pub mod tables;
 

@@ -1,17 +1,19 @@
 //! Datasets: creating, reading, erasing.
 
 use super::entry::{Done, Entry};
+use super::tombstones::bury;
 use super::{SqlStore, page_bounds, page_of};
 use serde_json::json;
 
 use crate::ids::DatasetId;
+use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{
     datasets as sql, ledger as ledger_sql, subject_tokens as subject_token_sql,
 };
 use crate::store::{
-    Act, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, StoreError,
-    StoreFuture,
+    Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest,
+    StoreError, StoreFuture, Tombstone,
 };
 
 const TABLE: &str = "dataset";
@@ -28,10 +30,12 @@ fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
         hierarchies: row.json("hierarchies")?,
         preference_version: row.count("preference_version")?,
         subjects_with_preference: row.count("subjects_with_preference")?,
+        raw_retention_days: row.count32_or_null("raw_retention_days")?,
+        records_purged_at: row.time_or_null("records_purged_at")?,
     })
 }
 
-async fn get(session: &mut Session, id: DatasetId) -> Result<DatasetRow, StoreError> {
+pub(super) async fn get(session: &mut Session, id: DatasetId) -> Result<DatasetRow, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
     dataset_row(&row.ok_or(StoreError::not_found("dataset"))?)
 }
@@ -61,11 +65,24 @@ async fn create(
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
     }
+    create_dataset_keys(session, dataset.id).await?;
     let entry = Entry::dataset("create_dataset", dataset.id);
     Ok(Done::one(get(session, dataset.id).await?, entry))
 }
 
-async fn erase(
+async fn erase_for_good(
+    session: &mut Session,
+    id: DatasetId,
+    actor: String,
+) -> Result<Done<Erasure>, StoreError> {
+    let done = erase(session, id, actor).await?;
+    let (what, at) = (Buried::Dataset(id), session.now().await?);
+    bury(session, Tombstone { what, at }).await?;
+    Ok(done)
+}
+
+/// Erases a dataset; the tombstone is the caller's.
+pub(super) async fn erase(
     session: &mut Session,
     id: DatasetId,
     actor: String,
@@ -92,6 +109,7 @@ async fn erase(
         .run(subject_token_sql::ERASE, cells![dataset])
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
+    destroy_keys_of_dataset(session, id).await?;
     session.signal(Signal::JobChanged);
     let entry = Entry::dataset("erase_dataset", id).telling(json!({
         "chunks": chunks,
@@ -141,6 +159,8 @@ impl Datasets for SqlStore {
 
     fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure> {
         let actor = act.actor().to_owned();
-        self.write(act, move |session| Box::pin(erase(session, id, actor)))
+        self.write(act, move |session| {
+            Box::pin(erase_for_good(session, id, actor))
+        })
     }
 }

@@ -9,6 +9,7 @@
 use serde_json::{Value, json};
 
 use crate::ids::{DatasetId, JobId, KeyId, ReleaseId};
+use crate::store::Buried;
 
 /// One row of the log, but for its place in the chain.
 pub(super) struct Entry {
@@ -44,6 +45,19 @@ impl Entry {
     /// About a key.
     pub(super) fn key(action: &'static str, id: KeyId) -> Self {
         Self::new(action, "key", Some(id.to_string()))
+    }
+
+    /// About all wrapped data keys.
+    pub(super) fn data_keys(action: &'static str) -> Self {
+        Self::new(action, "data_keys", None)
+    }
+
+    /// About what a tombstone stands for, there or not.
+    pub(super) fn tombstone(action: &'static str, what: Buried) -> Self {
+        match what {
+            Buried::Dataset(id) | Buried::Records(id) => Self::dataset(action, id),
+            Buried::Release(id) => Self::new(action, "release", Some(id.to_string())),
+        }
     }
 
     /// About a hierarchy.

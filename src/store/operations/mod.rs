@@ -21,7 +21,11 @@ mod ledger;
 mod preferences;
 mod releases;
 mod results;
+mod retention;
+mod sealing;
 mod subject_tokens;
+mod terms;
+mod tombstones;
 mod versions;
 
 use std::pin::Pin;
@@ -32,6 +36,7 @@ use uuid::Uuid;
 
 use entry::Done;
 
+use super::journal::Journal;
 use super::session::{Row, Session, Signals};
 use super::statements;
 use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, Store, StoreError, StoreFuture};
@@ -50,6 +55,12 @@ pub(super) trait Backend: Send + Sync + 'static {
 
     /// The signals of this process.
     fn signals(&self) -> &Signals;
+
+    /// The journal of tombstones, if there is one.
+    fn journal(&self) -> Option<Arc<Journal>>;
+
+    /// Wipes what an erasure left behind: old pages, dead rows of keys.
+    fn wipe(&self) -> StoreFuture<'_, ()>;
 
     /// How busy the connections are.
     fn pool_figures(&self) -> PoolFigures;
@@ -109,7 +120,11 @@ impl SqlStore {
             let mut session = backend.write().await?;
             match body(&mut session).await {
                 Ok(answer) => {
+                    let erases = session.erases();
                     session.commit(backend.signals()).await?;
+                    if erases && let Err(error) = backend.wipe().await {
+                        tracing::warn!(%error, "traces of what was erased may be left in the database");
+                    }
                     Ok(answer)
                 }
                 Err(error) => {

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::SqlStore;
 use super::entry::{Done, Entry};
+use super::terms::Terms;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::store::session::{Row, Session, cells};
+use crate::store::session::{Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{Act, PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
 
@@ -33,10 +34,6 @@ async fn advance(session: &mut Session, dataset: DatasetId) -> Result<u64, Store
         .count("preference_version")
 }
 
-fn subject_of(row: &Row) -> Result<String, StoreError> {
-    String::from_utf8(row.bytes("subject")?).map_err(|_| row.inconsistent("subject"))
-}
-
 /// A change of so many subjects' terms, who are not named.
 pub(super) fn changed(
     action: &'static str,
@@ -57,12 +54,13 @@ pub(super) async fn set(
     document: Value,
 ) -> Result<u64, StoreError> {
     let version = advance(session, dataset).await?;
+    let terms = Terms::of(session, dataset).await?;
+    let (subject, document) = terms.kept(version, &subject, &document)?;
     let now = session.now().await?;
-    let subject = subject.into_bytes();
     session
         .run(sql::CLOSE, cells![dataset.uuid(), subject.clone(), version])
         .await?;
-    let cells = cells![dataset.uuid(), subject, version, &document, now];
+    let cells = cells![dataset.uuid(), subject, version, document, now];
     session.run(sql::INSERT, cells).await?;
     failpoint::reached("preference-before-commit");
     Ok(version)
@@ -84,7 +82,8 @@ async fn delete(
     subject: String,
 ) -> Result<Done<u64>, StoreError> {
     let version = advance(session, dataset).await?;
-    let cells = cells![dataset.uuid(), subject.into_bytes(), version];
+    let subject = Terms::of(session, dataset).await?.subject(&subject);
+    let cells = cells![dataset.uuid(), subject, version];
     match session.run(sql::CLOSE, cells).await? {
         0 => Err(StoreError::not_found("preference")),
         _ => Ok(changed("delete_preference", dataset, version, 1)),
@@ -111,7 +110,7 @@ async fn bulk(
     dataset: DatasetId,
     documents: Vec<(String, Value)>,
 ) -> Result<Done<u64>, StoreError> {
-    // One document a subject, the last one; in the order of the index.
+    // One document a subject, the last one.
     let documents: BTreeMap<String, Value> = documents.into_iter().collect();
     if documents.is_empty() {
         let row = session
@@ -123,16 +122,16 @@ async fn bulk(
     let version = advance(session, dataset).await?;
     let subjects = documents.len();
     let now = session.now().await?;
-    let mut batch = Vec::with_capacity(BULK_BATCH);
+    let terms = Terms::of(session, dataset).await?;
+    let mut rows = Vec::with_capacity(documents.len());
     for (subject, document) in documents {
-        batch.push((hexadecimal(subject.as_bytes()), document.to_string()));
-        if batch.len() == BULK_BATCH {
-            bulk_batch(session, dataset, (version, now), &batch).await?;
-            batch.clear();
-        }
+        let (subject, document) = terms.kept(version, &subject, &document)?;
+        rows.push((hexadecimal(&subject), document));
     }
-    if !batch.is_empty() {
-        bulk_batch(session, dataset, (version, now), &batch).await?;
+    // In the order of the index, also where lookups stand for subjects.
+    rows.sort_unstable();
+    for batch in rows.chunks(BULK_BATCH) {
+        bulk_batch(session, dataset, (version, now), batch).await?;
     }
     Ok(changed("import_preferences", dataset, version, subjects))
 }
@@ -160,17 +159,25 @@ pub(super) async fn changed_since(
     dataset: DatasetId,
     version: u64,
 ) -> Result<Vec<PreferenceChange>, StoreError> {
+    let terms = Terms::of(session, dataset).await?;
     let cells = cells![dataset.uuid(), version];
-    let rows = session.rows(TABLE, sql::CHANGED_SINCE, cells).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(PreferenceChange {
-                subject: subject_of(row)?,
-                old: row.json_or_null("past")?,
-                new: row.json_or_null("present")?,
-            })
-        })
-        .collect()
+    let mut changes = Vec::new();
+    for row in session.rows(TABLE, sql::CHANGED_SINCE, cells).await? {
+        let past = terms.read(&row, ("past", "past_version"))?;
+        let present = terms.read(&row, ("present", "present_version"))?;
+        // The same terms sealed twice are two texts: only here can they be compared.
+        if past != present
+            && let Some((subject, _)) = present.as_ref().or(past.as_ref())
+        {
+            changes.push(PreferenceChange {
+                subject: subject.clone(),
+                old: past.map(|(_, document)| document),
+                new: present.map(|(_, document)| document),
+            });
+        }
+    }
+    changes.sort_by(|one, other| one.subject.cmp(&other.subject));
+    Ok(changes)
 }
 
 impl Preferences for SqlStore {
@@ -193,11 +200,15 @@ impl Preferences for SqlStore {
     ) -> StoreFuture<'_, PreferenceRow> {
         self.read(move |session| {
             Box::pin(async move {
-                let cells = cells![dataset.uuid(), subject.into_bytes()];
+                let terms = Terms::of(session, dataset).await?;
+                let cells = cells![dataset.uuid(), terms.subject(&subject)];
                 let row = session.row(TABLE, sql::GET, cells).await?;
                 let row = row.ok_or(StoreError::not_found("preference"))?;
+                let (_, document) = terms
+                    .read(&row, ("document", "version"))?
+                    .ok_or(StoreError::not_found("preference"))?;
                 Ok(PreferenceRow {
-                    document: row.json("document")?,
+                    document,
                     version: row.count("version")?,
                     created_at: row.time("created_at")?,
                 })
@@ -234,11 +245,14 @@ impl Preferences for SqlStore {
     ) -> StoreFuture<'_, Vec<(String, Value)>> {
         self.read(move |session| {
             Box::pin(async move {
+                let terms = Terms::of(session, dataset).await?;
                 let cells = cells![dataset.uuid(), version];
-                let rows = session.rows(TABLE, sql::AT, cells).await?;
-                rows.iter()
-                    .map(|row| Ok((subject_of(row)?, row.json("document")?)))
-                    .collect()
+                let mut all = Vec::new();
+                for row in session.rows(TABLE, sql::AT, cells).await? {
+                    all.extend(terms.read(&row, ("document", "version"))?);
+                }
+                all.sort_by(|(one, _), (other, _)| one.cmp(other));
+                Ok(all)
             })
         })
     }

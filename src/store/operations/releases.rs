@@ -2,13 +2,15 @@
 
 use super::entry::{Done, Entry};
 use super::jobs::allowed;
+use super::tombstones::bury;
 use super::{SqlStore, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Act, Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter,
-    ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture,
+    Act, Buried, Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter,
+    ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture, Tombstone,
 };
 
 const TABLE: &str = "release";
@@ -65,7 +67,8 @@ async fn list(
     page_of(rows, page, release_row)
 }
 
-async fn withdraw(
+/// Withdraws a release; the tombstone is the caller's.
+pub(super) async fn withdraw(
     session: &mut Session,
     id: ReleaseId,
     actor: String,
@@ -80,6 +83,67 @@ async fn withdraw(
     let row = get(session, id).await?;
     let entry = Entry::release("withdraw_release", id, row.dataset);
     Ok(Done::one(row, entry))
+}
+
+async fn withdraw_for_good(
+    session: &mut Session,
+    id: ReleaseId,
+    actor: String,
+) -> Result<Done<ReleaseRow>, StoreError> {
+    let done = withdraw(session, id, actor).await?;
+    if !done.entries.is_empty() {
+        let (what, at) = (Buried::Release(id), session.now().await?);
+        bury(session, Tombstone { what, at }).await?;
+    }
+    Ok(done)
+}
+
+/// A document of a release, opened if it is sealed.
+async fn document(
+    session: &mut Session,
+    id: ReleaseId,
+    document: ReleaseDocument,
+) -> Result<serde_json::Value, StoreError> {
+    let (statement, place) = match document {
+        ReleaseDocument::Manifest => (sql::MANIFEST, None),
+        ReleaseDocument::Report => (sql::REPORT, Some(Place::Report(id))),
+        ReleaseDocument::Verification => (sql::VERIFICATION, Some(Place::Verification(id))),
+    };
+    let custody = of(session, id.uuid(), Purpose::Release).await?;
+    let row = session.row(TABLE, statement, cells![id.uuid()]).await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    match place {
+        Some(place) => custody.document(&place, (&row, "document")),
+        None => row.json("document"),
+    }
+}
+
+async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreError> {
+    let dataset = get(session, id).await?.dataset;
+    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    let row = session.row(TABLE, sql::LINEAGE, cells![id.uuid()]).await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    let kept = row
+        .bytes_or_null("lineage")?
+        .ok_or(StoreError::not_found("lineage"))?;
+    custody.bytes(&Place::Lineage(id), kept, (&row, "lineage"))
+}
+
+async fn piece(
+    session: &mut Session,
+    release: ReleaseId,
+    name: String,
+    position: u32,
+) -> Result<Vec<u8>, StoreError> {
+    let custody = of(session, release.uuid(), Purpose::Release).await?;
+    let row = of_table(session, sql::PIECE_GET, release, (name, Some(position))).await?;
+    let kept = row.checked_bytes("bytes", "sha256")?;
+    let place = Place::Piece {
+        release,
+        table: row.count32("table_position")?,
+        position,
+    };
+    custody.bytes(&place, kept, (&row, "bytes"))
 }
 
 /// Answers the one row that a statement about a named table finds.
@@ -120,30 +184,11 @@ impl Releases for SqlStore {
         id: ReleaseId,
         document: ReleaseDocument,
     ) -> StoreFuture<'_, serde_json::Value> {
-        let statement = match document {
-            ReleaseDocument::Manifest => sql::MANIFEST,
-            ReleaseDocument::Report => sql::REPORT,
-            ReleaseDocument::Verification => sql::VERIFICATION,
-        };
-        self.read(move |session| {
-            Box::pin(async move {
-                let row = session.row(TABLE, statement, cells![id.uuid()]).await?;
-                row.ok_or(StoreError::not_found("release"))?
-                    .json("document")
-            })
-        })
+        self.read(move |session| Box::pin(self::document(session, id, document)))
     }
 
     fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>> {
-        self.read(move |session| {
-            Box::pin(async move {
-                let row = session.row(TABLE, sql::LINEAGE, cells![id.uuid()]).await?;
-                let lineage = row.ok_or(StoreError::not_found("release"))?;
-                lineage
-                    .bytes_or_null("lineage")?
-                    .ok_or(StoreError::not_found("lineage"))
-            })
-        })
+        self.read(move |session| Box::pin(lineage(session, id)))
     }
 
     fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>> {
@@ -172,13 +217,7 @@ impl Releases for SqlStore {
         name: String,
         position: u32,
     ) -> StoreFuture<'_, Vec<u8>> {
-        self.read(move |session| {
-            Box::pin(async move {
-                let piece = (name, Some(position));
-                let row = of_table(session, sql::PIECE_GET, release, piece).await?;
-                row.checked_bytes("bytes", "sha256")
-            })
-        })
+        self.read(move |session| Box::pin(piece(session, release, name, position)))
     }
 
     fn release_publish(
@@ -195,6 +234,8 @@ impl Releases for SqlStore {
 
     fn release_withdraw(&self, act: Act<ReleaseRow>, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
         let actor = act.actor().to_owned();
-        self.write(act, move |session| Box::pin(withdraw(session, id, actor)))
+        self.write(act, move |session| {
+            Box::pin(withdraw_for_good(session, id, actor))
+        })
     }
 }

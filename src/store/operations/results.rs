@@ -19,6 +19,7 @@ use super::leases::{Lease, change};
 use super::preferences::changed_since;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
+use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
 use crate::store::{
@@ -43,20 +44,25 @@ pub(super) async fn complete(
     }
     let now = session.now().await?;
     change(session, job_sql::SUCCEED, lease.guard(now)).await?;
+    let id = commit.id;
+    let records = of(session, dataset.uuid(), Purpose::Records).await?;
+    let custody = create_release_key(session, dataset, id, &records).await?;
+    let report = custody.kept_text(&Place::Report(id), commit.report.to_string())?;
+    let verification = commit.verification.to_string();
     let cells = cells![
-        commit.id.uuid(),
+        id.uuid(),
         lease.id.uuid(),
         &commit.manifest,
-        &commit.report,
-        &commit.verification,
-        commit.lineage,
+        report,
+        custody.kept_text(&Place::Verification(id), verification)?,
+        records.kept(&Place::Lineage(id), commit.lineage)?,
         now,
     ];
     session.run(sql::CREATE, cells).await?;
     let kept = cells![commit.id.uuid(), lease.id.uuid(), &commit.claims, now];
     session.run(ledger_sql::CREATE, kept).await?;
     for (position, table) in (0u32..).zip(commit.tables) {
-        table_write(session, commit.id, position, table).await?;
+        table_write(session, &custody, (id, position), table).await?;
     }
     let detail = json!({"release": commit.id});
     let completed = Entry::job("complete_job", lease.id, dataset).telling(detail);
@@ -74,8 +80,8 @@ pub(super) async fn complete(
 
 async fn table_write(
     session: &mut Session,
-    release: ReleaseId,
-    position: u32,
+    custody: &Custody,
+    (release, position): (ReleaseId, u32),
     table: NewReleaseTable,
 ) -> Result<(), StoreError> {
     let raw_bytes: u64 = table.pieces.iter().map(|piece| piece.raw_bytes).sum();
@@ -91,7 +97,13 @@ async fn table_write(
     ];
     session.run(sql::TABLE_CREATE, cells).await?;
     for (piece_position, piece) in (0u32..).zip(table.pieces) {
-        let digest: [u8; 32] = Sha256::digest(&piece.bytes).into();
+        let place = Place::Piece {
+            release,
+            table: position,
+            position: piece_position,
+        };
+        let kept = custody.kept(&place, piece.bytes)?;
+        let digest: [u8; 32] = Sha256::digest(&kept).into();
         let cells = cells![
             release.uuid(),
             position,
@@ -99,7 +111,7 @@ async fn table_write(
             piece.rows,
             piece.raw_bytes,
             digest,
-            piece.bytes,
+            kept,
         ];
         session.run(sql::PIECE_CREATE, cells).await?;
         failpoint::reached("job-piece-written");
@@ -146,7 +158,9 @@ async fn publish_draft(
         ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
         ReleaseState::Draft => {}
     }
+    let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let lineage = row.bytes("lineage")?;
+    let lineage = records.bytes(&Place::Lineage(id), lineage, (&row, "lineage"))?;
     let changes = changed_since(session, dataset, row.count("preference_version")?).await?;
     let changed = changes.len();
     // The check reads a lineage as long as the table: not on this thread.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::entry::{Done, Entry};
 use super::{SqlStore, datasets, preferences};
 use crate::ids::DatasetId;
+use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
 use crate::store::{
@@ -18,6 +19,14 @@ const TABLE: &str = "subject_token";
 const NONE: StoreError = StoreError::NotFound {
     what: "subject token",
 };
+
+/// Where a token's subject is sealed.
+fn place(dataset: DatasetId, token_hash: &[u8; 32]) -> Place<'_> {
+    Place::SubjectToken {
+        dataset,
+        token_hash,
+    }
+}
 
 async fn create(
     session: &mut Session,
@@ -33,11 +42,13 @@ async fn create(
     let expires_at = expires_at.ok_or_else(|| StoreError::driver("a time that never comes"))?;
     let detail = json!({"tokens": new.tokens.len(), "expires_at": expires_at});
     let entry = Entry::preferences("create_subject_tokens", new.dataset).telling(detail);
+    let custody = of(session, new.dataset.uuid(), Purpose::Preferences).await?;
     for (token_hash, subject) in new.tokens {
+        let place = place(new.dataset, &token_hash);
         let cells = cells![
             token_hash,
             new.dataset.uuid(),
-            subject.into_bytes(),
+            custody.kept(&place, subject.into_bytes())?,
             new.created_by.as_str(),
             now,
             expires_at,
@@ -55,9 +66,17 @@ async fn find(session: &mut Session, token_hash: [u8; 32]) -> Result<SubjectToke
         .row(TABLE, sql::FIND, cells![token_hash, now])
         .await?;
     let row = row.ok_or(NONE)?;
-    let subject = String::from_utf8(row.bytes("subject")?);
+    let dataset = DatasetId::from(row.uuid("dataset_id")?);
+    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    if let Custody::Destroyed = custody {
+        // Erased since the row was read.
+        return Err(NONE);
+    }
+    let kept = row.bytes("subject")?;
+    let subject = custody.bytes(&place(dataset, &token_hash), kept, (&row, "subject"))?;
+    let subject = String::from_utf8(subject);
     Ok(SubjectTokenRow {
-        dataset: DatasetId::from(row.uuid("dataset_id")?),
+        dataset,
         subject: subject.map_err(|_| row.inconsistent("subject"))?,
     })
 }

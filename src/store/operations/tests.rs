@@ -7,15 +7,19 @@ use tempfile::TempDir;
 use super::entry::Done;
 use super::*;
 use crate::clock::SystemClock;
-use crate::store::session::cells;
+use crate::store::session::{Surroundings, cells};
 use crate::store::statements::keys;
 use crate::store::{Act, Audit as _, Keys as _, NewKey};
 
 async fn store_with_a_key() -> (TempDir, SqlStore, crate::ids::KeyId) {
     let folder = TempDir::new().expect("a folder");
-    let clock = Arc::new(SystemClock);
+    let surroundings = Surroundings {
+        clock: Arc::new(SystemClock),
+        master_keys: None,
+        journal: None,
+    };
     let path = folder.path().join("vizard.db");
-    let store = super::super::sqlite::open(&path, 2, true, clock)
+    let store = super::super::sqlite::open(&path, 2, true, surroundings)
         .await
         .expect("it opens");
     let id = crate::ids::KeyId::generate();

@@ -8,6 +8,7 @@ use super::entry::{Done, Entry};
 use super::preferences::hexadecimal;
 use crate::failpoint;
 use crate::ids::DatasetId;
+use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
@@ -31,6 +32,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         hierarchies: row.json("hierarchies")?,
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
+        purged_at: row.time_or_null("purged_at")?,
     })
 }
 
@@ -95,6 +97,7 @@ async fn next_chunk(
 async fn chunks_write(
     session: &mut Session,
     dataset: DatasetId,
+    custody: &Custody,
     mut extent: Extent,
     mut source: ChunkSource,
 ) -> Result<Extent, StoreError> {
@@ -105,16 +108,15 @@ async fn chunks_write(
         };
         source = rest;
         extent.records += chunk.records;
-        let digest: [u8; 32] = Sha256::digest(&chunk.bytes).into();
         let (epoch, position) = (extent.epoch, extent.chunks);
-        let cells = cells![
-            dataset.uuid(),
+        let place = Place::Chunk {
+            dataset,
             epoch,
             position,
-            chunk.records,
-            digest,
-            chunk.bytes
-        ];
+        };
+        let kept = custody.kept(&place, chunk.bytes)?;
+        let digest: [u8; 32] = Sha256::digest(&kept).into();
+        let cells = cells![dataset.uuid(), epoch, position, chunk.records, digest, kept];
         session.run(sql::CHUNK_CREATE, cells).await?;
         extent.chunks += 1;
         failpoint::reached("upload-chunk-written");
@@ -142,7 +144,8 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         },
     };
     let records_before = before.records;
-    let extent = chunks_write(session, dataset, before, new.chunks).await?;
+    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    let extent = chunks_write(session, dataset, &custody, before, new.chunks).await?;
     if extent.records - records_before != new.records {
         return Err(StoreError::driver(
             "the chunks hold another number of records than was said",
@@ -231,10 +234,17 @@ impl Versions for SqlStore {
     ) -> StoreFuture<'_, Vec<u8>> {
         self.read(move |session| {
             Box::pin(async move {
+                let custody = of(session, dataset.uuid(), Purpose::Records).await?;
                 let cells = cells![dataset.uuid(), version, position];
                 let row = session.row(CHUNK, sql::CHUNK_GET, cells).await?;
-                row.ok_or(StoreError::not_found("chunk"))?
-                    .checked_bytes("bytes", "sha256")
+                let row = row.ok_or(StoreError::not_found("chunk"))?;
+                let place = Place::Chunk {
+                    dataset,
+                    epoch: row.count("epoch")?,
+                    position,
+                };
+                let kept = row.checked_bytes("bytes", "sha256")?;
+                custody.bytes(&place, kept, (&row, "bytes"))
             })
         })
     }

@@ -14,11 +14,11 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Executor, PgPool, Row as _};
 use tokio::task::AbortHandle;
 
+use super::journal::Journal;
 use super::operations::{Backend, SqlStore};
-use super::session::{Link, Session, Signals};
+use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::POSTGRES;
 use super::{PoolFigures, StoreError, StoreFuture};
-use crate::clock::Clock;
 use crate::failpoint;
 
 /// How long an operation waits for a free connection.
@@ -32,10 +32,14 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 /// transaction that was opened earlier they differ.
 const OUTSIDE_TRANSACTION: &str = "SELECT transaction_timestamp() = statement_timestamp()";
 
+/// Removes dead rows of wrapped keys: small, so at once. The large tables hold
+/// what the destroyed keys sealed; autovacuum comes to them in its time.
+const WIPE: &str = "VACUUM (SKIP_LOCKED) dataset_key";
+
 /// The backend.
 struct Postgres {
     pool: PgPool,
-    clock: Arc<dyn Clock>,
+    surroundings: Surroundings,
     signals: Arc<Signals>,
     connections_max: u32,
     listener: AbortHandle,
@@ -45,7 +49,7 @@ struct Postgres {
 pub(super) async fn open(
     url: &str,
     connections_max: u32,
-    clock: Arc<dyn Clock>,
+    surroundings: Surroundings,
 ) -> Result<SqlStore, StoreError> {
     let options: PgConnectOptions = url
         .parse::<PgConnectOptions>()
@@ -73,7 +77,7 @@ pub(super) async fn open(
     let listener = listener::start(options, Arc::clone(&signals)).await?;
     let backend = Postgres {
         pool,
-        clock,
+        surroundings,
         signals,
         connections_max,
         listener,
@@ -83,7 +87,7 @@ pub(super) async fn open(
 
 impl Postgres {
     fn session(&self, link: Link) -> Session {
-        Session::new(link, Arc::clone(&self.clock), &POSTGRES)
+        Session::new(link, self.surroundings.clone(), &POSTGRES)
     }
 }
 
@@ -98,6 +102,17 @@ impl Backend for Postgres {
 
     fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    fn journal(&self) -> Option<Arc<Journal>> {
+        self.surroundings.journal.clone()
+    }
+
+    fn wipe(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.pool.execute(sqlx::raw_sql(WIPE)).await?;
+            Ok(())
+        })
     }
 
     fn pool_figures(&self) -> PoolFigures {

@@ -77,6 +77,12 @@ impl From<u64> for Cell {
     }
 }
 
+impl From<Option<u64>> for Cell {
+    fn from(value: Option<u64>) -> Self {
+        value.map_or(Self::Integer(None), Self::from)
+    }
+}
+
 impl From<u32> for Cell {
     fn from(value: u32) -> Self {
         Self::Integer(Some(value.into()))

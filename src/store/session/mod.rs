@@ -13,8 +13,7 @@
 mod cell;
 mod row;
 mod signal;
-
-use std::sync::Arc;
+mod surroundings;
 
 use chrono::{DateTime, Utc};
 use sqlx::pool::PoolConnection;
@@ -23,10 +22,11 @@ use sqlx::{Executor, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection,
 pub(super) use cell::{Cell, cells, id_list};
 pub(super) use row::Row;
 pub(super) use signal::{Signal, Signals};
+pub(super) use surroundings::Surroundings;
 
-use super::StoreError;
+use super::seal::MasterKeys;
 use super::statements::{Dialect, PG_NOTIFY, POSTGRES_NOW};
-use crate::clock::Clock;
+use super::{StoreError, Tombstone};
 
 /// The connection under a session.
 pub(super) enum Link {
@@ -46,30 +46,37 @@ enum Connection<'a> {
     Sqlite(&'a mut SqliteConnection),
 }
 
-/// One connection, its clock, and the statements of its database.
+/// One connection, what surrounds it, and the statements of its database.
 pub(super) struct Session {
     link: Link,
-    clock: Arc<dyn Clock>,
+    surroundings: Surroundings,
     dialect: &'static Dialect,
     signals: Vec<Signal>,
     changes: u64,
+    tombstones: Vec<Tombstone>,
 }
 
 impl Session {
-    /// A session over `link`; `clock` counts on SQLite only.
-    pub(super) fn new(link: Link, clock: Arc<dyn Clock>, dialect: &'static Dialect) -> Self {
+    /// A session over `link`; the clock of `surroundings` counts on SQLite only.
+    pub(super) fn new(link: Link, surroundings: Surroundings, dialect: &'static Dialect) -> Self {
         Self {
             link,
-            clock,
+            surroundings,
             dialect,
             signals: Vec::new(),
             changes: 0,
+            tombstones: Vec::new(),
         }
     }
 
     /// The statements that differ between the databases.
     pub(super) fn dialect(&self) -> &'static Dialect {
         self.dialect
+    }
+
+    /// The master keys, if any are given.
+    pub(super) fn master_keys(&self) -> Option<&MasterKeys> {
+        self.surroundings.master_keys.as_deref()
     }
 
     fn connection(&mut self) -> Connection<'_> {
@@ -167,7 +174,7 @@ impl Session {
                 .fetch_one(sqlx::query(POSTGRES_NOW))
                 .await?
                 .try_get(0)?),
-            Connection::Sqlite(_) => Ok(self.clock.now()),
+            Connection::Sqlite(_) => Ok(self.surroundings.clock.now()),
         }
     }
 
@@ -192,10 +199,27 @@ impl Session {
         }
     }
 
-    /// Commits, then wakes who waits for the noted signals.
+    /// Notes a tombstone, to be put into the journal before `commit` commits.
+    pub(super) fn note_tombstone(&mut self, tombstone: Tombstone) {
+        self.tombstones.push(tombstone);
+    }
+
+    /// Whether something was erased: its traces are to be wiped after the commit.
+    pub(super) fn erases(&self) -> bool {
+        !self.tombstones.is_empty()
+    }
+
+    /// Puts the noted tombstones into the journal, commits, then wakes who
+    /// waits for the noted signals. A journal that takes no tombstone takes
+    /// everything back.
     ///
     /// PostgreSQL carries the signals to every process, this one included.
     pub(super) async fn commit(mut self, signals: &Signals) -> Result<(), StoreError> {
+        let tombstones = std::mem::take(&mut self.tombstones);
+        if let Err(error) = self.surroundings.journal_append(tombstones).await {
+            let _ = self.rollback().await;
+            return Err(error);
+        }
         let noted = std::mem::take(&mut self.signals);
         match self.link {
             Link::PostgresWrite(mut transaction) => {

@@ -14,10 +14,12 @@ use uuid::Uuid;
 use crate::store::StoreError;
 
 /// Columns that may name a row in an error.
-const KEY_COLUMNS: [&str; 8] = [
+const KEY_COLUMNS: [&str; 10] = [
     "id",
     "dataset_id",
     "release_id",
+    "owner_id",
+    "object_id",
     "version",
     "epoch",
     "revision",
@@ -135,6 +137,16 @@ impl Row {
     /// A small number of things, or a position.
     pub(in crate::store) fn count32(&self, column: &'static str) -> Result<u32, StoreError> {
         u32::try_from(self.column::<i64>(column)?).map_err(|_| self.inconsistent(column))
+    }
+
+    /// A small number of things, or null.
+    pub(in crate::store) fn count32_or_null(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<u32>, StoreError> {
+        self.column::<Option<i64>>(column)?
+            .map(|number| u32::try_from(number).map_err(|_| self.inconsistent(column)))
+            .transpose()
     }
 
     /// A truth.

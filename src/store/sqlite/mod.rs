@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, SqlitePool};
+use sqlx::{Connection, Row as _, SqlitePool};
 
 use self::lock::FileLock;
+use super::journal::Journal;
 use super::operations::{Backend, SqlStore};
-use super::session::{Link, Session, Signals};
+use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::SQLITE;
 use super::{PoolFigures, StoreError, StoreFuture};
-use crate::clock::Clock;
 use crate::failpoint;
 
 /// How long an operation waits for its turn: a large upload may be before it.
@@ -29,12 +29,15 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long SQLite itself waits for another process (`vizard keys`) to finish.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Brings the write-ahead log into the file and empties it.
+const WIPE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
 /// The backend.
 struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     readers_max: u32,
-    clock: Arc<dyn Clock>,
+    surroundings: Surroundings,
     signals: Signals,
     /// Released when the store is dropped.
     _lock: Option<FileLock>,
@@ -46,7 +49,7 @@ pub(super) async fn open(
     path: &Path,
     connections_max: u32,
     exclusive: bool,
-    clock: Arc<dyn Clock>,
+    surroundings: Surroundings,
 ) -> Result<SqlStore, StoreError> {
     let lock = lock::prepare(path, exclusive)?;
     let options = SqliteConnectOptions::new()
@@ -77,7 +80,7 @@ pub(super) async fn open(
         writer,
         readers,
         readers_max,
-        clock,
+        surroundings,
         signals: Signals::default(),
         _lock: lock,
     };
@@ -96,7 +99,7 @@ fn pool_options(connections: u32) -> SqlitePoolOptions {
 
 impl Sqlite {
     fn session(&self, link: Link) -> Session {
-        Session::new(link, Arc::clone(&self.clock), &SQLITE)
+        Session::new(link, self.surroundings.clone(), &SQLITE)
     }
 }
 
@@ -114,6 +117,21 @@ impl Backend for Sqlite {
 
     fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    fn journal(&self) -> Option<Arc<Journal>> {
+        self.surroundings.journal.clone()
+    }
+
+    fn wipe(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            // The log still holds pages as they were before the erasure.
+            let row = sqlx::query(WIPE).fetch_one(&self.writer).await?;
+            match row.try_get::<i64, _>(0)? {
+                0 => Ok(()),
+                _ => Err(StoreError::driver("the log is in use and was not emptied")),
+            }
+        })
     }
 
     fn pool_figures(&self) -> PoolFigures {

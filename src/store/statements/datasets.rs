@@ -14,6 +14,7 @@ macro_rules! select {
         concat!(
             "SELECT dataset.id, dataset.name, dataset.schema, dataset.created_by, \
              dataset.created_at, dataset.version, dataset.preference_version, \
+             dataset.raw_retention_days, dataset.records_purged_at, \
              COALESCE(latest.total_records, 0) AS records, \
              COALESCE(latest.hierarchies, '{}') AS hierarchies, \
              (SELECT count(*) FROM preference WHERE preference.dataset_id = dataset.id \

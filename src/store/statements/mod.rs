@@ -9,6 +9,7 @@
 //! could not infer from its place is wrapped in a `CAST`.
 
 pub(super) mod audit;
+pub(super) mod dataset_keys;
 pub(super) mod datasets;
 pub(super) mod hierarchies;
 pub(super) mod jobs;
@@ -16,7 +17,9 @@ pub(super) mod keys;
 pub(super) mod ledger;
 pub(super) mod preferences;
 pub(super) mod releases;
+pub(super) mod retention;
 pub(super) mod subject_tokens;
+pub(super) mod tombstones;
 pub(super) mod versions;
 
 /// Defines constants and lists them in `ALL`.
@@ -45,6 +48,8 @@ pub(super) const SCHEMA_VERSION: &str =
 
 /// The statements whose text differs between the databases.
 pub(super) struct Dialect {
+    /// `$1` master key, `$2` limit: keys that another one wraps, held.
+    pub(super) dataset_key_not_under: &'static str,
     /// Lets one process at a time make the first admin key.
     pub(super) first_admin_lock: &'static str,
     /// Reads the head of the audit log and holds it.
@@ -85,6 +90,7 @@ pub(super) struct Dialect {
 
 /// PostgreSQL's.
 pub(super) const POSTGRES: Dialect = Dialect {
+    dataset_key_not_under: dataset_keys::POSTGRES_NOT_UNDER,
     first_admin_lock: keys::POSTGRES_FIRST_ADMIN_LOCK,
     audit_lock: audit::POSTGRES_LOCK,
     audit_list: audit::POSTGRES_LIST,
@@ -106,6 +112,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
 
 /// SQLite's.
 pub(super) const SQLITE: Dialect = Dialect {
+    dataset_key_not_under: dataset_keys::SQLITE_NOT_UNDER,
     first_admin_lock: PING,
     audit_lock: audit::SQLITE_LOCK,
     audit_list: audit::SQLITE_LIST,
@@ -127,9 +134,10 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 11] = [
+    let shared: [&[&str]; 14] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
+        dataset_keys::ALL,
         datasets::ALL,
         versions::ALL,
         hierarchies::ALL,
@@ -139,8 +147,11 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         subject_tokens::ALL,
         ledger::ALL,
         audit::ALL,
+        retention::ALL,
+        tombstones::ALL,
     ];
     let own = [
+        dialect.dataset_key_not_under,
         dialect.first_admin_lock,
         dialect.audit_lock,
         dialect.audit_list,

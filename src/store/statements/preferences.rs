@@ -15,7 +15,7 @@ statements! {
     INSERT = "INSERT INTO preference (dataset_id, subject, version, document, created_at) \
         VALUES ($1, $2, $3, $4, $5)";
     /// `$1` dataset, `$2` subject.
-    GET = "SELECT dataset_id, version, document, created_at FROM preference \
+    GET = "SELECT dataset_id, version, subject, document, created_at FROM preference \
         WHERE dataset_id = $1 AND subject = $2 AND until_version IS NULL";
     /// `$1` dataset, `$2` version.
     AT = "SELECT dataset_id, version, subject, document FROM preference \
@@ -23,7 +23,8 @@ statements! {
         AND (until_version IS NULL OR until_version > $2) ORDER BY subject";
     /// `$1` dataset, `$2` version.
     CHANGED_SINCE = "SELECT touched.subject AS subject, \
-        past.document AS past, present.document AS present \
+        past.document AS past, past.version AS past_version, \
+        present.document AS present, present.version AS present_version \
         FROM (SELECT DISTINCT subject FROM preference WHERE dataset_id = $1 \
               AND (version > $2 OR until_version > $2)) AS touched \
         LEFT JOIN preference AS past ON past.dataset_id = $1 \

@@ -9,7 +9,7 @@ macro_rules! select {
         concat!(
             "SELECT dataset_version.dataset_id, dataset_version.version, mode, epoch, chunks, \
              records, dropped, total_records, sha256, hierarchies, dataset_version.created_by, \
-             dataset_version.created_at FROM dataset_version JOIN dataset \
+             dataset_version.created_at, dataset_version.purged_at FROM dataset_version JOIN dataset \
              ON dataset.id = dataset_version.dataset_id AND dataset.erased_at IS NULL \
              WHERE dataset_version.dataset_id = $1 ",
             $tail
@@ -18,8 +18,8 @@ macro_rules! select {
 }
 
 statements! {
-    /// `$1` dataset, `$2` version.
-    GET = select!("AND dataset_version.version = $2");
+    /// `$1` dataset, `$2` version; not one whose chunks are gone.
+    GET = select!("AND dataset_version.version = $2 AND dataset_version.purged_at IS NULL");
     /// `$1` dataset.
     LIST = select!("ORDER BY dataset_version.version DESC");
     /// `$1` dataset, `$2` version, `$3` mode, `$4` epoch, `$5` chunks, `$6` records,

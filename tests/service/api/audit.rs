@@ -80,6 +80,9 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let made = made.json();
     let dataset = made["id"].as_str().expect("an id");
     let of_dataset = |call: Call| call.at("id", dataset);
+    let days = json!({"raw_retention_days": 30});
+    let retention = |call| of_dataset(call).json(&days);
+    watched.call("set_retention", retention).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
     let subject = |call| of_dataset(call).at("subject", "p1");

@@ -15,6 +15,7 @@ mod preferences;
 mod problems;
 mod records;
 mod releases;
+mod retention;
 mod server;
 mod subject_tokens;
 mod tables;

@@ -46,6 +46,8 @@ const ADMIN_KEY: &str = "an-admin-key-of-more-than-32-characters";
 /// A running server; stopped when dropped.
 pub struct Server {
     pub store: Arc<dyn Store>,
+    /// Address of its store.
+    pub url: String,
     /// Ends the server.
     pub shutdown: CancellationToken,
     /// Ends when the server has.
@@ -114,6 +116,7 @@ impl Server {
         let address = listener.local_addr().expect("an address").to_string();
         Self {
             store,
+            url: url.to_owned(),
             shutdown,
             serving: tokio::spawn(serve(listener, state)),
             client: Client::new(&address),

@@ -85,6 +85,10 @@ fn subjects(_: &str) -> Value {
     json!({"subjects": ["p1"]})
 }
 
+fn retention(_: &str) -> Value {
+    json!({"raw_retention_days": 30})
+}
+
 fn records() -> String {
     story::records(200, 201)
 }
@@ -106,6 +110,7 @@ pub const SAMPLES: &[Sample] = &[
     on("list_datasets", Object::Nothing, Body::None),
     on("get_dataset", Object::Dataset, Body::None),
     ending(on("erase_dataset", Object::Dataset, Body::None), 3),
+    on("set_retention", Object::Dataset, Body::Json(retention)),
     on("upload_records", Object::Dataset, Body::Csv(records)),
     on("put_hierarchy", Object::Nothing, Body::Csv(hierarchy)),
     on("get_hierarchy", Object::Nothing, Body::None),

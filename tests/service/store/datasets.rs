@@ -6,7 +6,7 @@ use vizard::store::{
     Erasure, JobState, PageRequest, PublishDecision, ReleaseState, StoreError, VersionMode,
 };
 
-use super::stage::{Stage, act, draft, on_both, version};
+use super::stage::{Stage, act, draft, on_both_and_sealed, version};
 
 async fn a_new_dataset_has_no_records(stage: &Stage) {
     let id = stage.dataset().await;
@@ -180,7 +180,7 @@ async fn an_erased_dataset_takes_nothing_any_more(stage: &Stage) {
     assert!(matches!(many, Err(StoreError::NotFound { .. })));
 }
 
-on_both!(
+on_both_and_sealed!(
     a_new_dataset_has_no_records,
     a_dataset_tells_of_its_latest_version_and_of_subjects_once,
     a_list_holds_only_the_datasets_asked_for,

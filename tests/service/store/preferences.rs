@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use vizard::store::{PreferenceChange, StoreError};
 
-use super::{Stage, act, on_both};
+use super::{Stage, act, on_both_and_sealed};
 
 fn leakage(share: f64) -> Value {
     json!({"max_leakage": share})
@@ -263,7 +263,7 @@ async fn three_hundred_thousand_documents_take_seconds(stage: &Stage) {
     assert!(first.as_secs() < 60, "{first:?}");
 }
 
-on_both!(
+on_both_and_sealed!(
     every_change_makes_one_version_and_every_version_can_be_read_again,
     removing_nothing_makes_no_version,
     any_text_names_a_subject,

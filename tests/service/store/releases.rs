@@ -10,7 +10,7 @@ use vizard::store::{
     ReleaseDocument, ReleaseFilter, ReleaseState, StoreError,
 };
 
-use super::stage::{Stage, act, draft, on_both};
+use super::stage::{Stage, act, draft, on_both_and_sealed};
 
 fn allow() -> PublishCheck {
     Box::new(|_, _| PublishDecision::Allow)
@@ -355,7 +355,7 @@ async fn a_publish_that_races_a_withdrawal_of_consent_is_never_stale(stage: &Sta
     }
 }
 
-on_both!(
+on_both_and_sealed!(
     a_release_is_read_back_as_the_job_left_it,
     what_is_not_there_is_not_found,
     publishing_asks_the_check_and_keeps_to_its_answer,

@@ -41,9 +41,25 @@ pub(crate) use on_both;
 /// How long leases last in these tests: so long that none runs out by itself.
 pub const LEASE: Duration = Duration::from_secs(600);
 
-enum Database {
+/// Makes the same tests, and one more of each where what is personal is sealed.
+macro_rules! on_both_and_sealed {
+    ($($test:ident),+ $(,)?) => {
+        $crate::store::on_both!($($test),+);
+        mod sealed {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $test() {
+                let stage = $crate::store::Stage::sqlite_with($crate::store::sealed).await;
+                super::$test(&stage).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_and_sealed;
+
+/// Where a store is.
+pub(super) enum Database {
     Sqlite {
-        _folder: TempDir,
+        folder: TempDir,
         url: String,
         clock: Arc<ManualClock>,
     },
@@ -55,33 +71,41 @@ enum Database {
 /// An empty store.
 pub struct Stage {
     pub store: Arc<dyn Store>,
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl Stage {
     /// On SQLite, with a clock that stands still.
     pub async fn sqlite() -> Self {
+        Self::sqlite_with(|_| ()).await
+    }
+
+    /// The same with options of its own.
+    pub async fn sqlite_with(adjust: impl FnOnce(&mut StoreOptions)) -> Self {
         let folder = TempDir::new().expect("a folder for the store");
         let url = format!("sqlite:{}", folder.path().join("vizard.db").display());
         let start = DateTime::from_timestamp(1_800_000_000, 123_456_000).expect("in range");
         let clock = Arc::new(ManualClock::new(start));
-        let store = open(StoreOptions::new(&url), clock.clone())
-            .await
-            .expect("it opens");
+        let mut options = StoreOptions::new(&url);
+        adjust(&mut options);
+        let store = open(options, clock.clone()).await.expect("it opens");
         Self {
             store,
-            database: Database::Sqlite {
-                _folder: folder,
-                url,
-                clock,
-            },
+            database: Database::Sqlite { folder, url, clock },
         }
     }
 
     /// On PostgreSQL, in a database of its own; `None` where there is none.
     pub async fn postgres() -> Option<Self> {
+        Self::postgres_with(|_| ()).await
+    }
+
+    /// The same with options of its own.
+    pub async fn postgres_with(adjust: impl FnOnce(&mut StoreOptions)) -> Option<Self> {
         let url = cluster()?.fresh_database();
-        let store = open(StoreOptions::new(&url), Arc::new(SystemClock))
+        let mut options = StoreOptions::new(&url);
+        adjust(&mut options);
+        let store = open(options, Arc::new(SystemClock))
             .await
             .expect("it opens");
         Some(Self {
@@ -125,6 +149,25 @@ impl Stage {
             Database::Postgres { .. } => {
                 self.sabotage("UPDATE subject_token SET expires_at = clock_timestamp()")
                     .await;
+            }
+        }
+    }
+
+    /// Lets days pass: moves the clock, or everything that was done where the
+    /// clock is the database's.
+    pub async fn let_days_pass(&self, days: i64) {
+        match &self.database {
+            Database::Sqlite { clock, .. } => clock.advance(TimeDelta::days(days)),
+            Database::Postgres { .. } => {
+                for (table, column) in [
+                    ("dataset_version", "created_at"),
+                    ("release", "created_at"),
+                    ("release", "published_at"),
+                ] {
+                    let moved = format!("{column} - interval '{days} days'");
+                    self.sabotage(&format!("UPDATE {table} SET {column} = {moved}"))
+                        .await;
+                }
             }
         }
     }

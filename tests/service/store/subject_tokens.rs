@@ -4,7 +4,7 @@ use serde_json::json;
 use vizard::ids::DatasetId;
 use vizard::store::{Conflict, NewSubjectTokens, StoreError};
 
-use super::{Stage, act, on_both};
+use super::{Stage, act, on_both_and_sealed};
 use crate::common::statements::Statements;
 
 const DAY_S: u64 = 24 * 60 * 60;
@@ -216,7 +216,7 @@ async fn every_bad_token_is_refused_by_the_same_statements_on_postgres() {
     }
 }
 
-on_both!(
+on_both_and_sealed!(
     a_token_sets_its_subjects_terms_and_is_gone,
     of_many_uses_at_the_same_time_one_succeeds,
     a_use_that_fails_on_its_way_leaves_the_token,

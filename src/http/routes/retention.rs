@@ -1,0 +1,81 @@
+//! How long the records of a dataset stay: said by an administrator, who sees
+//! none of them.
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::auth::Principal;
+use super::super::extract::{JsonBody, UrlPath};
+use super::super::problem::{Problem, ProblemKind};
+use super::super::state::AppState;
+use crate::ids::DatasetId;
+use crate::store::{DatasetRow, RAW_RETENTION_DAYS_MAX};
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(set_retention))
+}
+
+/// How long records are to stay.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RetentionRequest {
+    /// Days after the last release or upload, whichever came later; `null`: as
+    /// the service's settings say.
+    // A field that must be said, and may be null.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required = true, minimum = 1, maximum = 36_500)]
+    raw_retention_days: Option<u32>,
+}
+
+/// How long the records of a dataset stay.
+#[derive(Debug, Serialize, ToSchema)]
+struct RetentionView {
+    /// The dataset.
+    id: DatasetId,
+    /// Days after the last release or upload; `null`: as the service's settings say.
+    raw_retention_days: Option<u32>,
+    /// When its records were last purged because their time was up.
+    records_purged_at: Option<DateTime<Utc>>,
+}
+
+impl From<DatasetRow> for RetentionView {
+    fn from(row: DatasetRow) -> Self {
+        Self {
+            id: row.id,
+            raw_retention_days: row.raw_retention_days,
+            records_purged_at: row.records_purged_at,
+        }
+    }
+}
+
+/// Say how long records stay
+///
+/// So many days after the dataset's last release or upload its records and
+/// lineage are purged, its drafts withdrawn and its jobs cancelled. Published
+/// releases and preferences stay, and records may be uploaded again.
+#[utoipa::path(
+    put, path = "/v1/datasets/{id}/retention", operation_id = "set_retention", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    request_body = RetentionRequest,
+    responses((status = 200, description = "What holds now.", body = RetentionView)),
+)]
+async fn set_retention(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+    JsonBody(request): JsonBody<RetentionRequest>,
+) -> Result<Json<RetentionView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let days = request.raw_retention_days;
+    if days.is_some_and(|days| !(1..=RAW_RETENTION_DAYS_MAX).contains(&days)) {
+        let detail = format!("raw_retention_days lies between 1 and {RAW_RETENTION_DAYS_MAX}");
+        return Err(Problem::new(ProblemKind::InvalidBody, detail));
+    }
+    let set = state.store.retention_set(principal.act(), id, days);
+    Ok(Json(set.await?.into()))
+}

@@ -1,0 +1,218 @@
+//! Retention: when the time of records is up, and the purge.
+//!
+//! Which datasets are due is decided twice: once to find them, once more in
+//! the transaction that purges one, after it holds the dataset's row. An
+//! upload or a release in between gives the records their days again.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::SqlStore;
+use super::datasets::{get, hold};
+use super::entry::{Done, Entry};
+use super::tombstones::bury;
+use crate::ids::DatasetId;
+use crate::store::seal::renew_records_key;
+use crate::store::session::{Row, Session, Signal, cells};
+use crate::store::statements::{
+    datasets as dataset_sql, retention as sql, versions as version_sql,
+};
+use crate::store::{
+    Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, Retention, StoreError, StoreFuture,
+    Tombstone, VersionMode,
+};
+
+const TABLE: &str = "dataset";
+
+/// Who is said to have made the empty version that a purge leaves behind.
+const PURGED_BY: &str = "retention";
+
+/// When a row's records are to go; `None`: never.
+fn due_at(row: &Row, default_days: Option<u32>) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let own = row.count32_or_null("raw_retention_days")?;
+    let Some(days) = own.or(default_days) else {
+        return Ok(None);
+    };
+    let mut last = row.time("uploaded_at")?;
+    for column in ["released_at", "published_at"] {
+        last = last.max(row.time_or_null(column)?.unwrap_or(last));
+    }
+    Ok(last.checked_add_signed(TimeDelta::days(days.into())))
+}
+
+async fn due(
+    session: &mut Session,
+    default_days: Option<u32>,
+) -> Result<Vec<DatasetId>, StoreError> {
+    let now = session.now().await?;
+    let days = default_days.map(u64::from);
+    let rows = session.rows(TABLE, sql::LIMITED, cells![days]).await?;
+    let mut ids = Vec::new();
+    for row in rows {
+        if due_at(&row, default_days)?.is_some_and(|due| due <= now) {
+            ids.push(DatasetId::from(row.uuid("id")?));
+        }
+    }
+    Ok(ids)
+}
+
+/// The row of a dataset that holds records, after its lock; `None`: it holds none.
+async fn held(session: &mut Session, id: DatasetId) -> Result<Option<Row>, StoreError> {
+    let lock = session.dialect().dataset_lock_erase;
+    hold(session, id, lock).await?;
+    session.row(TABLE, sql::HELD, cells![id.uuid()]).await
+}
+
+/// Purges a dataset if its time is up.
+async fn purge_due(
+    session: &mut Session,
+    id: DatasetId,
+    default_days: Option<u32>,
+    actor: String,
+) -> Result<Done<Option<Purge>>, StoreError> {
+    let row = match held(session, id).await {
+        // Erased in the meantime.
+        Err(StoreError::NotFound { .. }) => return Ok(Done::unchanged(None)),
+        row => row?,
+    };
+    let now = session.now().await?;
+    let Some(row) = row else {
+        return Ok(Done::unchanged(None));
+    };
+    if due_at(&row, default_days)?.is_none_or(|due| now < due) {
+        return Ok(Done::unchanged(None));
+    }
+    let done = purge(session, id, row.count("version")?, actor).await?;
+    let what = Buried::Records(id);
+    bury(session, Tombstone { what, at: now }).await?;
+    Ok(done)
+}
+
+/// Purges a dataset whose records were purged at `at`, according to a
+/// tombstone, if it holds records of that time again.
+pub(super) async fn purge_as_of(
+    session: &mut Session,
+    id: DatasetId,
+    (at, actor): (DateTime<Utc>, String),
+) -> Result<Vec<Entry>, StoreError> {
+    match held(session, id).await? {
+        Some(row) if row.time("first_uploaded_at")? <= at => {
+            let done = purge(session, id, row.count("version")?, actor).await?;
+            Ok(done.entries)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+async fn purge(
+    session: &mut Session,
+    id: DatasetId,
+    version: u64,
+    actor: String,
+) -> Result<Done<Option<Purge>>, StoreError> {
+    let now = session.now().await?;
+    let dataset = id.uuid();
+    let this_now = || cells![dataset, now];
+    let jobs_cancelled = session.run(dataset_sql::ERASE_JOBS, this_now()).await?;
+    let pieces = dataset_sql::ERASE_DRAFT_PIECES;
+    session.run(pieces, cells![dataset]).await?;
+    let lineage = dataset_sql::ERASE_LINEAGE;
+    let lineages = session.run(lineage, cells![dataset]).await?;
+    let drafts = session.run(sql::WITHDRAW_DRAFTS, this_now()).await?;
+    let ledger = cells![dataset, now, actor];
+    session.run(sql::LEDGER_WITHDRAW_DRAFTS, ledger).await?;
+    let chunks = dataset_sql::ERASE_CHUNKS;
+    let chunks = session.run(chunks, cells![dataset]).await?;
+    session.run(sql::PURGE_VERSIONS, this_now()).await?;
+    renew_records_key(session, id).await?;
+    empty_version(session, id, version + 1).await?;
+    session.run(sql::PURGED, this_now()).await?;
+    session.signal(Signal::JobChanged);
+    let entry = Entry::dataset("purge_records", id).telling(json!({
+        "chunks": chunks,
+        "lineages": lineages,
+        "drafts": drafts,
+        "jobs_cancelled": jobs_cancelled,
+    }));
+    let purge = Purge {
+        dataset: id,
+        chunks,
+        lineages,
+        drafts,
+        jobs_cancelled,
+    };
+    Ok(Done::one(Some(purge), entry))
+}
+
+/// Makes a version without records, which begins an epoch.
+async fn empty_version(
+    session: &mut Session,
+    id: DatasetId,
+    version: u64,
+) -> Result<(), StoreError> {
+    session
+        .run(dataset_sql::VERSION_ADVANCE, cells![id.uuid(), version - 1])
+        .await?;
+    let now = session.now().await?;
+    let digest: [u8; 32] = Sha256::digest(b"").into();
+    let cells = cells![
+        id.uuid(),
+        version,
+        VersionMode::Replace.as_str(),
+        version,
+        0_u32,
+        0_u32,
+        0_u32,
+        0_u32,
+        digest,
+        "{}",
+        PURGED_BY,
+        now,
+    ];
+    session.run(version_sql::CREATE, cells).await?;
+    Ok(())
+}
+
+async fn set(
+    session: &mut Session,
+    id: DatasetId,
+    raw_retention_days: Option<u32>,
+) -> Result<Done<DatasetRow>, StoreError> {
+    let days = raw_retention_days.map(|days| u64::from(days.clamp(1, RAW_RETENTION_DAYS_MAX)));
+    if session.run(sql::SET, cells![id.uuid(), days]).await? == 0 {
+        return Err(StoreError::not_found("dataset"));
+    }
+    let detail = json!({"raw_retention_days": days});
+    let entry = Entry::dataset("set_retention", id).telling(detail);
+    Ok(Done::one(get(session, id).await?, entry))
+}
+
+impl Retention for SqlStore {
+    fn retention_set(
+        &self,
+        act: Act<DatasetRow>,
+        dataset: DatasetId,
+        raw_retention_days: Option<u32>,
+    ) -> StoreFuture<'_, DatasetRow> {
+        self.write(act, move |session| {
+            Box::pin(set(session, dataset, raw_retention_days))
+        })
+    }
+
+    fn retention_due(&self, default_days: Option<u32>) -> StoreFuture<'_, Vec<DatasetId>> {
+        self.read(move |session| Box::pin(due(session, default_days)))
+    }
+
+    fn retention_purge(
+        &self,
+        act: Act<Option<Purge>>,
+        dataset: DatasetId,
+        default_days: Option<u32>,
+    ) -> StoreFuture<'_, Option<Purge>> {
+        let actor = act.actor().to_owned();
+        self.write(act, move |session| {
+            Box::pin(purge_due(session, dataset, default_days, actor))
+        })
+    }
+}

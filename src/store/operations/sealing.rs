@@ -1,0 +1,67 @@
+//! Upkeep of data keys, and the checks before a server serves.
+
+use serde_json::json;
+
+use super::SqlStore;
+use super::entry::{Done, Entry};
+use crate::store::seal::{check_master_keys, rewrap};
+use crate::store::session::{Session, cells};
+use crate::store::statements::dataset_keys as sql;
+use crate::store::{
+    Act, DataKeyCounts, MasterKeyError, Reapplied, Sealing, StoreError, StoreFuture,
+};
+
+fn not_usable(error: MasterKeyError) -> StoreError {
+    StoreError::driver(error.to_string())
+}
+
+async fn rewrap_some(session: &mut Session, limit: u32) -> Result<Done<u64>, StoreError> {
+    let keys = session.master_keys();
+    let keys = keys.ok_or(StoreError::driver("no master key is given"))?;
+    let current = keys.current().map_err(not_usable)?;
+    Ok(match rewrap(session, &current, limit).await? {
+        0 => Done::unchanged(0),
+        keys => {
+            let detail = json!({"keys": keys, "master_key": current.id});
+            Done::one(keys, Entry::data_keys("rewrap_data_keys").telling(detail))
+        }
+    })
+}
+
+impl Sealing for SqlStore {
+    fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> StoreFuture<'_, u64> {
+        self.write(act, move |session| Box::pin(rewrap_some(session, limit)))
+    }
+
+    fn data_key_counts(&self) -> StoreFuture<'_, DataKeyCounts> {
+        self.read(|session| {
+            Box::pin(async move {
+                // Without a master key every wrapped key is one of another.
+                let current = match session.master_keys() {
+                    Some(keys) => keys.current().map_err(not_usable)?.id.clone(),
+                    None => String::new(),
+                };
+                let row = session
+                    .row("dataset_key", sql::COUNT, cells![current])
+                    .await?;
+                let row = row.ok_or(StoreError::not_found("count"))?;
+                Ok(DataKeyCounts {
+                    current: row.count("current")?,
+                    earlier: row.count("earlier")?,
+                    destroyed: row.count("destroyed")?,
+                })
+            })
+        })
+    }
+}
+
+impl SqlStore {
+    /// What must hold before a server serves: every sealed dataset can be
+    /// opened, and what was erased is erased.
+    pub(in crate::store) async fn prepare_to_serve(&self) -> Result<Reapplied, StoreError> {
+        use crate::store::Tombstones as _;
+        self.read(|session| Box::pin(check_master_keys(session)))
+            .await?;
+        self.tombstones_reapply().await
+    }
+}

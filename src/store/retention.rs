@@ -1,0 +1,55 @@
+//! How long records stay.
+//!
+//! A dataset may say for how many days its records and lineage are kept after
+//! its last release, or after its last upload if that came later (or if there
+//! was no release); where it says nothing, the service's own setting counts. A
+//! purge removes chunks and lineage, destroys the key that sealed them,
+//! withdraws drafts (nobody could check them any more), cancels jobs, and
+//! leaves an empty version behind, so that another upload may follow.
+//! Published releases and preferences stay.
+
+use super::{Act, DatasetRow, StoreFuture};
+use crate::ids::DatasetId;
+
+/// Most days that records may be kept: a hundred years.
+pub const RAW_RETENTION_DAYS_MAX: u32 = 36_500;
+
+/// What one purge removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purge {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// Chunks of records.
+    pub chunks: u64,
+    /// Releases whose lineage went.
+    pub lineages: u64,
+    /// Drafts that were withdrawn.
+    pub drafts: u64,
+    /// Jobs that were queued or running.
+    pub jobs_cancelled: u64,
+}
+
+/// Operations on retention.
+pub trait Retention {
+    /// Says how many days the records of a dataset stay, 1 to
+    /// [`RAW_RETENTION_DAYS_MAX`]; `None`: as the service's settings say.
+    fn retention_set(
+        &self,
+        act: Act<DatasetRow>,
+        dataset: DatasetId,
+        raw_retention_days: Option<u32>,
+    ) -> StoreFuture<'_, DatasetRow>;
+
+    /// The datasets whose time is up by the store's clock. `default_days` counts
+    /// for those that say nothing; `None`: they keep their records.
+    fn retention_due(&self, default_days: Option<u32>) -> StoreFuture<'_, Vec<DatasetId>>;
+
+    /// Purges a dataset, if its time is still up; `None`: it is not. Leaves a
+    /// tombstone.
+    fn retention_purge(
+        &self,
+        act: Act<Option<Purge>>,
+        dataset: DatasetId,
+        default_days: Option<u32>,
+    ) -> StoreFuture<'_, Option<Purge>>;
+}

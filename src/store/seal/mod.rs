@@ -1,0 +1,42 @@
+//! Encryption at rest: the one place between the operations and the bytes.
+//!
+//! Every dataset has random keys of its own (`data_key`), and every release
+//! another. They are kept in the table `dataset_key`, each wrapped by a master
+//! key that is never in the database (`master_keys`). What is personal is
+//! sealed before a statement sees it and opened after: chunks and lineage by
+//! the key of the records, subjects and their terms by the key of the
+//! preferences, pieces, report and verification by the key of the release.
+//!
+//! A seal binds bytes to their place (`place`): flipped, cut, extended, moved
+//! to another row or another dataset, they do not open. `custody` is what
+//! operations hold: either a data key, or nothing where the dataset was made
+//! without a master key. Destroying a data key is erasing what it sealed, in
+//! the free pages of the database and in its log as well.
+//!
+//! `http` and `worker` know nothing of this.
+
+mod custody;
+mod data_key;
+mod envelope;
+mod master_keys;
+mod place;
+mod wrapped;
+
+pub(super) use custody::{
+    Custody, create_dataset_keys, create_release_key, destroy_keys_of_dataset, of,
+    renew_records_key,
+};
+pub use master_keys::{MasterKeyError, MasterKeys};
+pub(super) use place::{Place, Purpose};
+pub(super) use wrapped::{check_master_keys, rewrap};
+
+/// Why bytes could not be sealed or opened. Says nothing of their content.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SealError {
+    /// Not what was sealed at this place, or sealed by another key.
+    #[error("the bytes do not open")]
+    Damaged,
+    /// The operating system gave no random numbers, or the key is of no use.
+    #[error("the bytes cannot be sealed")]
+    Unsealable,
+}

@@ -1,0 +1,156 @@
+//! Where sealed bytes belong.
+//!
+//! A place is the associated data of the seal: it is not stored, but computed
+//! again from the row when its bytes are opened. Bytes that were moved, from
+//! one position, version, release or dataset to another, or from one column to
+//! another, have the wrong place and do not open.
+//!
+//! The encoding is injective: a word that names the kind, then fields of fixed
+//! length, then at most one field of variable length.
+
+use uuid::Uuid;
+
+use crate::ids::{DatasetId, ReleaseId};
+
+/// Begins all associated data; another way of sealing gets another number.
+const FORMAT: &[u8] = b"vizard seal 1";
+
+/// What a data key is for. Its word is kept in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Purpose {
+    /// Chunks of a dataset, and the lineage of its releases.
+    Records,
+    /// Subjects and their terms, with their history, and who has a token.
+    Preferences,
+    /// Pieces, report and verification of one release.
+    Release,
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::Records, Self::Preferences, Self::Release];
+
+    /// The word kept in the database.
+    pub(in crate::store) fn as_str(self) -> &'static str {
+        match self {
+            Self::Records => "records",
+            Self::Preferences => "preferences",
+            Self::Release => "release",
+        }
+    }
+
+    /// The purpose that a word names.
+    pub(in crate::store) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == word)
+    }
+}
+
+/// The place of one sealed value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Place<'a> {
+    /// A chunk of records.
+    Chunk {
+        dataset: DatasetId,
+        epoch: u64,
+        position: u32,
+    },
+    /// A subject's document; `lookup` is what stands in the column `subject`.
+    Preference {
+        dataset: DatasetId,
+        version: u64,
+        lookup: &'a [u8],
+    },
+    /// The subject to whom a one-time token was given.
+    SubjectToken {
+        dataset: DatasetId,
+        token_hash: &'a [u8; 32],
+    },
+    /// The lineage of a release.
+    Lineage(ReleaseId),
+    /// The report of a release.
+    Report(ReleaseId),
+    /// The verification of a release.
+    Verification(ReleaseId),
+    /// A piece of a release's table.
+    Piece {
+        release: ReleaseId,
+        table: u32,
+        position: u32,
+    },
+    /// A wrapped data key of `owner`, a dataset or a release.
+    DataKey {
+        dataset: DatasetId,
+        owner: Uuid,
+        purpose: Purpose,
+        master_key: &'a str,
+    },
+}
+
+impl Place<'_> {
+    /// The bytes that a seal at this place is bound to.
+    pub(super) fn associated_data(&self) -> Vec<u8> {
+        match *self {
+            Place::Chunk {
+                dataset,
+                epoch,
+                position,
+            } => Data::new("chunk", dataset.uuid())
+                .number(epoch)
+                .number(position.into()),
+            Place::Preference {
+                dataset,
+                version,
+                lookup,
+            } => Data::new("preference", dataset.uuid())
+                .number(version)
+                .rest(lookup),
+            Place::SubjectToken {
+                dataset,
+                token_hash,
+            } => Data::new("subject token", dataset.uuid()).rest(token_hash),
+            Place::Lineage(release) => Data::new("lineage", release.uuid()),
+            Place::Report(release) => Data::new("report", release.uuid()),
+            Place::Verification(release) => Data::new("verification", release.uuid()),
+            Place::Piece {
+                release,
+                table,
+                position,
+            } => Data::new("piece", release.uuid())
+                .number(table.into())
+                .number(position.into()),
+            Place::DataKey {
+                dataset,
+                owner,
+                purpose,
+                master_key,
+            } => Data::new(purpose.as_str(), dataset.uuid())
+                .rest(owner.as_bytes())
+                .rest(master_key.as_bytes()),
+        }
+        .0
+    }
+}
+
+/// Associated data being written.
+struct Data(Vec<u8>);
+
+impl Data {
+    /// Kinds are words without NUL: the byte after one ends it.
+    fn new(kind: &str, of: Uuid) -> Self {
+        let mut data = FORMAT.to_vec();
+        data.push(0);
+        data.extend(kind.as_bytes());
+        data.push(0);
+        data.extend(of.as_bytes());
+        Self(data)
+    }
+
+    fn number(mut self, number: u64) -> Self {
+        self.0.extend(number.to_be_bytes());
+        self
+    }
+
+    fn rest(mut self, bytes: &[u8]) -> Self {
+        self.0.extend(bytes);
+        self
+    }
+}

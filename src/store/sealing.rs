@@ -1,0 +1,30 @@
+//! Upkeep of the data keys that datasets and releases are sealed with.
+//!
+//! What is sealed is told nowhere above the store; this is only about the
+//! master key. After an operator put a new one in front, every data key is
+//! wrapped anew, a batch a transaction, while servers run: nothing that was
+//! sealed is touched. Stopped half way, it is simply begun again.
+
+use super::{Act, StoreFuture};
+
+/// How many data keys there are, by what wraps them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DataKeyCounts {
+    /// Wrapped by the current master key.
+    pub current: u64,
+    /// Wrapped by another one.
+    pub earlier: u64,
+    /// Destroyed, with what they sealed.
+    pub destroyed: u64,
+}
+
+/// Operations on data keys.
+pub trait Sealing {
+    /// Wraps at most `limit` data keys of earlier master keys under the current
+    /// one, in one transaction; answers how many. Those that somebody else
+    /// holds at the moment are passed over.
+    fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> StoreFuture<'_, u64>;
+
+    /// Counts the data keys.
+    fn data_key_counts(&self) -> StoreFuture<'_, DataKeyCounts>;
+}

@@ -1,0 +1,91 @@
+//! Tombstones: what was erased, so that it stays erased.
+//!
+//! An erasure, a purge of records by retention and a withdrawal each leave a
+//! tombstone: what, which, when; nothing of what it was. It stands in a table
+//! and, where the operator gives a file, in a journal outside the database.
+//! When an old backup is restored, its table knows nothing of what was erased
+//! since; the journal does, and the store applies it before it serves.
+//!
+//! The journal's line is on the disk *before* the transaction commits. So no
+//! erasure is ever in the database and not in the journal. A line whose
+//! transaction did not commit after all (the process died in between) is an
+//! erasure that was asked for and not acknowledged: the next start completes it.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::StoreFuture;
+use crate::ids::{DatasetId, ReleaseId};
+
+/// What a tombstone stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Buried {
+    /// A dataset with all that is personal in it.
+    Dataset(DatasetId),
+    /// The records and lineage of a dataset, as they were then.
+    Records(DatasetId),
+    /// The bytes of a release.
+    Release(ReleaseId),
+}
+
+impl Buried {
+    /// The word kept in the table and in the journal.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Dataset(_) => "dataset_erased",
+            Self::Records(_) => "records_purged",
+            Self::Release(_) => "release_withdrawn",
+        }
+    }
+
+    /// Which dataset or release.
+    pub(super) fn id(self) -> Uuid {
+        match self {
+            Self::Dataset(id) | Self::Records(id) => id.uuid(),
+            Self::Release(id) => id.uuid(),
+        }
+    }
+
+    /// What a word and an id name.
+    pub(super) fn of(word: &str, id: Uuid) -> Option<Self> {
+        match word {
+            "dataset_erased" => Some(Self::Dataset(id.into())),
+            "records_purged" => Some(Self::Records(id.into())),
+            "release_withdrawn" => Some(Self::Release(id.into())),
+            _ => None,
+        }
+    }
+}
+
+/// One tombstone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tombstone {
+    /// What was erased.
+    pub what: Buried,
+    /// When, by the store's clock.
+    pub at: DateTime<Utc>,
+}
+
+/// What applying the journal changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reapplied {
+    /// Datasets that a restored backup had brought back.
+    pub datasets: u64,
+    /// Datasets whose purged records it had brought back.
+    pub records: u64,
+    /// Withdrawn releases that it had brought back.
+    pub releases: u64,
+    /// Tombstones of the table that the journal did not have.
+    pub journaled: u64,
+}
+
+/// Operations on tombstones.
+pub trait Tombstones {
+    /// All tombstones, oldest first.
+    fn tombstone_list(&self) -> StoreFuture<'_, Vec<Tombstone>>;
+
+    /// Erases again what the journal says was erased, and writes into the
+    /// journal what it does not say yet. Without a journal it changes nothing.
+    /// [`open`](super::open) does this for a server, before it serves.
+    fn tombstones_reapply(&self) -> StoreFuture<'_, Reapplied>;
+}

@@ -1,0 +1,215 @@
+//! What is on the disk, with real server processes: the master key is rotated
+//! while they run, and a restored backup is erased again before it serves.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use hyper::Method;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use vizard::cli::client::Client;
+
+use super::common;
+use super::common::process::{ServerProcess, client_of};
+
+const ONE: &str = "one AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+const TWO: &str = "two ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=\n";
+
+const SUBJECT: &str = "canary-of-a-subject-6914";
+
+/// A store of one test, and a folder for all that lies beside it.
+struct Place {
+    folder: TempDir,
+    url: String,
+}
+
+fn places() -> Vec<Place> {
+    let folder = || tempfile::tempdir().expect("a temporary folder");
+    let embedded = folder();
+    let url = format!("sqlite:{}", embedded.path().join("vizard.db").display());
+    let mut places = vec![Place {
+        folder: embedded,
+        url,
+    }];
+    if let Some(cluster) = common::postgres::cluster() {
+        places.push(Place {
+            folder: folder(),
+            url: cluster.fresh_database(),
+        });
+    }
+    places
+}
+
+impl Place {
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn serve(&self, extra: &[&str]) -> ServerProcess {
+        ServerProcess::start(&self.url, self.folder.path(), extra)
+    }
+
+    /// Runs a command that ends by itself.
+    fn vizard(&self, arguments: &[&str], more: &[&str]) -> Output {
+        let output = Command::new(env!("CARGO_BIN_EXE_vizard"))
+            .args(arguments)
+            .args(["--store", &self.url, "--data"])
+            .arg(self.folder.path())
+            .args(more)
+            .output();
+        output.expect("the binary was built")
+    }
+
+    /// Copies the store, which nobody has open, as a backup does.
+    fn backup(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let url = if self.url.starts_with("sqlite:") {
+            let copy = folder.path().join("vizard.db");
+            std::fs::copy(self.folder.path().join("vizard.db"), &copy).expect("copied");
+            format!("sqlite:{}", copy.display())
+        } else {
+            common::postgres::cluster()
+                .expect("it is there")
+                .copy_of(&self.url)
+        };
+        Self { folder, url }
+    }
+}
+
+fn write_private(path: &str, text: &str) {
+    std::fs::write(path, text).expect("it is written");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, private).expect("it is its owner's");
+}
+
+async fn dataset(server: &ServerProcess) -> String {
+    let uploader = client_of(server, "uploader").await;
+    let schema = json!({
+        "name": "wards", "subject_key": "id", "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "ward", "role": "quasi_identifier", "type": "categorical"},
+            {"name": "cost", "role": "sensitive", "type": "integer"}]
+    });
+    let dataset = uploader.post("/v1/datasets", &schema).await.unwrap();
+    let id = dataset["id"].as_str().unwrap().to_owned();
+    let records = Bytes::from(format!("id,ward,cost\n{SUBJECT},red,100\np2,blue,200\n"));
+    let path = format!("/v1/datasets/{id}/records");
+    let sent = uploader.send(Method::POST, &path, "text/csv", records);
+    sent.await.unwrap().json().unwrap();
+    let consent = client_of(server, "consent").await;
+    let terms = Bytes::from(json!({"max_leakage": 0.25}).to_string());
+    let path = preference(&id);
+    let sent = consent.send(Method::PUT, &path, "application/json", terms);
+    sent.await.unwrap().json().unwrap();
+    id
+}
+
+fn preference(dataset: &str) -> String {
+    format!("/v1/datasets/{dataset}/preferences/{SUBJECT}")
+}
+
+async fn terms(consent: &Client, dataset: &str) -> Value {
+    let answer = consent.get(&preference(dataset)).await.expect("an answer");
+    answer.json().expect("terms")["terms"]["max_leakage"].clone()
+}
+
+#[tokio::test]
+async fn the_master_key_is_rotated_while_the_server_runs() {
+    for place in places() {
+        let keys = place.path("master.keys");
+        write_private(&keys, ONE);
+        let given = ["--master-key-file", keys.as_str()];
+        let server = place.serve(&given);
+        let first = dataset(&server).await;
+        let consent = client_of(&server, "consent").await;
+
+        write_private(&keys, &format!("{TWO}{ONE}"));
+        let rotated = place.vizard(&["keys"], &[&given[..], &["rotate-master"]].concat());
+        let said = String::from_utf8_lossy(&rotated.stdout).into_owned();
+        assert!(rotated.status.success(), "{said}");
+        assert!(said.starts_with("2 wrapped anew\t2 under"), "{said}");
+        assert_eq!(
+            terms(&consent, &first).await,
+            json!(0.25),
+            "read while it runs"
+        );
+        let second = dataset(&server).await;
+        // The earlier line goes; the same process goes on.
+        write_private(&keys, TWO);
+        assert_eq!(terms(&consent, &second).await, json!(0.25));
+        assert!(server.terminate());
+
+        let server = place.serve(&given);
+        let consent = client_of(&server, "consent").await;
+        for dataset in [&first, &second] {
+            assert_eq!(terms(&consent, dataset).await, json!(0.25));
+        }
+        assert!(server.terminate());
+
+        write_private(&keys, ONE);
+        let port = ["--listen", "127.0.0.1:0"];
+        for refused in [
+            place.vizard(&["serve"], &[&given[..], &port].concat()),
+            place.vizard(&["serve"], &port),
+        ] {
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success());
+            assert!(said.contains("`two`"), "{said}");
+            assert!(!said.contains("AAEC"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_master_key_file_that_others_may_read_is_refused() {
+    let place = places().remove(0);
+    let keys = place.path("master.keys");
+    write_private(&keys, ONE);
+    std::fs::set_permissions(&keys, std::fs::Permissions::from_mode(0o644)).expect("set");
+    let refused = place.vizard(
+        &["serve"],
+        &["--listen", "127.0.0.1:0", "--master-key-file", &keys],
+    );
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("0644") && said.contains("chmod 600"),
+        "{said}"
+    );
+    assert!(
+        !Path::new(&place.path("vizard.db")).exists(),
+        "nothing was begun"
+    );
+}
+
+#[tokio::test]
+async fn a_restored_backup_is_erased_again_before_the_first_answer() {
+    for place in places() {
+        let outside = tempfile::tempdir().expect("a folder elsewhere");
+        let journal = outside.path().join("tombstones").display().to_string();
+        let given = ["--tombstones", journal.as_str()];
+        let server = place.serve(&given);
+        let (kept, erased) = (dataset(&server).await, dataset(&server).await);
+        assert!(server.terminate());
+        let backup = place.backup();
+        let server = place.serve(&given);
+        let steward = client_of(&server, "steward").await;
+        let path = format!("/v1/datasets/{erased}");
+        let sent = steward.send(Method::DELETE, &path, "application/json", Bytes::new());
+        sent.await.expect("it is erased");
+        // No orderly end: what was answered is in the journal.
+        server.kill();
+
+        let server = backup.serve(&given);
+        let steward = client_of(&server, "steward").await;
+        let gone = steward.get(&path).await.expect("an answer");
+        assert_eq!(gone.status, 404, "the first answer");
+        let consent = client_of(&server, "consent").await;
+        let gone = consent.get(&preference(&erased)).await;
+        assert_eq!(gone.expect("an answer").status, 404);
+        assert_eq!(terms(&consent, &kept).await, json!(0.25));
+        assert!(server.terminate());
+    }
+}
