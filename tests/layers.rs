@@ -71,6 +71,12 @@ const UNAUDITED: &[&str] = &[
     "job_heartbeat",
     // What is over anyway is forgotten.
     "subject_tokens_sweep",
+    // A request that is to be done once is noted by what it does.
+    "idempotency_reserve",
+    "idempotency_extend",
+    "idempotency_keep",
+    "idempotency_free",
+    "idempotency_sweep",
 ];
 
 #[test]

@@ -85,7 +85,7 @@ async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
     let key = async |name: &str, role| {
         let (_, token) = create_key(
             store,
-            Act::by(OPERATOR),
+            |_| Act::by(OPERATOR),
             format!("demo {name}"),
             &[role],
             None,

@@ -70,7 +70,7 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             name,
         } => {
             let datasets = (!datasets.is_empty()).then_some(datasets);
-            let made = create_key(store, Act::by(OPERATOR), name, &roles, datasets).await;
+            let made = create_key(store, |_| Act::by(OPERATOR), name, &roles, datasets).await;
             let (row, token) = made.context("the key cannot be made")?;
             println!("{}\t{}", row.id, token.expose());
         }

@@ -51,6 +51,9 @@ pub struct Options {
     /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
     #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
     admin_key_file: Option<PathBuf>,
+    /// How long answers are kept under the idempotency keys of their requests, in seconds
+    #[arg(long, env = "VIZARD_IDEMPOTENCY_RETENTION_S", value_name = "SECONDS", default_value_t = Limits::default().idempotency_retention_s)]
+    idempotency_retention_s: u64,
     #[command(flatten)]
     access: AccessOptions,
     #[command(flatten)]
@@ -107,6 +110,7 @@ impl Options {
             uploads_max: self.uploads_max,
             records_max: self.records_max,
             connections_max: self.connections_max,
+            idempotency_retention_s: self.idempotency_retention_s,
             ..Limits::default()
         }
     }

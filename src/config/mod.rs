@@ -86,6 +86,8 @@ pub struct Limits {
     pub header_timeout_s: u64,
     /// Time within which the next piece of a body must arrive, in seconds.
     pub body_idle_timeout_s: u64,
+    /// How long answers are kept under the idempotency keys of their requests, in seconds.
+    pub idempotency_retention_s: u64,
 }
 
 impl Default for Settings {
@@ -118,6 +120,7 @@ impl Default for Limits {
             connections_max: 1_024,
             header_timeout_s: 10,
             body_idle_timeout_s: 30,
+            idempotency_retention_s: 86_400,
         }
     }
 }

@@ -8,6 +8,7 @@
 use axum::http::Method;
 
 use super::auth::Role::{self, Admin, Analyst, Auditor, Consent, Steward, Uploader};
+use super::idempotency::takes_key;
 use super::problem::ProblemKind::{self, *};
 
 /// Who may call an operation.
@@ -39,6 +40,11 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether the operation is done once under an idempotency key.
+    pub fn takes_idempotency_key(&self) -> bool {
+        takes_key(self.method) && matches!(self.access, Access::AnyKey | Access::Roles(_))
+    }
+
     /// Every kind of problem that the operation may answer with, in order.
     pub fn problems(&self) -> Vec<ProblemKind> {
         let mut all = vec![Internal];
@@ -51,6 +57,12 @@ impl Operation {
         }
         if self.path.contains("{id}") {
             all.extend([InvalidId, NotFound]);
+        }
+        if self.takes_idempotency_key() {
+            let of_keys = [InvalidHeader, IdempotencyInProgress, IdempotencyKeyReused];
+            all.extend(of_keys);
+            // A body that is sent again is read, whatever it is.
+            all.extend([BodyTooLarge, BodyTimeout]);
         }
         all.sort_unstable();
         all.dedup();
@@ -128,7 +140,13 @@ pub const OPERATIONS: &[Operation] = &[
         &[InvalidQuery],
     ),
     at("get_dataset", "GET", "/v1/datasets/{id}", UPLOADER, &[]),
-    at("erase_dataset", "DELETE", "/v1/datasets/{id}", STEWARD, &[]),
+    at(
+        "erase_dataset",
+        "DELETE",
+        "/v1/datasets/{id}",
+        STEWARD,
+        &[InvalidHeader, PreconditionFailed],
+    ),
     at(
         "set_retention",
         "PUT",
@@ -143,6 +161,8 @@ pub const OPERATIONS: &[Operation] = &[
         UPLOADER,
         &[
             InvalidQuery,
+            InvalidHeader,
+            PreconditionFailed,
             UnsupportedMediaType,
             UndecodableBody,
             LimitExceeded,

@@ -35,6 +35,10 @@ impl From<Conflict> for Problem {
                 ProblemKind::VersionMoved,
                 "another upload was faster; nothing was kept of this one",
             ),
+            Conflict::ReservationLost => Self::new(
+                ProblemKind::IdempotencyInProgress,
+                "another request took the key over; nothing was kept of this one",
+            ),
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
             }

@@ -56,6 +56,7 @@ async fn accept(listener: TcpListener, state: AppState, server: Server) {
     let connections = Arc::new(Semaphore::new(state.settings.limits.connections_max));
     let graceful = GracefulShutdown::new();
     let shutdown = state.shutdown.clone();
+    tokio::spawn(super::idempotency::sweep(state.clone()));
     loop {
         let next = async {
             let permit = Arc::clone(&connections).acquire_owned().await;

@@ -7,12 +7,14 @@
 //! `problem`; tables leave by `download`. Nothing here knows a worker: the two meet in the store.
 
 pub mod access;
+mod answer;
 pub mod auth;
 mod coding;
 mod convert;
 pub mod described;
 mod download;
 mod extract;
+mod idempotency;
 mod listener;
 mod negotiate;
 mod objects;

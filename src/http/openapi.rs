@@ -10,15 +10,20 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::extensions::ExtensionsBuilder;
-use utoipa::openapi::path::{Operation as Described, PathItem};
+use utoipa::openapi::path::{
+    Operation as Described, Parameter, ParameterBuilder, ParameterIn, PathItem,
+};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::Ref;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr};
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr, Required,
+};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::access::{self, Access, Operation};
 use super::auth::Role;
+use super::idempotency::IDEMPOTENCY_KEY;
 use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
 use super::router::operations;
@@ -119,6 +124,10 @@ fn describe(described: &mut Described, operation: &Operation) {
         let extension = ExtensionsBuilder::new().add("x-roles", words).build();
         described.extensions = Some(extension);
     }
+    if operation.takes_idempotency_key() {
+        let parameters = described.parameters.get_or_insert_default();
+        parameters.push(RefOr::T(idempotency_key()));
+    }
     let mut by_status: BTreeMap<u16, Vec<ProblemKind>> = BTreeMap::new();
     for kind in operation.problems() {
         by_status
@@ -133,6 +142,20 @@ fn describe(described: &mut Described, operation: &Operation) {
             .responses
             .insert(status.to_string(), response);
     }
+}
+
+/// The header that makes a request be done once.
+fn idempotency_key() -> Parameter {
+    const SAYS: &str = "A text of the client's choosing, 1 to 255 visible ASCII characters. The \
+        same request under the same key is done once and gets the first answer again, with the \
+        header `Idempotency-Replayed: true`; a refused request frees its key.";
+    ParameterBuilder::new()
+        .name(IDEMPOTENCY_KEY.as_str())
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(SAYS))
+        .schema(Some(String::schema()))
+        .build()
 }
 
 /// The answer of one status: which kinds of problem it may be, an example each.

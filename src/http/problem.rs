@@ -84,6 +84,8 @@ problem_kinds! {
     PreferencesMoved = "preferences-moved", CONFLICT, false, "Preferences moved against the draft";
     /// The release is not in a state from which this is possible.
     ReleaseState = "release-state", CONFLICT, false, "The release's state does not allow this";
+    /// A request under the same idempotency key runs.
+    IdempotencyInProgress = "idempotency-in-progress", CONFLICT, true, "A request under this key is running";
     /// The thing is not in the version that `If-Match` or `If-None-Match` asks for.
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, false, "The thing is in another version";
     /// The body is larger than the service takes.
@@ -110,6 +112,8 @@ problem_kinds! {
     LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";
     /// The job was cancelled.
     Cancelled = "cancelled", UNPROCESSABLE_ENTITY, false, "The job was cancelled";
+    /// The idempotency key was given to another request.
+    IdempotencyKeyReused = "idempotency-key-reused", UNPROCESSABLE_ENTITY, false, "The idempotency key was given to another request";
     /// As many uploads are read as the service reads at the same time.
     TooManyUploads = "too-many-uploads", TOO_MANY_REQUESTS, true, "Too many uploads at the same time";
     /// The service failed; its log knows more under the request's id.

@@ -1,7 +1,7 @@
 //! The router: every route under its layers.
 //!
 //! Outermost first: observe (request id, span, metrics, problems), panics,
-//! authorize, then the handler. Layers that read bodies or time do not stand
+//! authorize, idempotency key, then the handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
 
@@ -11,6 +11,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
+use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
 use super::problem::{Problem, ProblemKind};
 use super::routes;
@@ -65,6 +66,7 @@ fn layered(
 ) -> Router {
     let (operations, _) = operations.split_for_parts();
     operations
+        .route_layer(middleware::from_fn_with_state(state.clone(), admit))
         .route_layer(middleware::from_fn_with_state(state.clone(), authorize))
         .merge(page.unwrap_or_default())
         .fallback(async || Problem::not_found("path"))

@@ -4,14 +4,23 @@
 //! release for somebody, takes an act. Its row in the audit log is written in
 //! the transaction of the change: no row, no change. An act carries no person:
 //! an actor is a key's id, `operator`, a worker's name or `janitor`.
+//!
+//! An act may hold a reservation: a request under an idempotency key. Then
+//! the answer that the client gets is made from the operation's own answer and
+//! kept in the same transaction too. An operation that answers a `T` takes an
+//! `Act<T>`, so that what renders the answer fits it.
 
-use std::marker::PhantomData;
+use super::idempotency::{KeptAnswer, Reservation};
+
+/// Makes the answer to a client from an operation's answer; `None`: it is no
+/// good answer, and nothing was changed.
+type Render<T> = Box<dyn FnOnce(&T) -> Option<KeptAnswer> + Send>;
 
 /// Who does something, for an operation that answers a `T`.
 pub struct Act<T> {
     actor: String,
     request: Option<String>,
-    answer: PhantomData<fn(&T)>,
+    reserved: Option<(Reservation, Option<Render<T>>)>,
 }
 
 impl<T> Act<T> {
@@ -20,7 +29,7 @@ impl<T> Act<T> {
         Self {
             actor: without_nul(actor.into()),
             request: None,
-            answer: PhantomData,
+            reserved: None,
         }
     }
 
@@ -28,6 +37,26 @@ impl<T> Act<T> {
     #[must_use]
     pub fn in_request(mut self, id: impl Into<String>) -> Self {
         self.request = Some(without_nul(id.into()));
+        self
+    }
+
+    /// The same, under a reserved key. It may change nothing unless it keeps
+    /// an answer.
+    #[must_use]
+    pub fn reserved(mut self, reservation: Reservation) -> Self {
+        self.reserved = Some((reservation, None));
+        self
+    }
+
+    /// The same, under a reserved key and keeping what `render` makes of the
+    /// operation's answer.
+    #[must_use]
+    pub fn keeping(
+        mut self,
+        reservation: Reservation,
+        render: impl FnOnce(&T) -> Option<KeptAnswer> + Send + 'static,
+    ) -> Self {
+        self.reserved = Some((reservation, Some(Box::new(render))));
         self
     }
 
@@ -39,6 +68,12 @@ impl<T> Act<T> {
     /// The id of the request behind it, if there is one.
     pub fn request(&self) -> Option<&str> {
         self.request.as_deref()
+    }
+
+    /// The reserved key, if there is one, and what is to be kept under it.
+    pub(super) fn kept(&mut self, answer: &T) -> Option<(Reservation, Option<KeptAnswer>)> {
+        let (reservation, render) = self.reserved.take()?;
+        Some((reservation, render.and_then(|render| render(answer))))
     }
 }
 

@@ -46,6 +46,9 @@ pub enum Conflict {
     /// An id or a name is already taken.
     #[error("it exists already")]
     Exists,
+    /// The request's idempotency key went to another request.
+    #[error("the idempotency key is not reserved for this request any more")]
+    ReservationLost,
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,

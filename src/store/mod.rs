@@ -21,6 +21,7 @@ mod chain;
 pub mod datasets;
 pub mod error;
 pub mod hierarchies;
+pub mod idempotency;
 pub mod jobs;
 mod journal;
 pub mod keys;
@@ -47,6 +48,7 @@ pub use audit::{Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
 pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};
+pub use idempotency::{Idempotency, KeptAnswer, KeyedRequest, Reservation, Reserve};
 pub use jobs::{
     ATTEMPTS_MAX, AcquiredJob, Heartbeat, JobFilter, JobRow, JobState, Jobs, LeaseToken, NewJob,
     Swept,
@@ -56,8 +58,8 @@ pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{StoreOptions, check_url, open};
 pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
 pub use releases::{
-    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseDocument,
-    ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
+    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome, ReleaseCommit,
+    ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
 };
 pub use retention::{Purge, RAW_RETENTION_DAYS_MAX, Retention};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
@@ -90,6 +92,7 @@ pub trait Store:
     + Sealing
     + Retention
     + Tombstones
+    + Idempotency
     + Send
     + Sync
     + 'static

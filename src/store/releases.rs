@@ -53,6 +53,15 @@ pub enum PublishDecision {
     Refuse,
 }
 
+/// What became of a publishing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishOutcome {
+    /// What the check said; `Allow` also where the release was public already.
+    pub decision: PublishDecision,
+    /// The release as it is afterwards.
+    pub release: ReleaseRow,
+}
+
 /// Decides, inside the publishing transaction, whether the draft may go out.
 ///
 /// Gets the changes since the preference version that the job pinned, and the
@@ -206,17 +215,18 @@ pub trait Releases {
         position: u32,
     ) -> StoreFuture<'_, Vec<u8>>;
 
-    /// Publishes a draft if `check` allows it; answers what the check said.
+    /// Publishes a draft if `check` allows it; answers what the check said, and
+    /// the release.
     ///
     /// A published release stays published without asking the check;
     /// a withdrawn one is `Conflict::ReleaseState`. A draft whose dataset was
     /// erased is gone.
     fn release_publish(
         &self,
-        act: Act<PublishDecision>,
+        act: Act<PublishOutcome>,
         id: ReleaseId,
         check: PublishCheck,
-    ) -> StoreFuture<'_, PublishDecision>;
+    ) -> StoreFuture<'_, PublishOutcome>;
 
     /// Takes a draft or published release back: pieces and lineage go, row and
     /// documents stay. A second time changes nothing.

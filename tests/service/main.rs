@@ -1,5 +1,6 @@
 //! Tests of the running service and of its store: one module a subject.
 
+mod anchor;
 mod api;
 mod at_rest;
 #[path = "../common/mod.rs"]

@@ -61,11 +61,11 @@ pub enum KeyError {
     Store(#[from] StoreError),
 }
 
-/// Makes a key; the token is readable in this answer alone. Roles may come in
-/// any order and more than once.
+/// Makes a key; the token is readable in this answer alone, and in what `act`
+/// keeps of it under seal. Roles may come in any order and more than once.
 pub async fn create_key(
     store: &dyn Store,
-    act: Act<KeyRow>,
+    act: impl FnOnce(&Secret) -> Act<KeyRow>,
     name: String,
     roles: &[Role],
     datasets: Option<Vec<DatasetId>>,
@@ -81,9 +81,9 @@ pub async fn create_key(
     roles.sort_unstable();
     roles.dedup();
     let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
+    let act = act(&token.text);
     let key = token.row(name, &roles, datasets);
-    let row = store.key_create(act, key).await?;
-    Ok((row, token.text))
+    Ok((store.key_create(act, key).await?, token.text))
 }
 
 /// Makes sure that somebody can administer the service.

@@ -7,6 +7,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::super::answer::Answer;
+use super::super::idempotency::Ticket;
 use super::super::observe::RequestId;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
@@ -21,6 +23,7 @@ pub struct Principal {
     roles: Vec<Role>,
     datasets: Option<Vec<DatasetId>>,
     request: Option<RequestId>,
+    ticket: Option<Ticket>,
 }
 
 /// How rows and logs name whoever runs the service.
@@ -34,6 +37,7 @@ impl Principal {
             roles: vec![Role::Admin],
             datasets: None,
             request: None,
+            ticket: None,
         }
     }
 
@@ -48,6 +52,7 @@ impl Principal {
                 .collect(),
             datasets: key.datasets,
             request: None,
+            ticket: None,
         }
     }
 
@@ -57,11 +62,40 @@ impl Principal {
         self
     }
 
-    /// What the store is told of an act of this request.
-    pub fn act<T>(&self) -> Act<T> {
+    /// The same, as it holds the reserved key of one request.
+    pub(in crate::http) fn holding(mut self, ticket: Ticket) -> Self {
+        self.ticket = Some(ticket);
+        self
+    }
+
+    fn plain_act<T>(&self) -> Act<T> {
         let act = Act::by(self.name.as_str());
         match &self.request {
             Some(request) => act.in_request(request.as_str()),
+            None => act,
+        }
+    }
+
+    /// What the store is told of an act of this request. Under an idempotency
+    /// key the store refuses to change anything by it: POST and PUT say with
+    /// `act_answering` what they answer.
+    pub fn act<T>(&self) -> Act<T> {
+        let act = self.plain_act();
+        match &self.ticket {
+            Some(ticket) => ticket.reserve(act),
+            None => act,
+        }
+    }
+
+    /// The same, with what the client is answered, made from the store's own
+    /// answer; `None`: a refusal.
+    pub(in crate::http) fn act_answering<T>(
+        &self,
+        answer: impl FnOnce(&T) -> Option<Answer> + Send + 'static,
+    ) -> Act<T> {
+        let act = self.plain_act();
+        match &self.ticket {
+            Some(ticket) => ticket.clone().keep(act, answer),
             None => act,
         }
     }
@@ -73,6 +107,7 @@ impl Principal {
             roles,
             datasets,
             request: None,
+            ticket: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -10,9 +10,11 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::described::SchemaDocument;
 use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
+use super::super::precondition::Precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
@@ -162,7 +164,7 @@ async fn create_dataset(
     State(state): State<AppState>,
     principal: Principal,
     SchemaBody { schema, document }: SchemaBody,
-) -> Result<(StatusCode, [(HeaderName, String); 1], Json<DatasetView>), Problem> {
+) -> Result<Answer, Problem> {
     if principal.datasets().is_some() {
         let detail = "the key is tied to datasets and could not see a new one";
         return Err(Problem::new(ProblemKind::Forbidden, detail));
@@ -173,9 +175,14 @@ async fn create_dataset(
         schema: document,
         created_by: principal.name().to_owned(),
     };
-    let row = state.store.dataset_create(principal.act(), dataset).await?;
-    let location = [(header::LOCATION, format!("/v1/datasets/{}", row.id))];
-    Ok((StatusCode::CREATED, location, Json(row.into())))
+    let act = principal.act_answering(|row| Some(created(row)));
+    Ok(created(&state.store.dataset_create(act, dataset).await?))
+}
+
+fn created(row: &DatasetRow) -> Answer {
+    let location = format!("/v1/datasets/{}", row.id);
+    let view = DatasetView::from(row.clone());
+    Answer::new(StatusCode::CREATED, &view).with(header::LOCATION, &location)
 }
 
 /// List datasets
@@ -200,20 +207,36 @@ async fn list_datasets(
 #[utoipa::path(
     get, path = "/v1/datasets/{id}", operation_id = "get_dataset", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset.")),
-    responses((status = 200, description = "The dataset and its versions.", body = DatasetDetailView)),
+    responses((status = 200, description = "The dataset and its versions.", body = DatasetDetailView,
+        headers(("etag" = String, description = "Tag of the dataset: another one with every change.")))),
 )]
 async fn get_dataset(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
-) -> Result<Json<DatasetDetailView>, Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let row = state.store.dataset_get(id).await?;
     let versions = state.store.version_list(id).await?;
-    Ok(Json(DatasetDetailView {
+    let tag = format!("\"{}\"", tag(&row));
+    let view = DatasetDetailView {
         dataset: row.into(),
         versions: versions.into_iter().map(VersionView::from).collect(),
-    }))
+    };
+    Ok(Answer::ok(&view).with(header::ETAG, &tag))
+}
+
+/// The entity tag of a dataset, without quotes: its two versions.
+fn tag(row: &DatasetRow) -> String {
+    format!("{}-{}", row.version, row.preference_version)
+}
+
+/// A problem unless the dataset is as the headers ask for.
+pub(super) fn require(headers: &HeaderMap, row: &DatasetRow) -> Result<(), Problem> {
+    match Precondition::read(headers)? {
+        Some(precondition) => precondition.require(Some(&tag(row))),
+        None => Ok(()),
+    }
 }
 
 /// Erase a dataset
@@ -222,15 +245,18 @@ async fn get_dataset(
 /// Published releases stay.
 #[utoipa::path(
     delete, path = "/v1/datasets/{id}", operation_id = "erase_dataset", tag = "datasets",
-    params(("id" = DatasetId, Path, description = "The dataset.")),
+    params(("id" = DatasetId, Path, description = "The dataset."),
+        ("if-match" = Option<String>, Header, description = "Tags, one of which the dataset must have; `*`: any.")),
     responses((status = 200, description = "What was removed.", body = ErasureView)),
 )]
 async fn erase_dataset(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
+    headers: HeaderMap,
 ) -> Result<Json<ErasureView>, Problem> {
     principal.sees(id, "dataset")?;
+    require(&headers, &state.store.dataset_get(id).await?)?;
     let erased = state.store.dataset_erase(principal.act(), id).await?;
     Ok(Json(ErasureView {
         id,

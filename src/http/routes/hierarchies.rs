@@ -12,6 +12,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::convert::table_problem;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type, unpacked_body};
@@ -30,7 +31,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 }
 
 /// A hierarchy that was put.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 struct HierarchyView {
     /// Its name.
     #[schema(examples("education"))]
@@ -102,7 +103,7 @@ async fn put_hierarchy(
     UrlPath(name): UrlPath<String>,
     UrlQuery(query): UrlQuery<HierarchyPutQuery>,
     request: Request,
-) -> Result<(StatusCode, Json<HierarchyView>), Problem> {
+) -> Result<Answer, Problem> {
     check_name(&name)?;
     let limits = &state.settings.limits;
     let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
@@ -114,15 +115,18 @@ async fn put_hierarchy(
         leaves: new.leaves,
         height: new.height,
     };
-    match state.store.hierarchy_put(principal.act(), new).await? {
-        HierarchyPut::Created => Ok((StatusCode::CREATED, Json(view))),
-        HierarchyPut::Unchanged => Ok((StatusCode::OK, Json(view))),
-        HierarchyPut::Conflict => Err(Problem::new(
-            ProblemKind::HierarchyExists,
-            "hierarchies are immutable; new_version=true makes a new revision",
-        )
-        .with_hierarchy(view.name)),
-    }
+    let name = view.name.clone();
+    let answer = move |put: &HierarchyPut| match put {
+        HierarchyPut::Created => Some(Answer::new(StatusCode::CREATED, &view)),
+        HierarchyPut::Unchanged => Some(Answer::ok(&view)),
+        HierarchyPut::Conflict => None,
+    };
+    let act = principal.act_answering(answer.clone());
+    let put = state.store.hierarchy_put(act, new).await?;
+    answer(&put).ok_or_else(|| {
+        let detail = "hierarchies are immutable; new_version=true makes a new revision";
+        Problem::new(ProblemKind::HierarchyExists, detail).with_hierarchy(name)
+    })
 }
 
 /// Describe a hierarchy

@@ -6,10 +6,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{StatusCode, header};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::extract::{JsonBody, NoBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
@@ -46,7 +47,7 @@ async fn create_job(
     State(state): State<AppState>,
     principal: Principal,
     JsonBody(mut spec): JsonBody<JobSpec>,
-) -> Result<(StatusCode, [(HeaderName, String); 1], Json<JobView>), Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(spec.dataset, "dataset")?;
     let dataset = state.store.dataset_get(spec.dataset).await?;
     let version = check(&spec, &dataset)?;
@@ -66,10 +67,16 @@ async fn create_job(
         spec: serde_json::to_value(&spec).map_err(|_| Problem::internal())?,
         created_by: principal.name().to_owned(),
     };
-    let row = state.store.job_create(principal.act(), job).await?;
+    let act = principal.act_answering(|row| Some(queued(row)));
+    let row = state.store.job_create(act, job).await?;
     link_job(&tracing::Span::current(), row.id.uuid());
-    let location = [(header::LOCATION, format!("/v1/jobs/{}", row.id))];
-    Ok((StatusCode::ACCEPTED, location, Json(row.into())))
+    Ok(queued(&row))
+}
+
+fn queued(row: &JobRow) -> Answer {
+    let location = format!("/v1/jobs/{}", row.id);
+    let view = JobView::from(row.clone());
+    Answer::new(StatusCode::ACCEPTED, &view).with(header::LOCATION, &location)
 }
 
 /// List jobs
@@ -121,10 +128,11 @@ async fn cancel_job(
     principal: Principal,
     UrlPath(id): UrlPath<JobId>,
     NoBody: NoBody,
-) -> Result<Json<JobView>, Problem> {
+) -> Result<Answer, Problem> {
     visible_job(&state, &principal, id).await?;
-    let cancelled = state.store.job_cancel_request(principal.act(), id);
-    Ok(Json(cancelled.await?.into()))
+    let answer = |row: &JobRow| Answer::ok(&JobView::from(row.clone()));
+    let act = principal.act_answering(move |row| Some(answer(row)));
+    Ok(answer(&state.store.job_cancel_request(act, id).await?))
 }
 
 /// A job that the principal may see.

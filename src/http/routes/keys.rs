@@ -9,12 +9,14 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::{KeyError, Principal, Role, create_key as make_key};
 use super::super::extract::{JsonBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
+use crate::config::Secret;
 use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::KeyRow;
@@ -95,14 +97,18 @@ async fn create_key(
     State(state): State<AppState>,
     principal: Principal,
     JsonBody(request): JsonBody<KeyRequest>,
-) -> Result<(StatusCode, Json<NewKeyView>), Problem> {
+) -> Result<Answer, Problem> {
     let KeyRequest {
         name,
         roles,
         datasets,
     } = request;
+    let act = |token: &Secret| {
+        let token = token.clone();
+        principal.act_answering(move |row| Some(made_key(row, &token)))
+    };
     let store = state.store.as_ref();
-    let made = make_key(store, principal.act(), name, &roles, datasets).await;
+    let made = make_key(store, act, name, &roles, datasets).await;
     let (row, token) = made.map_err(|error| match error {
         KeyError::Store(error) => Problem::from(error),
         KeyError::Name | KeyError::NoRole => {
@@ -111,11 +117,15 @@ async fn create_key(
         _ => Problem::internal(),
     })?;
     failpoint::reached("key-committed");
+    Ok(made_key(&row, &token))
+}
+
+fn made_key(row: &KeyRow, token: &Secret) -> Answer {
     let view = NewKeyView {
         token: token.expose().to_owned(),
-        key: row.into(),
+        key: row.clone().into(),
     };
-    Ok((StatusCode::CREATED, Json(view)))
+    Answer::new(StatusCode::CREATED, &view)
 }
 
 /// List keys

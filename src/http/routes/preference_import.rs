@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::convert::table_problem;
 use super::super::extract::{UrlPath, unpacked_body};
@@ -60,7 +60,7 @@ async fn import_preferences(
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
     request: Request,
-) -> Result<Json<ImportView>, Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let format = record_format(request.headers())?;
     let dataset = state.store.dataset_get(id).await?;
@@ -77,16 +77,17 @@ async fn import_preferences(
     // Counted first: what fails here has changed nothing yet.
     let unknown_subjects = unknown_subjects(&state, &dataset, schema, subjects).await?;
     let accepted = documents.len() as u64;
-    let version = state
-        .store
-        .preference_bulk(principal.act(), id, documents)
-        .await?;
+    let answer = move |&version: &u64| {
+        Answer::ok(&ImportView {
+            accepted,
+            unknown_subjects,
+            version,
+        })
+    };
+    let act = principal.act_answering(move |version| Some(answer(version)));
+    let version = state.store.preference_bulk(act, id, documents).await?;
     failpoint::reached("preferences-committed");
-    Ok(Json(ImportView {
-        accepted,
-        unknown_subjects,
-        version,
-    }))
+    Ok(answer(&version))
 }
 
 async fn read(

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::convert::table_problem;
 use super::super::described::TermsDocument;
@@ -74,24 +75,25 @@ async fn put_preference(
     UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
     headers: HeaderMap,
     JsonBody(document): JsonBody<Value>,
-) -> Result<(Tag, Json<PreferenceView>), Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let dataset = state.store.dataset_get(id).await?;
     let preference = read(&state, &dataset, subject, document).await?;
     let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
     require(&state, id, &preference.subject, &headers).await?;
     let (subject, kept) = (preference.subject.clone(), terms.clone());
-    let version = state
-        .store
-        .preference_put(principal.act(), id, subject, kept)
-        .await?;
-    failpoint::reached("preference-committed");
-    let view = PreferenceView {
-        subject: preference.subject,
-        version,
-        terms,
+    let answer = move |&version: &u64| {
+        let view = PreferenceView {
+            subject: preference.subject,
+            version,
+            terms,
+        };
+        Some(Answer::ok(&view).with(header::ETAG, &format!("\"{version}\"")))
     };
-    Ok((tag(version), Json(view)))
+    let act = principal.act_answering(answer.clone());
+    let version = state.store.preference_put(act, id, subject, kept).await?;
+    failpoint::reached("preference-committed");
+    answer(&version).ok_or_else(Problem::internal)
 }
 
 /// Read one subject's terms

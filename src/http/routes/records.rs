@@ -1,6 +1,5 @@
 //! Records: uploaded, never given back.
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
@@ -8,6 +7,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
@@ -90,6 +90,7 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
+        ("if-match" = Option<String>, Header, description = "Tags, one of which the dataset must have; `*`: any."),
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
         content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"),
@@ -102,7 +103,7 @@ async fn upload_records(
     UrlPath(id): UrlPath<DatasetId>,
     UrlQuery(query): UrlQuery<UploadQuery>,
     request: Request,
-) -> Result<(StatusCode, Json<UploadView>), Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
@@ -112,6 +113,7 @@ async fn upload_records(
     })?;
     let form = (format, ContentCoding::of_body(&parts.headers)?);
     let intake = intake(&state, id, query.mode, form).await?;
+    super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
     let (summary, chunks) = upload::receive(&state, body, intake).await?;
@@ -127,9 +129,14 @@ async fn upload_records(
         created_by: principal.name().to_owned(),
         chunks: Box::new(chunks),
     };
-    let row = state.store.version_commit(principal.act(), version).await?;
+    let act = principal.act_answering(|row| Some(uploaded(row)));
+    let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
-    Ok((StatusCode::CREATED, Json(row.into())))
+    Ok(uploaded(&row))
+}
+
+fn uploaded(row: &VersionRow) -> Answer {
+    Answer::new(StatusCode::CREATED, &UploadView::from(row.clone()))
 }
 
 /// What the upload is read for, as it stands now.

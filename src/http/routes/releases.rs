@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::{Principal, Role};
 use super::super::described::ManifestDocument;
 use super::super::extract::{NoBody, UrlPath, UrlQuery};
@@ -21,7 +22,9 @@ use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec};
-use crate::store::{PublishCheck, PublishDecision, ReleaseFilter, ReleaseRow, ReleaseState};
+use crate::store::{
+    PublishCheck, PublishDecision, PublishOutcome, ReleaseFilter, ReleaseRow, ReleaseState,
+};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -160,28 +163,29 @@ async fn publish_release(
     principal: Principal,
     UrlPath(id): UrlPath<ReleaseId>,
     NoBody: NoBody,
-) -> Result<Json<ReleaseView>, Problem> {
+) -> Result<Answer, Problem> {
     let release = visible_release(&state, &principal, id).await?;
-    if release.state == ReleaseState::Draft {
-        let check = publish_check(&state, &release).await?;
-        if state
-            .store
-            .release_publish(principal.act(), id, check)
-            .await?
-            == PublishDecision::Refuse
-        {
-            return Err(Problem::new(
-                ProblemKind::PreferencesMoved,
-                "a subject of the draft asks for more than the draft gives; run the job again",
-            ));
-        }
+    match release.state {
+        ReleaseState::Draft => {}
+        ReleaseState::Published => return Ok(answer(&release)),
+        ReleaseState::Withdrawn => return Err(crate::store::Conflict::ReleaseState.into()),
     }
+    let check = publish_check(&state, &release).await?;
+    let published = |outcome: &PublishOutcome| {
+        let allowed = outcome.decision == PublishDecision::Allow;
+        allowed.then(|| answer(&outcome.release))
+    };
+    let act = principal.act_answering(published);
+    let outcome = state.store.release_publish(act, id, check).await?;
     failpoint::reached("publish-committed");
-    let row = state.store.release_get(id).await?;
-    match row.state {
-        ReleaseState::Published => Ok(Json(row.into())),
-        _ => Err(crate::store::Conflict::ReleaseState.into()),
-    }
+    published(&outcome).ok_or_else(|| {
+        let detail = "a subject of the draft asks for more than the draft gives; run the job again";
+        Problem::new(ProblemKind::PreferencesMoved, detail)
+    })
+}
+
+fn answer(release: &ReleaseRow) -> Answer {
+    Answer::ok(&ReleaseView::from(release.clone()))
 }
 
 /// Withdraw a release
@@ -198,10 +202,10 @@ async fn withdraw_release(
     principal: Principal,
     UrlPath(id): UrlPath<ReleaseId>,
     NoBody: NoBody,
-) -> Result<Json<ReleaseView>, Problem> {
+) -> Result<Answer, Problem> {
     visible_release(&state, &principal, id).await?;
-    let withdrawn = state.store.release_withdraw(principal.act(), id);
-    Ok(Json(withdrawn.await?.into()))
+    let act = principal.act_answering(|row| Some(answer(row)));
+    Ok(answer(&state.store.release_withdraw(act, id).await?))
 }
 
 /// The question that publishing asks: do the terms in force now ask for more

@@ -4,7 +4,6 @@
 //! same statements, for those who have and those who have not. Otherwise who
 //! may ask for tokens could find out who is in a dataset.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
@@ -13,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::{NewSubjectToken, Principal};
 use super::super::extract::{JsonBody, UrlPath};
 use super::super::problem::{Problem, ProblemKind};
@@ -40,7 +40,7 @@ struct SubjectTokenRequest {
 }
 
 /// A token, for one subject.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct SubjectTokenView {
     /// The subject.
     #[schema(examples("1002"))]
@@ -75,7 +75,7 @@ async fn create_subject_tokens(
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
     JsonBody(request): JsonBody<SubjectTokenRequest>,
-) -> Result<(StatusCode, Json<SubjectTokensView>), Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let lifetime_s = checked(&request, &state.settings.access.subject_tokens)?;
     let (mut tokens, mut items) = (Vec::new(), Vec::new());
@@ -93,14 +93,13 @@ async fn create_subject_tokens(
         lifetime_s,
         created_by: principal.name().to_owned(),
     };
-    let expires_at = state
-        .store
-        .subject_tokens_create(principal.act(), new)
-        .await?;
-    Ok((
-        StatusCode::CREATED,
-        Json(SubjectTokensView { expires_at, items }),
-    ))
+    let answer = move |&expires_at: &DateTime<Utc>| {
+        let view = SubjectTokensView { expires_at, items };
+        Some(Answer::new(StatusCode::CREATED, &view))
+    };
+    let act = principal.act_answering(answer.clone());
+    let expires_at = state.store.subject_tokens_create(act, new).await?;
+    answer(&expires_at).ok_or_else(Problem::internal)
 }
 
 /// How long the wanted tokens are to live, if the request is within its limits.

@@ -14,6 +14,7 @@ mod audit;
 mod datasets;
 mod entry;
 mod hierarchies;
+mod idempotency;
 mod jobs;
 mod keys;
 mod leases;
@@ -92,9 +93,10 @@ impl SqlStore {
         })
     }
 
-    /// Runs `body` in a transaction, and appends what it did to the audit log as
-    /// the last thing before the commit: both are kept or neither.
-    fn write<T, F>(&self, act: Act<T>, body: F) -> StoreFuture<'_, T>
+    /// Runs `body` in a transaction, keeps the answer under the act's reserved
+    /// key, and appends what was done to the audit log as the last thing before
+    /// the commit: all of it is kept or nothing.
+    fn write<T, F>(&self, mut act: Act<T>, body: F) -> StoreFuture<'_, T>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, Done<T>> + Send + 'static,
@@ -102,7 +104,22 @@ impl SqlStore {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 let Done { answer, entries } = body(session).await?;
-                audit::append(session, &act, entries).await?;
+                let changed = session.changes() > 0;
+                if changed && entries.is_empty() {
+                    return Err(StoreError::driver(
+                        "a change without a row in the audit log",
+                    ));
+                }
+                match act.kept(&answer) {
+                    Some((reservation, Some(kept))) => {
+                        idempotency::keep(session, &reservation, kept).await?;
+                    }
+                    Some((_, None)) if changed => {
+                        return Err(StoreError::driver("a change under a key keeps its answer"));
+                    }
+                    _ => {}
+                }
+                audit::append(session, (act.actor(), act.request()), entries).await?;
                 Ok(answer)
             })
         })

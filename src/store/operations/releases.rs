@@ -9,7 +9,7 @@ use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Act, Buried, Page, PageRequest, PublishCheck, PublishDecision, ReleaseDocument, ReleaseFilter,
+    Act, Buried, Page, PageRequest, PublishCheck, PublishOutcome, ReleaseDocument, ReleaseFilter,
     ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture, Tombstone,
 };
 
@@ -43,7 +43,7 @@ fn table_row(row: &Row) -> Result<ReleaseTableRow, StoreError> {
     })
 }
 
-async fn get(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
+pub(super) async fn get(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
     release_row(&row.ok_or(StoreError::not_found("release"))?)
 }
@@ -222,10 +222,10 @@ impl Releases for SqlStore {
 
     fn release_publish(
         &self,
-        act: Act<PublishDecision>,
+        act: Act<PublishOutcome>,
         id: ReleaseId,
         check: PublishCheck,
-    ) -> StoreFuture<'_, PublishDecision> {
+    ) -> StoreFuture<'_, PublishOutcome> {
         let actor = act.actor().to_owned();
         self.write(act, move |session| {
             Box::pin(super::results::publish(session, id, check, actor))

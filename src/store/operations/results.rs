@@ -23,8 +23,8 @@ use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Conflict, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit, ReleaseState,
-    StoreError,
+    Conflict, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome, ReleaseCommit,
+    ReleaseState, StoreError,
 };
 
 const TABLE: &str = "release";
@@ -125,15 +125,20 @@ pub(super) async fn publish(
     id: ReleaseId,
     check: PublishCheck,
     actor: String,
-) -> Result<Done<PublishDecision>, StoreError> {
+) -> Result<Done<PublishOutcome>, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
     let row = row.ok_or(StoreError::not_found("release"))?;
     let dataset = DatasetId::from(row.uuid("dataset_id")?);
-    match row.word("state", ReleaseState::parse)? {
-        ReleaseState::Published => Ok(Done::unchanged(PublishDecision::Allow)),
-        ReleaseState::Withdrawn => Err(Conflict::ReleaseState.into()),
-        ReleaseState::Draft => publish_draft(session, (id, dataset), check, actor).await,
-    }
+    let done = match row.word("state", ReleaseState::parse)? {
+        ReleaseState::Published => Done::unchanged(PublishDecision::Allow),
+        ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
+        ReleaseState::Draft => publish_draft(session, (id, dataset), check, actor).await?,
+    };
+    let outcome = PublishOutcome {
+        decision: done.answer,
+        release: super::releases::get(session, id).await?,
+    };
+    Ok(Done::many(outcome, done.entries))
 }
 
 async fn publish_draft(

@@ -12,6 +12,7 @@ pub(super) mod audit;
 pub(super) mod dataset_keys;
 pub(super) mod datasets;
 pub(super) mod hierarchies;
+pub(super) mod idempotency;
 pub(super) mod jobs;
 pub(super) mod keys;
 pub(super) mod ledger;
@@ -134,7 +135,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 14] = [
+    let shared: [&[&str]; 15] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -149,6 +150,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         audit::ALL,
         retention::ALL,
         tombstones::ALL,
+        idempotency::ALL,
     ];
     let own = [
         dialect.dataset_key_not_under,

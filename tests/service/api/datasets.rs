@@ -9,6 +9,7 @@ on_both!(
     datasets_are_listed_newest_first,
     an_erased_dataset_is_gone_and_its_published_release_stays,
     a_schema_that_contradicts_itself_is_refused,
+    a_tag_guards_an_upload_and_the_erasure,
 );
 
 async fn a_dataset_is_created_empty_and_described_with_its_versions(server: Server) {
@@ -131,4 +132,41 @@ async fn a_schema_that_contradicts_itself_is_refused(server: Server) {
         .send()
         .await;
     assert!(matches!(refused.status, 400 | 422), "{}", refused.text());
+}
+
+async fn a_tag_guards_an_upload_and_the_erasure(server: Server) {
+    let client = server.key(&["uploader", "steward", "consent"]).await;
+    let dataset = story::dataset(&client).await;
+    let tag = async || {
+        let read = client.call("get_dataset").at("id", &dataset).send().await;
+        read.header("etag").expect("a tag").to_owned()
+    };
+    let upload = |tag: &str| {
+        let call = client.call("upload_records").at("id", &dataset);
+        call.header("if-match", tag)
+            .body("text/csv", story::records(0, 10))
+    };
+    let first = tag().await;
+    assert_eq!(first, tag().await, "nothing was changed");
+    upload(&first).send().await.expect(201);
+    let second = tag().await;
+    assert_ne!(first, second);
+    let late = upload(&first).send().await;
+    late.expect_problem(412, "precondition-failed");
+    let terms = client.call("put_preference").at("id", &dataset);
+    let terms = terms.at("subject", "p1").json(&json!({"max_leakage": 0.5}));
+    terms.send().await.expect(200);
+    let third = tag().await;
+    assert_ne!(second, third);
+    let erase = |tag: &str| {
+        let call = client.call("erase_dataset").at("id", &dataset);
+        call.header("if-match", tag).send()
+    };
+    erase(&second)
+        .await
+        .expect_problem(412, "precondition-failed");
+    erase("unquoted")
+        .await
+        .expect_problem(400, "invalid-header");
+    erase(&third).await.expect(200);
 }

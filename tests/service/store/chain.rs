@@ -42,17 +42,8 @@ fn encode(row: &AuditRow) -> [u8; 32] {
     Sha256::digest(&text).into()
 }
 
-/// Bytes as a literal of the database.
-fn literal(stage: &Stage, bytes: &[u8]) -> String {
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    match stage.is_postgres() {
-        true => format!("decode('{hex}', 'hex')"),
-        false => format!("X'{hex}'"),
-    }
-}
-
 /// A chain of some rows, a copy of it, and no trigger in the way.
-async fn unguarded_chain(stage: &Stage) -> Vec<AuditRow> {
+pub async fn unguarded_chain(stage: &Stage) -> Vec<AuditRow> {
     for _ in 0..ROWS {
         stage.dataset().await;
     }
@@ -99,7 +90,7 @@ fn anchor(row: &AuditRow) -> AuditAnchor {
 
 async fn a_row_with_any_column_changed_is_found(stage: &Stage) {
     unguarded_chain(stage).await;
-    let ones = literal(stage, &[0x11; 32]);
+    let ones = stage.literal(&[0x11; 32]);
     let later = match stage.is_postgres() {
         true => "occurred_at + INTERVAL '1 microsecond'",
         false => "occurred_at + 1",
@@ -143,7 +134,7 @@ async fn rows_that_are_missing_are_found_where_they_were(stage: &Stage) {
     stage.sabotage("DELETE FROM audit WHERE position > 6").await;
     assert_eq!(broken(store, None).await, Some((7, AuditBreak::Truncated)));
     // Whoever turns the head back too is found by the anchor alone.
-    let hash = literal(stage, &chain[5].hash);
+    let hash = stage.literal(&chain[5].hash);
     let head = format!("UPDATE audit_head SET position = 6, hash = {hash}");
     stage.sabotage(&head).await;
     assert_eq!(broken(store, None).await, None);
@@ -167,7 +158,7 @@ async fn a_chain_that_was_hashed_anew_is_found_by_the_anchor(stage: &Stage) {
         forged.actor = "somebody".to_owned();
         forged.previous = previous;
         forged.hash = encode(&forged);
-        let (old, new) = (literal(stage, &previous), literal(stage, &forged.hash));
+        let (old, new) = (stage.literal(&previous), stage.literal(&forged.hash));
         let position = row.position;
         let tamper = format!(
             "UPDATE audit SET actor = 'somebody', previous = {old}, hash = {new} \

@@ -3,12 +3,14 @@
 //! A test is an async function over a `Stage`: an empty store, and the means
 //! to let time pass. `on_both!` makes two tests of each.
 
+mod anchor;
 mod audit;
 mod chain;
 mod datasets;
 mod dropped;
 mod ground;
 mod hierarchies;
+mod idempotency;
 mod jobs;
 mod keys;
 mod ledger;

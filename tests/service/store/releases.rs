@@ -129,7 +129,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         .release_publish(act(), id, allow_unchanged())
         .await
         .expect("an answer");
-    assert_eq!(refused, PublishDecision::Refuse);
+    assert_eq!(refused.decision, PublishDecision::Refuse);
     assert_eq!(
         store.release_get(id).await.expect("there").state,
         ReleaseState::Draft
@@ -142,7 +142,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         .release_publish(act(), id, allow_unchanged())
         .await
         .expect("an answer");
-    assert_eq!(allowed, PublishDecision::Allow);
+    assert_eq!(allowed.decision, PublishDecision::Allow);
     let row = store.release_get(id).await.expect("there");
     assert_eq!(row.state, ReleaseState::Published);
     assert!(row.published_at.expect("a time") >= row.created_at);
@@ -152,7 +152,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         .release_publish(act(), id, never)
         .await
         .expect("an answer");
-    assert_eq!(again, PublishDecision::Allow);
+    assert_eq!(again.decision, PublishDecision::Allow);
     assert_eq!(store.release_get(id).await.expect("there"), row);
 }
 
@@ -347,7 +347,7 @@ async fn a_publish_that_races_a_withdrawal_of_consent_is_never_stale(stage: &Sta
             .expect("the check held");
         withdraw.await.expect("no panic").expect("kept");
         let state = stage.store.release_get(id).await.expect("there").state;
-        let expected = match decision {
+        let expected = match decision.decision {
             PublishDecision::Allow => ReleaseState::Published,
             PublishDecision::Refuse => ReleaseState::Draft,
         };

@@ -134,6 +134,11 @@ impl Stage {
                      WHERE lease_expires_at IS NOT NULL",
                 )
                 .await;
+                self.sabotage(
+                    "UPDATE idempotency SET lease_expires_at = clock_timestamp() \
+                     WHERE lease_expires_at IS NOT NULL",
+                )
+                .await;
             }
         }
     }
@@ -175,6 +180,15 @@ impl Stage {
     /// Whether the store is on PostgreSQL.
     pub fn is_postgres(&self) -> bool {
         matches!(self.database, Database::Postgres { .. })
+    }
+
+    /// Bytes as a literal of the database.
+    pub fn literal(&self, bytes: &[u8]) -> String {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match self.is_postgres() {
+            true => format!("decode('{hex}', 'hex')"),
+            false => format!("X'{hex}'"),
+        }
     }
 
     /// Runs a statement behind the store's back.

@@ -1,0 +1,205 @@
+//! `Idempotency-Key`: a request that is sent twice is done once.
+//!
+//! `admit` runs before every POST and PUT that needs a token. The first
+//! request under a key reserves it and runs; its answer is kept in the
+//! transaction of its change (`ticket`). The same request again gets that
+//! answer, marked by `Idempotency-Replayed`; another request under the key is
+//! refused, and so is one that comes while the first runs. A refused request
+//! frees its key. What is kept can be read by the caller alone (`secrets`).
+
+mod body;
+mod secrets;
+mod ticket;
+
+pub use ticket::Ticket;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::auth::Principal;
+use super::extract::BodyPieces;
+use super::problem::{Problem, ProblemKind};
+use super::state::AppState;
+use crate::store::{KeptAnswer, KeyedRequest, Reserve};
+use secrets::{Secrets, key_hash};
+use ticket::{Held, LEASE};
+
+/// Names a request of a client's own making.
+pub static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Marks an answer that was given before.
+static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Characters of a key.
+const KEY_CHARACTERS_MAX: usize = 255;
+
+/// How often keys that are too old are removed.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Whether requests of this method may carry a key.
+pub fn takes_key(method: &str) -> bool {
+    matches!(method, "POST" | "PUT")
+}
+
+/// Runs a request, or answers as it was answered before.
+pub async fn admit(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let admitted = match keyed(&request) {
+        Ok(None) => return next.run(request).await,
+        Ok(Some(keyed)) => keyed.admit(&state, request, next).await,
+        Err(problem) => Err(problem),
+    };
+    admitted.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// A request under a key.
+struct Keyed {
+    request: KeyedRequest,
+    secrets: Secrets,
+}
+
+/// Reads the key of a request that has one.
+fn keyed(request: &Request) -> Result<Option<Keyed>, Problem> {
+    let principal = request.extensions().get::<Principal>();
+    let (Some(principal), true) = (principal, takes_key(request.method().as_str())) else {
+        return Ok(None);
+    };
+    let Some(key) = key_of(request.headers())? else {
+        return Ok(None);
+    };
+    let caller = caller_secret(request.headers(), principal.name());
+    let secrets = Secrets::derive(caller, key).ok_or_else(Problem::internal)?;
+    let request = KeyedRequest {
+        principal: principal.name().to_owned(),
+        key_hash: key_hash(principal.name(), key),
+        request_hash: request_hash(&secrets, request),
+    };
+    Ok(Some(Keyed { request, secrets }))
+}
+
+/// The key in the header, if there is one.
+fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut values = headers.get_all(&IDEMPOTENCY_KEY).iter();
+    let key = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some(value), None) => value.to_str().unwrap_or_default(),
+        (Some(_), Some(_)) => "",
+    };
+    let is_plain = key.bytes().all(|byte| byte.is_ascii_graphic());
+    if (1..=KEY_CHARACTERS_MAX).contains(&key.len()) && is_plain {
+        return Ok(Some(key));
+    }
+    let detail = "Idempotency-Key is one text of 1 to 255 visible ASCII characters";
+    Err(Problem::new(ProblemKind::InvalidHeader, detail))
+}
+
+/// What only the caller knows: its bearer token. A signed token (with dots) is
+/// another one every hour; there it is the name, and the key is the secret.
+fn caller_secret<'a>(headers: &'a HeaderMap, name: &'a str) -> &'a str {
+    let bearer = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .map(|(_, token)| token.trim());
+    match bearer {
+        Some(token) if token.matches('.').count() != 2 => token,
+        _ => name,
+    }
+}
+
+/// The hash of what is asked for, but for the body.
+fn request_hash(secrets: &Secrets, request: &Request) -> [u8; 32] {
+    let header = |name| {
+        request
+            .headers()
+            .get(name)
+            .map_or(&b""[..], HeaderValue::as_bytes)
+    };
+    let parts = [
+        request.method().as_str().as_bytes(),
+        request.uri().path().as_bytes(),
+        request.uri().query().unwrap_or_default().as_bytes(),
+        header(header::CONTENT_TYPE),
+        header(header::CONTENT_ENCODING),
+    ];
+    let mut hash = secrets.hash(b"request");
+    for part in parts {
+        hash.update(&(part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finish()
+}
+
+fn reused() -> Problem {
+    let detail = "the key was given to another request, or to the same with another body";
+    Problem::new(ProblemKind::IdempotencyKeyReused, detail)
+}
+
+impl Keyed {
+    async fn admit(
+        self,
+        state: &AppState,
+        request: Request,
+        next: Next,
+    ) -> Result<Response, Problem> {
+        let request_hash = self.request.request_hash;
+        let reserved = state.store.idempotency_reserve(self.request.clone(), LEASE);
+        match reserved.await? {
+            Reserve::Ours(reservation) => {
+                let store = Arc::clone(&state.store);
+                let held = Held::new(store, reservation, self.secrets, request_hash);
+                Ok(held.run(request, next).await)
+            }
+            Reserve::Answered(kept) => self.replay(state, request, kept).await,
+            Reserve::OtherRequest => Err(reused()),
+            Reserve::Running => Err(Problem::new(
+                ProblemKind::IdempotencyInProgress,
+                "a request under this key is being answered",
+            )),
+        }
+    }
+
+    /// The first answer again, if the body is the first body: it is read and
+    /// hashed piece by piece.
+    async fn replay(
+        self,
+        state: &AppState,
+        request: Request,
+        kept: KeptAnswer,
+    ) -> Result<Response, Problem> {
+        let limits = &state.settings.limits;
+        let (bytes_max, timeout) = (limits.upload_bytes_max, limits.body_idle_timeout());
+        let mut pieces = BodyPieces::new(request.into_body(), bytes_max, timeout)?;
+        let mut hash = self.secrets.hash(b"body");
+        while let Some(piece) = pieces.next().await? {
+            hash.update(&piece);
+        }
+        if hash.finish() != kept.body_hash {
+            return Err(reused());
+        }
+        let answer = self.secrets.open(&kept.sealed, &self.request.request_hash);
+        let mut response = answer.ok_or_else(reused)?.into_response();
+        let replayed = HeaderValue::from_static("true");
+        response.headers_mut().insert(REPLAYED.clone(), replayed);
+        Ok(response)
+    }
+}
+
+/// Removes keys that are too old, until the service stops. Any number of
+/// processes may do so.
+pub async fn sweep(state: AppState) {
+    let retention = Duration::from_secs(state.settings.limits.idempotency_retention_s);
+    loop {
+        if let Err(error) = state.store.idempotency_sweep(retention).await {
+            tracing::warn!(%error, "old idempotency keys were not removed");
+        }
+        tokio::select! {
+            () = state.shutdown.cancelled() => return,
+            () = tokio::time::sleep(SWEEP_INTERVAL) => {}
+        }
+    }
+}
