@@ -47,21 +47,18 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
     let done = CancellationToken::new();
     let ended = {
         let work = async {
-            let ended = produce_release(shared, &job, &watch, &steps).await;
+            let ended = tokio::select! {
+                ended = produce_release(shared, &job, &watch, &steps) => ended,
+                () = drain.cancelled() => {
+                    // Not waited for: what still computes ends with the process.
+                    watch.stop(StopReason::Drained);
+                    Ended::Retry
+                }
+            };
             done.cancel();
             ended
         };
-        let drained = async {
-            tokio::select! {
-                () = drain.cancelled() => watch.stop(StopReason::Drained),
-                () = done.cancelled() => {}
-            }
-        };
-        let (ended, (), ()) = tokio::join!(
-            work,
-            lease.keep(shared.store.as_ref(), &watch, &done),
-            drained
-        );
+        let (ended, ()) = tokio::join!(work, lease.keep(shared.store.as_ref(), &watch, &done),);
         ended
     };
     failpoint::reached("job-before-commit");

@@ -19,6 +19,7 @@ use super::job_view::JobView;
 use super::page::{PageView, page_request};
 use super::query::JobQuery;
 use crate::catalog::Engine;
+use crate::failpoint;
 use crate::ids::JobId;
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{DatasetRow, JobFilter, JobRow, NewJob, StoreError};
@@ -69,6 +70,7 @@ async fn create_job(
     };
     let act = principal.act_answering(|row| Some(queued(row)));
     let row = state.store.job_create(act, job).await?;
+    failpoint::reached("job-queued");
     link_job(&tracing::Span::current(), row.id.uuid());
     Ok(queued(&row))
 }

@@ -8,6 +8,7 @@
 use super::SqlStore;
 use super::entry::Entry;
 use super::jobs::allowed;
+use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::chain::{Walk, digest};
 use crate::store::session::{Row, Session, cells};
@@ -97,6 +98,7 @@ pub(super) async fn append(
         ];
         session.run(sql::APPEND, cells).await?;
     }
+    failpoint::reached("audit-appended");
     Ok(())
 }
 

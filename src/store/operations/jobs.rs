@@ -135,9 +135,9 @@ pub(super) fn allowed(wanted: Option<DatasetId>, only: Option<Vec<DatasetId>>) -
 }
 
 async fn waiting(session: &mut Session) -> Result<bool, StoreError> {
-    let now = session.now().await?;
+    let lease = session.times().await?.lease;
     let row = session
-        .row(TABLE, sql::WAITING, cells![now, ATTEMPTS_MAX])
+        .row(TABLE, sql::WAITING, cells![lease, ATTEMPTS_MAX])
         .await?;
     Ok(row.ok_or(StoreError::not_found("job"))?.count("jobs")? > 0)
 }

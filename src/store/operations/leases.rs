@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::entry::{Done, Entry};
 use super::jobs::{TABLE, get};
 use crate::ids::{DatasetId, JobId};
-use crate::store::session::{Cell, Session, Signal, cells};
+use crate::store::session::{Cell, Session, Signal, Times, cells};
 use crate::store::statements::jobs as sql;
 use crate::store::{ATTEMPTS_MAX, AcquiredJob, Heartbeat, LeaseToken, StoreError, Swept};
 
@@ -33,8 +33,15 @@ pub(super) struct Lease {
 
 impl Lease {
     /// The cells of the guard that every statement of a worker has.
-    pub(super) fn guard(self, now: DateTime<Utc>) -> Vec<Cell> {
-        cells![self.id.uuid(), self.token.0, now]
+    pub(super) fn guard(self, times: Times) -> Vec<Cell> {
+        cells![self.id.uuid(), self.token.0, times.lease]
+    }
+
+    /// The same for those that also end something: with the time of day.
+    pub(super) fn end(self, times: Times) -> Vec<Cell> {
+        let mut cells = self.guard(times);
+        cells.push(times.now.into());
+        cells
     }
 }
 
@@ -57,11 +64,11 @@ pub(super) async fn acquire(
     worker: String,
     lease_duration: Duration,
 ) -> Result<Done<Option<AcquiredJob>>, StoreError> {
-    let now = session.now().await?;
+    let Times { now, lease } = session.times().await?;
     let lease_token = token_generate();
     let acquire = session.dialect().job_acquire;
-    let expiry = expiry(now, lease_duration);
-    let cells = cells![lease_token.0, worker, now, expiry, ATTEMPTS_MAX];
+    let expiry = expiry(lease, lease_duration);
+    let cells = cells![lease_token.0, worker, now, expiry, ATTEMPTS_MAX, lease];
     let Some(row) = session.row(TABLE, acquire, cells).await? else {
         return Ok(Done::unchanged(None));
     };
@@ -79,10 +86,10 @@ pub(super) async fn heartbeat(
     lease_duration: Duration,
     progress: Option<Value>,
 ) -> Result<Heartbeat, StoreError> {
-    let now = session.now().await?;
-    let lease_expires_at = expiry(now, lease_duration);
+    let times = session.times().await?;
+    let lease_expires_at = expiry(times.lease, lease_duration);
     let told = progress.is_some();
-    let mut cells = lease.guard(now);
+    let mut cells = lease.guard(times);
     cells.push(lease_expires_at.into());
     cells.push(progress.map(|progress| progress.to_string()).into());
     let row = session
@@ -130,7 +137,7 @@ pub(super) async fn fail(
     lease: Lease,
     problem: Value,
 ) -> Result<Done<()>, StoreError> {
-    let mut cells = lease.guard(session.now().await?);
+    let mut cells = lease.end(session.times().await?);
     cells.push(Cell::from(&problem));
     change(session, sql::FAIL, cells).await?;
     // The kind of problem, and nothing of what it says.
@@ -139,13 +146,13 @@ pub(super) async fn fail(
 }
 
 pub(super) async fn cancel(session: &mut Session, lease: Lease) -> Result<Done<()>, StoreError> {
-    let cells = lease.guard(session.now().await?);
+    let cells = lease.end(session.times().await?);
     change(session, sql::CANCEL, cells).await?;
     told(session, lease, "stop_job", json!({})).await
 }
 
 pub(super) async fn give_back(session: &mut Session, lease: Lease) -> Result<Done<()>, StoreError> {
-    let cells = lease.guard(session.now().await?);
+    let cells = lease.end(session.times().await?);
     session.signal(Signal::JobQueued);
     change(session, sql::YIELD, cells).await?;
     told(session, lease, "yield_job", json!({})).await
@@ -155,12 +162,12 @@ pub(super) async fn sweep(
     session: &mut Session,
     problem: Value,
 ) -> Result<Done<Swept>, StoreError> {
-    let now = session.now().await?;
+    let Times { now, lease } = session.times().await?;
     let dialect = session.dialect();
-    let cells = cells![now, ATTEMPTS_MAX, &problem];
+    let cells = cells![now, ATTEMPTS_MAX, &problem, lease];
     let failed = session.rows(TABLE, dialect.job_sweep_failed, cells).await?;
     let stopped = dialect.job_sweep_cancelled;
-    let cancelled = session.rows(TABLE, stopped, cells![now]).await?;
+    let cancelled = session.rows(TABLE, stopped, cells![now, lease]).await?;
     let detail = json!({"problem": problem["type"].as_str(), "abandoned": true});
     let failures = failed.iter().map(|row| ("fail_job", row, detail.clone()));
     let stops = cancelled

@@ -42,8 +42,9 @@ pub(super) async fn complete(
         Err(StoreError::NotFound { .. }) => return Err(StoreError::LeaseLost),
         other => other?,
     }
-    let now = session.now().await?;
-    change(session, job_sql::SUCCEED, lease.guard(now)).await?;
+    let times = session.times().await?;
+    let now = times.now;
+    change(session, job_sql::SUCCEED, lease.end(times)).await?;
     let id = commit.id;
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let custody = create_release_key(session, dataset, id, &records).await?;
@@ -64,6 +65,7 @@ pub(super) async fn complete(
     for (position, table) in (0u32..).zip(commit.tables) {
         table_write(session, &custody, (id, position), table).await?;
     }
+    failpoint::reached("job-tables-written");
     let detail = json!({"release": commit.id});
     let completed = Entry::job("complete_job", lease.id, dataset).telling(detail);
     let mut done = Done::one(ReleaseState::Draft, completed);

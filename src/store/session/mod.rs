@@ -46,6 +46,15 @@ enum Connection<'a> {
     Sqlite(&'a mut SqliteConnection),
 }
 
+/// What time it is.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    /// The time of day, for people.
+    pub(super) now: DateTime<Utc>,
+    /// The time by which leases run out.
+    pub(super) lease: DateTime<Utc>,
+}
+
 /// One connection, what surrounds it, and the statements of its database.
 pub(super) struct Session {
     link: Link,
@@ -176,6 +185,18 @@ impl Session {
                 .try_get(0)?),
             Connection::Sqlite(_) => Ok(self.surroundings.clock.now()),
         }
+    }
+
+    /// The time of day, and the time that decides about leases, which on SQLite
+    /// is the process's steady one: a clock that somebody sets must take no job
+    /// from its worker.
+    pub(super) async fn times(&mut self) -> Result<Times, StoreError> {
+        let now = self.now().await?;
+        let lease = match self.connection() {
+            Connection::Postgres(_) => now,
+            Connection::Sqlite(_) => self.clock.steady(),
+        };
+        Ok(Times { now, lease })
     }
 
     /// Prepares a statement without running it: whether its text fits the tables.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, Row as _, SqlitePool};
+use sqlx::{Connection, Executor, Row as _, SqlitePool};
 
 use self::lock::FileLock;
 use super::journal::Journal;
@@ -72,6 +72,9 @@ pub(super) async fn open(
     failpoint::reached("store-before-migration");
     sqlx::migrate!("migrations/sqlite").run(&writer).await?;
     failpoint::reached("store-migrated");
+    if exclusive {
+        writer.execute(sqlx::query(SQLITE.job_abandon)).await?;
+    }
     let readers_max = connections_max.max(1);
     let readers = pool_options(readers_max)
         .connect_with(options.read_only(true))

@@ -20,7 +20,7 @@ macro_rules! select {
     };
 }
 
-/// `$1` job, `$2` token, `$3` now: the lease is held.
+/// `$1` job, `$2` token, `$3` time of leases: the lease is held.
 macro_rules! guard {
     ($head:literal) => {
         concat!(
@@ -38,7 +38,7 @@ macro_rules! acquire {
              started_at = COALESCE(started_at, $3), lease_expires_at = $4, \
              attempts = attempts + 1, revision = revision + 1, progress = NULL \
              WHERE id = (SELECT id FROM job WHERE state = 'queued' OR (state = 'running' \
-             AND lease_expires_at <= $3 AND attempts < $5 AND NOT cancel_requested) \
+             AND lease_expires_at <= $6 AND attempts < $5 AND NOT cancel_requested) \
              ORDER BY id LIMIT 1",
             $lock,
             ") RETURNING id"
@@ -47,13 +47,15 @@ macro_rules! acquire {
 }
 
 macro_rules! sweep {
-    ($change:literal, $which:literal, $lock:literal) => {
+    ($change:literal, $time:literal, $which:literal, $lock:literal) => {
         concat!(
             "UPDATE job SET ",
             $change,
             ", lease_token = NULL, lease_expires_at = NULL, finished_at = $1, \
              revision = revision + 1 WHERE id IN (SELECT id FROM job WHERE state = 'running' \
-             AND lease_expires_at <= $1 AND ",
+             AND lease_expires_at <= ",
+            $time,
+            " AND ",
             $which,
             $lock,
             ") RETURNING id, dataset_id"
@@ -93,21 +95,21 @@ statements! {
             OR progress IS NOT DISTINCT FROM CAST($5 AS TEXT) THEN 0 ELSE 1 END, \
         progress = COALESCE(CAST($5 AS TEXT), progress)"),
         " RETURNING id, cancel_requested, revision");
-    /// The job has its release.
+    /// `$4` now. The job has its release.
     SUCCEED = guard!("state = 'succeeded', lease_token = NULL, lease_expires_at = NULL, \
-        finished_at = $3, revision = revision + 1");
-    /// `$4` problem.
-    FAIL = guard!("state = 'failed', problem = $4, lease_token = NULL, \
-        lease_expires_at = NULL, finished_at = $3, revision = revision + 1");
-    /// Somebody asked for it.
+        finished_at = $4, revision = revision + 1");
+    /// `$4` now, `$5` problem.
+    FAIL = guard!("state = 'failed', problem = $5, lease_token = NULL, \
+        lease_expires_at = NULL, finished_at = $4, revision = revision + 1");
+    /// `$4` now. Somebody asked for it.
     CANCEL = guard!("state = 'cancelled', lease_token = NULL, lease_expires_at = NULL, \
-        finished_at = $3, revision = revision + 1");
-    /// Back to the queue, the attempt not counted.
+        finished_at = $4, revision = revision + 1");
+    /// `$4` now. Back to the queue, the attempt not counted.
     YIELD = guard!("state = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'queued' END, \
-        finished_at = CASE WHEN cancel_requested THEN $3 ELSE finished_at END, \
+        finished_at = CASE WHEN cancel_requested THEN $4 ELSE finished_at END, \
         attempts = attempts - 1, lease_token = NULL, lease_expires_at = NULL, \
         progress = NULL, revision = revision + 1");
-    /// `$1` now, `$2` most attempts.
+    /// `$1` time of leases, `$2` most attempts.
     WAITING = "SELECT count(*) AS jobs FROM job WHERE state = 'queued' OR (state = 'running' \
         AND lease_expires_at <= $1 AND attempts < $2 AND NOT cancel_requested)";
     /// Jobs by state.
@@ -117,24 +119,32 @@ statements! {
 pub(in crate::store) const POSTGRES_ACQUIRE: &str = acquire!(" FOR UPDATE SKIP LOCKED");
 pub(in crate::store) const SQLITE_ACQUIRE: &str = acquire!("");
 
+/// The one server of an SQLite file begins: whoever held a lease is gone, and
+/// by whose clock it would run out nobody knows any more.
+pub(in crate::store) const SQLITE_ABANDON: &str =
+    "UPDATE job SET lease_expires_at = 0 WHERE state = 'running'";
+
 pub(in crate::store) const POSTGRES_SWEEP_FAILED: &str = sweep!(
     "state = 'failed', problem = $3",
+    "$4",
     "attempts >= $2 AND NOT cancel_requested",
     " FOR UPDATE SKIP LOCKED"
 );
 pub(in crate::store) const SQLITE_SWEEP_FAILED: &str = sweep!(
     "state = 'failed', problem = $3",
+    "$4",
     "attempts >= $2 AND NOT cancel_requested",
     ""
 );
 
 pub(in crate::store) const POSTGRES_SWEEP_CANCELLED: &str = sweep!(
     "state = 'cancelled'",
+    "$2",
     "cancel_requested",
     " FOR UPDATE SKIP LOCKED"
 );
 pub(in crate::store) const SQLITE_SWEEP_CANCELLED: &str =
-    sweep!("state = 'cancelled'", "cancel_requested", "");
+    sweep!("state = 'cancelled'", "$2", "cancel_requested", "");
 
 pub(in crate::store) const POSTGRES_LIST: &str = list!(
     "SELECT value FROM json_array_elements_text(CAST($2 AS json))",

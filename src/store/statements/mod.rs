@@ -73,11 +73,13 @@ pub(super) struct Dialect {
     /// `$1` dataset, `$2` new version, `$3` JSON array of `[subject in hexadecimal,
     /// document]`, `$4` now.
     pub(super) preference_bulk_insert: &'static str,
-    /// `$1` token, `$2` worker, `$3` now, `$4` expiry, `$5` most attempts.
+    /// Ends the leases of a process that is gone for certain.
+    pub(super) job_abandon: &'static str,
+    /// `$1` token, `$2` worker, `$3` now, `$4` expiry, `$5` most attempts, `$6` time of leases.
     pub(super) job_acquire: &'static str,
-    /// `$1` now, `$2` most attempts, `$3` problem.
+    /// `$1` now, `$2` most attempts, `$3` problem, `$4` time of leases.
     pub(super) job_sweep_failed: &'static str,
-    /// `$1` now.
+    /// `$1` now, `$2` time of leases.
     pub(super) job_sweep_cancelled: &'static str,
     /// `$1` cursor, `$2` states (JSON), `$3` only these datasets (JSON or null), `$4` limit.
     pub(super) job_list: &'static str,
@@ -102,6 +104,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
     dataset_lock_erase: datasets::POSTGRES_LOCK_ERASE,
     preference_bulk_close: preferences::POSTGRES_BULK_CLOSE,
     preference_bulk_insert: preferences::POSTGRES_BULK_INSERT,
+    job_abandon: PING,
     job_acquire: jobs::POSTGRES_ACQUIRE,
     job_sweep_failed: jobs::POSTGRES_SWEEP_FAILED,
     job_sweep_cancelled: jobs::POSTGRES_SWEEP_CANCELLED,
@@ -124,6 +127,7 @@ pub(super) const SQLITE: Dialect = Dialect {
     dataset_lock_erase: datasets::SQLITE_LOCK,
     preference_bulk_close: preferences::SQLITE_BULK_CLOSE,
     preference_bulk_insert: preferences::SQLITE_BULK_INSERT,
+    job_abandon: jobs::SQLITE_ABANDON,
     job_acquire: jobs::SQLITE_ACQUIRE,
     job_sweep_failed: jobs::SQLITE_SWEEP_FAILED,
     job_sweep_cancelled: jobs::SQLITE_SWEEP_CANCELLED,
@@ -164,6 +168,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.dataset_lock_erase,
         dialect.preference_bulk_close,
         dialect.preference_bulk_insert,
+        dialect.job_abandon,
         dialect.job_acquire,
         dialect.job_sweep_failed,
         dialect.job_sweep_cancelled,

@@ -164,6 +164,8 @@ impl Acknowledged {
         self.check_terms(person).await?;
         self.check_jobs(person, job_time_max).await?;
         self.check_releases(person).await?;
+        let audit = person.get("/v1/audit/verify").await?;
+        assert_eq!(audit["valid"], true, "{audit}");
         self.open = None;
         Ok(())
     }

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use hyper::Method;
 use serde_json::Value;
 
 use super::common::postgres::{Cluster, cluster_of_its_own};
@@ -28,6 +29,9 @@ const LEFT_BYTES: [u64; 5] = [0, 4 << 10, 16 << 10, 32 << 10, 64 << 10];
 
 /// Records that need more than any of it.
 const RECORDS: u64 = 40_000;
+
+/// Audited reads that pages have room for, at the very most.
+const READS_MAX: u64 = 5_000;
 
 const LEASE_S: u64 = 1;
 
@@ -136,6 +140,45 @@ async fn jobs(narrow: Narrow) {
     }
 }
 
+/// How many rows the audit log has; it must hold together.
+async fn audited(person: &Person) -> u64 {
+    let walked = person.get("/v1/audit/verify").await.expect("reading works");
+    assert_eq!(walked["valid"], true, "{walked}");
+    walked["rows"].as_u64().expect("a number")
+}
+
+async fn reads(narrow: Narrow) {
+    let mut server = narrow.serve("");
+    let ward = Ward::filled(&server, 60).await;
+    let person = ward.at(&server);
+    let job = person.post_job("automatic", 0).await.expect("an answer");
+    let done = person.job_when(&job, JOB_TIME_MAX, is_over).await;
+    let done = done.expect("an answer");
+    let release = done["release"].as_str().expect("a release");
+    let path = format!("/v1/releases/{release}/tables/microdata?format=csv");
+    let read = async || person.send(Method::GET, &path, "text/csv", "").await;
+    for _ in 0..size(LEFT_BYTES.len()) {
+        let before = audited(&person).await;
+        narrow.disk.fill(0);
+        // Pages that are there already take rows for a while.
+        let mut told = 0;
+        let refused = loop {
+            let answer = read().await.expect("the server says what is wrong");
+            if answer.status != 200 {
+                break answer;
+            }
+            told += 1;
+            assert!(told < READS_MAX, "read and not written down");
+        };
+        let text = String::from_utf8_lossy(&refused.body);
+        assert_eq!(refused.status, 507, "{text}");
+        narrow.disk.free();
+        assert_eq!(audited(&person).await, before + told, "one row a read");
+        assert_eq!(read().await.expect("there is room").status, 200);
+        assert_eq!(server.ended(), None, "the server lives on");
+    }
+}
+
 macro_rules! on_small_disks {
     ($($name:ident: $test:ident),+ $(,)?) => {
         mod sqlite {
@@ -160,6 +203,7 @@ macro_rules! on_small_disks {
 on_small_disks!(
     an_upload_that_finds_the_disk_full_leaves_nothing: uploads,
     a_job_that_finds_the_disk_full_is_done_when_there_is_room: jobs,
+    a_read_that_cannot_be_audited_is_refused: reads,
 );
 
 /// Where uploads wait for their last byte: one disk, whatever the store.

@@ -19,7 +19,8 @@ use super::ward::{Answered, Ward};
 
 /// Where servers are killed; a kill during a job is never the neighbour of
 /// four others, so that no job runs out of its attempts by design.
-const PLACES: [&str; 18] = [
+const PLACES: [&str; 20] = [
+    "audit-appended:3",
     "upload-spooled",
     "job-acquired",
     "preference-before-commit",
@@ -35,9 +36,10 @@ const PLACES: [&str; 18] = [
     "job-committed",
     "preference-committed",
     "preferences-committed",
-    "job-piece-written:2",
-    "upload-committed:2",
+    "job-tables-written",
+    "job-queued",
     "job-before-commit",
+    "audit-appended:9",
 ];
 
 /// Short, so that a job whose worker was killed is soon taken up again.
@@ -87,7 +89,7 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
     let mut known = Acknowledged::nothing(Ward::open(&server).await);
     server.kill();
     let (mut turn, never) = (0, AtomicBool::new(false));
-    for round in 0..size(54) {
+    for round in 0..size(60) {
         // Two named places, then a random time.
         let place_now = PLACES[(2 * (round / 3) + round % 3) % PLACES.len()];
         let is_random = round % 3 == 2;
@@ -127,7 +129,7 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
     assert!(versions > 10 && jobs > 10 && known.published() > 2);
     eprintln!(
         "kills: {} survived, {versions} versions, {jobs} jobs",
-        size(54)
+        size(60)
     );
 }
 

@@ -12,6 +12,7 @@
 //! | `zombies` | workers that sleep beyond their lease |
 //! | `database_restarts` | PostgreSQL crashes under a server that lives on |
 //! | `disk_full` | no room in the middle of an upload, a job, a read |
+//! | `clock_jumps` | the time of day jumps by a day |
 //! | `drain` | SIGTERM in the middle of a job |
 //! | `released_schemas` | a store that an older program wrote |
 //!
@@ -22,6 +23,7 @@
 mod acknowledged;
 mod bombs;
 mod canary;
+mod clock_jumps;
 #[path = "../../common/mod.rs"]
 mod common;
 mod database_restarts;
