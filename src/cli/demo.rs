@@ -19,7 +19,7 @@ use super::listen::ListenOptions;
 use super::options::{StoreOption, WorkerOptions};
 use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
-use crate::config::Limits;
+use crate::config::{Limits, Settings};
 use crate::http::auth::{OPERATOR, Role, create_key};
 use crate::store::{Act, Store};
 
@@ -65,6 +65,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         worker: options.worker.settings(1),
         access: crate::config::AccessSettings::default(),
         limits: Limits::default(),
+        idempotency_retention_s: Settings::default().idempotency_retention_s,
         anchor: None,
     })
     .await?;

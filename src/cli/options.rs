@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use crate::clock::SystemClock;
-use crate::config::{Secret, Settings};
+use crate::config::{MEMORY_BYTES_MAX, Secret, Settings};
 use crate::store::{self, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
 
 /// Where the store is.
@@ -108,7 +108,7 @@ pub struct WorkerOptions {
     #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
     pub threads: Option<usize>,
     /// Estimated memory that jobs may use together, in bytes; further jobs wait
-    #[arg(long, env = "VIZARD_MEMORY_BYTES_MAX", value_name = "BYTES", default_value_t = 8 << 30)]
+    #[arg(long, env = "VIZARD_MEMORY_BYTES_MAX", value_name = "BYTES", default_value_t = MEMORY_BYTES_MAX)]
     pub memory_bytes_max: u64,
     /// How long a job's lease lasts without a heartbeat, in seconds
     #[arg(

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::access_options::AccessOptions;
 use super::anchor::{AnchorOptions, Keeper};
 use super::exit::Exit;
+use super::limits::LimitOptions;
 use super::listen::{Listen, ListenOptions, bind};
 use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
@@ -36,24 +37,14 @@ pub struct Options {
     workers: usize,
     #[command(flatten)]
     worker: WorkerOptions,
-    /// Largest body of an upload, in bytes
-    #[arg(long, env = "VIZARD_UPLOAD_BYTES_MAX", value_name = "BYTES", default_value_t = Limits::default().upload_bytes_max)]
-    upload_bytes_max: u64,
-    /// Uploads at one time; further ones are asked to come again
-    #[arg(long, env = "VIZARD_UPLOADS_MAX", value_name = "N", default_value_t = Limits::default().uploads_max)]
-    uploads_max: usize,
-    /// Records of one upload
-    #[arg(long, env = "VIZARD_RECORDS_MAX", value_name = "N", default_value_t = Limits::default().records_max)]
-    records_max: u64,
-    /// Connections at one time
-    #[arg(long, env = "VIZARD_CONNECTIONS_MAX", value_name = "N", default_value_t = Limits::default().connections_max)]
-    connections_max: usize,
     /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
     #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
     admin_key_file: Option<PathBuf>,
     /// How long answers are kept under the idempotency keys of their requests, in seconds
-    #[arg(long, env = "VIZARD_IDEMPOTENCY_RETENTION_S", value_name = "SECONDS", default_value_t = Limits::default().idempotency_retention_s)]
+    #[arg(long, env = "VIZARD_IDEMPOTENCY_RETENTION_S", value_name = "SECONDS", default_value_t = Settings::default().idempotency_retention_s)]
     idempotency_retention_s: u64,
+    #[command(flatten)]
+    limits: LimitOptions,
     #[command(flatten)]
     access: AccessOptions,
     #[command(flatten)]
@@ -80,7 +71,8 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         admin_key: options.admin_key()?,
         store: options.store.clone(),
         worker: options.worker.settings(options.workers),
-        limits: options.limits(),
+        limits: options.limits.limits(),
+        idempotency_retention_s: options.idempotency_retention_s,
         access: options.access.settings()?,
         anchor: Some(options.anchor.clone()),
     };
@@ -102,17 +94,6 @@ impl Options {
         };
         let key = read_secret(path, "the file of the administrator's token")?;
         Ok(Some(Secret::new(key)))
-    }
-
-    fn limits(&self) -> Limits {
-        Limits {
-            upload_bytes_max: self.upload_bytes_max,
-            uploads_max: self.uploads_max,
-            records_max: self.records_max,
-            connections_max: self.connections_max,
-            idempotency_retention_s: self.idempotency_retention_s,
-            ..Limits::default()
-        }
     }
 }
 
@@ -136,6 +117,8 @@ pub struct Plan {
     pub worker: WorkerSettings,
     /// Limits of the API.
     pub limits: Limits,
+    /// How long answers are kept under idempotency keys, in seconds.
+    pub idempotency_retention_s: u64,
     /// Who gets in beside the holders of API keys.
     pub access: AccessSettings,
     /// Where the head of the audit log is kept too.
@@ -159,6 +142,7 @@ pub struct Server {
 impl Server {
     /// Opens the store, binds the addresses and starts API and workers.
     pub async fn start(plan: Plan) -> Result<Self, Exit> {
+        super::open_files::allow_connections(plan.limits.connections_max);
         let listener = bind(plan.listen.api, plan.any_port).await?;
         let address = listener.local_addr().context("the address is not known")?;
         let store = plan.store.open(true).await?;
@@ -168,7 +152,9 @@ impl Server {
             workers: plan.worker.workers,
             admin_key: plan.admin_key,
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
+            memory_bytes_max: plan.worker.memory_bytes_max,
             limits: plan.limits,
+            idempotency_retention_s: plan.idempotency_retention_s,
             access: plan.access,
             audit_anchor: plan
                 .anchor

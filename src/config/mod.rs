@@ -5,6 +5,7 @@
 //! `_bytes_max` bytes), a limit ends in `_max`. docs/OPERATING.md lists them.
 
 mod access;
+mod limits;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,9 +13,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
+pub use limits::{Limit, Limits};
 
 /// Characters that an admin key of the operator's choosing has at least.
 pub const ADMIN_KEY_CHARACTERS_MIN: usize = 32;
+
+/// Estimated memory that jobs of one process may use together unless told otherwise, in bytes.
+pub const MEMORY_BYTES_MAX: u64 = 8 << 30;
 
 /// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -57,37 +62,15 @@ pub struct Settings {
     pub audit_anchor: Option<PathBuf>,
     /// How long running work may take to finish after a signal to stop, in seconds.
     pub drain_timeout_s: u64,
+    /// Estimated memory of all jobs of one process, in bytes; the same for
+    /// every process on one store.
+    pub memory_bytes_max: u64,
+    /// How long answers are kept under the idempotency keys of their requests, in seconds.
+    pub idempotency_retention_s: u64,
     /// What a client may ask of the service.
     pub limits: Limits,
     /// Who gets in beside the holders of API keys.
     pub access: AccessSettings,
-}
-
-/// Limits on what a client may ask; past one the answer is 413, 422 or 429 at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes in the body of an upload of records.
-    pub upload_bytes_max: u64,
-    /// Bytes in a JSON body.
-    pub json_bytes_max: u64,
-    /// Bytes in a hierarchy.
-    pub hierarchy_bytes_max: u64,
-    /// Bytes in a body of many preferences.
-    pub preference_bytes_max: u64,
-    /// Times its packed size that a compressed body may grow to.
-    pub inflation_ratio_max: u64,
-    /// Uploads read at the same time.
-    pub uploads_max: usize,
-    /// Records in a dataset version.
-    pub records_max: u64,
-    /// Connections open at the same time.
-    pub connections_max: usize,
-    /// Time for a request's header to arrive, in seconds.
-    pub header_timeout_s: u64,
-    /// Time within which the next piece of a body must arrive, in seconds.
-    pub body_idle_timeout_s: u64,
-    /// How long answers are kept under the idempotency keys of their requests, in seconds.
-    pub idempotency_retention_s: u64,
 }
 
 impl Default for Settings {
@@ -101,26 +84,10 @@ impl Default for Settings {
             admin_key: None,
             audit_anchor: None,
             drain_timeout_s: 30,
+            memory_bytes_max: MEMORY_BYTES_MAX,
+            idempotency_retention_s: 86_400,
             limits: Limits::default(),
             access: AccessSettings::default(),
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            upload_bytes_max: 4 << 30,
-            json_bytes_max: 1 << 20,
-            hierarchy_bytes_max: 16 << 20,
-            preference_bytes_max: 64 << 20,
-            inflation_ratio_max: 100,
-            uploads_max: 8,
-            records_max: 50_000_000,
-            connections_max: 1_024,
-            header_timeout_s: 10,
-            body_idle_timeout_s: 30,
-            idempotency_retention_s: 86_400,
         }
     }
 }
@@ -137,18 +104,6 @@ impl Settings {
     /// How long running work may take to finish after a signal to stop.
     pub fn drain_timeout(&self) -> Duration {
         Duration::from_secs(self.drain_timeout_s)
-    }
-}
-
-impl Limits {
-    /// Time for a request's header to arrive.
-    pub fn header_timeout(&self) -> Duration {
-        Duration::from_secs(self.header_timeout_s)
-    }
-
-    /// Time within which the next piece of a body must arrive.
-    pub fn body_idle_timeout(&self) -> Duration {
-        Duration::from_secs(self.body_idle_timeout_s)
     }
 }
 

@@ -47,13 +47,13 @@ impl Operation {
 
     /// Every kind of problem that the operation may answer with, in order.
     pub fn problems(&self) -> Vec<ProblemKind> {
-        let mut all = vec![Internal];
+        let mut all = vec![Internal, HeaderTooLarge];
         all.extend(self.own);
         if self.access != Access::Public {
             all.extend([Unauthenticated, Unavailable]);
         }
         if matches!(self.access, Access::AnyKey | Access::Roles(_)) {
-            all.push(Forbidden);
+            all.extend([Forbidden, TooManyRequests]);
         }
         if self.path.contains("{id}") {
             all.extend([InvalidId, NotFound]);
@@ -107,11 +107,18 @@ const JSON: &[ProblemKind] = &[
     BodyTooLarge,
     BodyTimeout,
     InvalidBody,
+    LimitExceeded,
     StoreFull,
 ];
 
 /// Problems of a body that is to say nothing.
-const NOTHING: &[ProblemKind] = &[MalformedJson, BodyTooLarge, BodyTimeout, InvalidBody];
+const NOTHING: &[ProblemKind] = &[
+    MalformedJson,
+    BodyTooLarge,
+    BodyTimeout,
+    InvalidBody,
+    LimitExceeded,
+];
 
 /// All operations, by resource.
 pub const OPERATIONS: &[Operation] = &[
@@ -129,6 +136,7 @@ pub const OPERATIONS: &[Operation] = &[
             BodyTooLarge,
             BodyTimeout,
             InvalidSchema,
+            LimitExceeded,
             StoreFull,
         ],
     ),
@@ -214,6 +222,7 @@ pub const OPERATIONS: &[Operation] = &[
             PreconditionFailed,
             InvalidBody,
             InvalidPreference,
+            LimitExceeded,
             StoreFull,
         ],
     ),
@@ -265,6 +274,7 @@ pub const OPERATIONS: &[Operation] = &[
             BodyTimeout,
             InvalidBody,
             InvalidPreference,
+            LimitExceeded,
             StoreFull,
         ],
     ),
@@ -283,6 +293,8 @@ pub const OPERATIONS: &[Operation] = &[
             InvalidParameter,
             NotFound,
             NoRecords,
+            LimitExceeded,
+            QueueFull,
             StoreFull,
         ],
     ),
@@ -347,6 +359,7 @@ pub const OPERATIONS: &[Operation] = &[
             BodyTooLarge,
             BodyTimeout,
             InvalidBody,
+            LimitExceeded,
             PreferencesMoved,
             ReleaseState,
             StoreFull,

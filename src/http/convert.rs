@@ -4,8 +4,9 @@
 //! log gets the rest.
 
 use super::problem::{Problem, ProblemKind};
+use crate::config::{Limit, Limits};
 use crate::job::JobFailure;
-use crate::microdata::TableError;
+use crate::microdata::{CellErrorCode, TableError};
 use crate::store::{Conflict, StoreError};
 
 impl From<StoreError> for Problem {
@@ -39,6 +40,10 @@ impl From<Conflict> for Problem {
                 ProblemKind::IdempotencyInProgress,
                 "another request took the key over; nothing was kept of this one",
             ),
+            Conflict::QueueFull => Self::new(
+                ProblemKind::QueueFull,
+                "the dataset has as many queued jobs as it may have",
+            ),
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
             }
@@ -55,6 +60,7 @@ pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
         TableError::Cells { errors, total } => {
             Problem::new(misfit, error.to_string()).with_errors(errors, *total)
         }
+        &TableError::PastLimit { name, value, unit } => Problem::past(Limit { name, value, unit }),
         TableError::HierarchyUnknown(name) => {
             Problem::new(ProblemKind::HierarchyUnknown, error.to_string())
                 .with_hierarchy(name.as_str())
@@ -62,6 +68,32 @@ pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
         TableError::Limit(_) => Problem::new(ProblemKind::LimitExceeded, error.to_string()),
         _ => Problem::new(misfit, error.to_string()),
     }
+}
+
+/// [`table_problem`] of what was read under limits: the detail names those
+/// that lines were past.
+pub fn limited_problem(error: &TableError, misfit: ProblemKind, limits: &Limits) -> Problem {
+    let TableError::Cells { errors, total } = error else {
+        return table_problem(error, misfit);
+    };
+    let mut detail = error.to_string();
+    for limit in line_limits(limits) {
+        if errors.iter().any(|error| error.code == limit.0) {
+            detail += &format!("; a limit is {}", limit.1);
+        }
+    }
+    Problem::new(misfit, detail).with_errors(errors, *total)
+}
+
+/// The limits on lines, by the code of a line that is past one.
+fn line_limits(limits: &Limits) -> [(CellErrorCode, Limit); 5] {
+    [
+        (CellErrorCode::TooManyRecords, limits.records_max()),
+        (CellErrorCode::TooManyValues, limits.distinct_values_max()),
+        (CellErrorCode::CellTooLong, limits.cell_bytes_max()),
+        (CellErrorCode::RecordTooLong, limits.record_bytes_max()),
+        (CellErrorCode::NestsTooDeep, limits.json_depth_max()),
+    ]
 }
 
 impl From<JobFailure> for Problem {

@@ -4,21 +4,20 @@
 //! These answer a [`Problem`] and quote nothing: a place in the body and what
 //! was expected there is all that is said.
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio_stream::StreamExt;
 
-use super::coding::{ContentCoding, Growth, unpack};
+use super::body::whole_body;
+use super::coding::ContentCoding;
 use super::objects::has_list_for_object;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
-use crate::microdata::Schema;
-use crate::microdata::expectation;
+use crate::microdata::{Schema, expectation, json_shape};
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -95,9 +94,15 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let body = json_bytes(request, &AppState::from_ref(state)).await?;
+        let state = AppState::from_ref(state);
+        let body = json_bytes(request, &state).await?;
+        let schema: Schema = read_json(&body, ProblemKind::InvalidSchema)?;
+        let limits = &state.settings.limits;
+        if schema.attributes().len() as u64 > limits.attributes_max {
+            return Err(Problem::past(limits.attributes_max()));
+        }
         Ok(Self {
-            schema: read_json(&body, ProblemKind::InvalidSchema)?,
+            schema,
             document: read_json(&body, ProblemKind::InvalidSchema)?,
         })
     }
@@ -118,8 +123,8 @@ where
         #[serde(deny_unknown_fields)]
         struct Nothing {}
         let limits = AppState::from_ref(state).settings.limits;
-        let (bytes_max, timeout) = (limits.json_bytes_max, limits.body_idle_timeout());
-        let body = whole_body(request.into_body(), bytes_max, timeout).await?;
+        let body = whole_body(request.into_body(), limits.json_bytes_max(), &limits).await?;
+        check_depth(&body, &limits)?;
         if !body.is_empty() {
             let Nothing {} = read_json(&body, ProblemKind::InvalidBody)?;
         }
@@ -134,8 +139,17 @@ async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem
         let detail = "JSON is read as it is, without content coding";
         return Err(Problem::new(ProblemKind::UnsupportedMediaType, detail));
     }
-    let (bytes_max, idle_timeout) = (limits.json_bytes_max, limits.body_idle_timeout());
-    whole_body(request.into_body(), bytes_max, idle_timeout).await
+    let body = whole_body(request.into_body(), limits.json_bytes_max(), limits).await?;
+    check_depth(&body, limits)?;
+    Ok(body)
+}
+
+/// A parser's own bound on depth is no answer to a client: ours is a setting.
+fn check_depth(body: &[u8], limits: &Limits) -> Result<(), Problem> {
+    match json_shape(body).levels as u64 > limits.json_depth_max {
+        true => Err(Problem::past(limits.json_depth_max())),
+        false => Ok(()),
+    }
 }
 
 /// The media type of a body, without parameters, if it is one of `known`.
@@ -154,88 +168,6 @@ pub fn require_media_type<'a>(headers: &HeaderMap, known: &[&'a str]) -> Result<
         .find(|name| given.eq_ignore_ascii_case(name))
         .copied()
         .ok_or_else(unsupported)
-}
-
-/// Reads a body that may be packed into memory, at most `bytes_max` bytes
-/// before and after it is unpacked.
-pub async fn unpacked_body(
-    request: Request,
-    bytes_max: u64,
-    limits: &Limits,
-) -> Result<Vec<u8>, Problem> {
-    let coding = ContentCoding::of_body(request.headers())?;
-    let body = whole_body(request.into_body(), bytes_max, limits.body_idle_timeout()).await?;
-    if coding == ContentCoding::Identity {
-        return Ok(body.into());
-    }
-    let growth = Growth {
-        ratio_max: limits.inflation_ratio_max,
-        bytes_max,
-    };
-    let unpacking = tokio::task::spawn_blocking(move || unpack(&body, coding, growth));
-    unpacking.await.map_err(|_| Problem::internal())?
-}
-
-/// Reads a body of at most `bytes_max` bytes into memory.
-///
-/// Each piece of it must arrive within `idle_timeout`.
-pub async fn whole_body(
-    body: Body,
-    bytes_max: u64,
-    idle_timeout: std::time::Duration,
-) -> Result<Bytes, Problem> {
-    let mut whole = Vec::new();
-    let mut pieces = BodyPieces::new(body, bytes_max, idle_timeout)?;
-    while let Some(piece) = pieces.next().await? {
-        whole.extend_from_slice(&piece);
-    }
-    Ok(whole.into())
-}
-
-/// A body piece by piece, under a limit on its size and on its silence.
-pub struct BodyPieces {
-    stream: axum::body::BodyDataStream,
-    bytes_max: u64,
-    bytes_left: u64,
-    idle_timeout: std::time::Duration,
-}
-
-impl BodyPieces {
-    /// Refuses at once a body that says it is larger than `bytes_max`.
-    pub fn new(
-        body: Body,
-        bytes_max: u64,
-        idle_timeout: std::time::Duration,
-    ) -> Result<Self, Problem> {
-        let announced = axum::body::HttpBody::size_hint(&body).lower();
-        if announced > bytes_max {
-            return Err(Problem::body_too_large(bytes_max));
-        }
-        Ok(Self {
-            stream: body.into_data_stream(),
-            bytes_max,
-            bytes_left: bytes_max,
-            idle_timeout,
-        })
-    }
-
-    /// The next piece; `None` at the body's end.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
-        let stopped = |what: &str| Problem::new(ProblemKind::BodyTimeout, what);
-        let piece = tokio::time::timeout(self.idle_timeout, self.stream.next())
-            .await
-            .map_err(|_| stopped("nothing of the body arrived in time"))?;
-        let piece = match piece {
-            None => return Ok(None),
-            Some(Err(_)) => return Err(stopped("the body broke off")),
-            Some(Ok(piece)) => piece,
-        };
-        match self.bytes_left.checked_sub(piece.len() as u64) {
-            Some(left) => self.bytes_left = left,
-            None => return Err(Problem::body_too_large(self.bytes_max)),
-        }
-        Ok(Some(piece))
-    }
 }
 
 /// Reads JSON; what does not fit `T` is a problem of the kind `misfit`.

@@ -6,11 +6,14 @@
 //! only so many at once, and a stop lets what runs finish until the drain
 //! limit. Event streams end by themselves on the state's `shutdown` token.
 //! With TLS the handshake is under the same timer, and the protocol is what
-//! client and server agreed on in it.
+//! client and server agreed on in it. How a connection ends whose body was not
+//! wanted is in `remainder` and `linger`.
 //!
 //! A second listener may serve health and metrics alone, without TLS: for
 //! those who watch the service from a network that clients cannot reach.
 
+use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,9 +30,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::server::TlsStream;
 use tower::ServiceExt;
 
+use super::linger::Lingering;
+use super::remainder::lend;
 use super::router::{observation_router, router};
 use super::state::AppState;
+use super::throttle::RemoteAddress;
 use super::tls::Tls;
+use crate::config::Limits;
 
 /// Requests that one HTTP/2 connection may have open.
 const STREAMS_MAX: u32 = 64;
@@ -37,6 +44,8 @@ const STREAMS_MAX: u32 = 64;
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Pause after the system refused a connection: it is out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Least room that the HTTP library takes for a header, in bytes.
+const HEADER_ROOM_MIN: usize = 8 << 10;
 
 /// Serves the API until the state's `shutdown` token is cancelled, then drains.
 ///
@@ -53,7 +62,8 @@ pub async fn serve_observation(listener: TcpListener, state: AppState) {
 }
 
 async fn accept(listener: TcpListener, state: AppState, server: Server) {
-    let connections = Arc::new(Semaphore::new(state.settings.limits.connections_max));
+    let connections = permits(state.settings.limits.connections_max);
+    let connections = Arc::new(Semaphore::new(connections));
     let graceful = GracefulShutdown::new();
     let shutdown = state.shutdown.clone();
     tokio::spawn(super::idempotency::sweep(state.clone()));
@@ -67,9 +77,14 @@ async fn accept(listener: TcpListener, state: AppState, server: Server) {
             next = next => next,
         };
         match (permit, accepted) {
-            (Ok(permit), Ok((stream, _))) => {
+            (Ok(place), Ok((stream, address))) => {
                 let server = server.clone();
-                tokio::spawn(server.connection(stream, graceful.watcher(), permit));
+                let guest = Guest {
+                    address: address.ip(),
+                    place,
+                    watcher: graceful.watcher(),
+                };
+                tokio::spawn(server.connection(stream, guest));
             }
             (Ok(_), Err(error)) => {
                 tracing::warn!(error = %error.kind(), "a connection was not accepted");
@@ -86,12 +101,26 @@ async fn accept(listener: TcpListener, state: AppState, server: Server) {
     }
 }
 
+/// As many permits as a limit says, or as a semaphore can have.
+pub(super) fn permits(limit: u64) -> usize {
+    usize::try_from(limit).map_or(Semaphore::MAX_PERMITS, |limit| {
+        limit.min(Semaphore::MAX_PERMITS)
+    })
+}
+
+/// Who is at the other end, and what the end of the connection gives back.
+struct Guest {
+    address: IpAddr,
+    place: OwnedSemaphorePermit,
+    watcher: Watcher,
+}
+
 #[derive(Clone)]
 struct Server {
     http: auto::Builder<TokioExecutor>,
     router: Router,
     tls: Option<Tls>,
-    header_timeout: Duration,
+    limits: Limits,
 }
 
 /// A connection whose client has said something.
@@ -102,29 +131,36 @@ enum Opened {
 
 impl Server {
     fn new(state: &AppState, router: Router, tls: Option<Tls>) -> Self {
-        let header_timeout = state.settings.limits.header_timeout();
+        let limits = state.settings.limits;
+        // The exact limits are held by `header`, with an answer that says so;
+        // twice as much ends the reading.
+        let twice = |limit: u64| usize::try_from(limit.saturating_mul(2)).unwrap_or(usize::MAX);
+        let header_bytes = twice(limits.header_bytes_max).max(HEADER_ROOM_MIN);
         let mut http = auto::Builder::new(TokioExecutor::new());
         http.http1()
             .timer(TokioTimer::new())
-            .header_read_timeout(header_timeout);
+            .max_headers(twice(limits.header_fields_max))
+            .max_buf_size(header_bytes)
+            .header_read_timeout(limits.header_timeout());
         http.http2()
             .timer(TokioTimer::new())
+            .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
             .max_concurrent_streams(STREAMS_MAX)
             .keep_alive_interval(PING_INTERVAL);
         Self {
             http,
             router,
             tls,
-            header_timeout,
+            limits,
         }
     }
 
-    async fn connection(self, stream: TcpStream, watcher: Watcher, _permit: OwnedSemaphorePermit) {
+    async fn connection(self, stream: TcpStream, guest: Guest) {
         // Small answers must not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
         let http = self.http.clone();
-        match tokio::time::timeout(self.header_timeout, self.open(stream)).await {
-            Ok(Some(Opened::Plain(stream))) => self.speak(http, stream, watcher).await,
+        match tokio::time::timeout(self.limits.header_timeout(), self.open(stream)).await {
+            Ok(Some(Opened::Plain(stream))) => self.speak(http, stream, guest).await,
             Ok(Some(Opened::Encrypted(stream))) => {
                 let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let http = if is_h2 {
@@ -132,7 +168,7 @@ impl Server {
                 } else {
                     http.http1_only()
                 };
-                self.speak(http, stream, watcher).await;
+                self.speak(http, stream, guest).await;
             }
             Ok(None) => {}
             Err(_) => cut("silent"),
@@ -153,7 +189,7 @@ impl Server {
         is_open.then(|| Opened::Encrypted(Box::new(stream)))
     }
 
-    async fn speak<S>(&self, http: auto::Builder<TokioExecutor>, stream: S, watcher: Watcher)
+    async fn speak<S>(&self, http: auto::Builder<TokioExecutor>, stream: S, guest: Guest)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -164,20 +200,27 @@ impl Server {
         let seen = Arc::clone(&requested);
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             seen.store(true, Ordering::Relaxed);
-            router.clone().oneshot(request.map(Body::new))
+            let (request, remainder) = lend(request);
+            let mut request = request.map(Body::new);
+            request
+                .extensions_mut()
+                .insert(RemoteAddress(guest.address));
+            let answer = router.clone().oneshot(request);
+            async move { Ok::<_, Infallible>(remainder.settle(answer.await?).await) }
         });
+        let stream = Lingering::new(stream, guest.place, &self.limits);
         let connection = http
             .serve_connection(TokioIo::new(stream), service)
             .into_owned();
         // Half a preface of HTTP/2 stops no timer of hyper's: ours is the first request.
         let silence = async {
-            tokio::time::sleep(self.header_timeout).await;
+            tokio::time::sleep(self.limits.header_timeout()).await;
             if requested.load(Ordering::Relaxed) {
                 std::future::pending::<()>().await;
             }
         };
         tokio::select! {
-            ended = watcher.watch(connection) => if let Err(error) = ended {
+            ended = guest.watcher.watch(connection) => if let Err(error) = ended {
                 match error.downcast_ref::<hyper::Error>() {
                     Some(error) if error.is_timeout() => cut("header"),
                     _ => tracing::debug!("a connection broke off"),

@@ -3,18 +3,21 @@
 //! `router` puts the routes under their layers, `listener` serves them,
 //! `access` says who may call what and what may go wrong, `routes` holds one
 //! file a resource with its handlers and views. What arrives is read by
-//! `extract` (small bodies) and `upload` (records); what is wrong leaves as a
+//! `extract` and `upload`, under the limits of `body`; what is wrong leaves as a
 //! `problem`; tables leave by `download`. Nothing here knows a worker: the two meet in the store.
 
 pub mod access;
 mod answer;
 pub mod auth;
+mod body;
 mod coding;
 mod convert;
 pub mod described;
 mod download;
 mod extract;
+mod header;
 mod idempotency;
+mod linger;
 mod listener;
 mod negotiate;
 mod objects;
@@ -24,9 +27,11 @@ mod precondition;
 pub mod problem;
 mod range;
 mod refine;
+mod remainder;
 mod router;
 mod routes;
 mod state;
+mod throttle;
 mod tls;
 mod upload;
 

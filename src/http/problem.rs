@@ -7,11 +7,14 @@
 //! counts only. docs/PROBLEMS.md explains each kind; a test keeps this list,
 //! openapi.yaml and that page together.
 
+use std::time::Duration;
+
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::config::Limit;
 use crate::microdata::CellError;
 
 macro_rules! problem_kinds {
@@ -116,6 +119,12 @@ problem_kinds! {
     IdempotencyKeyReused = "idempotency-key-reused", UNPROCESSABLE_ENTITY, false, "The idempotency key was given to another request";
     /// As many uploads are read as the service reads at the same time.
     TooManyUploads = "too-many-uploads", TOO_MANY_REQUESTS, true, "Too many uploads at the same time";
+    /// As many jobs of the dataset are queued as the service keeps in its queue.
+    QueueFull = "queue-full", TOO_MANY_REQUESTS, true, "Too many jobs of the dataset are queued";
+    /// More requests than one client may make in the time.
+    TooManyRequests = "too-many-requests", TOO_MANY_REQUESTS, true, "Too many requests in the time";
+    /// The request's header is larger, or has more fields, than the service reads.
+    HeaderTooLarge = "header-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, false, "The request's header is too large";
     /// The service failed; its log knows more under the request's id.
     Internal = "internal", INTERNAL_SERVER_ERROR, false, "The service failed";
     /// The release did not pass the verifier and was thrown away.
@@ -139,7 +148,7 @@ impl ProblemKind {
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client may try again what is worth trying again.
-const RETRY_AFTER_S: HeaderValue = HeaderValue::from_static("2");
+const RETRY_AFTER_S: u64 = 2;
 
 /// One thing wrong with one line of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -167,6 +176,7 @@ struct Parts {
     errors: Option<(Vec<LineError>, u64)>,
     hierarchy: Option<String>,
     parameter: Option<String>,
+    retry_after_s: u64,
 }
 
 /// The document of a problem (RFC 9457).
@@ -218,6 +228,7 @@ impl Problem {
             errors: None,
             hierarchy: None,
             parameter: None,
+            retry_after_s: RETRY_AFTER_S,
         }))
     }
 
@@ -226,12 +237,15 @@ impl Problem {
         Self::new(ProblemKind::NotFound, format!("no such {what}"))
     }
 
-    /// A body larger than `bytes_max`.
-    pub fn body_too_large(bytes_max: u64) -> Self {
-        Self::new(
-            ProblemKind::BodyTooLarge,
-            format!("at most {bytes_max} bytes are read here"),
-        )
+    /// A body larger than a limit.
+    pub fn body_too_large(limit: Limit) -> Self {
+        let detail = format!("the body is larger than {limit}; nothing was kept of it");
+        Self::new(ProblemKind::BodyTooLarge, detail)
+    }
+
+    /// More of something than the service takes.
+    pub fn past(limit: Limit) -> Self {
+        Self::new(ProblemKind::LimitExceeded, format!("more than {limit}"))
     }
 
     /// A failure of ours; what it was goes to the log alone.
@@ -261,6 +275,13 @@ impl Problem {
     #[must_use]
     pub fn with_parameter(mut self, name: impl Into<String>) -> Self {
         self.0.parameter = Some(name.into());
+        self
+    }
+
+    /// Says when to come again, in whole seconds and no earlier than `wait`.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after_s = (wait.as_millis().div_ceil(1_000) as u64).max(1);
         self
     }
 
@@ -294,7 +315,7 @@ impl Problem {
                 header::WWW_AUTHENTICATE,
                 HeaderValue::from_static("Bearer realm=\"vizard\""),
             )),
-            kind if kind.retry() => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
+            kind if kind.retry() => Some((header::RETRY_AFTER, self.0.retry_after_s.into())),
             _ => None,
         }
     }

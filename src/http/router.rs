@@ -1,7 +1,8 @@
 //! The router: every route under its layers.
 //!
-//! Outermost first: observe (request id, span, metrics, problems), panics,
-//! authorize, idempotency key, then the handler. Layers that read bodies or time do not stand
+//! Outermost first: observe (request id, span, metrics, problems), the size
+//! of the header, panics, authorize (with the rates), idempotency key, then the
+//! handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
 
@@ -11,6 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
+use super::header::refuse_large_header;
 use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
 use super::problem::{Problem, ProblemKind};
@@ -77,6 +79,10 @@ fn layered(
             )
         })
         .layer(CatchPanicLayer::custom(answer_panic))
+        .layer(middleware::from_fn_with_state(
+            state.clone(),
+            refuse_large_header,
+        ))
         .layer(middleware::from_fn(observe))
         .with_state(state)
 }

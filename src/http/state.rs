@@ -8,6 +8,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{AdminDigest, KeyUse, Oidc};
+use super::listener::permits;
+use super::throttle::Throttle;
 use super::tls::Tls;
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -42,6 +44,8 @@ pub struct AppState {
     pub(super) admin: Option<AdminDigest>,
     /// Believes the JWTs of an issuer, if one was named.
     pub(super) oidc: Option<Arc<Oidc>>,
+    /// How often clients may ask.
+    pub(super) throttle: Arc<Throttle>,
     /// When each key was last noted as used.
     pub(super) key_use: Arc<KeyUse>,
 }
@@ -56,7 +60,8 @@ impl AppState {
         shutdown: CancellationToken,
     ) -> Self {
         Self {
-            uploads: Arc::new(Semaphore::new(settings.limits.uploads_max)),
+            uploads: Arc::new(Semaphore::new(permits(settings.limits.uploads_max))),
+            throttle: Arc::new(Throttle::new(&settings.limits)),
             admin: settings.admin_key.as_ref().map(AdminDigest::of),
             oidc: None,
             key_use: Arc::default(),

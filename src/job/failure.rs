@@ -70,7 +70,7 @@ impl JobFailure {
                 memory_bytes_max,
             } => {
                 format!(
-                    "needs about {needed_bytes} bytes of memory; {memory_bytes_max} may be used"
+                    "needs about {needed_bytes} bytes of memory; memory_bytes_max is {memory_bytes_max} bytes"
                 )
             }
             Self::AttemptsExhausted => "the lease ran out on every attempt".into(),

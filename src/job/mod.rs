@@ -6,7 +6,9 @@
 
 pub mod consent;
 mod failure;
+mod memory;
 mod spec;
 
 pub use failure::JobFailure;
+pub use memory::estimate_bytes;
 pub use spec::{JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec};

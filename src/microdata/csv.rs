@@ -39,17 +39,20 @@ pub(super) struct CsvRows<R> {
     taken: usize,
     /// Line of the next row.
     line: u64,
+    record_bytes_max: usize,
 }
 
 impl<R: Read> CsvRows<R> {
     /// Rows of `input`; the first is not yet read.
     pub fn new(input: R, record_bytes_max: usize) -> Result<Self, TableError> {
         Ok(Self {
-            window: Window::behind_mark(input, record_bytes_max)?,
+            // One byte more tells the longest row from a longer one.
+            window: Window::behind_mark(input, record_bytes_max.saturating_add(1))?,
             spans: Vec::new(),
             doubled: Vec::new(),
             taken: 0,
             line: 1,
+            record_bytes_max,
         })
     }
 
@@ -114,6 +117,7 @@ impl<R: Read> Rows for CsvRows<R> {
         }
         let line = self.line;
         let mut ended = false;
+        let too_long = || Row::Stop(Fault::of_line(line, CellErrorCode::RecordTooLong));
         loop {
             match scan(
                 self.window.bytes(),
@@ -121,6 +125,7 @@ impl<R: Read> Rows for CsvRows<R> {
                 &mut self.spans,
                 &mut self.doubled,
             ) {
+                Scan::Row(length, _) if length > self.record_bytes_max => return Ok(too_long()),
                 Scan::Row(length, breaks) => {
                     self.taken = length;
                     self.line += breaks;
@@ -136,10 +141,7 @@ impl<R: Read> Rows for CsvRows<R> {
                 Scan::Cut => match self.window.more()? {
                     More::Grown => {}
                     More::Ended => ended = true,
-                    More::Full => {
-                        let fault = Fault::of_line(line, CellErrorCode::CellTooLong);
-                        return Ok(Row::Stop(fault));
-                    }
+                    More::Full => return Ok(too_long()),
                 },
             }
         }

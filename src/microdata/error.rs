@@ -33,6 +33,10 @@ pub enum CellErrorCode {
     ControlCharacter,
     /// Longer than a cell may be.
     CellTooLong,
+    /// Longer than a record may be.
+    RecordTooLong,
+    /// JSON that nests deeper than the service reads.
+    NestsTooDeep,
     /// Empty where the dataset rejects missing values.
     Missing,
     /// Not a leaf of the attribute's hierarchy.
@@ -83,6 +87,16 @@ pub enum TableError {
     /// The hierarchy contradicts itself.
     #[error("hierarchy: {0}")]
     Hierarchy(String),
+    /// Larger than what is read here.
+    #[error("more than {name}, {value} {unit}")]
+    PastLimit {
+        /// Name of the limit.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// What it counts.
+        unit: &'static str,
+    },
     /// A hierarchy that the schema names was not given.
     #[error("hierarchy `{0}` is not known")]
     HierarchyUnknown(String),

@@ -84,6 +84,7 @@ impl<'t, 's> Intake<'t, 's> {
             return Ok(true);
         }
         self.digest.record();
+        let mut is_within = true;
         for (at, (&column, intake)) in columns.iter().zip(&mut self.columns).enumerate() {
             let cell = trimmed(rows.cell(column));
             match intake.take(cell, &self.limits, &mut self.digest) {
@@ -91,6 +92,8 @@ impl<'t, 's> Intake<'t, 's> {
                 Err(code) => {
                     let name = &self.schema.attributes()[at].name;
                     self.faults.add(line, Some(name), code);
+                    // More of them would only cost memory and time.
+                    is_within &= code != CellErrorCode::TooManyValues;
                 }
             }
         }
@@ -105,7 +108,7 @@ impl<'t, 's> Intake<'t, 's> {
         if self.open_records == CHUNK_RECORDS_MAX || self.open_bytes >= CHUNK_BYTES_MAX {
             self.close_chunk()?;
         }
-        Ok(true)
+        Ok(is_within)
     }
 
     /// What came in, or what is wrong with it.

@@ -249,7 +249,7 @@ impl CategoryCells {
             }
             None => {
                 let hash = self.hasher.hash_one(label);
-                if self.distinct.len() < limits.values_max {
+                if self.distinct.len() < limits.distinct_values_max {
                     self.distinct.insert(hash);
                 } else if !self.distinct.contains(&hash) {
                     return Err(CellErrorCode::TooManyValues);

@@ -22,16 +22,19 @@ pub(super) struct Lines<R> {
     length: usize,
     taken: usize,
     number: u64,
+    record_bytes_max: usize,
 }
 
 impl<R: Read> Lines<R> {
     /// Lines of `input`, behind a byte order mark if there is one.
     pub fn new(input: R, record_bytes_max: usize) -> Result<Self, TableError> {
         Ok(Self {
-            window: Window::behind_mark(input, record_bytes_max)?,
+            // One byte more tells the longest line from a longer one.
+            window: Window::behind_mark(input, record_bytes_max.saturating_add(1))?,
             length: 0,
             taken: 0,
             number: 0,
+            record_bytes_max,
         })
     }
 
@@ -57,6 +60,9 @@ impl<R: Read> Lines<R> {
             self.number += 1;
             self.length = end.unwrap_or(all);
             self.taken = end.map_or(all, |end| end + 1);
+            if self.taken > self.record_bytes_max {
+                return Ok(Line::TooLong(self.number));
+            }
             if !self.bytes().trim_ascii().is_empty() {
                 return Ok(Line::Here(self.number));
             }

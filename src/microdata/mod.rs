@@ -33,6 +33,7 @@ mod expectation;
 mod faults;
 mod intake;
 mod intake_column;
+mod json_shape;
 mod lines;
 mod ndjson;
 mod number;
@@ -51,7 +52,8 @@ pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
-pub use limits::{ReadLimits, Target};
+pub use json_shape::json_shape;
+pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_preferences};

@@ -10,6 +10,7 @@ use std::io::Read;
 
 use super::error::{CellErrorCode, TableError};
 use super::index::AttributeIndex;
+use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
 use super::records::{Fault, Row, Rows};
@@ -19,6 +20,7 @@ use super::schema::{AttributeType, Role, Schema};
 pub(super) struct NdjsonRows<'t, R> {
     lines: Lines<R>,
     schema: &'t Schema,
+    json_depth_max: usize,
     /// Cells of the row at hand, one behind the other.
     text: Vec<u8>,
     /// Where each attribute's cell stands in `text`.
@@ -34,6 +36,7 @@ impl<'t, R: Read> NdjsonRows<'t, R> {
         Ok(Self {
             lines: Lines::new(input, target.limits.record_bytes_max)?,
             schema: target.schema,
+            json_depth_max: target.limits.json_depth_max,
             text: Vec::new(),
             spans: Vec::new(),
             order: Vec::new(),
@@ -46,7 +49,10 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
         let line = match self.lines.next_line()? {
             Line::Here(line) => line,
             Line::TooLong(line) => {
-                return Ok(Row::Stop(Fault::of_line(line, CellErrorCode::CellTooLong)));
+                return Ok(Row::Stop(Fault::of_line(
+                    line,
+                    CellErrorCode::RecordTooLong,
+                )));
             }
             Line::End => return Ok(Row::End),
         };
@@ -63,6 +69,11 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
         };
         Ok(match object.read() {
             Ok(()) => Row::Cells(line),
+            // No cell is an array or an object, so no record that can be read
+            // nests at all; the code says why this one was not looked into.
+            Err(_) if json_shape(self.lines.bytes()).levels > self.json_depth_max => {
+                Row::Fault(Fault::of_line(line, CellErrorCode::NestsTooDeep))
+            }
             Err((attribute, code)) => Row::Fault(Fault {
                 line,
                 attribute,

@@ -16,6 +16,7 @@ use super::dictionary::TextDictionary;
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
 use super::hierarchy::{HierarchySet, HierarchySource};
+use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
 use super::preference::{MaxLeakageTerms, Preference, Probability, Terms};
@@ -140,7 +141,7 @@ impl Bulk<'_> {
             let line = match lines.next_line()? {
                 Line::Here(line) => line,
                 Line::TooLong(line) => {
-                    self.faults.add(line, None, CellErrorCode::CellTooLong);
+                    self.faults.add(line, None, CellErrorCode::RecordTooLong);
                     return Ok(());
                 }
                 Line::End => return Ok(()),
@@ -149,6 +150,10 @@ impl Bulk<'_> {
             if count > self.target.limits.records_max {
                 self.faults.add(line, None, CellErrorCode::TooManyRecords);
                 return Ok(());
+            }
+            if json_shape(lines.bytes()).levels > self.target.limits.json_depth_max {
+                self.faults.add(line, None, CellErrorCode::NestsTooDeep);
+                continue;
             }
             let read = serde_json::from_slice::<Draft>(lines.bytes())
                 .map_err(|_| (None, CellErrorCode::Malformed))

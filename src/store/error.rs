@@ -49,6 +49,9 @@ pub enum Conflict {
     /// The request's idempotency key went to another request.
     #[error("the idempotency key is not reserved for this request any more")]
     ReservationLost,
+    /// The dataset has as many queued jobs as it may have.
+    #[error("the dataset's queue is full")]
+    QueueFull,
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,

@@ -86,6 +86,8 @@ pub struct NewJob {
     pub publish: String,
     /// Who asked for it.
     pub created_by: String,
+    /// Queued jobs that the dataset may have, this one included.
+    pub queued_jobs_max: u64,
 }
 
 /// A job as it is kept.

@@ -36,16 +36,17 @@ pub enum LoadError {
     Table(#[from] TableError),
 }
 
-/// Schema and version of a dataset: what is known before its records are read.
+/// Schema and version of a dataset, and how many subjects have terms: what is
+/// known before its records are read.
 pub async fn describe(
     store: &dyn Store,
     job: &JobRow,
-) -> Result<(Arc<Schema>, VersionRow), LoadError> {
+) -> Result<(Arc<Schema>, VersionRow, u64), LoadError> {
     let dataset = store.dataset_get(job.dataset).await?;
     let schema: Schema = serde_json::from_value(dataset.schema)
         .map_err(|_| inconsistent("datasets", "schema", job.dataset))?;
     let version = store.version_get(job.dataset, job.dataset_version).await?;
-    Ok((Arc::new(schema), version))
+    Ok((Arc::new(schema), version, dataset.subjects_with_preference))
 }
 
 /// Reads everything a run needs.

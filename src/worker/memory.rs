@@ -45,16 +45,6 @@ fn permits(bytes: u64) -> u32 {
         .max(1)
 }
 
-/// Bytes that a job on `records` × `attributes` is estimated to need: the
-/// coded table, the engine's working columns, the release as text and as read
-/// back by the verifier. Measured on census data, rounded up.
-pub fn estimate_bytes(records: u64, attributes: u64) -> u64 {
-    const PER_CELL_BYTES: u64 = 48;
-    const PER_RECORD_BYTES: u64 = 256;
-    (64 << 20)
-        + records.saturating_mul(PER_RECORD_BYTES + attributes.saturating_mul(PER_CELL_BYTES))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ mod steps;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::config::MEMORY_BYTES_MAX;
 use crate::store::{Act, Store};
 
 pub use driver::run;
@@ -62,7 +63,7 @@ impl WorkerSettings {
             heartbeat_interval: Duration::from_millis(500),
             poll_interval: Duration::from_secs(2),
             drain_timeout: Duration::from_secs(30),
-            memory_bytes_max: 8 << 30,
+            memory_bytes_max: MEMORY_BYTES_MAX,
             raw_retention_days: None,
             retention_interval: Duration::from_secs(60),
         }

@@ -7,18 +7,18 @@
 
 use std::sync::Arc;
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use super::commit::{commit, hex};
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
-use super::memory::estimate_bytes;
 use super::steps::Steps;
 use crate::catalog::{Assignment, Engine, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
-use crate::job::{JobFailure, JobSpec};
+use crate::job::{JobFailure, JobSpec, estimate_bytes};
 use crate::release::InputDescription;
 use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
 
@@ -45,10 +45,12 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
         interval: shared.settings.heartbeat_interval,
     };
     let done = CancellationToken::new();
+    // Held until the release is written: until then it is in memory.
+    let mut admitted = None;
     let ended = {
         let work = async {
             let ended = tokio::select! {
-                ended = produce_release(shared, &job, &watch, &steps) => ended,
+                ended = produce_release(shared, &job, &watch, &steps, &mut admitted) => ended,
                 () = drain.cancelled() => {
                     // Not waited for: what still computes ends with the process.
                     watch.stop(StopReason::Drained);
@@ -86,6 +88,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             .map(|()| "failed"),
     };
     failpoint::reached("job-committed");
+    drop(admitted);
     tell_end(&job, &steps, written);
 }
 
@@ -114,6 +117,7 @@ async fn produce_release(
     job: &JobRow,
     watch: &Watch,
     steps: &Steps,
+    admitted: &mut Option<OwnedSemaphorePermit>,
 ) -> Ended {
     steps.begin("admit");
     let spec: JobSpec = match serde_json::from_value(job.spec.clone()) {
@@ -124,23 +128,27 @@ async fn produce_release(
         }
     };
     let described = load::describe(shared.store.as_ref(), job).await;
-    let (schema, version) = match described {
+    let (schema, version, preferences) = match described {
         Ok(described) => described,
         Err(error) => return not_loaded(job, error),
     };
-    let needed = estimate_bytes(version.total_records, schema.attributes().len() as u64);
+    let needed = estimate_bytes(
+        version.total_records,
+        schema.attributes().len() as u64,
+        preferences,
+    );
     // Stopping ends the wait as well: the heartbeat goes on meanwhile.
-    let admitted = tokio::select! {
+    *admitted = tokio::select! {
         admitted = shared.memory.admit(needed) => admitted,
         () = stopped(watch) => return Ended::Retry,
     };
-    let Some(_admitted) = admitted else {
+    if admitted.is_none() {
         let memory_bytes_max = shared.memory.bytes_max();
         return Ended::Failed(JobFailure::TooLarge {
             needed_bytes: needed,
             memory_bytes_max,
         });
-    };
+    }
     steps.begin("load");
     let loaded = match load::load(shared.store.as_ref(), job, schema, version).await {
         Ok(loaded) => loaded,

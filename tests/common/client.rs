@@ -99,6 +99,11 @@ impl Client {
         }
     }
 
+    /// Its token.
+    pub fn token(&self) -> &str {
+        self.token.as_deref().expect("this client has a token")
+    }
+
     /// Where the server listens.
     pub fn address(&self) -> &str {
         &self.address

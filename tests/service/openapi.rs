@@ -48,13 +48,20 @@ fn the_table_of_operations_and_openapi_yaml_name_the_same_operations() {
     }
 }
 
+/// All sources below a folder.
+fn sources(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder).expect("the folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let read = |path: PathBuf| match path.is_dir() {
+        true => sources(&path),
+        false => std::fs::read_to_string(path).expect("a source"),
+    };
+    paths.map(read).collect()
+}
+
 #[test]
 fn every_operation_is_called_by_a_test() {
-    let mut sources = String::new();
-    for entry in std::fs::read_dir(project().join("tests/service/api")).expect("the folder") {
-        let path: PathBuf = entry.expect("an entry").path();
-        sources += &std::fs::read_to_string(path).expect("a source");
-    }
+    let sources = sources(&project().join("tests/service/api"));
     for id in description().ids() {
         // `Client::call` finds method and path by this name, so a test that
         // names an operation calls it.

@@ -23,6 +23,8 @@ pub use token::NewToken;
 pub(super) use principal::KeyUse;
 pub(super) use token::AdminDigest;
 
+use std::net::IpAddr;
+
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
@@ -32,6 +34,7 @@ use super::access::{self, Access};
 use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
+use super::throttle::RemoteAddress;
 use token::Token;
 
 /// Bytes of a bearer token; a longer one is nobody's, and is not looked at.
@@ -60,7 +63,13 @@ pub async fn authorize(
         Access::AnyKey => Role::ALL,
         Access::Roles(roles) => roles,
     };
-    match authenticate(&state, request.headers()).await {
+    let from = request.extensions().get::<RemoteAddress>();
+    let from = from.map_or(IpAddr::from([0, 0, 0, 0]), |address| address.0);
+    let authenticated = match authenticate(&state, request.headers(), from).await {
+        Ok(principal) => state.throttle.request(principal.name()).map(|()| principal),
+        Err(problem) => Err(problem),
+    };
+    match authenticated {
         Err(problem) => problem.into_response(),
         Ok(principal) if !principal.has_any(roles) => {
             let words: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
@@ -107,8 +116,24 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         .filter(|token| token.len() <= BEARER_BYTES_MAX)
 }
 
-async fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Problem> {
+/// Who shows a token; tokens that were not accepted before are counted.
+async fn authenticate(
+    state: &AppState,
+    headers: &HeaderMap,
+    from: IpAddr,
+) -> Result<Principal, Problem> {
     let bearer = bearer(headers).ok_or_else(unauthenticated)?;
+    state.throttle.token(bearer, from)?;
+    let found = identify(state, bearer).await;
+    match &found {
+        Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
+        found => state.throttle.note_token(bearer, found.is_ok()),
+    }
+    found
+}
+
+/// Whose token it is.
+async fn identify(state: &AppState, bearer: &str) -> Result<Principal, Problem> {
     if state.admin.as_ref().is_some_and(|admin| admin.is(bearer)) {
         return Ok(Principal::operator());
     }

@@ -15,32 +15,43 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use super::negotiate::wish;
 use super::problem::{Problem, ProblemKind};
+use crate::config::Limit;
 
-impl From<InflateFault> for Problem {
-    fn from(fault: InflateFault) -> Self {
-        match fault {
-            InflateFault::Ratio(most) => Self::new(
-                ProblemKind::LimitExceeded,
-                format!("the body grows to more than {most} times its size when it is unpacked"),
-            ),
-            InflateFault::Bytes(most) => Self::body_too_large(most),
-            InflateFault::Broken(coding) => Self::new(
-                ProblemKind::UndecodableBody,
-                format!("it is not whole, or not {}", coding.as_str()),
-            ),
+/// What is wrong with a packed body, of which so much may be unpacked.
+pub fn packing_problem(fault: InflateFault, bytes_max: Limit) -> Problem {
+    match fault {
+        InflateFault::Ratio(most) => {
+            let detail = format!(
+                "unpacked, it grows to more than inflation_ratio_max, {most} times its size"
+            );
+            Problem::new(ProblemKind::LimitExceeded, detail)
         }
+        InflateFault::Bytes(_) => Problem::body_too_large(bytes_max),
+        InflateFault::Broken(coding) => Problem::new(
+            ProblemKind::UndecodableBody,
+            format!("it is not whole, or not {}", coding.as_str()),
+        ),
     }
 }
 
-/// Unpacks a body that is in memory.
-pub fn unpack(body: &[u8], coding: ContentCoding, growth: Growth) -> Result<Vec<u8>, Problem> {
+/// Unpacks a body that is in memory, to at most `bytes_max` bytes.
+pub fn unpack(
+    body: &[u8],
+    coding: ContentCoding,
+    ratio_max: u64,
+    bytes_max: Limit,
+) -> Result<Vec<u8>, Problem> {
+    let growth = Growth {
+        ratio_max,
+        bytes_max: bytes_max.value,
+    };
     let mut inflater = Inflater::new(body, coding, growth).map_err(|_| Problem::internal())?;
     let fault = inflater.fault();
     let mut unpacked = Vec::new();
     match inflater.read_to_end(&mut unpacked) {
         Ok(_) => Ok(unpacked),
         Err(_) => Err(match fault.get() {
-            Some(&fault) => fault.into(),
+            Some(&fault) => packing_problem(fault, bytes_max),
             None => Problem::internal(),
         }),
     }

@@ -192,7 +192,7 @@ impl Keyed {
 /// Removes keys that are too old, until the service stops. Any number of
 /// processes may do so.
 pub async fn sweep(state: AppState) {
-    let retention = Duration::from_secs(state.settings.limits.idempotency_retention_s);
+    let retention = Duration::from_secs(state.settings.idempotency_retention_s);
     loop {
         if let Err(error) = state.store.idempotency_sweep(retention).await {
             tracing::warn!(%error, "old idempotency keys were not removed");

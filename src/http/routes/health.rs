@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::listener::permits;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use crate::telemetry::observe_process;
@@ -82,7 +83,7 @@ async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
         metrics::gauge!("vizard_store_connections", "kind" => kind).set(f64::from(connections));
     }
     let free = state.uploads.available_permits();
-    let uploads = state.settings.limits.uploads_max.saturating_sub(free);
+    let uploads = permits(state.settings.limits.uploads_max).saturating_sub(free);
     metrics::gauge!("vizard_uploads").set(uploads as f64);
     observe_process();
     // A store that does not answer shows in the readiness; other metrics stay readable.

@@ -14,13 +14,14 @@ use utoipa_axum::routes;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
+use super::super::body::unpacked_body;
 use super::super::convert::table_problem;
-use super::super::extract::{UrlPath, UrlQuery, require_media_type, unpacked_body};
+use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::query::{HierarchyGetQuery, HierarchyPutQuery};
 use crate::microdata::schema::NAME_CHARACTERS_MAX;
-use crate::microdata::{HierarchyFormat, HierarchySource};
+use crate::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource};
 use crate::store::{HierarchyPut, HierarchyRow, NewHierarchy};
 
 /// Media types of hierarchies.
@@ -107,8 +108,9 @@ async fn put_hierarchy(
     check_name(&name)?;
     let limits = &state.settings.limits;
     let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
-    let content = unpacked_body(request, limits.hierarchy_bytes_max, limits).await?;
-    let new = read(name, media_type, content, query.new_version).await?;
+    let content = unpacked_body(request, limits.hierarchy_bytes_max(), limits).await?;
+    let mut new = read(name, media_type, content, limits.of_hierarchies()).await?;
+    new.allow_new_version = query.new_version;
     let view = HierarchyView {
         name: new.name.clone(),
         digest: new.digest.clone(),
@@ -192,7 +194,7 @@ async fn read(
     name: String,
     media_type: &str,
     content: Vec<u8>,
-    allow_new_version: bool,
+    limits: HierarchyLimits,
 ) -> Result<NewHierarchy, Problem> {
     let media_type = media_type.to_owned();
     let reading = tokio::task::spawn_blocking(move || {
@@ -200,7 +202,7 @@ async fn read(
             "text/csv" => HierarchyFormat::Csv,
             _ => HierarchyFormat::Json,
         };
-        let hierarchy = HierarchySource::read(&content, format)?;
+        let hierarchy = HierarchySource::read_within(&content, format, &limits)?;
         Ok(NewHierarchy {
             name,
             digest: hierarchy.digest(),
@@ -208,7 +210,7 @@ async fn read(
             height: hierarchy.height(),
             media_type,
             content,
-            allow_new_version,
+            allow_new_version: false,
         })
     });
     match reading.await {

@@ -21,8 +21,8 @@ use super::query::JobQuery;
 use crate::catalog::Engine;
 use crate::failpoint;
 use crate::ids::JobId;
-use crate::job::{JobFailure, JobSpec};
-use crate::store::{DatasetRow, JobFilter, JobRow, NewJob, StoreError};
+use crate::job::{JobFailure, JobSpec, estimate_bytes};
+use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError};
 use crate::telemetry::link_job;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -52,6 +52,7 @@ async fn create_job(
     principal.sees(spec.dataset, "dataset")?;
     let dataset = state.store.dataset_get(spec.dataset).await?;
     let version = check(&spec, &dataset)?;
+    check_cost(&state, &spec, &dataset, version).await?;
     // With the seed settled here, every attempt makes the same release.
     spec.seed = Some(match spec.seed {
         Some(seed) => seed,
@@ -67,9 +68,13 @@ async fn create_job(
         publish: spec.publish.as_str().into(),
         spec: serde_json::to_value(&spec).map_err(|_| Problem::internal())?,
         created_by: principal.name().to_owned(),
+        queued_jobs_max: state.settings.limits.queued_jobs_max,
     };
     let act = principal.act_answering(|row| Some(queued(row)));
-    let row = state.store.job_create(act, job).await?;
+    let row = match state.store.job_create(act, job).await {
+        Err(StoreError::Conflict(Conflict::QueueFull)) => return Err(queue_full(&state)),
+        created => created?,
+    };
     failpoint::reached("job-queued");
     link_job(&tracing::Span::current(), row.id.uuid());
     Ok(queued(&row))
@@ -160,6 +165,42 @@ fn check(spec: &JobSpec, dataset: &DatasetRow) -> Result<u64, Problem> {
         version if (1..=dataset.version).contains(&version) => Ok(version),
         _ => Err(StoreError::NotFound { what: "version" }.into()),
     }
+}
+
+/// Refuses a job that no worker would run, by what is known of it now.
+async fn check_cost(
+    state: &AppState,
+    spec: &JobSpec,
+    dataset: &DatasetRow,
+    version: u64,
+) -> Result<(), Problem> {
+    let limits = &state.settings.limits;
+    if u64::from(spec.report.queries) > limits.report_queries_max {
+        let problem = Problem::past(limits.report_queries_max());
+        return Err(problem.with_parameter("report.queries"));
+    }
+    let attributes = super::stored_schema(dataset)?.attributes().len() as u64;
+    let version = state.store.version_get(dataset.id, version).await?;
+    let needed_bytes = estimate_bytes(
+        version.total_records,
+        attributes,
+        dataset.subjects_with_preference,
+    );
+    let memory_bytes_max = state.settings.memory_bytes_max;
+    if needed_bytes > memory_bytes_max {
+        let failure = JobFailure::TooLarge {
+            needed_bytes,
+            memory_bytes_max,
+        };
+        return Err(failure.into());
+    }
+    Ok(())
+}
+
+fn queue_full(state: &AppState) -> Problem {
+    let limit = state.settings.limits.queued_jobs_max();
+    let detail = format!("the dataset is at {limit} in its queue");
+    Problem::new(ProblemKind::QueueFull, detail)
 }
 
 fn random_seed() -> Result<u64, Problem> {

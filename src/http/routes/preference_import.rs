@@ -10,8 +10,9 @@ use utoipa_axum::routes;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
-use super::super::convert::table_problem;
-use super::super::extract::{UrlPath, unpacked_body};
+use super::super::body::unpacked_body;
+use super::super::convert::limited_problem;
+use super::super::extract::UrlPath;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
@@ -19,8 +20,7 @@ use super::records::record_format;
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{
-    ChunkColumn, Preference, ReadLimits, RecordFormat, Schema, Target, decode_chunk,
-    read_preferences,
+    ChunkColumn, Preference, RecordFormat, Schema, Target, decode_chunk, read_preferences,
 };
 use crate::store::DatasetRow;
 
@@ -65,7 +65,7 @@ async fn import_preferences(
     let format = record_format(request.headers())?;
     let dataset = state.store.dataset_get(id).await?;
     let limits = &state.settings.limits;
-    let body = unpacked_body(request, limits.preference_bytes_max, limits).await?;
+    let body = unpacked_body(request, limits.preference_bytes_max(), limits).await?;
     let schema = super::stored_schema(&dataset)?;
     let preferences = read(&state, &dataset, schema.clone(), format, body).await?;
     let subjects = preferences.iter().map(|one| one.subject.clone()).collect();
@@ -99,16 +99,19 @@ async fn read(
 ) -> Result<Vec<Preference>, Problem> {
     let pinned = &dataset.hierarchies;
     let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
+    let limits = state.settings.limits;
     let reading = tokio::task::spawn_blocking(move || {
         let target = Target {
             schema: &schema,
             hierarchies: &hierarchies,
-            limits: ReadLimits::default(),
+            limits: limits.of_records(),
         };
         read_preferences(body.as_slice(), format, &target)
     });
     match reading.await {
-        Ok(read) => read.map_err(|error| table_problem(&error, ProblemKind::InvalidPreference)),
+        Ok(read) => {
+            read.map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, &limits))
+        }
         Err(_) => Err(Problem::internal()),
     }
 }

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
-use super::super::convert::table_problem;
+use super::super::convert::limited_problem;
 use super::super::described::TermsDocument;
 use super::super::extract::{JsonBody, UrlPath};
 use super::super::precondition::Precondition;
@@ -23,7 +23,7 @@ use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Preference, ReadLimits, RecordFormat, Target, read_preferences};
+use crate::microdata::{Preference, RecordFormat, Target, read_preferences};
 use crate::store::{DatasetRow, PreferenceRow, StoreError};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -198,13 +198,14 @@ pub(super) async fn read(
     let schema = super::stored_schema(dataset)?;
     let pinned = &dataset.hierarchies;
     let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
+    let limits = &state.settings.limits;
     let target = Target {
         schema: &schema,
         hierarchies: &hierarchies,
-        limits: ReadLimits::default(),
+        limits: limits.of_records(),
     };
     let line = document.to_string();
     let read = read_preferences(line.as_bytes(), RecordFormat::Ndjson, &target)
-        .map_err(|error| table_problem(&error, ProblemKind::InvalidPreference))?;
+        .map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, limits))?;
     read.into_iter().next().ok_or_else(Problem::internal)
 }

@@ -108,7 +108,11 @@ async fn upload_records(
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
     let _permit = state.uploads.try_acquire().map_err(|_| {
-        let detail = "as many uploads are read as this service reads at the same time";
+        let limit = state.settings.limits.uploads_max();
+        let detail = format!(
+            "already at uploads_max, {} uploads at the same time",
+            limit.value
+        );
         Problem::new(ProblemKind::TooManyUploads, detail)
     })?;
     let form = (format, ContentCoding::of_body(&parts.headers)?);
@@ -149,9 +153,10 @@ async fn intake(
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
     let nothing = serde_json::Value::Null;
-    let (mode, pinned) = match mode {
-        UploadMode::Append => (VersionMode::Append, &dataset.hierarchies),
-        UploadMode::Replace => (VersionMode::Replace, &nothing),
+    let limits = &state.settings.limits;
+    let (mode, pinned, records_before) = match mode {
+        UploadMode::Append => (VersionMode::Append, &dataset.hierarchies, dataset.records),
+        UploadMode::Replace => (VersionMode::Replace, &nothing, 0),
     };
     let hierarchies =
         upload::load_hierarchies(state.store.as_ref(), &schema, pinned, false).await?;
@@ -162,15 +167,14 @@ async fn intake(
         coding: (
             coding,
             Growth {
-                ratio_max: state.settings.limits.inflation_ratio_max,
-                bytes_max: state.settings.limits.upload_bytes_max,
+                ratio_max: limits.inflation_ratio_max,
+                bytes_max: limits.upload_bytes_max,
             },
         ),
         mode,
         limits: ReadLimits {
-            records_max: state.settings.limits.records_max,
-            growth_ratio_max: state.settings.limits.inflation_ratio_max,
-            ..ReadLimits::default()
+            records_max: limits.records_max.saturating_sub(records_before),
+            ..limits.of_records()
         },
         dataset,
     })

@@ -17,11 +17,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use tokio::runtime::Handle;
 
-use super::coding::{ContentCoding, Growth, InflateFault, Inflater};
-use super::convert::table_problem;
-use super::extract::BodyPieces;
+use super::body::BodyPieces;
+use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
+use super::convert::limited_problem;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
+use crate::config::Limits;
 use crate::microdata::{
     HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
     TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
@@ -73,18 +74,18 @@ impl From<TableError> for ReadError {
     }
 }
 
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Table(error) => table_problem(&error, ProblemKind::InvalidData),
-            ReadError::Packing(fault) => fault.into(),
-            ReadError::Store(error) => error.into(),
-            ReadError::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                Self::new(ProblemKind::StoreFull, "nothing was kept of this upload")
+impl ReadError {
+    fn problem(self, limits: &Limits) -> Problem {
+        match self {
+            Self::Table(error) => limited_problem(&error, ProblemKind::InvalidData, limits),
+            Self::Packing(fault) => packing_problem(fault, limits.upload_bytes_max()),
+            Self::Store(error) => error.into(),
+            Self::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                Problem::new(ProblemKind::StoreFull, "nothing was kept of this upload")
             }
-            ReadError::Room(error) => {
+            Self::Room(error) => {
                 tracing::error!(error = %error.kind(), "the temporary file of an upload failed");
-                Self::internal()
+                Problem::internal()
             }
         }
     }
@@ -97,8 +98,7 @@ pub async fn receive(
     intake: Intake,
 ) -> Result<(ReadSummary, SpooledChunks), Problem> {
     let limits = &state.settings.limits;
-    let bytes_max = limits.upload_bytes_max;
-    let mut pieces = BodyPieces::new(body, bytes_max, limits.body_idle_timeout())?;
+    let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
     let (sender, reader) = body_channel();
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
     let span = tracing::Span::current();
@@ -123,7 +123,7 @@ pub async fn receive(
     };
     pumped.await?;
     match reading.await {
-        Ok(read) => Ok(read?),
+        Ok(read) => read.map_err(|error| error.problem(limits)),
         Err(_) => {
             tracing::error!("the thread that reads an upload panicked");
             Err(Problem::internal())

@@ -6,6 +6,7 @@
 //! extremes. Labels are unique over the whole tree: a published label names
 //! one node.
 
+mod leaf_lines;
 mod read;
 mod tree;
 

@@ -10,7 +10,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::super::error::TableError;
+use super::super::json_shape::json_shape;
+use super::super::limits::HierarchyLimits;
 use super::HierarchySource;
+use super::leaf_lines::{LEVELS_MAX, csv_branch};
 use super::tree::{Branch, Hierarchy};
 
 /// The form a hierarchy is written in.
@@ -69,18 +72,33 @@ struct IntervalsDocument {
 }
 
 impl HierarchySource {
-    /// Reads a hierarchy. A leading `{` in CSV would be a label; the format
-    /// is therefore told, not guessed.
+    /// Reads a hierarchy of any size that can be read at all. A leading `{`
+    /// in CSV would be a label; the format is therefore told, not guessed.
     pub fn read(content: &[u8], format: HierarchyFormat) -> Result<Self, TableError> {
+        Self::read_within(content, format, &HierarchyLimits::WIDEST)
+    }
+
+    /// Reads a hierarchy that is within limits; one past a limit is refused
+    /// before it is built ([`TableError::PastLimit`]).
+    pub fn read_within(
+        content: &[u8],
+        format: HierarchyFormat,
+        limits: &HierarchyLimits,
+    ) -> Result<Self, TableError> {
         let text =
             std::str::from_utf8(content).map_err(|_| TableError::Hierarchy("not UTF-8".into()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match format {
-            HierarchyFormat::Csv => Ok(Self::Tree(Arc::new(Hierarchy::from_branch(csv_branch(
-                text,
-            )?)?))),
-            HierarchyFormat::Json => read_json(text),
+        let source = match format {
+            HierarchyFormat::Csv => {
+                let branch = csv_branch(text, limits)?;
+                Self::Tree(Arc::new(Hierarchy::from_branch(branch)?))
+            }
+            HierarchyFormat::Json => read_json(text, limits)?,
+        };
+        if source.height() as usize >= limits.hierarchy_levels_max {
+            return Err(limits.too_many_levels());
         }
+        Ok(source)
     }
 
     /// SHA-256 of what the hierarchy says, whatever form it came in; hex.
@@ -129,11 +147,22 @@ impl HierarchySource {
     }
 }
 
-fn read_json(text: &str) -> Result<HierarchySource, TableError> {
+fn read_json(text: &str, limits: &HierarchyLimits) -> Result<HierarchySource, TableError> {
+    let shape = json_shape(text.as_bytes());
+    if shape.levels > limits.json_depth_max {
+        return Err(TableError::PastLimit {
+            name: "json_depth_max",
+            value: limits.json_depth_max as u64,
+            unit: "levels",
+        });
+    }
+    // Every node is an object.
+    if shape.objects > limits.hierarchy_nodes_max {
+        return Err(limits.too_many_nodes());
+    }
     let json_error =
         |error: serde_json::Error| TableError::Hierarchy(format!("JSON, line {}", error.line()));
-    let value: serde_json::Value = serde_json::from_str(text).map_err(json_error)?;
-    if value.get("intervals").is_some() {
+    if is_intervals(text) {
         let document: IntervalsDocument = serde_json::from_str(text).map_err(json_error)?;
         return Ok(HierarchySource::Intervals(checked(document.intervals)?));
     }
@@ -141,6 +170,13 @@ fn read_json(text: &str) -> Result<HierarchySource, TableError> {
     Ok(HierarchySource::Tree(Arc::new(Hierarchy::from_branch(
         branch(document),
     )?)))
+}
+
+/// Whether the text is an object whose first key is `intervals`: such a
+/// document has no other, and no tree has it.
+fn is_intervals(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
+    inside.trim_start().starts_with("\"intervals\"")
 }
 
 fn checked(intervals: Intervals) -> Result<Intervals, TableError> {
@@ -168,99 +204,6 @@ fn branch(document: TreeDocument) -> Branch {
         label: document.label.trim().into(),
         children: document.children.into_iter().map(branch).collect(),
     }
-}
-
-/// A tree under construction: children by position, found by label.
-#[derive(Default)]
-struct Growing {
-    labels: Vec<String>,
-    children: Vec<Vec<usize>>,
-    child_by_label: rustc_hash::FxHashMap<(usize, String), usize>,
-}
-
-impl Growing {
-    fn node(&mut self, label: &str) -> usize {
-        self.labels.push(label.into());
-        self.children.push(Vec::new());
-        self.labels.len() - 1
-    }
-
-    fn child(&mut self, parent: usize, label: &str) -> usize {
-        if let Some(&found) = self.child_by_label.get(&(parent, label.to_owned())) {
-            return found;
-        }
-        let made = self.node(label);
-        self.children[parent].push(made);
-        self.child_by_label.insert((parent, label.into()), made);
-        made
-    }
-
-    fn take(&self, at: usize) -> Branch {
-        let children = self.children[at]
-            .iter()
-            .map(|&child| self.take(child))
-            .collect();
-        Branch {
-            label: self.labels[at].clone(),
-            children,
-        }
-    }
-}
-
-/// Labels along one CSV line, and with it the depth of recursion over a tree.
-const LEVELS_MAX: usize = 256;
-
-fn csv_branch(text: &str) -> Result<Branch, TableError> {
-    let first = text.lines().next().unwrap_or_default();
-    let separator = if first.contains(';') { b';' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let mut growing = Growing::default();
-    let mut leaves = rustc_hash::FxHashSet::default();
-    let mut line = csv::StringRecord::new();
-    while reader
-        .read_record(&mut line)
-        .map_err(|_| TableError::Hierarchy("CSV cannot be read".into()))?
-    {
-        let number = line.position().map_or(0, csv::Position::line);
-        let at_line = |what: &str| TableError::Hierarchy(format!("line {number}: {what}"));
-        let mut labels: Vec<&str> = line.iter().rev().collect();
-        labels.dedup();
-        if labels.len() > LEVELS_MAX {
-            return Err(at_line("more than 256 levels"));
-        }
-        if labels.len() < 2 || labels.iter().any(|label| label.is_empty()) {
-            return Err(at_line(
-                "a leaf and a root above it are needed, and no label is empty",
-            ));
-        }
-        if growing.labels.is_empty() {
-            growing.node(labels[0]);
-        }
-        if growing.labels[0] != labels[0] {
-            return Err(at_line("the last column is not the root of the first line"));
-        }
-        let leaf = labels[1..]
-            .iter()
-            .fold(0, |parent, label| growing.child(parent, label));
-        if !leaves.insert(leaf) {
-            return Err(at_line("the leaf is given twice"));
-        }
-    }
-    if growing.labels.is_empty() {
-        return Err(TableError::Hierarchy("no line".into()));
-    }
-    let is_inner = |node: &usize| !growing.children[*node].is_empty();
-    if (0..growing.labels.len()).any(|node| leaves.contains(&node) && is_inner(&node)) {
-        return Err(TableError::Hierarchy(
-            "a label is a leaf on one line and above a leaf on another".into(),
-        ));
-    }
-    Ok(growing.take(0))
 }
 
 impl Intervals {

@@ -57,9 +57,15 @@ pub(super) async fn get(session: &mut Session, id: JobId) -> Result<JobRow, Stor
 }
 
 async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, StoreError> {
-    let keep = session.dialect().dataset_keep;
-    hold(session, job.dataset, keep).await?;
+    // Held against other jobs that are being queued: they are counted.
+    let lock = session.dialect().dataset_lock;
+    hold(session, job.dataset, lock).await?;
     let dataset = job.dataset.uuid();
+    let queued = session.row(TABLE, sql::QUEUED, cells![dataset]).await?;
+    let queued = queued.ok_or(StoreError::not_found("job"))?.count("jobs")?;
+    if queued >= job.queued_jobs_max {
+        return Err(Conflict::QueueFull.into());
+    }
     let version = cells![dataset, job.dataset_version];
     let version = session
         .row("dataset_version", version_sql::GET, version)

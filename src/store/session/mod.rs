@@ -194,7 +194,7 @@ impl Session {
         let now = self.now().await?;
         let lease = match self.connection() {
             Connection::Postgres(_) => now,
-            Connection::Sqlite(_) => self.clock.steady(),
+            Connection::Sqlite(_) => self.surroundings.clock.steady(),
         };
         Ok(Times { now, lease })
     }

@@ -112,6 +112,8 @@ statements! {
     /// `$1` time of leases, `$2` most attempts.
     WAITING = "SELECT count(*) AS jobs FROM job WHERE state = 'queued' OR (state = 'running' \
         AND lease_expires_at <= $1 AND attempts < $2 AND NOT cancel_requested)";
+    /// `$1` dataset: jobs of it that wait.
+    QUEUED = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 AND state = 'queued'";
     /// Jobs by state.
     DEPTH = "SELECT state, count(*) AS jobs FROM job GROUP BY state";
 }

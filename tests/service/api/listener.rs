@@ -33,7 +33,7 @@ async fn said_to(server: &Server, bytes: &[u8]) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_sends_no_whole_header_is_closed_in_time() {
     let server = server(Limits {
-        header_timeout_s: 1,
+        header_timeout_ms: 500,
         ..Limits::default()
     })
     .await;
@@ -47,7 +47,7 @@ async fn a_connection_that_sends_no_whole_header_is_closed_in_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_stops_arriving_is_refused_and_leaves_nothing() {
     let server = server(Limits {
-        body_idle_timeout_s: 1,
+        body_window_ms: 500,
         ..Limits::default()
     })
     .await;

@@ -11,6 +11,7 @@ mod idempotency;
 mod job_events;
 mod jobs;
 mod keys;
+mod limits;
 mod listener;
 mod lists;
 mod preferences;

@@ -1,7 +1,6 @@
 //! Uploads: all of a body or nothing of it.
 
 use serde_json::{Value, json};
-use vizard::config::{Limits, Settings};
 
 use super::{Server, on_both, story};
 use crate::common::client::Client;
@@ -214,65 +213,4 @@ async fn two_uploads_at_once_make_two_versions_or_one_conflict(server: Server) {
     }
     assert!(kept >= 2);
     assert_eq!(versions(&uploader, &id).await, kept);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_past_its_limit_is_refused_and_leaves_nothing() {
-    let limits = Limits {
-        upload_bytes_max: 2_000,
-        json_bytes_max: 1_000,
-        hierarchy_bytes_max: 500,
-        preference_bytes_max: 500,
-        ..Limits::default()
-    };
-    let server = Server::sqlite_with(Settings {
-        limits,
-        ..Settings::default()
-    })
-    .await;
-    let client = server.key(&["uploader", "consent"]).await;
-    let id = story::dataset(&client).await;
-    story::upload(&client, &id, story::records(0, 20))
-        .await
-        .expect(201);
-    let long = "x".repeat(3_000);
-    let refused = [
-        client
-            .call("upload_records")
-            .at("id", &id)
-            .body("text/csv", story::records(0, 500)),
-        client
-            .call("put_hierarchy")
-            .at("name", "long")
-            .body("text/csv", long.clone()),
-        client
-            .call("create_dataset")
-            .body("application/json", long.clone()),
-        client
-            .call("import_preferences")
-            .at("id", &id)
-            .body("text/csv", long),
-    ];
-    for call in refused {
-        call.send().await.expect_problem(413, "body-too-large");
-    }
-    assert_eq!(versions(&client, &id).await, 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_uploads_than_the_service_reads_at_once_are_asked_to_come_again() {
-    let limits = Limits {
-        uploads_max: 0,
-        ..Limits::default()
-    };
-    let server = Server::sqlite_with(Settings {
-        limits,
-        ..Settings::default()
-    })
-    .await;
-    let uploader = server.key(&["uploader"]).await;
-    let id = story::dataset(&uploader).await;
-    let refused = story::upload(&uploader, &id, story::records(0, 3)).await;
-    refused.expect_problem(429, "too-many-uploads");
-    assert!(refused.header("retry-after").is_some());
 }

@@ -88,8 +88,13 @@ impl Server {
 
     /// On PostgreSQL, in a database of its own; `None` where there is none.
     pub async fn postgres() -> Option<Self> {
+        Self::postgres_with(Settings::default()).await
+    }
+
+    /// On PostgreSQL, with settings of its own.
+    pub async fn postgres_with(settings: Settings) -> Option<Self> {
         let url = cluster()?.fresh_database();
-        Some(Self::postgres_at(&url, Settings::default()).await)
+        Some(Self::postgres_at(&url, settings).await)
     }
 
     /// On a PostgreSQL database, which others may use at the same time.
@@ -126,7 +131,13 @@ impl Server {
 
     /// Takes jobs up, as long as the server runs.
     pub fn work(&self) {
+        self.work_with(|_| {});
+    }
+
+    /// Takes jobs up, with settings of its own.
+    pub fn work_with(&self, change: impl FnOnce(&mut WorkerSettings)) {
         let mut settings = WorkerSettings::new("test".into(), 2);
+        change(&mut settings);
         settings.heartbeat_interval = Duration::from_millis(50);
         settings.poll_interval = Duration::from_millis(50);
         tokio::spawn(worker::run(

@@ -14,6 +14,8 @@
 //! | `disk_full` | no room in the middle of an upload, a job, a read |
 //! | `clock_jumps` | the time of day jumps by a day |
 //! | `drain` | SIGTERM in the middle of a job |
+//! | `slow_clients` | a thousand sockets that drip headers and bodies |
+//! | `many_clients` | sixty-four clients in each other's way |
 //! | `released_schemas` | a store that an older program wrote |
 //!
 //! Sizes are those of CI; `VIZARD_FAULTS_FULL=1` (`scripts/faults --full`)
@@ -33,11 +35,13 @@ mod exactly_once;
 mod first_starts;
 mod kills;
 mod launch;
+mod many_clients;
 mod memory;
 mod place;
 mod raw_upload;
 mod released_schemas;
 mod size;
+mod slow_clients;
 mod small_disk;
 mod ward;
 mod zombies;

@@ -183,11 +183,11 @@ async fn garbage_is_refused_at_once_however_long_it_is() {
     let realm = Realm::new().await;
     let object = base64url(b"{}");
     let array = base64url(b"[]");
-    let long = format!("{}.{}.{}", "A".repeat(50_000), "A".repeat(50_000), "A");
+    let long = format!("{}.{}.{}", "A".repeat(12_000), "A".repeat(12_000), "A");
     let good = realm.key.token(&changed(
         &realm.claims(&["uploader"]),
         "padding",
-        "x".repeat(100_000).into(),
+        "x".repeat(18_000).into(),
     ));
     for token in [
         "..",

@@ -20,6 +20,7 @@ fn job(dataset: DatasetId, dataset_version: u64) -> NewJob {
         spec: json!({"engine": "lgb", "parameters": {"k": 5}}),
         publish: "automatic".to_owned(),
         created_by: "a test".to_owned(),
+        queued_jobs_max: u64::MAX,
     }
 }
 

@@ -258,6 +258,7 @@ impl Stage {
             spec: json!({"engine": "lgb"}),
             publish: "manual".to_owned(),
             created_by: "a test".to_owned(),
+            queued_jobs_max: u64::MAX,
         };
         self.store.job_create(act(), job).await.expect("a job")
     }

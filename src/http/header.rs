@@ -1,0 +1,76 @@
+//! How large a request's header may be.
+//!
+//! The HTTP library stops reading a header that is larger by far; here the
+//! limits are exact, the same for HTTP/1 and HTTP/2, and the answer is a
+//! problem document that names them.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::problem::{Problem, ProblemKind};
+use super::state::AppState;
+use crate::config::Limits;
+
+/// Bytes around a field: `: ` and the line end.
+const BYTES_AROUND: usize = 4;
+
+/// Lets a request through whose header is within the limits.
+pub async fn refuse_large_header(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match check(&request, &state.settings.limits) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn check(request: &Request, limits: &Limits) -> Result<(), Problem> {
+    let too_large = |limit| {
+        let detail = format!("the header is larger than {limit}");
+        Err(Problem::new(ProblemKind::HeaderTooLarge, detail))
+    };
+    let fields = request.headers();
+    if fields.len() as u64 > limits.header_fields_max {
+        return too_large(limits.header_fields_max());
+    }
+    let field_bytes = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
+        name.as_str().len() + value.len() + BYTES_AROUND
+    };
+    let target = request.uri().path_and_query();
+    let target_bytes = target.map_or(0, |target| target.as_str().len());
+    let bytes = target_bytes + fields.iter().map(field_bytes).sum::<usize>();
+    if bytes as u64 > limits.header_bytes_max {
+        return too_large(limits.header_bytes_max());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    /// 1 + 3 × (1 + 1 + 4) = 19 bytes in three fields.
+    fn request() -> Request {
+        let request = Request::builder().uri("/").header("a", "1");
+        let request = request.header("b", "2").header("b", "3");
+        request.body(Body::empty()).expect("a request")
+    }
+
+    #[test]
+    fn a_header_may_be_as_large_as_its_limits_and_no_larger() {
+        for (header_bytes_max, header_fields_max, is_taken) in
+            [(19, 3, true), (18, 3, false), (19, 2, false)]
+        {
+            let limits = Limits {
+                header_bytes_max,
+                header_fields_max,
+                ..Limits::default()
+            };
+            assert_eq!(check(&request(), &limits).is_ok(), is_taken);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Jobs that need more memory, or more queries, than there are.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use vizard::config::{Limits, Settings};
+use vizard::job::estimate_bytes;
+
+use super::super::{Server, story};
+use super::names;
+use crate::common::client::{Answer, Client};
+
+/// The records of a dataset of the story, and the attributes of its schema.
+const RECORDS: u64 = 120;
+const ATTRIBUTES: u64 = 5;
+
+async fn post(client: &Client, job: &Value) -> Answer {
+    client.call("create_job").json(job).send().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_may_need_all_of_the_memory_and_is_refused_at_once_above() {
+    let needed = estimate_bytes(RECORDS, ATTRIBUTES, 0);
+    for (memory_bytes_max, is_taken) in [(needed + 1, true), (needed, true), (needed - 1, false)] {
+        let server = Server::sqlite_with(Settings {
+            memory_bytes_max,
+            ..Settings::default()
+        })
+        .await;
+        let client = server.key(&["uploader", "steward"]).await;
+        let id = story::filled_dataset(&client).await;
+        let answer = post(&client, &story::job(&id)).await;
+        if is_taken {
+            answer.expect(202);
+            continue;
+        }
+        let problem = answer.expect_problem(422, "limit-exceeded");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains(&needed.to_string()), "{detail}");
+        assert!(
+            detail.contains(&format!("memory_bytes_max is {memory_bytes_max}")),
+            "{detail}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_fits_no_worker_fails_and_says_so() {
+    let server = Server::sqlite().await;
+    server.work_with(|settings| settings.memory_bytes_max = 32 << 20);
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&id)).await;
+    let view = story::ended(&client, &job).await;
+    assert_eq!(view["state"], "failed", "{view}");
+    assert_eq!(view["problem"]["type"], "urn:vizard:problem:limit-exceeded");
+    let needed = estimate_bytes(RECORDS, ATTRIBUTES, 0).to_string();
+    assert!(
+        view["problem"]["detail"].to_string().contains(&needed),
+        "{view}"
+    );
+}
+
+/// How many jobs work at this moment, for they are at some step; and whether all are over.
+async fn working(client: &Client) -> (usize, bool) {
+    let (mut working, mut is_over) = (0, true);
+    // One look at all of them: one after the other they would have moved.
+    let page = client.call("list_jobs").send().await.expect(200);
+    for view in page["items"].as_array().expect("a page") {
+        let runs = view["state"] == "running" && view["progress"]["step"] != 0;
+        working += usize::from(runs);
+        is_over &= view["state"] == "succeeded";
+        assert_ne!(view["state"], "failed", "{view}");
+    }
+    (working, is_over)
+}
+
+/// The most jobs of three that worked at the same moment.
+async fn most_at_once(memory_bytes_max: u64) -> usize {
+    let server = Server::sqlite().await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    for _ in 0..3 {
+        let mut job = story::job(&id);
+        job["report"] = json!({"queries": 20_000});
+        story::queue(&client, &job).await;
+    }
+    server.work_with(|settings| {
+        settings.workers = 3;
+        settings.memory_bytes_max = memory_bytes_max;
+    });
+    let mut most = 0;
+    for _ in 0..3_000 {
+        let (working, is_over) = working(&client).await;
+        most = most.max(working);
+        if is_over {
+            return most;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the jobs did not end in time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
+    let one = estimate_bytes(RECORDS, ATTRIBUTES, 0);
+    assert_eq!(most_at_once(2 * one - (2 << 20)).await, 1);
+    assert!(
+        most_at_once(4 * one).await > 1,
+        "the moment was not missed above"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_may_ask_as_many_queries_as_the_limit() {
+    let server = Server::sqlite_with(Settings {
+        limits: Limits {
+            report_queries_max: 50,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    })
+    .await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let mut job = story::job(&id);
+    for (queries, is_taken) in [(49, true), (50, true), (51, false)] {
+        job["report"] = json!({"queries": queries});
+        let answer = post(&client, &job).await;
+        match is_taken {
+            true => drop(answer.expect(202)),
+            false => {
+                names(&answer, (422, "limit-exceeded"), "report_queries_max", 50);
+                assert_eq!(answer.json()["parameter"], "report.queries");
+            }
+        }
+    }
+}
