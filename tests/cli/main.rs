@@ -56,6 +56,11 @@ fn serve_lists_its_settings_with_environment_and_defaults() {
         "in bytes",
         "--drain-timeout",
         "in seconds",
+        "VIZARD_OIDC_ISSUER",
+        "VIZARD_OIDC_AUDIENCE",
+        "VIZARD_OIDC_KEYS",
+        "realm_access.roles",
+        "VIZARD_SUBJECT_TOKEN_LIFETIME_S",
     ] {
         assert!(help.contains(wanted), "{wanted} is not in the help text");
     }
@@ -84,4 +89,33 @@ fn an_address_of_the_network_needs_a_word() {
             .unwrap()
             .contains("--insecure-listen")
     );
+}
+
+#[test]
+fn settings_of_access_that_do_not_fit_together_are_exit_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    for (options, named) in [
+        (
+            &["--oidc-issuer", "https://id.example"][..],
+            "--oidc-audience",
+        ),
+        (&["--oidc-audience", "vizard"], "--oidc-issuer"),
+        (&["--oidc-keys", "keys.json"], "--oidc-issuer"),
+        (
+            &[
+                "--subject-token-lifetime-s",
+                "10",
+                "--subject-token-lifetime-s-max",
+                "9",
+            ],
+            "--subject-token-lifetime-s",
+        ),
+    ] {
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data];
+        let answer = vizard(&[&serve[..], options].concat());
+        let said = String::from_utf8(answer.stderr).unwrap();
+        assert_eq!(answer.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(named), "{options:?}: {said}");
+    }
 }

@@ -22,7 +22,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::auth::Principal;
-use super::extract::BodyPieces;
+use super::body::BodyPieces;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::store::{KeptAnswer, KeyedRequest, Reserve};
@@ -172,8 +172,7 @@ impl Keyed {
         kept: KeptAnswer,
     ) -> Result<Response, Problem> {
         let limits = &state.settings.limits;
-        let (bytes_max, timeout) = (limits.upload_bytes_max, limits.body_idle_timeout());
-        let mut pieces = BodyPieces::new(request.into_body(), bytes_max, timeout)?;
+        let mut pieces = BodyPieces::new(request.into_body(), limits.upload_bytes_max(), limits)?;
         let mut hash = self.secrets.hash(b"body");
         while let Some(piece) = pieces.next().await? {
             hash.update(&piece);

@@ -4,6 +4,8 @@ use serde_json::json;
 
 use super::Realm;
 use crate::api::story;
+use crate::common::issuer::{AUDIENCE, KeyServer, SigningKey, key_set};
+use crate::common::process::ServerProcess;
 
 #[tokio::test]
 async fn a_token_of_each_kind_of_signature_opens_the_operations_of_its_roles() {
@@ -135,4 +137,47 @@ async fn what_a_holder_made_names_them_by_a_digest_and_never_by_their_name() {
     let row = realm.server.store.dataset_get(id).await.expect("a dataset");
     assert!(row.created_by.starts_with("oidc:"), "{}", row.created_by);
     assert!(!row.created_by.contains("eve"), "{}", row.created_by);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_server_takes_its_issuer_from_its_options() {
+    let key = SigningKey::new("first", "ES256");
+    let keys = KeyServer::start(key_set(&[&key])).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = format!("sqlite:{}", folder.path().join("vizard.db").display());
+    let (issuer, url) = (keys.issuer(), keys.keys_url());
+    let options = [
+        ["--oidc-issuer", &issuer],
+        ["--oidc-audience", AUDIENCE],
+        ["--oidc-keys", &url],
+        ["--oidc-roles-claim", "realm_access.roles"],
+        ["--oidc-datasets-claim", "datasets"],
+        ["--oidc-leeway-s", "120"],
+        ["--subject-token-lifetime-s-max", "1209600"],
+    ];
+    let server = ServerProcess::start(&store, folder.path(), options.as_flattened());
+    let now = vizard::clock::Clock::now(&vizard::clock::SystemClock).timestamp();
+    let token = |expired_since: i64| {
+        key.token(&json!({"iss": issuer, "aud": AUDIENCE, "sub": "eve",
+            "exp": now - expired_since, "datasets": "*",
+            "realm_access": {"roles": ["uploader", "consent"]}}))
+    };
+    let get = async |token: &str| {
+        let client = server.admin().with_token(token);
+        client.get("/v1/datasets").await.expect("an answer").status
+    };
+    assert_eq!(get(&token(60)).await, 200, "the leeway is the option's");
+    assert_eq!(get(&token(130)).await, 401);
+    assert_eq!(keys.hits(), 1);
+    let client = server.admin().with_token(&token(-600));
+    let made = client.post("/v1/datasets", &story::schema()).await;
+    let id = made.expect("a dataset")["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let path = format!("/v1/datasets/{id}/subject-tokens");
+    for (lifetime_s, is_taken) in [(1_209_600, true), (1_209_601, false)] {
+        let request = json!({"subjects": ["p1"], "expires_in_s": lifetime_s});
+        assert_eq!(client.post(&path, &request).await.is_ok(), is_taken);
+    }
 }
