@@ -8,10 +8,10 @@
 
 use std::io::IsTerminal;
 
+use tracing::subscriber::set_global_default;
 use tracing::{Level, Metadata, level_filters::LevelFilter};
 use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 use super::traces::{TRACE_TARGET, Traces};
@@ -54,10 +54,13 @@ pub fn start(format: LogFormat, filter: &str, traces: Option<&Traces>) {
         LogFormat::Text => Box::new(lines.with_target(false).with_filter(filter)),
     };
     let layers = tracing_subscriber::registry().with(lines);
+    // Not `try_init`, which would take in what crates tell by `log` as well:
+    // asking there whether a line is wanted, as drivers do before each
+    // statement, makes a layer with a filter of its own miss the line after it.
     // An error says that a subscriber is set already: tests share a process.
     let _ = match traces {
-        Some(traces) => layers.with(traces.layer()).try_init(),
-        None => layers.try_init(),
+        Some(traces) => set_global_default(layers.with(traces.layer())),
+        None => set_global_default(layers),
     };
 }
 
