@@ -69,7 +69,12 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
         return Ok(None);
     }
     for value in values {
-        for tag in value.to_str().map_err(|_| unreadable())?.split(',') {
+        let mut is_quoted = false;
+        let ends = |letter: char| {
+            is_quoted ^= letter == '"';
+            letter == ',' && !is_quoted
+        };
+        for tag in value.to_str().map_err(|_| unreadable())?.split(ends) {
             let tag = tag.trim();
             if tag == "*" {
                 return Ok(Some(Tags::Any));
@@ -99,6 +104,9 @@ mod tests {
         assert!(listed.require(Some("5")).is_ok());
         assert!(listed.require(Some("4")).is_err());
         assert!(listed.require(None).is_err());
+        let with_comma = precondition(header::IF_MATCH, "\"a,b\", \"c\"");
+        assert!(with_comma.require(Some("a,b")).is_ok());
+        assert!(with_comma.require(Some("c")).is_ok());
         let any = precondition(header::IF_MATCH, "*");
         assert!(any.require(Some("4")).is_ok());
         assert!(any.require(None).is_err());
