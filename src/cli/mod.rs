@@ -43,7 +43,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve the API, with workers in the same process.
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     /// Work on jobs only; any number of machines on one PostgreSQL.
     Work(work::Options),
     /// Run one job on files, without a server.
@@ -70,7 +70,7 @@ pub fn run() -> ExitCode {
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),
-        Command::Serve(options) => serve::run(options),
+        Command::Serve(options) => serve::run(*options),
         Command::Work(options) => work::run(options),
         Command::Demo(options) => demo::run(options),
         Command::Keys(options) => keys::run(options),

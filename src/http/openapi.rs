@@ -14,7 +14,7 @@ use utoipa::openapi::path::{
     Operation as Described, Parameter, ParameterBuilder, ParameterIn, PathItem,
 };
 use utoipa::openapi::response::ResponseBuilder;
-use utoipa::openapi::schema::Ref;
+use utoipa::openapi::schema::{ObjectBuilder, Ref, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr, Required,
@@ -154,7 +154,13 @@ fn idempotency_key() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(SAYS))
-        .schema(Some(String::schema()))
+        .schema(Some(
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(255))
+                .pattern(Some("^[!-~]+$")),
+        ))
         .build()
 }
 

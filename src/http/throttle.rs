@@ -120,7 +120,11 @@ impl<K: Hash + Eq + Clone> Rate<K> {
     }
 
     fn count(&self, key: &K) -> Result<(), Problem> {
-        if self.checks.fetch_add(1, Ordering::Relaxed) % CHECKS_BETWEEN_SWEEPS == 0 {
+        if self
+            .checks
+            .fetch_add(1, Ordering::Relaxed)
+            .is_multiple_of(CHECKS_BETWEEN_SWEEPS)
+        {
             self.limiter.retain_recent();
         }
         match self.limiter.check_key(key) {

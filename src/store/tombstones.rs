@@ -86,6 +86,6 @@ pub trait Tombstones {
 
     /// Erases again what the journal says was erased, and writes into the
     /// journal what it does not say yet. Without a journal it changes nothing.
-    /// [`open`](super::open) does this for a server, before it serves.
+    /// [`open`](super::open()) does this for a server, before it serves.
     fn tombstones_reapply(&self) -> StoreFuture<'_, Reapplied>;
 }

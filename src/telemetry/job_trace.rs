@@ -51,7 +51,6 @@ impl IdGenerator for Ids {
 pub(super) struct KeepJobs(pub(super) Sampler);
 
 impl ShouldSample for KeepJobs {
-    #[expect(clippy::too_many_arguments, reason = "the trait's signature, not ours")]
     fn should_sample(
         &self,
         parent: Option<&Context>,

@@ -177,7 +177,7 @@ impl RandomTable {
         let mut text = String::new();
         for record in &self.records {
             let members = manner.order.iter().map(|&column| {
-                let is_number = matches!(column, 1 | 2) && manner.choices[column] % 2 == 0;
+                let is_number = matches!(column, 1 | 2) && manner.choices[column].is_multiple_of(2);
                 let value = match record.text(column, manner) {
                     None => "null".to_owned(),
                     // CSV may write a plus sign; JSON has none.

@@ -5,11 +5,11 @@
 //! what runs on this thread alone, so a test that uses it runs on one thread
 //! (`#[tokio::test]` without a flavour).
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
-use tracing::{Event, Level, Metadata, Subscriber, span};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
 /// Name under which the store tells its statements.
 const TARGET: &str = "vizard::statements";
@@ -22,7 +22,13 @@ pub struct Statements {
 
 impl Statements {
     /// Begins to listen.
+    ///
+    /// Where there is one listener alone, `tracing` asks only the thread that
+    /// comes first whether anybody listens, and keeps a no of another test's
+    /// thread for good. A second one, which hears nothing, has it ask them all.
     pub fn listen() -> Self {
+        static SECOND: OnceLock<Dispatch> = OnceLock::new();
+        SECOND.get_or_init(|| Dispatch::new(Listener(Arc::default())));
         let heard = Arc::<Mutex<Vec<String>>>::default();
         let listener = Listener(Arc::clone(&heard));
         Self {

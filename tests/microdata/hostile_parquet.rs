@@ -146,7 +146,8 @@ fn zstd_of_zeros(length: u32) -> Vec<u8> {
 #[test]
 fn pages_that_contradict_the_footer_name_their_column() {
     use CellErrorCode::{ColumnUnfit, Malformed};
-    let changes: [(fn(&mut ForgedFile), CellErrorCode); 10] = [
+    type Change = fn(&mut ForgedFile);
+    let changes: [(Change, CellErrorCode); 10] = [
         (
             |file| file.columns[1].pages[0].packed = i64::from(i32::MAX),
             Malformed,

@@ -142,6 +142,13 @@ async fn list_audit(
     UrlQuery(query): UrlQuery<AuditQuery>,
 ) -> Result<Json<AuditPageView>, Problem> {
     let limit = page_request(query.limit, None)?.limit;
+    if query
+        .cursor
+        .is_some_and(|cursor| i64::try_from(cursor).is_err())
+    {
+        let detail = "cursor is the next_cursor of the page before";
+        return Err(Problem::new(ProblemKind::InvalidQuery, detail));
+    }
     let filter = AuditFilter {
         dataset: query.dataset,
         only: principal.datasets().map(<[_]>::to_vec),

@@ -111,6 +111,7 @@ pub struct AuditQuery {
 #[into_params(parameter_in = Query)]
 pub struct AuditVerifyQuery {
     /// `anchor` of an earlier answer, kept elsewhere: `POSITION:HASH`.
+    #[param(pattern = "^[0-9]{1,18}:[0-9A-Fa-f]{64}$")]
     pub anchor: Option<String>,
 }
 

@@ -1,7 +1,6 @@
 //! How long the records of a dataset stay: said by an administrator, who sees
 //! none of them.
 
-use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::extract::{JsonBody, UrlPath};
 use super::super::problem::{Problem, ProblemKind};
@@ -69,13 +69,17 @@ async fn set_retention(
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
     JsonBody(request): JsonBody<RetentionRequest>,
-) -> Result<Json<RetentionView>, Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let days = request.raw_retention_days;
     if days.is_some_and(|days| !(1..=RAW_RETENTION_DAYS_MAX).contains(&days)) {
         let detail = format!("raw_retention_days lies between 1 and {RAW_RETENTION_DAYS_MAX}");
         return Err(Problem::new(ProblemKind::InvalidBody, detail));
     }
-    let set = state.store.retention_set(principal.act(), id, days);
-    Ok(Json(set.await?.into()))
+    let act = principal.act_answering(|set| Some(answer(set)));
+    Ok(answer(&state.store.retention_set(act, id, days).await?))
+}
+
+fn answer(set: &DatasetRow) -> Answer {
+    Answer::ok(&RetentionView::from(set.clone()))
 }

@@ -26,6 +26,9 @@ use super::form::Form;
 use super::pages::Refusal;
 use super::source::Source;
 
+/// What is done with each cell; nothing stands for an empty one.
+type TakeCell<'t, T> = dyn FnMut(Option<&T>) -> Result<(), TableError> + 't;
+
 /// Values decoded at a time.
 const BATCH_VALUES: usize = 1024;
 /// Bytes written to the room at a time.
@@ -187,10 +190,7 @@ impl<F: Read + Seek + Send + 'static> Column<'_, F> {
     }
 
     /// Hands each value to `take`, and nothing for an empty cell.
-    fn each<T: DataType>(
-        self,
-        take: &mut dyn FnMut(Option<&T::T>) -> Result<(), TableError>,
-    ) -> Result<(), Refusal> {
+    fn each<T: DataType>(self, take: &mut TakeCell<'_, T::T>) -> Result<(), Refusal> {
         let descriptor = self.chunk.column_descr_ptr();
         let is_optional = descriptor.max_def_level() > 0;
         let mut reader = ColumnReaderImpl::<T>::new(descriptor, Box::new(self.pages));
@@ -216,8 +216,9 @@ impl<F: Read + Seek + Send + 'static> Column<'_, F> {
                 return Err(Refusal::Malformed);
             }
             let mut next = values.iter();
-            for row in 0..count {
-                let is_there = !is_optional || levels[row] > 0;
+            let mut levels = levels.iter();
+            for _ in 0..count {
+                let is_there = !is_optional || levels.next().is_some_and(|&level| level > 0);
                 let value = if is_there { next.next() } else { None };
                 take(value)?;
             }

@@ -102,11 +102,11 @@ impl<'r, F: Read + Seek + Send + 'static> ParquetRows<'r, F> {
         let chunk = self.footer.chunk(self.next_group, column.place);
         let unpacked = check_pages(&self.source, chunk, rows)?;
         let [pages_left, cells_left] = &mut self.growth_left;
-        *pages_left = pages_left.checked_sub(unpacked).ok_or_else(|| {
-            Refusal::Table(TableError::Limit(
+        *pages_left = pages_left
+            .checked_sub(unpacked)
+            .ok_or(Refusal::Table(TableError::Limit(
                 "the file grows to too many times its size when it is unpacked",
-            ))
-        })?;
+            )))?;
         let mut cells = CellWriter::new(&mut *self.room, cells_left, self.cell_bytes_max);
         decode(&self.source, chunk, rows, column.form, &mut cells)?;
         Ok(cells.finish()?)

@@ -225,7 +225,7 @@ mod tests {
             ),
         ];
         for (text, error) in refused {
-            let answer = MasterKeys::from_text(text).err().expect("refused");
+            let answer = MasterKeys::from_text(text).expect_err("refused");
             assert_eq!(answer, error);
             assert!(!answer.to_string().contains("AAEC"));
         }

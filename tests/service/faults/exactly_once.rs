@@ -69,6 +69,7 @@ impl<'p> Crew<'p> {
 
 fn serve(place: &Place, workers: usize) -> Program {
     let launch = place.launch().with("VIZARD_WORKERS", workers);
+    let launch = launch.with("VIZARD_QUEUED_JOBS_MAX", 10_000);
     launch.with("VIZARD_LEASE_DURATION_S", LEASE_S).serve()
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use vizard::clock::{Clock, SystemClock};
-use vizard::config::{AccessSettings, OidcSettings, Settings};
+use vizard::config::{AccessSettings, Limits, OidcSettings, Settings};
 use vizard::http::auth::Role;
 
 use super::samples::Object;
@@ -44,6 +44,12 @@ impl Issuer {
             access: AccessSettings {
                 oidc: Some(oidc),
                 ..AccessSettings::default()
+            },
+            // The matrix shows hundreds of tokens that open nothing.
+            limits: Limits {
+                token_attempts_per_s_max: 100_000,
+                token_attempts_burst_max: 100_000,
+                ..Limits::default()
             },
             ..Settings::default()
         }

@@ -65,7 +65,25 @@ pub async fn provoke(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     refused(&cast.uploader, sinks, of_records(strings, told)).await;
     refused(&cast.consent, sinks, of_preferences(strings, told)).await;
     refused(&cast.analyst, sinks, of_tables(strings, told)).await;
+    refused(&cast.uploader, sinks, of_keys(cast, strings).await).await;
     of_states(cast, strings, sinks, told).await;
+}
+
+/// A key that another request has used, and one that is none.
+async fn of_keys(cast: &Cast, strings: &Strings) -> Vec<Wrong> {
+    let word = || strings.word();
+    let key = word();
+    let put = |leaf: &str| {
+        wrong("PUT", "/v1/hierarchies/kept-once")
+            .body("text/csv", format!("{leaf};*\nother;*\n"))
+            .header("idempotency-key", &key)
+    };
+    let first = put(&word());
+    let uploader = &cast.uploader;
+    let made = uploader.send_whole(first.method, &first.path, &first.headers, first.body);
+    assert_eq!(made.await.status, 201);
+    let none = put(&word()).header("idempotency-key", format!("{} {}", word(), word()));
+    vec![put(&word()), none]
 }
 
 /// Tokens that nobody holds, and roles that may not.

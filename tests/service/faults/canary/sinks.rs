@@ -18,6 +18,10 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
         "too-many-uploads",
         "needs as many slow uploads: api::records",
     ),
+    (
+        "idempotency-in-progress",
+        "needs a first request that still runs: api::idempotency",
+    ),
     ("header-too-large", "tests of the limits"),
     ("queue-full", "needs a full queue: tests of the limits"),
     ("too-many-requests", "needs a low rate: tests of the limits"),
