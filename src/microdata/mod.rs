@@ -31,6 +31,7 @@ mod dictionary;
 mod digest;
 mod expectation;
 mod faults;
+mod hex;
 mod intake;
 mod intake_column;
 mod json_shape;
@@ -48,6 +49,7 @@ pub use column::CodedColumn;
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, TableError};
 pub use expectation::expectation;
+pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };

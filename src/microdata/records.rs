@@ -11,6 +11,7 @@ use std::io::Read;
 use super::chunk::Chunk;
 use super::csv::CsvRows;
 use super::error::{CellErrorCode, TableError};
+use super::hex::to_hex;
 use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
@@ -41,10 +42,7 @@ pub struct ReadSummary {
 impl ReadSummary {
     /// The digest in hexadecimal digits.
     pub fn sha256_hex(&self) -> String {
-        self.sha256
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        to_hex(&self.sha256)
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, to_hex};
 
 use super::cell::Cell;
-use super::csv::{CsvSummary, sha256_hex};
+use super::csv::CsvSummary;
 use super::manifest::{ColumnDescription, TableDescription};
 use super::table::{Cells, Content, PublishedColumn, PublishedTable};
 
@@ -16,7 +16,7 @@ impl TableDescription {
         Self {
             name: table.name.clone(),
             rows: table.rows() as u64,
-            sha256: sha256_hex(&summary.sha256),
+            sha256: to_hex(&summary.sha256),
             columns: ColumnDescription::all(table),
         }
     }

@@ -9,11 +9,13 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::audit::{AuditAnchor, AuditBreak, AuditFilter};
+use super::durable::sync_folder_of;
 use super::{Store, StoreError};
+use crate::microdata::{from_hex, to_hex};
 
 /// A text that is no `POSITION:HASH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -22,10 +24,7 @@ pub struct NoAnchor;
 
 impl fmt::Display for AuditAnchor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:", self.position)?;
-        self.hash
-            .iter()
-            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        write!(formatter, "{}:{}", self.position, to_hex(&self.hash))
     }
 }
 
@@ -34,14 +33,7 @@ impl FromStr for AuditAnchor {
 
     fn from_str(text: &str) -> Result<Self, NoAnchor> {
         let (position, hex) = text.split_once(':').ok_or(NoAnchor)?;
-        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NoAnchor);
-        }
-        let mut hash = [0; 32];
-        for (at, byte) in hash.iter_mut().enumerate() {
-            let digits = &hex[2 * at..2 * at + 2];
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| NoAnchor)?;
-        }
+        let hash = from_hex(hex).ok_or(NoAnchor)?;
         let position = position.parse().map_err(|_| NoAnchor)?;
         Ok(Self { position, hash })
     }
@@ -126,11 +118,7 @@ impl AnchorFile {
             writeln!(file, "{anchor}")?;
             file.sync_all()?;
             fs::rename(&beside, &self.0)?;
-            let folder = match self.0.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                _ => Path::new("."),
-            };
-            fs::File::open(folder)?.sync_all()
+            sync_folder_of(&self.0)
         };
         write().map_err(|error| self.failed(error))
     }

@@ -57,6 +57,11 @@ pub enum Conflict {
     ReleaseState,
 }
 
+/// SQLite's code of a full disk.
+pub(super) const SQLITE_FULL: &str = "13";
+/// PostgreSQL's code of a full disk.
+const POSTGRES_FULL: &str = "53100";
+
 /// What the driver said, without anything that a row may hold.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
@@ -81,10 +86,12 @@ impl StoreError {
         })
     }
 
-    /// Whether the disk that holds the store is full (SQLite 13, SQLSTATE 53100).
+    /// Whether the disk that holds the store is full.
     pub fn is_disk_full(&self) -> bool {
         match self {
-            Self::Driver(error) => matches!(error.code.as_deref(), Some("13" | "53100")),
+            Self::Driver(error) => {
+                matches!(error.code.as_deref(), Some(SQLITE_FULL | POSTGRES_FULL))
+            }
             _ => false,
         }
     }

@@ -20,7 +20,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::DriverError;
+use super::durable::sync_folder_of;
+use super::error::{DriverError, SQLITE_FULL};
 use super::{Buried, StoreError, Tombstone};
 
 /// A line of the file.
@@ -49,12 +50,7 @@ impl Journal {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
         // The file's name must survive as well.
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))
-            .and_then(|folder| folder.sync_all())
-            .map_err(failed)?;
+        sync_folder_of(path).map_err(failed)?;
         let text = locked(&mut file, |file| {
             cut_torn_line(file)?;
             file.seek(SeekFrom::Start(0))?;
@@ -150,7 +146,7 @@ fn read(text: &str) -> Result<BTreeSet<Tombstone>, StoreError> {
 fn failed(error: io::Error) -> StoreError {
     let full = error.kind() == io::ErrorKind::StorageFull;
     StoreError::Driver(DriverError {
-        code: full.then(|| "13".to_owned()),
+        code: full.then(|| SQLITE_FULL.to_owned()),
         message: format!("the tombstone journal: {}", error.kind()),
     })
 }

@@ -19,6 +19,7 @@ mod anchor;
 pub mod audit;
 mod chain;
 pub mod datasets;
+mod durable;
 pub mod error;
 pub mod hierarchies;
 pub mod idempotency;

@@ -12,10 +12,10 @@
 //! behind each semi-sensitive or sensitive attribute; `buckets`; and with
 //! `bucket_link: "group"` also `group_buckets`.
 
-use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
+use crate::microdata::{AttributeIndex, AttributeType, Role, Schema, to_hex};
 use crate::release::{
     Cells, ColumnDescription, Content, PIECE_BYTES_MAX, PublishedColumn, PublishedTable,
-    TableDescription, encode_csv, sha256_hex,
+    TableDescription, encode_csv,
 };
 
 use super::evidence::Evidence;
@@ -275,7 +275,7 @@ pub(super) fn table_digests(evidence: &Evidence) -> Check {
         };
         let same = is_readable(table) && {
             let summary = encode_csv(table, PIECE_BYTES_MAX, &mut |_, _| {});
-            sha256_hex(&summary.sha256) == description.sha256
+            to_hex(&summary.sha256) == description.sha256
         };
         if !same {
             failures.add("a table is not the one whose digest the manifest gives");

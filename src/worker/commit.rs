@@ -7,7 +7,7 @@ use crate::catalog::{EncodedTable, Engine, Piece, Produced};
 use crate::ids::ReleaseId;
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec, PublishMode};
-use crate::microdata::Table;
+use crate::microdata::{Table, from_hex};
 use crate::store::{NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit};
 
 /// Level of zstd for pieces: about as small as higher ones on such text.
@@ -62,7 +62,7 @@ fn compressed(table: EncodedTable) -> Option<NewReleaseTable> {
     Some(NewReleaseTable {
         columns: serde_json::to_value(&description.columns).ok()?,
         rows: description.rows,
-        sha256: digest_bytes(&description.sha256)?,
+        sha256: from_hex(&description.sha256)?,
         name: description.name,
         pieces: table
             .pieces
@@ -86,21 +86,4 @@ fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFail
             false => PublishDecision::Refuse,
         }
     }))
-}
-
-/// The bytes of a hexadecimal SHA-256.
-fn digest_bytes(hex: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
-}
-
-/// Hexadecimal text of a digest.
-pub fn hex(digest: &[u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

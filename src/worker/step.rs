@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::commit::{commit, hex};
+use super::commit::commit;
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::steps::Steps;
@@ -19,6 +19,7 @@ use crate::catalog::{Assignment, Engine, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
+use crate::microdata::to_hex;
 use crate::release::InputDescription;
 use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
 
@@ -201,7 +202,7 @@ fn run_loaded(
             input: InputDescription {
                 dataset: spec.dataset.to_string(),
                 version: loaded.version.version,
-                sha256: hex(&loaded.version.sha256),
+                sha256: to_hex(&loaded.version.sha256),
             },
             suppressed: loaded.version.dropped,
             queries: spec.report.queries,

@@ -8,13 +8,12 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use rand::TryRng;
-use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
 
 use super::super::observe::RequestId;
 use super::super::problem::Problem;
 use super::super::state::AppState;
+use super::token::random_digits;
 use crate::config::Secret;
 use crate::store::{Act, StoreError, SubjectTokenRow};
 
@@ -35,10 +34,7 @@ impl NewSubjectToken {
     ///
     /// The error says that the system has none to give.
     pub fn generate() -> Result<Self, rand::rngs::SysError> {
-        let mut bytes = [0_u8; SECRET_BYTES];
-        SysRng.try_fill_bytes(&mut bytes)?;
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let text = format!("{PREFIX}{digits}");
+        let text = format!("{PREFIX}{}", random_digits::<SECRET_BYTES>()?);
         Ok(Self {
             hash: Sha256::digest(&text).into(),
             text: Secret::new(text),

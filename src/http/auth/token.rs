@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::role::Role;
 use crate::config::Secret;
 use crate::ids::{DatasetId, KeyId};
+use crate::microdata::to_hex;
 use crate::store::{KeyRow, NewKey};
 
 /// Bytes of a secret.
@@ -44,6 +45,13 @@ impl Token {
     }
 }
 
+/// So many bytes of the operating system's randomness, in hexadecimal digits.
+pub(super) fn random_digits<const BYTES: usize>() -> Result<String, rand::rngs::SysError> {
+    let mut bytes = [0_u8; BYTES];
+    SysRng.try_fill_bytes(&mut bytes)?;
+    Ok(to_hex(&bytes))
+}
+
 /// A token that was just made: the only moment at which it can be read.
 pub struct NewToken {
     /// The key that it opens.
@@ -59,9 +67,7 @@ impl NewToken {
     ///
     /// The error says that the system has none to give.
     pub fn generate() -> Result<Self, rand::rngs::SysError> {
-        let mut bytes = [0_u8; SECRET_BYTES];
-        SysRng.try_fill_bytes(&mut bytes)?;
-        let secret: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = random_digits::<SECRET_BYTES>()?;
         let key = KeyId::generate();
         Ok(Self {
             key,

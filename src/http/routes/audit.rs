@@ -107,8 +107,8 @@ impl From<AuditRow> for AuditRowView {
             dataset: row.dataset,
             // A row that somebody else wrote is still shown.
             detail: serde_json::from_str(&row.detail).unwrap_or(Value::Null),
-            previous: super::hex(&row.previous),
-            hash: super::hex(&row.hash),
+            previous: crate::microdata::to_hex(&row.previous),
+            hash: crate::microdata::to_hex(&row.hash),
         }
     }
 }
@@ -118,7 +118,7 @@ impl From<AuditVerdict> for AuditVerdictView {
         Self {
             valid: verdict.broken.is_none(),
             rows: verdict.rows,
-            head_hash: super::hex(&verdict.head.hash),
+            head_hash: crate::microdata::to_hex(&verdict.head.hash),
             anchor: verdict.head.to_string(),
             broken: verdict.broken.map(|(position, broken)| AuditBreakView {
                 position,

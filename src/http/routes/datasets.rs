@@ -142,7 +142,7 @@ impl From<VersionRow> for VersionView {
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
-            sha256: super::hex(&row.sha256),
+            sha256: crate::microdata::to_hex(&row.sha256),
             created_at: row.created_at,
             created_by: row.created_by,
             purged_at: row.purged_at,

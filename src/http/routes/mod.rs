@@ -27,11 +27,6 @@ use super::problem::Problem;
 use crate::microdata::Schema;
 use crate::store::DatasetRow;
 
-/// Bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The schema of a stored dataset.
 fn stored_schema(dataset: &DatasetRow) -> Result<Schema, Problem> {
     serde_json::from_value(dataset.schema.clone()).map_err(|_| {

@@ -59,7 +59,7 @@ impl From<VersionRow> for UploadView {
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
-            sha256: super::hex(&row.sha256),
+            sha256: crate::microdata::to_hex(&row.sha256),
         }
     }
 }

@@ -146,7 +146,7 @@ fn tag(form: Form, table: &ReleaseTableRow) -> String {
         ContentCoding::Gzip => "-gzip",
         ContentCoding::Zstd => "-zstd",
     };
-    let digest = super::hex(&table.sha256);
+    let digest = crate::microdata::to_hex(&table.sha256);
     format!("{digest}-{}{safe}{packed}", form.format.as_str())
 }
 
@@ -201,7 +201,7 @@ fn description(table: &ReleaseTableRow) -> Result<TableDescription, Problem> {
     Ok(TableDescription {
         name: table.name.clone(),
         rows: table.rows,
-        sha256: super::hex(&table.sha256),
+        sha256: crate::microdata::to_hex(&table.sha256),
         columns,
     })
 }

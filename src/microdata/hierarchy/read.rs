@@ -10,6 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::super::error::TableError;
+use super::super::hex::to_hex;
 use super::super::json_shape::json_shape;
 use super::super::limits::HierarchyLimits;
 use super::HierarchySource;
@@ -123,10 +124,7 @@ impl HierarchySource {
                     .for_each(|fanout| hash.update(fanout.to_be_bytes()));
             }
         }
-        hash.finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        to_hex(&hash.finalize())
     }
 
     /// Number of leaves; 0 for intervals, whose leaves are a dataset's values.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::column::ColumnReader;
 use super::scan::{End, Scanner};
-use super::write::sha256_hex;
+use crate::microdata::to_hex;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::{ColumnDescription, TableDescription};
 use crate::release::table::PublishedTable;
@@ -31,7 +31,7 @@ pub fn decode_csv<P: AsRef<[u8]> + Sync>(
     let (table, digest) = rayon::join(read, || {
         let mut digest = Sha256::new();
         pieces.iter().for_each(|piece| digest.update(piece));
-        sha256_hex(&digest.finalize().into())
+        to_hex(&digest.finalize())
     });
     // Only a reader of all pieces before knows the line of a fault.
     let table = match table {

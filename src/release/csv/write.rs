@@ -86,11 +86,6 @@ pub(in crate::release) fn write_spreadsheet_safe(
     write_rows(&ColumnText::of(table, true), 0..table.rows(), out);
 }
 
-/// A digest as the manifest writes it.
-pub fn sha256_hex(digest: &[u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The cells of one column as they stand in a row, separator included.
 pub(super) enum ColumnText<'a> {
     /// Numbers are written as they come.

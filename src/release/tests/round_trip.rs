@@ -7,7 +7,7 @@ use super::encode;
 use super::strategies::any_table;
 use crate::release::{
     CsvDecoder, Format, PIECE_BYTES_MAX, PublishedTable, TableDescription, Transcoder, decode_csv,
-    decode_parquet, sha256_hex,
+    decode_parquet,
 };
 
 /// The table in another format, transcoded from pieces of its CSV.
@@ -44,7 +44,7 @@ proptest! {
         let (description, pieces) = encode(&table, piece_bytes);
         prop_assert_eq!(decode_csv(&description, &pieces), Ok(table.canonical()));
         let digest = Sha256::digest(pieces.concat());
-        prop_assert_eq!(sha256_hex(&digest.into()), description.sha256);
+        prop_assert_eq!(crate::microdata::to_hex(&digest), description.sha256);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Preferences: a history that every change extends by one version.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use super::entry::{Done, Entry};
 use super::terms::Terms;
 use crate::failpoint;
 use crate::ids::DatasetId;
+use crate::microdata::to_hex;
 use crate::store::session::{Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{Act, PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
@@ -90,17 +90,6 @@ async fn delete(
     }
 }
 
-/// Bytes in hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
-}
-
 fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|_| StoreError::driver("a list has no JSON text"))
 }
@@ -126,7 +115,7 @@ async fn bulk(
     let mut rows = Vec::with_capacity(documents.len());
     for (subject, document) in documents {
         let (subject, document) = terms.kept(version, &subject, &document)?;
-        rows.push((hexadecimal(&subject), document));
+        rows.push((to_hex(&subject), document));
     }
     // In the order of the index, also where lookups stand for subjects.
     rows.sort_unstable();

@@ -5,9 +5,9 @@ use sha2::{Digest, Sha256};
 
 use super::SqlStore;
 use super::entry::{Done, Entry};
-use super::preferences::hexadecimal;
 use crate::failpoint;
 use crate::ids::DatasetId;
+use crate::microdata::to_hex;
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
@@ -175,7 +175,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         "records": row.records,
         "dropped": row.dropped,
         "total_records": row.total_records,
-        "sha256": hexadecimal(&row.sha256),
+        "sha256": to_hex(&row.sha256),
     }));
     Ok(Done::one(row, entry))
 }

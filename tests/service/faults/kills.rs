@@ -88,15 +88,15 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
     let server = place.launch().serve();
     let mut known = Acknowledged::nothing(Ward::open(&server).await);
     server.kill();
-    let (mut turn, never) = (0, AtomicBool::new(false));
+    let launch = || place.launch().with("VIZARD_LEASE_DURATION_S", LEASE_S);
+    let (mut turn, never, at_once) = (0, AtomicBool::new(false), AtomicBool::new(true));
     for round in 0..size(60) {
         // Two named places, then a random time.
         let place_now = PLACES[(2 * (round / 3) + round % 3) % PLACES.len()];
         let is_random = round % 3 == 2;
-        let launch = place.launch().with("VIZARD_LEASE_DURATION_S", LEASE_S);
         let mut server = match is_random {
-            true => launch.serve(),
-            false => launch.failpoint(place_now).serve(),
+            true => launch().serve(),
+            false => launch().failpoint(place_now).serve(),
         };
         if is_random {
             let (pid, after) = (server.pid(), moments.random_range(0..RANDOM_KILL_MS));
@@ -112,11 +112,14 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
             server.log()
         );
         server.end(ROUND_MAX);
+        if is_random {
+            // On a slow machine no killed server may get as far as publishing.
+            let server = launch().serve();
+            live(&mut known, &server, &mut turn, &at_once).await;
+            server.kill();
+        }
     }
-    let server = place
-        .launch()
-        .with("VIZARD_LEASE_DURATION_S", LEASE_S)
-        .serve();
+    let server = launch().serve();
     let person = known.ward.at(&server);
     let checked = known.check(&person, STUCK_MAX).await;
     checked.expect("the server stays");
@@ -125,12 +128,14 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
         .check_all_tables(&person)
         .await
         .expect("the server stays");
-    let (versions, jobs) = (known.versions.len(), known.jobs());
-    assert!(versions > 10 && jobs > 10 && known.published() > 2);
-    eprintln!(
-        "kills: {} survived, {versions} versions, {jobs} jobs",
-        size(60)
+    let (versions, jobs, published) = (known.versions.len(), known.jobs(), known.published());
+    let whole_turns = size(60) / 3;
+    let told = format!("{versions} versions, {jobs} jobs, {published} published");
+    assert!(
+        versions >= whole_turns && jobs >= whole_turns && published > whole_turns / 2,
+        "{told}"
     );
+    eprintln!("kills: {} survived, {told}", size(60));
 }
 
 on_each_store!(nothing_acknowledged_is_lost_and_nothing_is_half_done);

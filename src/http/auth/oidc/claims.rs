@@ -14,6 +14,7 @@ use super::super::role::Role;
 use super::Refusal;
 use crate::config::OidcSettings;
 use crate::ids::DatasetId;
+use crate::microdata::to_hex;
 
 /// The claim of a token that is tied to no datasets where datasets are claimed.
 const ALL_DATASETS: &str = "*";
@@ -74,11 +75,7 @@ fn is_for(audience: Option<&Value>, wanted: &str) -> bool {
 /// them the same; who knows both texts can compute it (docs/OPERATING.md).
 fn name_of(issuer: &str, subject: &str) -> String {
     let digest = Sha256::digest(format!("{issuer}\n{subject}"));
-    let digits: String = digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("oidc:{digits}")
+    format!("oidc:{}", to_hex(&digest[..16]))
 }
 
 /// The value at a path of claims. Dots lead into objects; names that hold dots
