@@ -2,14 +2,35 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vizard::cli::client::Client;
 
 /// The admin key that the servers of tests are started with.
 pub const ADMIN_KEY: &str = "an-admin-key-for-tests-with-32-characters";
+
+/// Long enough for a command that ends by itself, on a busy machine.
+const ENDS_WITHIN: Duration = Duration::from_secs(40);
+
+/// What a command says that ends by itself; a panic where it goes on, as a
+/// server does that should have refused to start.
+pub fn ended(command: &mut Command) -> Output {
+    command.stdin(Stdio::null());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary was built");
+    let begun = Instant::now();
+    while child.try_wait().expect("it can be waited for").is_none() {
+        if begun.elapsed() > ENDS_WITHIN {
+            child.kill().expect("it runs");
+            let said = child.wait_with_output().expect("it can be waited for");
+            panic!("it goes on: {}", String::from_utf8_lossy(&said.stderr));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().expect("it can be waited for")
+}
 
 /// A running `vizard serve`; killed when dropped.
 pub struct ServerProcess {

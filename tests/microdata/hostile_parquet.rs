@@ -144,6 +144,30 @@ fn zstd_of_zeros(length: u32) -> Vec<u8> {
 }
 
 #[test]
+fn a_dictionary_of_empty_texts_may_not_take_what_its_column_may_not() {
+    // A million texts of no bytes: few bytes in the file, many in memory.
+    let dictionary = |texts: u32| {
+        move |file: &mut ForgedFile| {
+            let data = zstd_of_zeros(4 * texts);
+            let page = ForgedPage {
+                kind: 2,
+                unpacked: i64::from(4 * texts),
+                ..ForgedPage::plain(i64::from(texts), data)
+            };
+            file.columns[0].codec = 6;
+            file.columns[0].pages.insert(0, page);
+        }
+    };
+    let error = forged(dictionary(1 << 20)).expect_err("is too much");
+    let TableError::Limit(said) = error else {
+        panic!("{error:?}");
+    };
+    assert!(said.contains("40 MiB"), "{said}");
+    let less = forged(dictionary(1 << 19)).expect_err("its other page is not packed");
+    assert!(!matches!(less, TableError::Limit(_)), "{less:?}");
+}
+
+#[test]
 fn pages_that_contradict_the_footer_name_their_column() {
     use CellErrorCode::{ColumnUnfit, Malformed};
     type Change = fn(&mut ForgedFile);

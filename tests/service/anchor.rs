@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
-use crate::common::process::ServerProcess;
+use crate::common::process::{ServerProcess, ended};
 
 fn position(anchor: &Path) -> u64 {
     let text = std::fs::read_to_string(anchor).expect("the anchor");
@@ -62,13 +62,9 @@ async fn a_server_keeps_its_anchor_and_does_not_serve_a_log_that_was_cut() {
         ],
     )
     .await;
-    let refused = Command::new(env!("CARGO_BIN_EXE_vizard"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--store", &store])
-        .args(options)
-        .arg("--data")
-        .arg(folder.path())
-        .output()
-        .expect("the binary was built");
+    let mut again = Command::new(env!("CARGO_BIN_EXE_vizard"));
+    again.args(["serve", "--listen", "127.0.0.1:0", "--store", &store]);
+    let refused = ended(again.args(options).arg("--data").arg(folder.path()));
     assert_eq!(refused.status.code(), Some(1));
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("anchored at 4:"), "{said}");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use vizard::cli::client::Client;
 
 use super::common;
-use super::common::process::{ServerProcess, client_of};
+use super::common::process::{ServerProcess, client_of, ended};
 
 const ONE: &str = "one AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 const TWO: &str = "two ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=\n";
@@ -53,13 +53,9 @@ impl Place {
 
     /// Runs a command that ends by itself.
     fn vizard(&self, arguments: &[&str], more: &[&str]) -> Output {
-        let output = Command::new(env!("CARGO_BIN_EXE_vizard"))
-            .args(arguments)
-            .args(["--store", &self.url, "--data"])
-            .arg(self.folder.path())
-            .args(more)
-            .output();
-        output.expect("the binary was built")
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vizard"));
+        command.args(arguments).args(["--store", &self.url]);
+        ended(command.arg("--data").arg(self.folder.path()).args(more))
     }
 
     /// Copies the store, which nobody has open, as a backup does.

@@ -202,3 +202,37 @@ pub async fn sweep(state: AppState) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use axum::body::Body;
+
+    use super::*;
+
+    fn hash(secrets: &Secrets, [method, target, media_type, coding]: [&str; 4]) -> [u8; 32] {
+        let request = Request::builder().method(method).uri(target);
+        let request = request.header(header::CONTENT_TYPE, media_type);
+        let request = request.header(header::CONTENT_ENCODING, coding);
+        request_hash(secrets, &request.body(Body::empty()).expect("a request"))
+    }
+
+    #[test]
+    fn a_request_is_another_if_anything_but_its_body_differs() {
+        let secrets = Secrets::derive("vz_token", "key-1").expect("keys");
+        let requests = [
+            ["POST", "/v1/a?b=c", "text/csv", ""],
+            ["PUT", "/v1/a?b=c", "text/csv", ""],
+            ["POST", "/v1/x?b=c", "text/csv", ""],
+            ["POST", "/v1/a?b=x", "text/csv", ""],
+            ["POST", "/v1/a?b=c", "text/x", ""],
+            ["POST", "/v1/a?b=c", "text/csv", "gzip"],
+            // What one part loses the next one gains.
+            ["POST", "/v1/ab?=c", "text/csv", ""],
+        ];
+        let hashes = requests.map(|request| hash(&secrets, request));
+        assert_eq!(BTreeSet::from(hashes).len(), requests.len());
+        assert_eq!(hash(&secrets, requests[0]), hashes[0]);
+    }
+}

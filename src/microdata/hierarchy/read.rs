@@ -280,6 +280,16 @@ mod tests {
     }
 
     #[test]
+    fn a_line_has_256_labels_at_most_whatever_the_limits_say() {
+        let line = |labels: usize| {
+            let labels: Vec<String> = (0..labels).map(|label| label.to_string()).collect();
+            tree(&labels.join(";"))
+        };
+        assert_eq!(line(256).unwrap().height(), 255);
+        assert!(matches!(line(257), Err(TableError::PastLimit { .. })));
+    }
+
+    #[test]
     fn contradictions_are_refused() {
         for text in [
             "",

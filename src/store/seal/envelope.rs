@@ -205,6 +205,19 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_another_format_are_refused() {
+        let place = places()[0];
+        let sealed = key(1).seal(&place, b"bytes".to_vec());
+        let sealed = sealed.expect("it seals");
+        for format in (0..=u8::MAX).filter(|&format| format != FORMAT) {
+            let mut other = sealed.clone();
+            *other.last_mut().expect("the format") = format;
+            let opened = key(1).open(&place, other);
+            assert_eq!(opened, Err(SealError::Damaged), "format {format}");
+        }
+    }
+
+    #[test]
     fn two_seals_of_the_same_bytes_differ() {
         let place = places()[0];
         let seal = || key(1).seal(&place, b"the same".to_vec()).expect("it seals");

@@ -224,3 +224,31 @@ async fn an_upload_without_room_for_its_temporary_files_leaves_nothing() {
         assert_eq!(again.expect("there is room")["total_records"], 60);
     }
 }
+
+/// Where tombstones are kept: one disk, whatever the store.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_erasure_whose_tombstone_finds_no_room_is_taken_back() {
+    for place in [Some(Place::sqlite()), Place::postgres()] {
+        let (Some(place), Some(disk)) = (place, SmallDisk::mount(1)) else {
+            continue;
+        };
+        let journal = disk.path().join("tombstones");
+        let launch = place.launch().with("VIZARD_TOMBSTONES", journal.display());
+        let server = launch.serve();
+        let person = Ward::filled(&server, 60).await.at(&server);
+        let path = person.dataset_path();
+        let erase = async || {
+            let sent = person.send(Method::DELETE, &path, "text/csv", "").await;
+            sent.expect("an answer").status
+        };
+        let before = (shown(&person).await, audited(&person).await);
+        disk.fill(0);
+        assert_eq!(erase().await, 507);
+        let after = (shown(&person).await, audited(&person).await);
+        assert_eq!(after, before, "something of it is visible");
+        disk.free();
+        assert_eq!(erase().await, 200);
+        let kept = std::fs::read_to_string(&journal).expect("the journal");
+        assert_eq!(kept.lines().count(), 1, "{kept}");
+    }
+}

@@ -59,6 +59,8 @@ async fn many_tokens_with_an_unknown_key_cost_one_fetch() {
         let (found, wanted) = task.await.expect("no panic");
         assert_eq!(found, wanted);
     }
+    // Nor does one that comes when all of them have their answer.
+    assert_eq!(status(&unknown).await, 401);
     assert_eq!(realm.keys.hits(), 2);
 }
 

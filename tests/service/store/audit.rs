@@ -292,7 +292,10 @@ async fn lists_filter_by_dataset_actor_and_action(stage: &Stage) {
         action: Some("upload_records".to_owned()),
         ..all.clone()
     };
-    assert_eq!(found(uploads).await, 2);
+    assert_eq!(found(uploads.clone()).await, 2);
+    let page = stage.store.audit_list(200, None, uploads).await;
+    let mut items = page.expect("a page").items.into_iter();
+    assert!(items.all(|row| row.action == "upload_records"));
     for actor in ["nobody", "a\0b"] {
         let by = AuditFilter {
             actor: Some(actor.to_owned()),

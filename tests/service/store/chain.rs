@@ -144,6 +144,21 @@ async fn rows_that_are_missing_are_found_where_they_were(stage: &Stage) {
     assert_eq!(broken(store, Some(anchor(&chain[5]))).await, None);
 }
 
+async fn a_head_that_is_not_the_last_row_is_found(stage: &Stage) {
+    let chain = unguarded_chain(stage).await;
+    let (ones, sixth) = (stage.literal(&[0x11; 32]), stage.literal(&chain[5].hash));
+    for head in [
+        format!("hash = {ones}"),
+        format!("position = 6, hash = {sixth}"),
+    ] {
+        let tamper = format!("UPDATE audit_head SET {head}");
+        stage.sabotage(&tamper).await;
+        let found = broken(stage.store.as_ref(), None).await;
+        assert_eq!(found, Some((ROWS, AuditBreak::LinkBroken)), "{head}");
+        mend(stage).await;
+    }
+}
+
 async fn a_chain_that_was_hashed_anew_is_found_by_the_anchor(stage: &Stage) {
     let chain = unguarded_chain(stage).await;
     let store = stage.store.as_ref();
@@ -208,13 +223,21 @@ async fn the_log_refuses_every_change_but_appending(stage: &Stage) {
 async fn many_writers_at_once_make_one_chain_without_a_gap(stage: &Stage) {
     const WRITERS: u64 = 8;
     const EACH: u64 = 25;
-    let dataset = stage.filled_dataset().await;
+    let mut datasets = Vec::new();
+    // Half of them change one row of one dataset, so that they queue for it
+    // too; the others have nothing in common but the log.
+    for writer in 0..WRITERS {
+        datasets.push(match writer % 2 {
+            0 if writer > 0 => datasets[0],
+            _ => stage.dataset().await,
+        });
+    }
     let tasks: Vec<_> = (0..WRITERS)
-        .map(|writer| {
+        .zip(datasets)
+        .map(|(writer, dataset)| {
             let store = stage.store.clone();
             tokio::spawn(async move {
                 for number in 0..EACH {
-                    // Half of them change one row, so that they queue for it too.
                     let subject = format!("{}", writer % 2 * number);
                     let document = serde_json::json!({});
                     let put = store.preference_put(act(), dataset, subject, document);
@@ -239,7 +262,8 @@ async fn many_writers_at_once_make_one_chain_without_a_gap(stage: &Stage) {
         .audit_verify(Vec::new())
         .await
         .expect("a verdict");
-    assert_eq!((verdict.rows, verdict.broken), (2 + WRITERS * EACH, None));
+    let rows_made = 1 + WRITERS / 2 + WRITERS * EACH;
+    assert_eq!((verdict.rows, verdict.broken), (rows_made, None));
     assert_eq!(
         verdict.head,
         stage.store.audit_head().await.expect("the head")
@@ -255,6 +279,7 @@ async fn many_writers_at_once_make_one_chain_without_a_gap(stage: &Stage) {
 on_both!(
     a_row_with_any_column_changed_is_found,
     rows_that_are_missing_are_found_where_they_were,
+    a_head_that_is_not_the_last_row_is_found,
     a_chain_that_was_hashed_anew_is_found_by_the_anchor,
     the_log_refuses_every_change_but_appending,
     many_writers_at_once_make_one_chain_without_a_gap,

@@ -3,7 +3,8 @@
 use serde_json::json;
 use vizard::ids::{DatasetId, ReleaseId};
 use vizard::store::{
-    Erasure, JobState, PageRequest, PublishDecision, ReleaseState, StoreError, VersionMode,
+    Erasure, JobState, PageRequest, PublishDecision, ReleaseFilter, ReleaseState, StoreError,
+    VersionMode,
 };
 
 use super::stage::{Stage, act, draft, on_both_and_sealed, version};
@@ -180,10 +181,38 @@ async fn an_erased_dataset_takes_nothing_any_more(stage: &Stage) {
     assert!(matches!(many, Err(StoreError::NotFound { .. })));
 }
 
+async fn an_erasure_and_the_commit_of_a_job_at_once_wait_for_each_other(stage: &Stage) {
+    const ROUNDS: usize = 20;
+    for round in 0..ROUNDS {
+        let dataset = stage.filled_dataset().await;
+        stage.job(dataset).await;
+        let acquired = stage.acquire().await;
+        let (job, token) = (acquired.job.id, acquired.lease_token);
+        let completing = stage.store.job_complete(act(), job, token, draft());
+        let erasing = stage.store.dataset_erase(act(), dataset);
+        let (completed, erased) = tokio::join!(completing, erasing);
+        assert!(erased.is_ok(), "round {round}: {erased:?}");
+        assert!(
+            matches!(completed, Ok(_) | Err(StoreError::LeaseLost)),
+            "round {round}: {completed:?}"
+        );
+        let left = ReleaseFilter {
+            dataset: Some(dataset),
+            ..ReleaseFilter::default()
+        };
+        let left = stage.store.release_list(PageRequest::default(), left);
+        assert!(
+            left.await.expect("a page").items.is_empty(),
+            "round {round}"
+        );
+    }
+}
+
 on_both_and_sealed!(
     a_new_dataset_has_no_records,
     a_dataset_tells_of_its_latest_version_and_of_subjects_once,
     a_list_holds_only_the_datasets_asked_for,
     erasing_leaves_nothing_personal_and_keeps_what_is_public,
     an_erased_dataset_takes_nothing_any_more,
+    an_erasure_and_the_commit_of_a_job_at_once_wait_for_each_other,
 );

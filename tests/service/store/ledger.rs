@@ -62,7 +62,9 @@ async fn readings_are_counted_by_what_was_read(stage: &Stage) {
         name: "microdata".to_owned(),
         format: "csv",
     };
-    for read in [table(), table(), ReleaseRead::Report, ReleaseRead::Query] {
+    let verifications = [(); 3].map(|()| ReleaseRead::Verification);
+    let others = [table(), table(), ReleaseRead::Report, ReleaseRead::Query];
+    for read in others.into_iter().chain(verifications) {
         let noted = stage.store.release_read(act(), release, read).await;
         noted.expect("it is noted");
     }
@@ -76,7 +78,7 @@ async fn readings_are_counted_by_what_was_read(stage: &Stage) {
     let expected = LedgerReads {
         tables: 2,
         reports: 1,
-        verifications: 0,
+        verifications: 3,
         queries: 1,
     };
     assert_eq!(reads(release), expected);

@@ -3,6 +3,7 @@
 
 use vizard::store::{DataKeyCounts, MasterKeys, StoreOptions, VersionMode};
 
+use super::audit::rows;
 use super::sealing::{filled, on_both_sealed, reads_back};
 use super::stage::version;
 use super::{Ground, Stage, act, master_keys, sealed};
@@ -12,6 +13,7 @@ on_both_sealed!(
     a_dataset_made_without_a_key_stays_readable_with_one,
     after_rotation_the_earlier_master_key_is_needed_no_more,
     rotation_goes_on_where_it_was_stopped_while_the_store_is_used,
+    wrapping_anew_leaves_one_row_in_the_log_and_finding_nothing_none,
 );
 
 /// What a store says that does not start.
@@ -114,4 +116,23 @@ async fn rotation_goes_on_where_it_was_stopped_while_the_store_is_used(stage: St
         assert_eq!(counts.earlier, left);
         filled(&stage).await;
     }
+}
+
+async fn wrapping_anew_leaves_one_row_in_the_log_and_finding_nothing_none(stage: Stage) {
+    filled(&stage).await;
+    let ground = stage.stop().await;
+    let stage = ground
+        .start(|options| options.master_keys = Some(master_keys(&["two", "one"])))
+        .await;
+    for expected in [3, 0] {
+        let rewrapped = stage.store.data_keys_rewrap(act(), 100).await;
+        assert_eq!(rewrapped.expect("an answer"), expected);
+    }
+    let rows = rows(&stage).await;
+    let noted: Vec<_> = rows
+        .iter()
+        .filter(|row| row.action == "rewrap_data_keys")
+        .map(|row| (row.actor.as_str(), row.detail.as_str()))
+        .collect();
+    assert_eq!(noted, [("a test", r#"{"keys":3,"master_key":"two"}"#)]);
 }

@@ -212,27 +212,30 @@ async fn preferences_hold_to_the_same_limits() {
     .await;
     let client = server.key(&["uploader", "consent"]).await;
     let id = story::dataset(&client).await;
-    let send = async |body: String| {
+    let send = async |media_type: &'static str, body: String| {
         let call = client.call("import_preferences").at("id", &id);
-        call.body("application/x-ndjson", body).send().await
+        call.body(media_type, body).send().await
     };
+    let (lines, csv) = ("application/x-ndjson", "text/csv");
     let line = |subject: &str| format!("{{\"subject\": \"{subject}\"}}\n");
-    send(line("12345678") + &line("b")).await.expect(200);
-    for (body, code, limit) in [
-        (
-            line("a") + &line("b") + &line("c"),
-            "too_many_records",
-            ("records_max", 2),
-        ),
-        (line("123456789"), "cell_too_long", ("cell_bytes_max", 8)),
-        (
-            " ".repeat(50) + &line("a"),
-            "record_too_long",
-            ("record_bytes_max", 60),
-        ),
+    let table = |rows: &str| format!("subject,max_leakage\n{rows}");
+    send(lines, line("12345678") + &line("b")).await.expect(200);
+    let two = table("12345678,0.5\nb,0.5\n");
+    send(csv, two).await.expect(200);
+    let records = ("too_many_records", "records_max", 2);
+    let cells = ("cell_too_long", "cell_bytes_max", 8);
+    let bytes = ("record_too_long", "record_bytes_max", 60);
+    let long = format!("a,0.{}\n", "5".repeat(60));
+    for (media_type, body, (code, limit, value)) in [
+        (lines, line("a") + &line("b") + &line("c"), records),
+        (csv, table("a,0.5\nb,0.5\nc,0.5\n"), records),
+        (lines, line("123456789"), cells),
+        (csv, table("123456789,0.5\n"), cells),
+        (lines, " ".repeat(50) + &line("a"), bytes),
+        (csv, table(&long), bytes),
     ] {
-        let refused = send(body).await;
-        names(&refused, (422, "invalid-preference"), limit.0, limit.1);
+        let refused = send(media_type, body).await;
+        names(&refused, (422, "invalid-preference"), limit, value);
         assert_eq!(refused.json()["errors"][0]["code"], code);
     }
 }
