@@ -2,7 +2,8 @@
 //! split under every kind of condition on the values of a group.
 //!
 //! ```text
-//! cargo run --release --example mondrian_figures -- FOLDER JOB.json
+//! cargo run --release --example mondrian_figures -- FOLDER JOB.json             every way and condition
+//! cargo run --release --example mondrian_figures -- FOLDER JOB.json --efforts   the job at each effort
 //! ```
 //! Options: `--threads N` (2), `--records N` (all), `--preferences` (the
 //! folder's), `--attribute NAME` (all sensitive ones).
@@ -46,7 +47,23 @@ fn main() -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(number("--threads", 2))
         .build()?;
-    pool.install(|| all(&data, &spec["job"]["parameters"]))
+    let parameters = &spec["job"]["parameters"];
+    pool.install(
+        || match std::env::args().any(|argument| argument == "--efforts") {
+            true => efforts(&data, parameters),
+            false => all(&data, parameters),
+        },
+    )
+}
+
+/// The job as it is, but for how long its groups are refined.
+fn efforts(data: &Data, parameters: &Value) -> Result<(), Failure> {
+    for effort in ["none", "fast", "best"] {
+        let mut parameters = parameters.clone();
+        parameters["effort"] = json!(effort);
+        line(data, &parameters, &json!({"effort": effort}))?;
+    }
+    Ok(())
 }
 
 fn all(data: &Data, parameters: &Value) -> Result<(), Failure> {

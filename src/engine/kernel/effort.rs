@@ -1,14 +1,7 @@
-//! How long groups are refined by local search once they are made.
-//!
-//! The search itself (engines.md, *refinement*) is not built: an engine that
-//! takes the parameter refuses anything but `none`, so that a job never gets
-//! less than it asked for without being told.
+//! How long groups are refined by local search once they are made
+//! ([`super::refine`]).
 
 use serde::{Deserialize, Serialize};
-
-use crate::engine::error::EngineError;
-
-use super::acceptance::invalid;
 
 /// How long groups are refined by local search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,17 +14,4 @@ pub enum Effort {
     Fast,
     /// As long as it pays.
     Best,
-}
-
-impl Effort {
-    /// Refuses any refinement.
-    pub fn check(self) -> Result<(), EngineError> {
-        match self {
-            Self::None => Ok(()),
-            Self::Fast | Self::Best => Err(invalid(
-                "effort",
-                "must be none: refinement is not built yet",
-            )),
-        }
-    }
 }

@@ -3,6 +3,8 @@
 use crate::microdata::RecordIndex;
 use crate::privacy::Requirements;
 
+use super::mondrian::Condition;
+
 /// Records in order of groups.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
@@ -40,6 +42,23 @@ impl Groups {
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let bounds = self.bounds.windows(2);
         bounds.map(|pair| &self.records[pair[0] as usize..pair[1] as usize])
+    }
+}
+
+impl Condition for KOfRows {
+    type Buffers = ();
+
+    fn buffers(&self) {}
+
+    fn least(&self) -> usize {
+        match self {
+            Self::Same(k) => *k as usize,
+            Self::Each(each) => each.iter().min().map_or(1, |&k| k as usize),
+        }
+    }
+
+    fn holds(&self, rows: &[u32], _: &mut ()) -> bool {
+        rows.len() >= self.of(rows)
     }
 }
 

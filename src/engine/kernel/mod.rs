@@ -23,7 +23,7 @@
 //! | [`contingency`] | φ² of two attributes |
 //! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
 //! | [`acceptance`] | what engines ask of every schema and job |
-//! | [`effort`] | how long groups are refined |
+//! | [`refine`], [`effort`] | groups refined by local search, and how long |
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
@@ -43,6 +43,7 @@ pub mod microdata_table;
 pub mod mondrian;
 pub mod place;
 pub mod present;
+pub mod refine;
 pub mod rows;
 pub mod sliced_table;
 
@@ -56,4 +57,5 @@ pub use loss::Scale;
 pub use mondrian::{Condition, Mondrian, Partitioning, SplitChoice};
 pub use place::Place;
 pub use present::Present;
+pub use refine::Refinement;
 pub use rows::Rows;

@@ -33,8 +33,9 @@ impl Params {
                                     nearest in domain order."
                 },
                 "effort": {
-                    "type": "string", "enum": ["none"], "default": "none",
-                    "description": "Refinement of the groups by local search."
+                    "type": "string", "enum": ["none", "fast", "best"],
+                    "description": "How long groups are refined by local search. Not given: none for \
+                                    mdp, fast for ncp."
                 },
                 "attributes": {
                     "type": "object",
@@ -90,7 +91,7 @@ mod tests {
         let documents = [
             json!({"k": 5, "l": 5}),
             json!({"k": 5, "l": 5, "generalization": "ncp", "assignment": "nearest",
-                   "bucket_link": "group", "max_excluded": 0.1, "effort": "none",
+                   "bucket_link": "group", "max_excluded": 0.1, "effort": "best",
                    "attributes": {"sex": {"t_closeness": 0.2, "max_posterior": 0.7},
                                   "age": {"l": 3, "min_spread": 10}}}),
             json!({"l": 5}),

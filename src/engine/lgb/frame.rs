@@ -22,6 +22,8 @@ pub(super) mod stage {
     pub const GROUPS: u32 = 4;
     /// Numbers and order of what is published.
     pub const PUBLISH: u32 = 5;
+    /// Search for groups with less loss; one stream a subset.
+    pub const REFINE: u32 = 6;
 }
 
 /// Number of steps that progress counts.

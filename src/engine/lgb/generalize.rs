@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Descent, Groups, Place, Rows, Space, descend};
+use crate::engine::kernel::{Descent, Groups, Place, Refinement, Rows, Space, descend};
 
-use super::frame::{Frame, STEPS};
+use super::frame::{Frame, STEPS, stage};
 use super::mdp::Partition;
 use super::ncp::Bisection;
 use super::params::Generalization;
@@ -50,8 +50,8 @@ fn generalize_one(
             let partition = Partition {
                 context: frame.context,
                 rows: Rows::gather(&columns, records),
-                scales,
-                k,
+                scales: scales.clone(),
+                k: k.clone(),
             };
             descend(&partition, &mut order, &mut starts, place, descent)?;
         }
@@ -61,7 +61,7 @@ fn generalize_one(
                 context: frame.context,
                 rows: space.gather(&columns, records),
                 space,
-                k,
+                k: k.clone(),
             };
             descend(&bisection, &mut order, &mut starts, place, descent)?;
         }
@@ -69,5 +69,14 @@ fn generalize_one(
     for row in &mut order {
         *row = records[*row as usize];
     }
-    Ok(Groups::from_starts(order, &starts))
+    let refinement = Refinement {
+        context: frame.context,
+        // One stream a subset: patterns are few, stages fewer.
+        stage: stage::REFINE + at as u32,
+        step: (3, STEPS),
+        columns: &columns,
+        scales: &scales,
+        effort: frame.params.effort(),
+    };
+    refinement.refine(records, Groups::from_starts(order, &starts), &k)
 }

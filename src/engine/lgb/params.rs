@@ -90,9 +90,9 @@ pub struct Params {
     /// How buckets are filled.
     #[serde(default)]
     pub assignment: Assignment,
-    /// Refinement of the groups.
-    #[serde(default)]
-    pub effort: Effort,
+    /// Refinement of the groups; not given: see [`Params::effort`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Protection by attribute name.
     #[serde(default)]
     pub attributes: BTreeMap<String, AttributeParams>,
@@ -137,9 +137,17 @@ impl Params {
         })
     }
 
+    /// Refinement of the groups: as asked, else none for `mdp`, so that the
+    /// paper's algorithm is what its name says, and `fast` for `ncp`.
+    pub fn effort(&self) -> Effort {
+        self.effort.unwrap_or(match self.generalization {
+            Generalization::Mdp => Effort::None,
+            Generalization::Ncp => Effort::Fast,
+        })
+    }
+
     /// Checks what needs no schema.
     pub(super) fn check(&self) -> Result<(), EngineError> {
-        self.effort.check()?;
         check_max_excluded(self.max_excluded)
     }
 
@@ -242,7 +250,6 @@ mod tests {
     fn parameters_that_do_not_fit_are_named() {
         let refusals = [
             (json!({"k": 5}), "l"),
-            (json!({"k": 5, "l": 2, "effort": "fast"}), "effort"),
             (json!({"k": 5, "l": 2, "max_excluded": 1.5}), "max_excluded"),
             (
                 json!({"k": 5, "l": 2, "attributes": {"age": {"l": 3}}}),

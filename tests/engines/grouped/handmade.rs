@@ -246,15 +246,7 @@ fn more_than_everyone_is_infeasible_with_the_number_there_is() {
 }
 
 #[test]
-fn refinement_and_semi_sensitive_attributes_are_refused() {
-    for effort in ["fast", "best"] {
-        let parameters = json!({"k": 2, "effort": effort});
-        let error = publish(patients(&FOUR), &parameters, &[], 1).err();
-        let Some(EngineError::InvalidParameter { parameter, .. }) = error else {
-            panic!("{effort} is not built");
-        };
-        assert_eq!(parameter, "effort");
-    }
+fn semi_sensitive_attributes_are_refused() {
     let schema = json!({
         "name": "s", "subject_key": "id", "attributes": [
             {"name": "id", "role": "identifier"},

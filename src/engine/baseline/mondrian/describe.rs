@@ -57,8 +57,8 @@ impl Params {
                                     side so that both are of one size."
                 },
                 "effort": {
-                    "type": "string", "enum": ["none"], "default": "none",
-                    "description": "Refinement of the groups by local search."
+                    "type": "string", "enum": ["none", "fast", "best"], "default": "none",
+                    "description": "How long groups are refined by local search."
                 },
                 "max_excluded": max_excluded_schema()
             }
@@ -96,7 +96,7 @@ mod tests {
         let documents = [
             json!({"k": 5}),
             json!({"k": 5, "l": 3, "diversity": "recursive", "c": 2.5, "t_closeness": 0.2,
-                   "split": "gain", "partitioning": "relaxed", "effort": "none",
+                   "split": "gain", "partitioning": "relaxed", "effort": "fast",
                    "attributes": {"a": {"l": 2, "diversity": "entropy", "c": 1, "t_closeness": 1}},
                    "max_excluded": 0.1}),
             json!({"l": 5}),

@@ -26,7 +26,7 @@ pub use params::{AttributeParams, DiversityKind, Params};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Mondrian, Present, microdata_table};
+use crate::engine::kernel::{Mondrian, Present, Refinement, microdata_table};
 use crate::microdata::{RecordIndex, Table};
 use crate::privacy::{Diversity, Protection, Requirements};
 use crate::release::{Guarantee, Release};
@@ -44,10 +44,12 @@ mod stage {
     pub const PUBLISH: u32 = 3;
     /// Ties between attributes and records of a split; one stream a pool.
     pub const PARTITION: u32 = 4;
+    /// Search for groups with less loss; one stream a pool.
+    pub const REFINE: u32 = 8;
 }
 
 /// Number of steps that progress counts.
-const STEPS: u32 = 3;
+const STEPS: u32 = 4;
 
 /// Position among those present of each record of a set.
 fn positions(present: &Present<'_>, records: &[u32]) -> Vec<u32> {
@@ -99,9 +101,18 @@ pub fn run(
             partitioning: params.partitioning,
         };
         let found = mondrian.groups(&records, &among)?;
-        groups.extend(found.iter().map(<[u32]>::to_vec));
+        let refinement = Refinement {
+            context,
+            stage: stage::REFINE + at,
+            step: (3, STEPS),
+            columns: &columns,
+            scales: &scales,
+            effort: params.effort,
+        };
+        let refined = refinement.refine(&records, found, &among)?;
+        groups.extend(refined.iter().map(<[u32]>::to_vec));
     }
-    report(3, "publish");
+    report(4, "publish");
     let groups = looks::joined(&present, &conditions, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let random = (context, stage::PUBLISH);

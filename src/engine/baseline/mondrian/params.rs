@@ -95,7 +95,6 @@ impl Params {
     ///
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
-        self.effort.check()?;
         check_max_excluded(self.max_excluded)?;
         refuse_semi_sensitive(schema)?;
         self.check_names(schema)?;
@@ -240,8 +239,6 @@ mod tests {
     fn parameters_that_do_not_fit_are_named() {
         let own = |own: Value| json!({"k": 5, "attributes": {"disease": own}});
         let refusals = [
-            (json!({"k": 5, "effort": "fast"}), "effort"),
-            (json!({"k": 5, "effort": "best"}), "effort"),
             (json!({"k": 5, "max_excluded": -0.1}), "max_excluded"),
             (json!({"k": 5, "diversity": "entropy"}), "l"),
             (json!({"k": 5, "l": 2, "c": 2}), "c"),

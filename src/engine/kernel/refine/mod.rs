@@ -1,0 +1,357 @@
+//! Refinement of groups by local search (*ours*; engines.md, *refinement*).
+//!
+//! A partition made top-down is far from the best one. The search begins with
+//! the better of two: the caller's, and one of nearly equal records
+//! ([`seeds`]). Then changes are proposed: a row moves to a group near it, two
+//! rows swap, a group is split, dissolved, or opened around a row. A change is
+//! made if the loss of the groups concerned does not grow, or, while the
+//! temperature is above zero, by little, and if all of them still hold. The
+//! temperature falls to zero; the best of start and end is kept.
+//!
+//! Regions of a few thousand records are searched side by side, each with a
+//! random stream of its own; where they lie changes from round to round. The
+//! number of proposals, not the clock, decides when it ends, so the result
+//! depends on the seed alone. Groups are only ever compared by their
+//! quasi-identifiers; what the condition says of sensitive values it says as
+//! it does for the partition that the search began with.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | [`levels`], [`seeds`] | groups of nearly equal records to begin with |
+//! | [`region`] | groups of one region and what changes of them cost |
+//! | [`moves`], [`open`] | the changes |
+//! | [`measure`], [`near`] | losses within a region, which rows are near |
+
+mod levels;
+mod measure;
+mod moves;
+mod near;
+mod open;
+mod region;
+mod seeds;
+#[cfg(test)]
+mod tests;
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::microdata::CodedColumn;
+
+use super::effort::Effort;
+use super::{Condition, Cover, Groups, Rows, Scale, Space};
+
+use region::{Holds, Region};
+use seeds::Seeds;
+
+/// One proposal in so many opens a group.
+const OPENINGS: u32 = 32;
+/// Records of a region; a group larger than that is left as it is.
+const REGION_RECORDS: usize = 3072;
+/// Attributes, and words for the values of those without hierarchy, of the
+/// widest region that is searched.
+const CELLS_MAX: usize = 128;
+const WORDS_MAX: usize = 256;
+/// Records among which seeds are looked for together.
+const SEED_RECORDS: usize = 65_536;
+
+/// Rows left by the seeds times their groups, beyond which no places are
+/// looked for: then the seeds are no good start.
+const PLACES_MAX: usize = 1 << 24;
+/// Groups that a row left by the seeds is offered to.
+const PLACES_TRIED: usize = 64;
+
+/// How far each effort goes.
+struct Budget {
+    /// Proposals a record.
+    proposals: u64,
+    /// Times that regions are drawn anew.
+    rounds: u64,
+    /// Temperature at the start, in losses of one cell.
+    temperature: f32,
+    /// Records read by seeds, for each record.
+    readings: usize,
+}
+
+impl Effort {
+    fn budget(self) -> Option<Budget> {
+        match self {
+            Self::None => None,
+            Self::Fast => Some(Budget {
+                proposals: 20,
+                rounds: 1,
+                temperature: 0.05,
+                readings: 1_500,
+            }),
+            Self::Best => Some(Budget {
+                proposals: 200,
+                rounds: 3,
+                temperature: 0.15,
+                readings: 3_000,
+            }),
+        }
+    }
+}
+
+/// Groups about to be refined.
+pub struct Refinement<'a> {
+    /// The run.
+    pub context: &'a RunContext<'a>,
+    /// Random stream of this stage of the run.
+    pub stage: u32,
+    /// Number of the step, and of all steps, for progress.
+    pub step: (u32, u32),
+    /// Columns whose loss counts.
+    pub columns: &'a [&'a CodedColumn],
+    /// Loss of intervals of each of them.
+    pub scales: &'a [Scale],
+    /// How long.
+    pub effort: Effort,
+}
+
+impl Refinement<'_> {
+    /// Groups of the same records with no more loss.
+    ///
+    /// `groups` are of `records` and hold under the condition, whose rows are
+    /// positions in `records`; so do the answer's. Time O(n · proposals ·
+    /// size of a group). Fails only if cancelled.
+    pub fn refine<C: Condition>(
+        &self,
+        records: &[u32],
+        groups: Groups,
+        condition: &C,
+    ) -> Result<Groups, EngineError> {
+        let Some(budget) = self.effort.budget() else {
+            return Ok(groups);
+        };
+        if self.columns.is_empty() || records.is_empty() {
+            return Ok(groups);
+        }
+        let space = Space::new(self.scales);
+        let search = Search {
+            refinement: self,
+            codes: Rows::gather(self.columns, records),
+            rows: space.gather(self.columns, records),
+            space,
+            condition,
+            budget,
+        };
+        let groups = search.begin(positions(records, &groups))?;
+        let refined = search.go_on(groups)?;
+        let mut starts = vec![false; records.len()];
+        let mut next = 0;
+        for group in &refined {
+            starts[next] = true;
+            next += group.len();
+        }
+        let rows = refined.into_iter().flatten();
+        let refined = rows.map(|row| records[row as usize]).collect();
+        Ok(Groups::from_starts(refined, &starts))
+    }
+}
+
+/// Groups of positions instead of records.
+fn positions(records: &[u32], groups: &Groups) -> Vec<Vec<u32>> {
+    let last = records.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut positions = vec![0; last];
+    for (position, &record) in (0..).zip(records) {
+        positions[record as usize] = position;
+    }
+    let position = |&record: &u32| positions[record as usize];
+    let groups = groups.iter();
+    groups
+        .map(|group| group.iter().map(position).collect())
+        .collect()
+}
+
+/// A search as it goes on.
+struct Search<'a, C> {
+    refinement: &'a Refinement<'a>,
+    codes: Rows,
+    /// The same rows in the space.
+    rows: Rows,
+    space: Space,
+    condition: &'a C,
+    budget: Budget,
+}
+
+impl<C: Condition> Search<'_, C> {
+    /// The better start.
+    fn begin(&self, groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
+        let columns = self.refinement.columns.iter();
+        let levels = self.refinement.scales.iter().zip(columns);
+        let levels: Vec<Vec<levels::Level>> = levels
+            .map(|(scale, column)| levels::levels(scale, column.domain.len()))
+            .collect();
+        let seeds = Seeds {
+            context: self.refinement.context,
+            codes: &self.codes,
+            rows: &self.rows,
+            space: &self.space,
+            levels: &levels,
+            condition: self.condition,
+            readings: self.budget.readings,
+        };
+        let parts = self.parts(&groups, 0, SEED_RECORDS);
+        let found: Vec<_> = parts
+            .par_iter()
+            .map(|part| {
+                let mut rows = part.concat();
+                rows.sort_unstable();
+                let (mut found, left) = seeds.find(&rows)?;
+                let is_whole = self.place(left, &mut found);
+                let is_better = is_whole && self.loss(&found) < self.loss(part);
+                Ok(if is_better { found } else { part.clone() })
+            })
+            .collect::<Result<_, EngineError>>()?;
+        Ok(found.concat())
+    }
+
+    /// Gives rows that are in no group to the groups that grow least by them
+    /// and still hold; whether all found one.
+    fn place(&self, left: Vec<u32>, groups: &mut Vec<Vec<u32>>) -> bool {
+        let mut buffers = self.condition.buffers();
+        if left.len() >= self.condition.least() && self.condition.holds(&left, &mut buffers) {
+            groups.push(left);
+            return true;
+        }
+        if left.len() * groups.len() > PLACES_MAX {
+            return false;
+        }
+        let mut covers: Vec<Cover<'_>> = groups.iter().map(|group| self.cover(group)).collect();
+        for row in left {
+            let cells = self.rows.row(row);
+            let growths = covers.iter().zip(&*groups);
+            let mut growths: Vec<f32> = growths
+                .map(|(cover, group)| cover.growth(cells) * (group.len() + 1) as f32 + cover.loss())
+                .collect();
+            let place = (0..PLACES_TRIED).find_map(|_| {
+                let places = growths.iter().enumerate();
+                let (at, _) = places.min_by(|one, other| one.1.total_cmp(other.1))?;
+                growths[at] = f32::INFINITY;
+                groups[at].push(row);
+                let holds = self.condition.holds(&groups[at], &mut buffers);
+                if !holds {
+                    groups[at].pop();
+                }
+                holds.then_some(at)
+            });
+            match place {
+                Some(at) => covers[at].include(cells),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn cover(&self, group: &[u32]) -> Cover<'_> {
+        let mut cover = Cover::new(&self.space);
+        cover.start(self.rows.row(group[0]));
+        for &row in &group[1..] {
+            cover.include(self.rows.row(row));
+        }
+        cover
+    }
+
+    fn loss(&self, groups: &[Vec<u32>]) -> f64 {
+        let losses = groups
+            .iter()
+            .map(|group| f64::from(self.cover(group).loss()) * group.len() as f64);
+        losses.sum()
+    }
+
+    /// Regions of the groups: neighbours in a lexicographic order of the
+    /// attributes that the round draws.
+    fn parts(&self, groups: &[Vec<u32>], round: u64, records: usize) -> Vec<Vec<Vec<u32>>> {
+        let mut random = self
+            .refinement
+            .context
+            .stream(self.refinement.stage, round << 32);
+        let mut attributes: Vec<usize> = (0..self.codes.width()).collect();
+        attributes.shuffle(&mut random);
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        let cells = |at: usize| {
+            let row = self.codes.row(groups[at][groups[at].len() / 2]);
+            attributes.iter().map(|&attribute| row[attribute])
+        };
+        order.sort_by(|&one, &other| cells(one).cmp(cells(other)).then(one.cmp(&other)));
+        let mut parts: Vec<Vec<Vec<u32>>> = Vec::new();
+        let mut size = records;
+        for at in order {
+            if size + groups[at].len() > records {
+                parts.push(Vec::new());
+                size = 0;
+            }
+            size += groups[at].len();
+            if let Some(part) = parts.last_mut() {
+                part.push(groups[at].clone());
+            }
+        }
+        parts
+    }
+
+    /// All rounds.
+    fn go_on(&self, mut groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
+        let rounds = self.budget.rounds;
+        for round in 0..rounds {
+            let parts = self.parts(&groups, round + 1, REGION_RECORDS);
+            let falling =
+                |round: u64| self.budget.temperature * (1.0 - round as f32 / rounds as f32);
+            let temperatures = (falling(round), falling(round + 1));
+            let searched: Vec<_> = parts
+                .into_par_iter()
+                .enumerate()
+                .map(|(at, part)| self.search_part(part, (round + 1, at as u64), temperatures))
+                .collect::<Result<_, EngineError>>()?;
+            groups = searched.concat();
+            let (step, steps) = self.refinement.step;
+            let fraction = (round + 1) as f64 / rounds as f64;
+            let progress = self.refinement.context.progress;
+            progress.report(step, steps, "refine", fraction);
+        }
+        Ok(groups)
+    }
+
+    fn search_part(
+        &self,
+        part: Vec<Vec<u32>>,
+        (round, at): (u64, u64),
+        temperatures: (f32, f32),
+    ) -> Result<Vec<Vec<u32>>, EngineError> {
+        self.refinement.context.check()?;
+        let rows: usize = part.iter().map(Vec::len).sum();
+        if part.len() < 2 && rows < 2 * self.condition.least() || rows > REGION_RECORDS {
+            return Ok(part);
+        }
+        let words = measure::words(&self.codes, self.refinement.scales, &part.concat());
+        let place = (round << 32) + at + 1;
+        match (self.codes.width(), words) {
+            (..=16, 0) => Ok(self.anneal::<16, 0>(part, place, temperatures)),
+            (..=16, ..=4) => Ok(self.anneal::<16, 4>(part, place, temperatures)),
+            (..=CELLS_MAX, ..=WORDS_MAX) => {
+                Ok(self.anneal::<CELLS_MAX, WORDS_MAX>(part, place, temperatures))
+            }
+            _ => Ok(part),
+        }
+    }
+
+    fn anneal<const CELLS: usize, const WORDS: usize>(
+        &self,
+        part: Vec<Vec<u32>>,
+        place: u64,
+        temperatures: (f32, f32),
+    ) -> Vec<Vec<u32>> {
+        let mut random = self.refinement.context.stream(self.refinement.stage, place);
+        let rows: usize = part.iter().map(Vec::len).sum();
+        let proposals = self.budget.proposals * rows as u64 / self.budget.rounds;
+        let frame = (&self.codes, self.refinement.scales);
+        let mut buffers = self.condition.buffers();
+        let holds = Box::new(|rows: &[u32]| self.condition.holds(rows, &mut buffers));
+        let condition: (usize, Holds<'_>) = (self.condition.least(), holds);
+        let mut region: Region<'_, CELLS, WORDS> =
+            Region::new(frame, &part, condition, &mut random);
+        region.anneal(proposals, temperatures, &mut random);
+        region.into_groups()
+    }
+}

@@ -1,0 +1,209 @@
+//! Properties of a search: nothing is lost, every group holds, loss never
+//! grows; and the small parts that it is made of.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rand::RngExt;
+
+use super::measure::{Measure, words};
+use super::*;
+use crate::engine::kernel::groups::KOfRows;
+use crate::microdata::{Domain, HierarchyFormat, HierarchySource, Values};
+
+/// Numbers, a category with and one without a hierarchy.
+fn columns(cells: &[(u32, u32, u32)]) -> Vec<CodedColumn> {
+    let text = b"a;ab;*\nb;ab;*\nc;cd;*\nd;cd;*\ne;e;*\n";
+    let Ok(HierarchySource::Tree(tree)) = HierarchySource::read(text, HierarchyFormat::Csv) else {
+        panic!("the tree is well-formed");
+    };
+    let labels = |texts: &[&str]| texts.iter().map(|text| (*text).into()).collect();
+    let numbers = Domain::new(Values::Integer(vec![0, 1, 2, 5, 9, 30]), None);
+    let leaves = Domain::new(
+        Values::Category(labels(&["a", "b", "c", "d", "e"])),
+        Some(tree),
+    );
+    let words = Domain::new(Values::Category(labels(&["x", "y", "z"])), None);
+    let column = |domain, codes: Vec<u32>| CodedColumn {
+        domain: Arc::new(domain),
+        codes,
+    };
+    vec![
+        column(numbers, cells.iter().map(|cells| cells.0).collect()),
+        column(leaves, cells.iter().map(|cells| cells.1).collect()),
+        column(words, cells.iter().map(|cells| cells.2).collect()),
+    ]
+}
+
+fn cells(count: usize, seed: u64) -> Vec<(u32, u32, u32)> {
+    let mut random = RunContext::silent(seed).stream(0, 0);
+    let mut cell = |values: u32| random.random_range(0..values);
+    (0..count).map(|_| (cell(6), cell(5), cell(3))).collect()
+}
+
+struct Refined {
+    before: f64,
+    after: f64,
+    groups: Vec<Vec<u32>>,
+}
+
+fn refined(
+    columns: &[CodedColumn],
+    start: &[Vec<u32>],
+    k: &KOfRows,
+    (effort, context): (Effort, &RunContext<'_>),
+) -> Result<Refined, EngineError> {
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let scales: Vec<Scale> = columns
+        .iter()
+        .map(|column| Scale::new(&column.domain))
+        .collect();
+    let records: Vec<u32> = (0..columns[0].codes.len() as u32).collect();
+    let mut starts = vec![false; records.len()];
+    let mut next = 0;
+    for group in start {
+        starts[next] = true;
+        next += group.len();
+    }
+    let refinement = Refinement {
+        context,
+        stage: 1,
+        step: (1, 1),
+        columns: &columns,
+        scales: &scales,
+        effort,
+    };
+    let groups = Groups::from_starts(start.concat(), &starts);
+    let groups = refinement.refine(&records, groups, k)?;
+    let groups: Vec<Vec<u32>> = groups.iter().map(<[u32]>::to_vec).collect();
+    let space = Space::new(&scales);
+    let rows = space.gather(&columns, &records);
+    let loss = |groups: &[Vec<u32>]| {
+        let losses = groups.iter().map(|group| {
+            let mut cover = Cover::new(&space);
+            cover.start(rows.row(group[0]));
+            group[1..]
+                .iter()
+                .for_each(|&row| cover.include(rows.row(row)));
+            f64::from(cover.loss()) * group.len() as f64
+        });
+        losses.sum::<f64>()
+    };
+    Ok(Refined {
+        before: loss(start),
+        after: loss(&groups),
+        groups,
+    })
+}
+
+/// Groups of `k` rows in the order of the records, the last one larger.
+fn in_order(count: usize, k: usize) -> Vec<Vec<u32>> {
+    let rows: Vec<u32> = (0..count as u32).collect();
+    let (even, rest) = rows.split_at(count / k * k);
+    let mut groups: Vec<Vec<u32>> = even.chunks(k).map(<[u32]>::to_vec).collect();
+    if let Some(last) = groups.last_mut() {
+        last.extend_from_slice(rest);
+    }
+    groups
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_record_stays_every_group_holds_and_loss_never_grows(
+        count in 12_usize..300, k in 1_usize..6, own in 2_u32..9, seed in any::<u64>(),
+    ) {
+        let columns = columns(&cells(count, seed));
+        let start = in_order(count, k.max(own as usize));
+        let asked = (0..count as u32).map(|row| if row % 7 == 0 { own } else { k as u32 });
+        let asked = KOfRows::Each(asked.collect());
+        let found = refined(&columns, &start, &asked, (Effort::Fast, &RunContext::silent(seed)));
+        let found = found.expect("nobody cancels");
+        prop_assert!(found.after <= found.before + 1e-3, "{} {}", found.after, found.before);
+        for group in &found.groups {
+            prop_assert!(group.len() >= asked.of(group));
+        }
+        let mut all = found.groups.concat();
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..count as u32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_hull_loses_what_the_box_around_its_rows_loses(seed in any::<u64>()) {
+        let columns = columns(&cells(40, seed));
+        let columns: Vec<&CodedColumn> = columns.iter().collect();
+        let scales: Vec<Scale> = columns.iter().map(|column| Scale::new(&column.domain)).collect();
+        let records: Vec<u32> = (0..40).collect();
+        let codes = Rows::gather(&columns, &records);
+        let space = Space::new(&scales);
+        let rows = space.gather(&columns, &records);
+        let members: Vec<u32> = (0..40).step_by(3).collect();
+        prop_assert_eq!(words(&codes, &scales, &members), 1);
+        let measure = Measure::<4, 1>::new(&codes, &scales, &members);
+        for size in 1..members.len() {
+            let numbers: Vec<u32> = (0..size as u32).collect();
+            let hull = measure.enclose(&numbers);
+            let mut cover = Cover::new(&space);
+            cover.start(rows.row(members[0]));
+            members[1..size].iter().for_each(|&row| cover.include(rows.row(row)));
+            prop_assert!((measure.loss(&hull) - cover.loss()).abs() < 1e-5);
+            for row in 0..size as u32 {
+                if size > 1 && measure.is_inside(&hull, row) {
+                    let without = measure.enclose_without(&numbers, row);
+                    prop_assert_eq!(measure.loss(&without), measure.loss(&hull));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_groups_do_not_depend_on_threads() {
+    let columns = columns(&cells(9_000, 5));
+    let start = in_order(9_000, 4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let context = RunContext::silent(3);
+        let run = || {
+            refined(
+                &columns,
+                &start,
+                &KOfRows::Same(4),
+                (Effort::Fast, &context),
+            )
+        };
+        pool.expect("a pool")
+            .install(run)
+            .expect("nobody cancels")
+            .groups
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn a_search_finds_the_groups_of_equal_records_and_best_is_no_worse_than_fast() {
+    // Eight kinds of records, five of each, all mixed up.
+    let kinds: Vec<(u32, u32, u32)> = (0..40).map(|at| (at % 4, at % 8 / 4, at % 2)).collect();
+    let columns = columns(&kinds);
+    let start = in_order(40, 5);
+    for effort in [Effort::Fast, Effort::Best] {
+        let context = RunContext::silent(1);
+        let found = refined(&columns, &start, &KOfRows::Same(5), (effort, &context));
+        assert_eq!(found.expect("nobody cancels").after, 0.0);
+    }
+}
+
+#[test]
+fn a_search_that_is_cancelled_ends() {
+    let context = RunContext::silent(1);
+    context.cancel.cancel();
+    let (columns, start) = (columns(&cells(100, 1)), in_order(100, 5));
+    let found = refined(
+        &columns,
+        &start,
+        &KOfRows::Same(5),
+        (Effort::Best, &context),
+    );
+    assert!(matches!(found, Err(EngineError::Cancelled)));
+}
