@@ -19,6 +19,8 @@ mod header;
 mod idempotency;
 mod linger;
 mod listener;
+#[cfg(test)]
+mod near;
 mod negotiate;
 mod objects;
 mod observe;

@@ -78,6 +78,8 @@ fn quality(ranges: &[Range], media_type: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{self, cases, near};
+    use proptest::prelude::*;
 
     const OFFERED: [&str; 3] = ["text/csv", "application/x-ndjson", "text/html"];
 
@@ -107,5 +109,22 @@ mod tests {
             preferred(&HeaderMap::new(), &OFFERED).ok(),
             Some("text/csv")
         );
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_text_chooses_something_on_offer_or_nothing(
+            text in near(&["text/csv;q=0.5, */*", "application/x-ndjson ; q=1e-3,text/*"]),
+        ) {
+            for wanted in text.split(',').filter_map(wish) {
+                prop_assert!(wanted.1 <= 1000 && !wanted.0.contains(';'));
+            }
+            let Some(headers) = near::header(header::ACCEPT, &text) else { return Ok(()) };
+            if let Ok(chosen) = preferred(&headers, &OFFERED) {
+                prop_assert!(OFFERED.contains(&chosen));
+            }
+        }
     }
 }

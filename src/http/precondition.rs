@@ -81,6 +81,8 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
             }
             let tag = tag.strip_prefix("W/").unwrap_or(tag);
             let inside = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+            // Else two tags without a comma between them were one.
+            let inside = inside.filter(|tag| !tag.contains('"'));
             listed.push(inside.ok_or_else(unreadable)?.to_owned());
         }
     }
@@ -90,6 +92,8 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{self, cases, near};
+    use proptest::prelude::*;
 
     fn precondition(name: HeaderName, value: &'static str) -> Precondition {
         let headers = HeaderMap::from_iter([(name, value.parse().expect("a value"))]);
@@ -130,5 +134,24 @@ mod tests {
             Precondition::read(&HeaderMap::new()).expect("nothing"),
             None
         );
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_text_is_tags_as_they_are_written_or_refused(
+            text in near(&["*", "\"3\"", "\"3\", W/\"5\"", "\"a,b\" , \"\""]),
+        ) {
+            let Some(headers) = near::header(header::IF_MATCH, &text) else { return Ok(()) };
+            let Ok(Some(Tags::Listed(listed))) = tags(&headers, &header::IF_MATCH) else {
+                return Ok(());
+            };
+            prop_assert!(listed.iter().all(|tag| !tag.contains('"')), "{listed:?}");
+            let quoted: Vec<String> = listed.iter().map(|tag| format!("\"{tag}\"")).collect();
+            let again = near::header(header::IF_MATCH, &quoted.join(",")).expect("a value");
+            let again = tags(&again, &header::IF_MATCH).ok().flatten();
+            prop_assert_eq!(again, Some(Tags::Listed(listed)));
+        }
     }
 }

@@ -125,6 +125,8 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{self, cases, near};
+    use proptest::prelude::*;
 
     fn read(value: &'static str) -> Option<ByteRange> {
         let headers = HeaderMap::from_iter([(header::RANGE, value.parse().expect("a value"))]);
@@ -190,5 +192,28 @@ mod tests {
             }
         }
         assert_eq!(Window::new(None).cut(text.to_vec()), text);
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_text_is_one_range_as_it_is_written_or_the_whole(
+            text in near(&["bytes=0-99", "bytes=100-", "bytes=-5"]), length in any::<u64>(),
+        ) {
+            let Some(headers) = near::header(header::RANGE, &text) else { return Ok(()) };
+            let Some(range) = ByteRange::read(&headers, "tag") else { return Ok(()) };
+            let written = match range {
+                ByteRange::Between(first, last) => format!("bytes={first}-{last}"),
+                ByteRange::From(first) => format!("bytes={first}-"),
+                ByteRange::Last(count) => format!("bytes=-{count}"),
+            };
+            let headers = near::header(header::RANGE, &written).expect("a value");
+            prop_assert_eq!(ByteRange::read(&headers, "tag"), Some(range));
+            if let Some(part) = range.of(length) {
+                prop_assert!(part.first <= part.last && part.last < length);
+                prop_assert!(part.length() <= length);
+            }
+        }
     }
 }

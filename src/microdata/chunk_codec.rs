@@ -7,8 +7,10 @@
 //!
 //! Bytes come back from a store that checks their digest. They are checked
 //! here all the same: whatever they are, reading them is a chunk that keeps
-//! the promises of [`Chunk`] or [`TableError::Chunk`].
+//! the promises of [`Chunk`] or [`TableError::Chunk`]. How long that takes is
+//! not bounded: forged page headers can have the library skip long lists.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -162,8 +164,14 @@ fn column(array: &ArrayRef) -> Result<ChunkColumn, TableError> {
         }
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>().values().to_vec();
-            if !values.iter().all(|value| value.is_finite()) {
-                return Err(broken("has a number that is not finite"));
+            let is_negative_zero = |value: f64| value == 0.0 && value.is_sign_negative();
+            if !values
+                .iter()
+                .all(|&value| value.is_finite() && !is_negative_zero(value))
+            {
+                return Err(broken(
+                    "has a number that is not finite, or a negative zero",
+                ));
             }
             ChunkColumn::Decimal(values)
         }
@@ -176,6 +184,10 @@ fn column(array: &ArrayRef) -> Result<ChunkColumn, TableError> {
 fn category(array: &DictionaryArray<Int32Type>) -> Result<ChunkColumn, TableError> {
     let labels = array.values().as_string_opt::<i32>();
     let labels = texts(labels.ok_or_else(|| broken("has labels that are no text"))?);
+    let mut distinct = HashSet::with_capacity(labels.len());
+    if !labels.iter().all(|label| distinct.insert(label)) {
+        return Err(broken("has a label twice"));
+    }
     let codes: &ScalarBuffer<i32> = array.keys().values();
     if codes
         .iter()

@@ -152,3 +152,32 @@ async fn identify(state: &AppState, bearer: &str) -> Result<Principal, Problem> 
     state.key_use.note(state, key.id);
     Ok(Principal::of(key))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::near::{self, cases, near};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn a_bearer_token_is_what_stands_behind_its_scheme(
+            text in near(&["Bearer vz_0199_5e", "bearer  a.b.c ", "Basic dXNlcjpwYXNz"]),
+        ) {
+            let Some(headers) = near::header(header::AUTHORIZATION, &text) else { return Ok(()) };
+            if let Some(token) = bearer(&headers) {
+                prop_assert!(text[..7].eq_ignore_ascii_case("bearer "));
+                prop_assert_eq!(token, text[7..].trim());
+            } else {
+                let is_scheme = |head: &str| head.eq_ignore_ascii_case("bearer ");
+                prop_assert!(!text.is_ascii() || !text.get(..7).is_some_and(is_scheme));
+            }
+            for token in [bearer(&headers), Some(text.as_str())].into_iter().flatten() {
+                let parts = token.split('.').count();
+                prop_assert_eq!(Oidc::is_jwt(token), parts == 3);
+            }
+        }
+    }
+}

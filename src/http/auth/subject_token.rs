@@ -114,6 +114,9 @@ impl<S: Send + Sync> FromRequestParts<S> for SubjectBearer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{cases, near};
+    use crate::microdata::{from_hex, to_hex};
+    use proptest::prelude::*;
 
     #[test]
     fn a_new_token_has_128_random_bits_and_is_found_by_its_hash() {
@@ -139,6 +142,22 @@ mod tests {
             format!("vs_{}", "é".repeat(16)),
         ] {
             assert!(hash_of(&text).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn what_is_taken_for_a_subject_token_is_one_as_it_is_made(
+            text in near(&["vs_0123456789abcdef0123456789abcdef"]),
+        ) {
+            if let Some(hash) = hash_of(&text) {
+                let digits = text.strip_prefix(PREFIX).expect("the prefix");
+                let bytes = from_hex::<SECRET_BYTES>(digits).expect("digits");
+                prop_assert_eq!(to_hex(&bytes), digits);
+                prop_assert_eq!(hash, <[u8; 32]>::from(Sha256::digest(&text)));
+            }
         }
     }
 }

@@ -28,12 +28,17 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Reads `vz_<id>_<secret>`; `None` for any other text.
+    /// Reads `vz_<id>_<secret>`, the id spelled as in a new token; `None` for
+    /// any other text: attempts are counted by their text, and one key has one.
     pub fn read(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix("vz_")?.split_once('_')?;
-        let id = Uuid::try_parse(id).ok()?;
+        let key = Uuid::try_parse(id).ok()?;
+        let mut canonical = Uuid::encode_buffer();
+        if *key.simple().encode_lower(&mut canonical) != *id {
+            return None;
+        }
         Some(Self {
-            key: KeyId::from(id),
+            key: KeyId::from(key),
             secret_hash: Sha256::digest(secret).into(),
         })
     }
@@ -113,7 +118,9 @@ impl AdminDigest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{cases, near};
     use chrono::DateTime;
+    use proptest::prelude::*;
 
     fn row(token: &NewToken) -> KeyRow {
         KeyRow {
@@ -155,6 +162,24 @@ mod tests {
             "bearer",
         ] {
             assert!(Token::read(text).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn a_token_opens_its_key_in_one_spelling_alone(
+            text in near(&["vz_0199d1f25a3e7c419d0b2f6a8c1e4b70_5e83f0"]),
+        ) {
+            let good = "vz_0199d1f25a3e7c419d0b2f6a8c1e4b70_5e83f0";
+            let key = Token::read(good).expect("it has the form");
+            if let Some(token) = Token::read(&text) {
+                let is_same = token.key == key.key && token.secret_hash == key.secret_hash;
+                prop_assert_eq!(is_same, text == good);
+            } else {
+                prop_assert_ne!(text, good);
+            }
         }
     }
 }

@@ -208,8 +208,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use axum::body::Body;
+    use proptest::prelude::*;
 
     use super::*;
+    use crate::http::near::{self, cases, near};
 
     fn hash(secrets: &Secrets, [method, target, media_type, coding]: [&str; 4]) -> [u8; 32] {
         let request = Request::builder().method(method).uri(target);
@@ -234,5 +236,26 @@ mod tests {
         let hashes = requests.map(|request| hash(&secrets, request));
         assert_eq!(BTreeSet::from(hashes).len(), requests.len());
         assert_eq!(hash(&secrets, requests[0]), hashes[0]);
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn a_key_is_the_header_letter_for_letter_or_refused(
+            text in near(&["8e03978e-40d5-43dd-bc93-6894a57f9324", &"k".repeat(255)]),
+        ) {
+            let Some(headers) = near::header(IDEMPOTENCY_KEY.clone(), &text) else { return Ok(()) };
+            let is_key = !text.is_empty()
+                && text.len() <= KEY_CHARACTERS_MAX
+                && text.bytes().all(|byte| byte.is_ascii_graphic());
+            match key_of(&headers) {
+                Ok(key) => prop_assert!(is_key && key == Some(text.as_str())),
+                Err(problem) => {
+                    prop_assert!(!is_key);
+                    prop_assert_eq!(problem.kind(), ProblemKind::InvalidHeader);
+                }
+            }
+        }
     }
 }

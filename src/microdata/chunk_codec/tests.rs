@@ -187,3 +187,35 @@ fn a_code_without_a_label_cannot_be_written() {
     codes[1] = 99;
     assert!(matches!(encode_chunk(&chunk), Err(TableError::Chunk(_))));
 }
+
+#[test]
+fn a_negative_zero_is_not_read() {
+    let mut chunk = chunk(&some_cells(2));
+    chunk.columns[2] = ChunkColumn::Decimal(vec![0.0, -0.0]);
+    let read = decode_chunk(encode_chunk(&chunk).unwrap(), &schema());
+    assert!(matches!(read, Err(TableError::Chunk(_))), "{read:?}");
+}
+
+#[test]
+fn a_label_that_is_stored_twice_is_not_read() {
+    let mut chunk = chunk(&some_cells(2));
+    chunk.columns[4] = ChunkColumn::Category {
+        labels: ["red", "rod"].into_iter().collect(),
+        codes: vec![0, 1],
+    };
+    let columns = (0..).zip(&chunk.columns);
+    let columns = columns.map(|(at, column)| (column_name(at), array(column).unwrap()));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    // Not packed, so that one label can be made the other: writing joins equal ones.
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let mut bytes = writer.into_inner().unwrap();
+    assert_eq!(decode_chunk(bytes.clone(), &schema()), Ok(chunk));
+    for at in 0..bytes.len() - 2 {
+        if &bytes[at..at + 3] == b"rod" {
+            bytes[at + 1] = b'e';
+        }
+    }
+    let read = decode_chunk(bytes, &schema());
+    assert_eq!(read, Err(broken("has a label twice")));
+}

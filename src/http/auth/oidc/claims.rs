@@ -113,6 +113,8 @@ fn datasets(claim: Option<&Value>) -> Option<Vec<DatasetId>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{cases, near};
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn claims(value: Value) -> Claims {
@@ -231,5 +233,25 @@ mod tests {
             !name.contains("eve") && name.len() == "oidc:".len() + 32,
             "{name}"
         );
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_claims_are_ours_and_of_now_or_refused(text in near(&[
+            r#"{"iss":"https://id.example","aud":["vizard"],"sub":"a","exp":1800000060,"nbf":1800000000}"#,
+            r#"{"iss":"https://id.example","aud":"vizard","sub":"a","exp":1800000001.5,"roles":["analyst"]}"#,
+        ])) {
+            let Ok(claims) = serde_json::from_str::<Claims>(&text) else { return Ok(()) };
+            if principal(&claims, &settings(), at(0)).is_ok() {
+                prop_assert_eq!(&claims["iss"], "https://id.example");
+                prop_assert!(claims["aud"].to_string().contains("\"vizard\""));
+                prop_assert!(claims["exp"].as_f64().is_some_and(|end| end > 1_799_999_970.0));
+                let begins = claims.get("nbf").map_or(Some(0.0), Value::as_f64);
+                prop_assert!(begins.is_some_and(|begin| begin <= 1_800_000_030.0));
+                prop_assert!(claims["sub"].as_str().is_some_and(|name| !name.is_empty()));
+            }
+        }
     }
 }

@@ -120,6 +120,8 @@ fn algorithm_of(word: &str) -> Option<Algorithm> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::near::{cases, near};
+    use proptest::prelude::*;
     use serde_json::json;
 
     const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
@@ -180,6 +182,28 @@ mod tests {
         assert_eq!(set(json!([])).len(), 0);
         for text in ["", "{}", "[]", "{\"keys\": 1}", "<html>"] {
             assert!(KeySet::read(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_text_is_a_key_set_of_keys_that_it_names_or_none(text in near(&[
+            r#"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a"}]}"#,
+            r#"{"keys":[{"kty":"RSA","n":"11qYAYKxCrfVS","e":"AQAB","use":"sig","alg":"PS256"},{"kty":"oct","k":"AQAB"}]}"#,
+        ])) {
+            let document: Option<Value> = serde_json::from_str(&text).ok();
+            let listed = document.as_ref().and_then(|document| document["keys"].as_array());
+            match KeySet::read(text.as_bytes()) {
+                Ok(set) => {
+                    prop_assert!(set.len() <= listed.map_or(0, Vec::len).min(KEYS_MAX));
+                    for algorithm in [Algorithm::HS256, Algorithm::HS384, Algorithm::HS512] {
+                        prop_assert!(set.find(None, algorithm).is_none(), "no shared secret");
+                    }
+                }
+                Err(NoKeySet) => {}
+            }
         }
     }
 }
