@@ -195,14 +195,11 @@ mod tests {
         ])) {
             let document: Option<Value> = serde_json::from_str(&text).ok();
             let listed = document.as_ref().and_then(|document| document["keys"].as_array());
-            match KeySet::read(text.as_bytes()) {
-                Ok(set) => {
-                    prop_assert!(set.len() <= listed.map_or(0, Vec::len).min(KEYS_MAX));
-                    for algorithm in [Algorithm::HS256, Algorithm::HS384, Algorithm::HS512] {
-                        prop_assert!(set.find(None, algorithm).is_none(), "no shared secret");
-                    }
+            if let Ok(set) = KeySet::read(text.as_bytes()) {
+                prop_assert!(set.len() <= listed.map_or(0, Vec::len).min(KEYS_MAX));
+                for algorithm in [Algorithm::HS256, Algorithm::HS384, Algorithm::HS512] {
+                    prop_assert!(set.find(None, algorithm).is_none(), "no shared secret");
                 }
-                Err(NoKeySet) => {}
             }
         }
     }
