@@ -112,6 +112,12 @@ def hooks():
                 case.headers[name] = '"7"'
 
     @schemathesis.hook
+    def filter_case(context, case):
+        """Leaves out bodies of text that are meant to be of a wrong type: sent, they are text."""
+        is_text = case.media_type not in (None, "application/json")
+        return not (is_text and isinstance(case.body, (list, dict, bool, int, float, type(None))))
+
+    @schemathesis.hook
     def before_generate_path_parameters(context, strategy):
         resource = context.operation.path.split("/")[2] if context.operation.path.startswith("/v1/") else ""
 

@@ -16,7 +16,7 @@ const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
 const HEADERS: &[(&str, &str)] = &[
     ("if-match", TAGS),
     ("if-none-match", TAGS),
-    ("content-encoding", "^(gzip|zstd)$"),
+    ("content-encoding", "^(identity|gzip|zstd)?$"),
 ];
 
 /// Refines one operation.
