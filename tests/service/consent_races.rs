@@ -32,7 +32,6 @@ struct People {
 
 impl People {
     async fn of(server: Server) -> Self {
-        server.work();
         Self {
             steward: server.key(&["steward"]).await,
             consent: server.key(&["consent"]).await,
@@ -112,6 +111,7 @@ async fn race<A: Send, B: Send>(
 
 async fn a_publishing_that_races_a_withdrawal_is_never_stale(server: Server) {
     let people = People::of(server).await;
+    people.server.work();
     let mut drafts = Vec::new();
     for _ in 0..ROUNDS {
         let dataset = people.dataset().await;
@@ -157,7 +157,7 @@ async fn a_publishing_that_races_a_withdrawal_is_never_stale(server: Server) {
 
 async fn a_worker_that_publishes_by_itself_overlooks_no_withdrawal(server: Server) {
     let people = People::of(server).await;
-    let mut job_duration = Duration::from_millis(40);
+    let mut job_duration = Duration::ZERO;
     let mut public = 0;
     for round in 0..AUTOMATIC_ROUNDS {
         let dataset = people.dataset().await;
@@ -165,19 +165,31 @@ async fn a_worker_that_publishes_by_itself_overlooks_no_withdrawal(server: Serve
         spec["publish"] = json!("automatic");
         let begun = Instant::now();
         let job = story::queue(&people.steward, &spec).await;
-        // From at once to well after the job has ended.
-        let moment = job_duration.mul_f64(2.0 * round as f64 / AUTOMATIC_ROUNDS as f64);
         let ended = async {
             let done = story::ended(&people.steward, &job).await;
             (done, begun.elapsed())
         };
-        let withdrawn = async {
-            tokio::time::sleep(moment).await;
-            people.withdraw(&dataset, round).await
+        let withdrawn = people.withdraw(&dataset, round);
+        // Certainly before the job begins, certainly after it has ended; in
+        // between at moments from at once to well after the last job's time.
+        let ((done, took), withdrawn) = match round {
+            0 => {
+                let withdrawn = withdrawn.await;
+                people.server.work();
+                (ended.await, withdrawn)
+            }
+            1 => (ended.await, withdrawn.await),
+            _ => {
+                let moment = job_duration.mul_f64(2.0 * round as f64 / AUTOMATIC_ROUNDS as f64);
+                let later = async {
+                    tokio::time::sleep(moment).await;
+                    withdrawn.await
+                };
+                tokio::join!(ended, later)
+            }
         };
-        let ((done, took), withdrawn) = tokio::join!(ended, withdrawn);
         withdrawn.expect(200);
-        if round == 0 {
+        if round == 1 {
             job_duration = took;
         }
         let release = done["release"].as_str().expect("a release").to_owned();
@@ -206,6 +218,7 @@ async fn a_worker_that_publishes_by_itself_overlooks_no_withdrawal(server: Serve
 
 async fn publishing_after_an_acknowledged_withdrawal_is_always_refused(server: Server) {
     let people = People::of(server).await;
+    people.server.work();
     for round in 0..6 {
         let dataset = people.dataset().await;
         let release = story::release(&people.steward, &story::job(&dataset)).await;
