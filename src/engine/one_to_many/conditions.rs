@@ -70,6 +70,11 @@ impl<'a> Conditions<'a> {
         }
     }
 
+    /// No group has fewer persons.
+    pub fn least(&self) -> usize {
+        self.floors.k_group.max(self.floors.l) as usize
+    }
+
     /// Whether these persons may be a group.
     pub fn hold(&self, group: &[u32], counts: &mut Counts) -> bool {
         let size = group.len() as u64;

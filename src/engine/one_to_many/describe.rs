@@ -38,6 +38,11 @@ impl Params {
                                     one set: never, where its own nodes allow no release, or wherever \
                                     that saves loss."
                 },
+                "effort": {
+                    "type": "string", "enum": ["none", "fast", "best"], "default": "none",
+                    "description": "How long groups are refined by local search; not where a subject \
+                                    covers several values (qid_conflict hull)."
+                },
                 "max_excluded": max_excluded_schema()
             }
         })

@@ -11,9 +11,10 @@
 //! | 1 | `persons`, `trees` | one row a subject, items under their hierarchies |
 //! | 2 | `partition`, `expansion` | fingerprints shared by at least K |
 //! | between | `prepare`, `strongest` | who is left out, or why nothing can be published |
-//! | 3 | `split`, `space`, `conditions` | groups |
+//! | 3 | `split`, `space`, `conditions`, `refined` | groups |
 //! | 4 | `publish` | the table and its lineage |
 
+mod alike;
 mod conditions;
 mod describe;
 mod expansion;
@@ -22,6 +23,7 @@ mod partition;
 mod persons;
 mod prepare;
 mod publish;
+mod refined;
 pub mod rmr;
 mod space;
 mod split;
@@ -56,10 +58,12 @@ mod stage {
     pub const AXES: u32 = 2;
     /// Numbers and order of what is published.
     pub const PUBLISH: u32 = 3;
+    /// Search for groups with less loss.
+    pub const REFINE: u32 = 4;
 }
 
 /// Number of steps that progress counts.
-const STEPS: u32 = 4;
+const STEPS: u32 = 5;
 
 /// Publishes a table by 1:M-generalization.
 ///
@@ -95,7 +99,7 @@ pub fn run(
     };
     report(3, "generalize");
     let sizes = groups(&persons, &mut prepared, params, context)?;
-    report(4, "publish");
+    report(5, "publish");
     let mut groups: Vec<&[u32]> = Vec::with_capacity(sizes.len());
     let mut rest = prepared.present.as_slice();
     for size in sizes {
@@ -146,7 +150,10 @@ fn groups(
         conditions: &conditions,
         order,
     };
-    split::split(&splitter, &mut prepared.present, context)
+    let present = &mut prepared.present;
+    let sizes = split::split(&splitter, present, context)?;
+    let how = (params.effort, context);
+    refined::refined(persons, &conditions, (present, sizes), how)
 }
 
 const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \

@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
+use crate::engine::kernel::Effort;
 use crate::engine::kernel::acceptance::{check_max_excluded, max_excluded_default};
 use crate::microdata::{Role, Schema};
 use crate::privacy::{K, L, Model, Policy, Protection, QidConflict};
@@ -51,6 +52,9 @@ pub struct Params {
     /// Whether neighbouring nodes of a hierarchy may be joined.
     #[serde(default)]
     pub sibling_unions: SiblingUnions,
+    /// Refinement of the groups (*ours*).
+    #[serde(default)]
+    pub effort: Effort,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]

@@ -137,5 +137,6 @@ fn parameters(engine: &str, conflict: &str, random: &mut ChaCha12Rng) -> Value {
         &["never", "when_needed", "when_needed", "always"],
         random
     ));
+    parameters["effort"] = json!(one_of(&["none", "fast", "best"], random));
     parameters
 }

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::is_eligible;
+use crate::engine::one_to_many::alike::alike;
 use crate::engine::one_to_many::persons::Persons;
 use crate::engine::one_to_many::publish::look;
 
@@ -26,20 +27,6 @@ pub(super) fn joined(persons: &Persons<'_>, clusters: Vec<Vec<u32>>) -> Vec<Vec<
                 .collect()
         })
         .collect()
-}
-
-/// Positions of equal looks together, in order of the first.
-fn alike(looks: impl Iterator<Item = String>) -> Vec<Vec<usize>> {
-    let mut position: FxHashMap<String, usize> = FxHashMap::default();
-    let mut classes: Vec<Vec<usize>> = Vec::new();
-    for (at, look) in looks.enumerate() {
-        let next = classes.len();
-        match *position.entry(look).or_insert(next) {
-            class if class == next => classes.push(vec![at]),
-            class => classes[class].push(at),
-        }
-    }
-    classes
 }
 
 /// Persons who ask for an l that does not hold over all clusters that look

@@ -1,0 +1,104 @@
+//! Stage 3, further: groups of persons refined by local search (*ours*).
+//!
+//! The search asks the same conditions as the splits did, fingerprints
+//! included, and weighs quasi-identifiers alone. Groups that look alike
+//! afterwards are one to an adversary, so they become one; where such a union
+//! does not satisfy its members, the groups of the splits are kept. They are
+//! kept as well where a person covers several values (`hull`): the search
+//! knows one value a person and attribute.
+
+use std::sync::Arc;
+
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::kernel::{Condition, Effort, Groups, Refinement, Scale};
+use crate::microdata::CodedColumn;
+
+use super::alike::alike;
+use super::conditions::{Conditions, Counts};
+use super::persons::Persons;
+use super::publish::look;
+use super::{STEPS, stage};
+
+/// The conditions of groups among some persons.
+struct Among<'a> {
+    conditions: &'a Conditions<'a>,
+    persons: &'a [u32],
+}
+
+impl Condition for Among<'_> {
+    type Buffers = (Counts, Vec<u32>);
+
+    fn buffers(&self) -> Self::Buffers {
+        (self.conditions.counts(), Vec::new())
+    }
+
+    fn least(&self) -> usize {
+        self.conditions.least()
+    }
+
+    fn holds(&self, rows: &[u32], (counts, group): &mut Self::Buffers) -> bool {
+        group.clear();
+        group.extend(rows.iter().map(|&row| self.persons[row as usize]));
+        self.conditions.hold(group, counts)
+    }
+}
+
+/// Refines groups: `sizes` of them follow one another in `present`. The sizes
+/// of the groups that `present` then holds; their loss is no greater.
+pub(super) fn refined(
+    persons: &Persons<'_>,
+    conditions: &Conditions<'_>,
+    (present, sizes): (&mut Vec<u32>, Vec<usize>),
+    (effort, context): (Effort, &RunContext<'_>),
+) -> Result<Vec<usize>, EngineError> {
+    let has_hulls = persons.quasi.iter().any(|quasi| quasi.low != quasi.high);
+    if effort == Effort::None || has_hulls {
+        return Ok(sizes);
+    }
+    let columns = persons.quasi.iter().map(|quasi| CodedColumn {
+        domain: Arc::clone(&quasi.column.domain),
+        codes: quasi.low.clone(),
+    });
+    let columns: Vec<CodedColumn> = columns.collect();
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let scales: Vec<Scale> = persons
+        .quasi
+        .iter()
+        .map(|quasi| quasi.scale.clone())
+        .collect();
+    let mut starts = vec![false; present.len()];
+    let mut next = 0;
+    for &size in &sizes {
+        starts[next] = true;
+        next += size;
+    }
+    let among = Among {
+        conditions,
+        persons: present,
+    };
+    let refinement = Refinement {
+        context,
+        stage: stage::REFINE,
+        step: (4, STEPS),
+        columns: &columns,
+        scales: &scales,
+        effort,
+    };
+    let split = Groups::from_starts(present.clone(), &starts);
+    let groups = refinement.refine(present, split, &among)?;
+    let groups: Vec<&[u32]> = groups.iter().collect();
+    let classes = alike(groups.iter().map(|group| look(persons, group)));
+    let mut counts = conditions.counts();
+    let mut joined = Vec::with_capacity(classes.len());
+    for class in classes {
+        let parts = class.iter().map(|&at| groups[at]);
+        let members: Vec<u32> = parts.flatten().copied().collect();
+        if class.len() > 1 && !conditions.hold(&members, &mut counts) {
+            return Ok(sizes);
+        }
+        joined.push(members);
+    }
+    *present = joined.concat();
+    Ok(joined.iter().map(Vec::len).collect())
+}
