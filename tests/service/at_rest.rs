@@ -8,47 +8,20 @@ use std::process::{Command, Output};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use vizard::cli::client::Client;
 
 use super::common;
 use super::common::process::{ServerProcess, client_of, ended};
+use super::place::{Place, places};
 
 const ONE: &str = "one AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 const TWO: &str = "two ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=\n";
 
 const SUBJECT: &str = "canary-of-a-subject-6914";
 
-/// A store of one test, and a folder for all that lies beside it.
-struct Place {
-    folder: TempDir,
-    url: String,
-}
-
-fn places() -> Vec<Place> {
-    let folder = || tempfile::tempdir().expect("a temporary folder");
-    let embedded = folder();
-    let url = format!("sqlite:{}", embedded.path().join("vizard.db").display());
-    let mut places = vec![Place {
-        folder: embedded,
-        url,
-    }];
-    if let Some(cluster) = common::postgres::cluster() {
-        places.push(Place {
-            folder: folder(),
-            url: cluster.fresh_database(),
-        });
-    }
-    places
-}
-
 impl Place {
     fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
-    }
-
-    fn serve(&self, extra: &[&str]) -> ServerProcess {
-        ServerProcess::start(&self.url, self.folder.path(), extra)
     }
 
     /// Runs a command that ends by itself.

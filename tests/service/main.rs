@@ -14,6 +14,7 @@ mod matrix;
 mod oidc;
 mod openapi;
 mod operations;
+mod place;
 mod store;
 
 use sqlx::{Connection, PgConnection};

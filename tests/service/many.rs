@@ -6,7 +6,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use super::common::process::{ServerProcess, client_of, job_when};
-use super::lifecycle::places;
+use super::place::places;
 
 const SUBJECTS: u64 = 600;
 

@@ -27,6 +27,7 @@
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
+pub mod among;
 pub mod cells;
 pub mod closeness;
 pub mod contingency;
@@ -47,6 +48,7 @@ pub mod refine;
 pub mod rows;
 pub mod sliced_table;
 
+pub use among::Among;
 pub use cover::{Cover, Space};
 pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};

@@ -1,6 +1,8 @@
 //! What a group of persons must satisfy: size, and l-diversity of
 //! fingerprints and of exactly published values.
 
+use crate::engine::kernel::Condition;
+
 use super::partition::Fingerprints;
 use super::persons::Persons;
 use super::trees::Trees;
@@ -59,8 +61,29 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Counts to be used with these conditions.
-    pub fn counts(&self) -> Counts {
+    fn values_hold(&self, group: &[u32], counts: &mut Counts) -> bool {
+        if self.values.is_empty() {
+            return true;
+        }
+        let mut most = 0_u32;
+        let values =
+            |person: &u32| &self.values[self.fingerprints.of_person[*person as usize] as usize];
+        for &value in group.iter().flat_map(values) {
+            let count = &mut counts.of_value[value as usize];
+            *count += 1;
+            most = most.max(*count);
+        }
+        for &value in group.iter().flat_map(values) {
+            counts.of_value[value as usize] = 0;
+        }
+        u64::from(most) * u64::from(self.floors.value_l) <= group.len() as u64
+    }
+}
+
+impl Condition for Conditions<'_> {
+    type Buffers = Counts;
+
+    fn buffers(&self) -> Counts {
         Counts {
             of_fingerprint: vec![0; self.fingerprints.nodes.len()],
             of_value: match self.values.is_empty() {
@@ -70,13 +93,12 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// No group has fewer persons.
-    pub fn least(&self) -> usize {
+    fn least(&self) -> usize {
         self.floors.k_group.max(self.floors.l) as usize
     }
 
-    /// Whether these persons may be a group.
-    pub fn hold(&self, group: &[u32], counts: &mut Counts) -> bool {
+    /// Whether these persons may be a group; they may be fewer than the least.
+    fn holds(&self, group: &[u32], counts: &mut Counts) -> bool {
         let size = group.len() as u64;
         if size < u64::from(self.floors.k_group) {
             return false;
@@ -97,23 +119,5 @@ impl<'a> Conditions<'a> {
         u64::from(k) <= size
             && u64::from(most) * u64::from(l) <= size
             && self.values_hold(group, counts)
-    }
-
-    fn values_hold(&self, group: &[u32], counts: &mut Counts) -> bool {
-        if self.values.is_empty() {
-            return true;
-        }
-        let mut most = 0_u32;
-        let values =
-            |person: &u32| &self.values[self.fingerprints.of_person[*person as usize] as usize];
-        for &value in group.iter().flat_map(values) {
-            let count = &mut counts.of_value[value as usize];
-            *count += 1;
-            most = most.max(*count);
-        }
-        for &value in group.iter().flat_map(values) {
-            counts.of_value[value as usize] = 0;
-        }
-        u64::from(most) * u64::from(self.floors.value_l) <= group.len() as u64
     }
 }

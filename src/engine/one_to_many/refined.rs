@@ -11,38 +11,14 @@ use std::sync::Arc;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Condition, Effort, Groups, Refinement, Scale};
+use crate::engine::kernel::{Among, Condition, Effort, Groups, Refinement, Scale};
 use crate::microdata::CodedColumn;
 
 use super::alike::alike;
-use super::conditions::{Conditions, Counts};
+use super::conditions::Conditions;
 use super::persons::Persons;
 use super::publish::look;
 use super::{STEPS, stage};
-
-/// The conditions of groups among some persons.
-struct Among<'a> {
-    conditions: &'a Conditions<'a>,
-    persons: &'a [u32],
-}
-
-impl Condition for Among<'_> {
-    type Buffers = (Counts, Vec<u32>);
-
-    fn buffers(&self) -> Self::Buffers {
-        (self.conditions.counts(), Vec::new())
-    }
-
-    fn least(&self) -> usize {
-        self.conditions.least()
-    }
-
-    fn holds(&self, rows: &[u32], (counts, group): &mut Self::Buffers) -> bool {
-        group.clear();
-        group.extend(rows.iter().map(|&row| self.persons[row as usize]));
-        self.conditions.hold(group, counts)
-    }
-}
 
 /// Refines groups: `sizes` of them follow one another in `present`. The sizes
 /// of the groups that `present` then holds; their loss is no greater.
@@ -74,8 +50,8 @@ pub(super) fn refined(
         next += size;
     }
     let among = Among {
-        conditions,
-        persons: present,
+        condition: conditions,
+        position: present,
     };
     let refinement = Refinement {
         context,
@@ -89,12 +65,12 @@ pub(super) fn refined(
     let groups = refinement.refine(present, split, &among)?;
     let groups: Vec<&[u32]> = groups.iter().collect();
     let classes = alike(groups.iter().map(|group| look(persons, group)));
-    let mut counts = conditions.counts();
+    let mut counts = conditions.buffers();
     let mut joined = Vec::with_capacity(classes.len());
     for class in classes {
         let parts = class.iter().map(|&at| groups[at]);
         let members: Vec<u32> = parts.flatten().copied().collect();
-        if class.len() > 1 && !conditions.hold(&members, &mut counts) {
+        if class.len() > 1 && !conditions.holds(&members, &mut counts) {
             return Ok(sizes);
         }
         joined.push(members);

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::Condition;
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut};
 
 use super::conditions::{Conditions, Counts};
@@ -58,7 +59,7 @@ pub(super) fn split(
 impl Splitter<'_> {
     fn buffers(&self) -> Buffers {
         Buffers {
-            counts: self.conditions.counts(),
+            counts: self.conditions.buffers(),
             cut: CutBuffers::default(),
             extremes: Extremes::default(),
             part_extremes: Extremes::default(),
@@ -187,8 +188,8 @@ impl Splitter<'_> {
         buffers.tried_ends.clear();
         buffers.tried_ends.extend([cut.left, persons.len()]);
         let (left, right) = buffers.tried.split_at(cut.left);
-        self.conditions.hold(left, &mut buffers.counts)
-            && self.conditions.hold(right, &mut buffers.counts)
+        self.conditions.holds(left, &mut buffers.counts)
+            && self.conditions.holds(right, &mut buffers.counts)
     }
 
     /// Sorts members by part, pools parts that are no groups into part 0, and
@@ -216,7 +217,7 @@ impl Splitter<'_> {
         let mut kept: Vec<usize> = Vec::new();
         for number in (1..parts).filter(|&number| sizes[number] > 0) {
             let members = &buffers.tried[part(number)];
-            match self.conditions.hold(members, &mut buffers.counts) {
+            match self.conditions.holds(members, &mut buffers.counts) {
                 true => kept.push(number),
                 false => pool.extend_from_slice(members),
             }
@@ -224,7 +225,7 @@ impl Splitter<'_> {
         // Smallest first: they have least to lose.
         kept.sort_by_key(|&number| sizes[number]);
         let mut taken = 0;
-        while !pool.is_empty() && !self.conditions.hold(&pool, &mut buffers.counts) {
+        while !pool.is_empty() && !self.conditions.holds(&pool, &mut buffers.counts) {
             let Some(&number) = kept.get(taken) else {
                 return false;
             };

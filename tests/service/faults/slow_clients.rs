@@ -32,10 +32,12 @@ const REQUESTS: usize = 120;
 const LIMIT_MS: u64 = 3_000;
 /// Pause between two bytes.
 const PAUSE: Duration = Duration::from_millis(250);
-/// What a busy machine adds to the end of a socket.
-const GRACE: Duration = Duration::from_secs(6);
-/// Times beneath this are the machine's noise.
-const NOISE: Duration = Duration::from_millis(5);
+/// What a busy machine may add to the end of a socket. Beyond it are the drips
+/// of a server without limits, 60 seconds and more.
+const GRACE: Duration = Duration::from_secs(30);
+/// Times beneath this are the machine's noise; who waits for a slow socket waits
+/// for seconds.
+const NOISE: Duration = Duration::from_millis(40);
 
 /// Room for the sockets of this process: the soft limit is often 1,024.
 fn allow_sockets() {

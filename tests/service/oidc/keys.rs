@@ -1,6 +1,6 @@
 //! The issuer's keys: fetched, changed, taken back, out of reach.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Realm, eventually};
 use crate::common::client::Client;
@@ -67,21 +67,15 @@ async fn many_tokens_with_an_unknown_key_cost_one_fetch() {
 #[tokio::test]
 async fn a_slow_key_server_keeps_nobody_waiting_whose_key_is_known() {
     let realm = Realm::new().await;
-    realm.keys.delay(Duration::from_secs(2));
+    realm.keys.delay(Duration::from_secs(6));
     realm.wait(60);
     let unknown = token(&realm, &SigningKey::new("unknown", "EdDSA"));
     let waiting = tokio::spawn(async move { status(&unknown).await });
     eventually("the fetch begins", async || realm.keys.hits() == 2).await;
     let known = realm.client(&["uploader"]);
-    let start = Instant::now();
     for _ in 0..10 {
         assert_eq!(status(&known).await, 200);
     }
-    assert!(
-        start.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        start.elapsed()
-    );
     assert!(!waiting.is_finished());
     assert_eq!(waiting.await.expect("no panic"), 401);
 }

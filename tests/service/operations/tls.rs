@@ -222,7 +222,7 @@ async fn a_new_certificate_is_shown_without_dropping_connections() {
         .is_err()
     {
         assert!(
-            begin.elapsed() < Duration::from_secs(10),
+            begin.elapsed() < Duration::from_secs(60),
             "the old one is still shown"
         );
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -212,7 +212,7 @@ async fn a_process_without_workers_purges_too(stage: &Stage) {
     settings.retention_interval = Duration::from_millis(20);
     let shutdown = CancellationToken::new();
     let keeping = tokio::spawn(keep_house(stage.store.clone(), settings, shutdown.clone()));
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let row = stage.store.dataset_get(dataset).await.expect("it is there");
         if row.records_purged_at.is_some() {
             break;

@@ -26,13 +26,13 @@ pub use params::{AttributeParams, DiversityKind, Params};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Mondrian, Present, Refinement, microdata_table};
+use crate::engine::kernel::{Among, Mondrian, Present, Refinement, microdata_table};
 use crate::microdata::{RecordIndex, Table};
 use crate::privacy::{Diversity, Protection, Requirements};
 use crate::release::{Guarantee, Release};
 
 use conditions::Conditions;
-use pools::{Among, pools};
+use pools::pools;
 
 /// Random streams, one number a stage.
 mod stage {
@@ -88,8 +88,8 @@ pub fn run(
     let mut groups = Vec::new();
     for (at, records) in (0..).zip(pools(&present, &conditions, context)) {
         let among = Among {
-            conditions: &conditions,
-            position: positions(&present, &records),
+            condition: &conditions,
+            position: &positions(&present, &records),
         };
         let mondrian = Mondrian {
             context,

@@ -14,7 +14,7 @@ use rand::seq::SliceRandom;
 use crate::engine::context::RunContext;
 use crate::engine::kernel::{Condition, Present};
 
-use super::conditions::{Conditions, Counts};
+use super::conditions::Conditions;
 use super::stage;
 
 /// Sets of records to partition; the conditions hold for each.
@@ -41,29 +41,4 @@ pub(super) fn pools(
     }
     let sets = [pool, others].into_iter().filter(|rows| !rows.is_empty());
     sets.map(|rows| rows.iter().map(record).collect()).collect()
-}
-
-/// The conditions for the rows of one set.
-pub(super) struct Among<'a> {
-    pub conditions: &'a Conditions,
-    /// Position among those present of each row of the set.
-    pub position: Vec<u32>,
-}
-
-impl Condition for Among<'_> {
-    type Buffers = (Counts, Vec<u32>);
-
-    fn buffers(&self) -> Self::Buffers {
-        (self.conditions.buffers(), Vec::new())
-    }
-
-    fn least(&self) -> usize {
-        self.conditions.least()
-    }
-
-    fn holds(&self, rows: &[u32], (counts, present): &mut Self::Buffers) -> bool {
-        present.clear();
-        present.extend(rows.iter().map(|&row| self.position[row as usize]));
-        self.conditions.holds(present, counts)
-    }
 }

@@ -5,6 +5,8 @@
 //! level. A category without hierarchy has its values, and all of them
 //! together.
 
+use std::collections::BinaryHeap;
+
 use crate::engine::kernel::Scale;
 
 /// Runs of the finest level above single numbers.
@@ -78,32 +80,34 @@ pub(super) type Choice = Vec<u8>;
 pub(super) struct Ascending {
     /// Mean loss of each level of each attribute, and the level, ascending.
     means: Vec<Vec<(f32, u8)>>,
-    open: std::collections::BinaryHeap<Open>,
+    open: BinaryHeap<Priced<Open>>,
 }
 
-/// A choice to come: positions in the means, the last one that was raised.
+/// Something at a price; the cheapest is the greatest, since heaps give that
+/// first. Equal prices are in the order of the things, lowest first.
 #[derive(PartialEq)]
-struct Open {
-    sum: f32,
-    raised: usize,
-    at: Vec<u8>,
+pub(super) struct Priced<T> {
+    pub price: f32,
+    pub thing: T,
 }
 
-impl Eq for Open {}
+impl<T: Ord> Eq for Priced<T> {}
 
-impl Ord for Open {
-    /// The heap gives the greatest first: that is the least sum.
+impl<T: Ord> Ord for Priced<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let sums = other.sum.total_cmp(&self.sum);
-        sums.then_with(|| other.at.cmp(&self.at))
+        let prices = other.price.total_cmp(&self.price);
+        prices.then_with(|| other.thing.cmp(&self.thing))
     }
 }
 
-impl PartialOrd for Open {
+impl<T: Ord> PartialOrd for Priced<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
+
+/// A choice to come: positions in the means, the last one that was raised.
+type Open = (Vec<u8>, usize);
 
 impl Ascending {
     /// All choices of one level an attribute, by mean losses `[attribute][level]`.
@@ -114,14 +118,13 @@ impl Ascending {
             levels
         });
         let means: Vec<Vec<(f32, u8)>> = sorted.collect();
-        let first = Open {
-            sum: means.iter().map(|levels| levels[0].0).sum(),
-            raised: 0,
-            at: vec![0; means.len()],
+        let first = Priced {
+            price: means.iter().map(|levels| levels[0].0).sum(),
+            thing: (vec![0; means.len()], 0),
         };
         Self {
             means,
-            open: std::collections::BinaryHeap::from([first]),
+            open: BinaryHeap::from([first]),
         }
     }
 }
@@ -133,21 +136,21 @@ impl Iterator for Ascending {
     /// level lower, and so once.
     fn next(&mut self) -> Option<(f32, Choice)> {
         let next = self.open.pop()?;
-        for raised in next.raised..self.means.len() {
-            let (levels, at) = (&self.means[raised], next.at[raised] as usize);
+        let (positions, last) = next.thing;
+        for raised in last..self.means.len() {
+            let (levels, at) = (&self.means[raised], positions[raised] as usize);
             if at + 1 < levels.len() {
-                let mut raised_at = next.at.clone();
+                let mut raised_at = positions.clone();
                 raised_at[raised] += 1;
-                self.open.push(Open {
-                    sum: next.sum - levels[at].0 + levels[at + 1].0,
-                    raised,
-                    at: raised_at,
+                self.open.push(Priced {
+                    price: next.price - levels[at].0 + levels[at + 1].0,
+                    thing: (raised_at, raised),
                 });
             }
         }
-        let levels = self.means.iter().zip(&next.at);
+        let levels = self.means.iter().zip(&positions);
         let choice = levels.map(|(levels, &at)| levels[at as usize].1).collect();
-        Some((next.sum, choice))
+        Some((next.price, choice))
     }
 }
 

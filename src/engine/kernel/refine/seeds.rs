@@ -15,7 +15,7 @@ use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{Condition, Cover, Rows, Space};
 
-use super::levels::{Ascending, Choice, Level};
+use super::levels::{Ascending, Choice, Level, Priced};
 
 /// Means are taken anew once this share of the records has found a group.
 const FOUND_SHARE: f64 = 0.05;
@@ -41,34 +41,6 @@ pub(super) struct Seeds<'a, C> {
     pub readings: usize,
 }
 
-/// A choice that came too early.
-struct Waiting {
-    threshold: f32,
-    choice: Choice,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Waiting {}
-
-impl Ord for Waiting {
-    /// The heap gives the greatest first: that is the lowest threshold.
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let thresholds = other.threshold.total_cmp(&self.threshold);
-        thresholds.then_with(|| other.choice.cmp(&self.choice))
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// What was found so far.
 struct Found<C: Condition> {
     groups: Vec<Vec<u32>>,
@@ -86,7 +58,8 @@ impl<C: Condition> Seeds<'_, C> {
             buffers: self.condition.buffers(),
         };
         let mut readings = self.readings.saturating_mul(rows.len());
-        let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
+        // Choices that came too early.
+        let mut waiting: BinaryHeap<Priced<Choice>> = BinaryHeap::new();
         let mut done: FxHashSet<Choice> = FxHashSet::default();
         'anew: while found.left.len() >= self.condition.least() {
             let anew_at = (found.left.len() as f64 * (1.0 - FOUND_SHARE)) as usize;
@@ -96,11 +69,8 @@ impl<C: Condition> Seeds<'_, C> {
                 }
                 let (threshold, choice) = next;
                 let mut due = Vec::new();
-                while waiting
-                    .peek()
-                    .is_some_and(|first| first.threshold < threshold)
-                {
-                    due.extend(waiting.pop().map(|first| (first.threshold, first.choice)));
+                while waiting.peek().is_some_and(|first| first.price < threshold) {
+                    due.extend(waiting.pop().map(|first| (first.price, first.thing)));
                 }
                 if done.insert(choice.clone()) {
                     due.push((threshold, choice));
@@ -112,8 +82,10 @@ impl<C: Condition> Seeds<'_, C> {
                     readings -= found.left.len();
                     let too_dear = self.take(&choice, threshold, &mut found);
                     if too_dear {
-                        let threshold = threshold + STEP;
-                        waiting.push(Waiting { threshold, choice });
+                        waiting.push(Priced {
+                            price: threshold + STEP,
+                            thing: choice,
+                        });
                     }
                 }
                 if found.left.len() <= anew_at {
