@@ -59,6 +59,13 @@ pub struct Judgement {
     pub possible: bool,
 }
 
+impl Judgement {
+    /// Whether all of the cell's possible values satisfy, or none.
+    pub fn is_decided(&self) -> bool {
+        self.certain == self.possible
+    }
+}
+
 /// The part of a numeric cell that satisfies a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {

@@ -10,7 +10,7 @@
 //! (*ours*; docs/DEVIATIONS.md, queries).
 
 use super::answer::{Answer, Bounds};
-use super::condition::Judgement;
+use super::condition::{Condition, Judgement};
 use super::index::{BY_ROW, Conditions, QueryIndex};
 use super::table::JudgementTable;
 
@@ -45,6 +45,7 @@ impl Count {
 pub struct Scratch {
     tables: Vec<JudgementTable>,
     pools: Vec<PoolTally>,
+    block: Block,
 }
 
 /// What is known of the rows of one attribute's pools.
@@ -77,48 +78,127 @@ struct Visit<'a> {
     certain: bool,
 }
 
+/// Classes that are looked at together.
+const BLOCK_CLASSES: usize = 1024;
+/// Marks of a class: no condition rules it out, all are certain.
+const POSSIBLE: u8 = 1;
+const CERTAIN: u8 = 2;
+
+/// What the conditions on whole classes say of a block of them.
+#[derive(Debug)]
+struct Block {
+    shares: [f64; BLOCK_CLASSES],
+    marks: [u8; BLOCK_CLASSES],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            shares: [1.0; BLOCK_CLASSES],
+            marks: [POSSIBLE | CERTAIN; BLOCK_CLASSES],
+        }
+    }
+}
+
+impl Block {
+    /// Judges the classes `first..end` without a branch that depends on one:
+    /// which are ruled out cannot be foreseen. Columns that vary by row in a
+    /// class say nothing.
+    fn judge(
+        &mut self,
+        index: &QueryIndex<'_>,
+        classes: std::ops::Range<usize>,
+        (conditions, tables): (&Conditions, &[JudgementTable]),
+    ) {
+        self.shares.fill(1.0);
+        self.marks.fill(POSSIBLE | CERTAIN);
+        for ((at, _), table) in conditions.iter().zip(tables) {
+            let codes = &index.columns[*at].of_class[classes.clone()];
+            let places = self.shares.iter_mut().zip(&mut self.marks);
+            for ((share, mark), &code) in places.zip(codes) {
+                let judgement = table.judgements.get(code as usize);
+                let judgement = judgement.copied().unwrap_or(UNDECIDED);
+                *share *= judgement.share;
+                *mark &= u8::from(judgement.possible) | u8::from(judgement.certain) << 1;
+            }
+        }
+    }
+}
+
+/// What a column that varies by row says of a class.
+const UNDECIDED: Judgement = Judgement {
+    share: 1.0,
+    certain: true,
+    possible: true,
+};
+
 impl QueryIndex<'_> {
     /// Counts the records that satisfy all conditions.
     pub(super) fn count(&self, conditions: &Conditions, scratch: &mut Scratch) -> Count {
         scratch.prepare(self, conditions);
-        let Scratch { tables, pools } = scratch;
+        let Scratch {
+            tables,
+            pools,
+            block,
+        } = scratch;
         let tables = &tables[..conditions.len()];
         let mut tally = Tally::default();
+        let varies = |(at, _): &(usize, Condition)| !self.columns[*at].of_row.is_empty();
+        let varying: Vec<usize> = (0..conditions.len())
+            .filter(|&position| varies(&conditions[position]))
+            .collect();
         let mut deferred = Vec::with_capacity(conditions.len());
-        'classes: for class in 0..self.starts.len() - 1 {
-            deferred.clear();
-            let (mut share, mut certain) = (1.0, true);
-            for (position, (at, _)) in conditions.iter().enumerate() {
-                let code = self.columns[*at].of_class[class];
-                if code == BY_ROW {
-                    deferred.push(position);
-                    continue;
+        let classes = self.starts.len() - 1;
+        for first in (0..classes).step_by(BLOCK_CLASSES) {
+            let end = classes.min(first + BLOCK_CLASSES);
+            block.judge(self, first..end, (conditions, tables));
+            let judged = block.shares.iter().zip(&block.marks);
+            let runs = self.starts[first..=end].windows(2);
+            if varying.is_empty() {
+                for ((share, mark), run) in judged.zip(runs) {
+                    let size = u64::from(run[1] - run[0]);
+                    let possible = mark & POSSIBLE;
+                    tally.estimate += share * size as f64;
+                    tally.certain += size * u64::from((mark / CERTAIN) & possible);
+                    tally.possible += size * u64::from(possible);
+                    tally.groups_touched += u64::from(possible);
                 }
-                let judgement = tables[position].judgements[code as usize];
-                if !judgement.possible {
-                    continue 'classes;
-                }
-                share *= judgement.share;
-                certain &= judgement.certain;
-            }
-            let run = self.starts[class] as usize..self.starts[class + 1] as usize;
-            if deferred.is_empty() {
-                let size = run.len() as u64;
-                tally.estimate += share * size as f64;
-                tally.certain += size * u64::from(certain);
-                tally.possible += size;
-                tally.groups_touched += 1;
                 continue;
             }
-            let visit = Visit {
-                deferred: &deferred,
-                share,
-                certain,
-            };
-            let states = |row: usize, position: usize| {
-                self.columns[conditions[position].0].of_row[row] as usize
-            };
-            visit.rows(run, states, (tables, &mut *pools), &mut tally);
+            for (class, ((&share, mark), run)) in (first..).zip(judged.zip(runs)) {
+                if mark & POSSIBLE == 0 {
+                    continue;
+                }
+                let (run, certain) = (run[0] as usize..run[1] as usize, mark & CERTAIN != 0);
+                deferred.clear();
+                let of_class =
+                    |position: usize| self.columns[conditions[position].0].of_class[class];
+                deferred.extend(
+                    varying
+                        .iter()
+                        .copied()
+                        .filter(|&position| of_class(position) == BY_ROW),
+                );
+                let visit = Visit {
+                    deferred: &deferred,
+                    share,
+                    certain,
+                };
+                let of_row = |position: usize| &self.columns[conditions[position].0].of_row;
+                match deferred.as_slice() {
+                    [] => visit.class(run.len() as u64, &mut tally),
+                    &[position] if tables[position].is_exact() => {
+                        let hits = &tables[position].hits;
+                        let states = of_row(position)[run].iter();
+                        let rows = states.map(|&state| u64::from(hits[state as usize])).sum();
+                        visit.class(rows, &mut tally);
+                    }
+                    _ => {
+                        let states = |row: usize, position: usize| of_row(position)[row] as usize;
+                        visit.rows(run, states, (tables, &mut *pools), &mut tally);
+                    }
+                }
+            }
         }
         bounds(tally, tables, &pools[..conditions.len()])
     }
@@ -142,6 +222,14 @@ impl Scratch {
 }
 
 impl Visit<'_> {
+    /// Counts `rows` rows about which nothing is open but what the class says.
+    fn class(&self, rows: u64, tally: &mut Tally) {
+        tally.estimate += self.share * rows as f64;
+        tally.certain += rows * u64::from(self.certain);
+        tally.possible += rows;
+        tally.groups_touched += u64::from(rows > 0);
+    }
+
     /// Visits the rows of a class one by one.
     fn rows(
         &self,

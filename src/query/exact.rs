@@ -2,12 +2,14 @@
 //!
 //! Records are those that were published: excluded ones are in no answer.
 //! Each attribute has its rows in order of codes, so that a count visits only
-//! the rows that satisfy its most selective condition.
+//! the rows that satisfy its most selective condition; where those are many,
+//! all rows are looked at in blocks.
 
 use crate::microdata::{Code, Domain, SubjectIndex, Table, Values};
 use crate::release::Cell;
 
 use super::condition::Condition;
+use super::filter::{Admitted, BLOCK_ROWS, Codes};
 use super::index::{Conditions, QueryIndex};
 
 /// The original values of the published records.
@@ -20,12 +22,24 @@ pub struct ExactIndex<'a> {
 struct ExactColumn<'a> {
     domain: &'a Domain,
     /// Code of each published record.
-    codes: Vec<u32>,
+    codes: Codes,
     /// Where the rows with each code begin; one more entry than codes.
     starts: Vec<u32>,
     /// Rows in order of their codes.
     rows: Vec<u32>,
 }
+
+/// A condition on a column while it is counted.
+struct Sought<'s, 'a> {
+    column: &'s ExactColumn<'a>,
+    admitted: Admitted,
+    /// Rows that satisfy this condition.
+    rows: usize,
+}
+
+/// Visiting each row of one condition costs as much as looking at so many in
+/// blocks.
+const VISIT_COST: usize = 12;
 
 impl<'a> ExactIndex<'a> {
     /// Indexes the originals of a release's rows; `subjects` is its lineage.
@@ -56,37 +70,59 @@ impl<'a> ExactIndex<'a> {
 
     /// Number of records that satisfy all conditions.
     pub(super) fn count(&self, index: &QueryIndex<'_>, conditions: &Conditions) -> u64 {
-        let mut admitted: Vec<(&ExactColumn<'_>, Vec<bool>, usize)> = conditions
-            .iter()
-            .map(|(at, condition)| {
-                let column = &self.columns[*at];
-                let admitted = column.admitted(condition, |cell| {
-                    condition.judge(cell, &index.domains[*at]).certain
-                });
-                let rows = column.rows_of(&admitted).map(<[u32]>::len).sum();
-                (column, admitted, rows)
-            })
-            .collect();
-        admitted.sort_by_key(|&(_, _, rows)| rows);
-        let Some(((first, marks, rows), others)) = admitted.split_first() else {
-            return index.rows() as u64;
-        };
-        if others.is_empty() {
-            return *rows as u64;
+        let sought = conditions.iter().map(|(at, condition)| {
+            let column = &self.columns[*at];
+            let marks = column.marks(condition, |cell| {
+                condition.judge(cell, &index.domains[*at]).certain
+            });
+            Sought {
+                column,
+                rows: column.rows_of(&marks).map(<[u32]>::len).sum(),
+                admitted: Admitted::of(marks),
+            }
+        });
+        let mut sought: Vec<Sought<'_, '_>> = sought.collect();
+        sought.sort_by_key(|sought| sought.rows);
+        match sought.as_slice() {
+            [] => index.rows() as u64,
+            [only] => only.rows as u64,
+            [first, others @ ..] if first.rows * VISIT_COST < index.rows() => {
+                let candidates = first.column.rows_of(&first.admitted.marks).flatten();
+                let satisfies = |row: usize| {
+                    let mut others = others.iter();
+                    others.all(|other| other.admitted.marks[other.column.codes.at(row)])
+                };
+                candidates.filter(|&&row| satisfies(row as usize)).count() as u64
+            }
+            sought => count_in_blocks(sought, index.rows()),
         }
-        let satisfies = |row: u32| {
-            others
-                .iter()
-                .all(|(column, marks, _)| marks[column.codes[row as usize] as usize])
-        };
-        let candidates = first.rows_of(marks).flatten();
-        candidates.filter(|&&row| satisfies(row)).count() as u64
     }
 
     /// The domain of an attribute, by position.
     pub(super) fn domain(&self, at: usize) -> &'a Domain {
         self.columns[at].domain
     }
+}
+
+/// Rows that satisfy all of them.
+fn count_in_blocks(sought: &[Sought<'_, '_>], rows: usize) -> u64 {
+    let mut alive = [0_u8; BLOCK_ROWS];
+    let mut count = 0;
+    for first in (0..rows).step_by(BLOCK_ROWS) {
+        let block = first..rows.min(first + BLOCK_ROWS);
+        let alive = &mut alive[..block.len()];
+        alive.fill(1);
+        for Sought {
+            column, admitted, ..
+        } in sought
+        {
+            column.codes.keep(block.clone(), admitted, alive);
+        }
+        // Sums of one byte each would overflow; those of 128 rows do not.
+        let sums = alive.chunks(128).map(|run| run.iter().sum::<u8>());
+        count += sums.map(u64::from).sum::<u64>();
+    }
+    count
 }
 
 impl<'a> ExactColumn<'a> {
@@ -107,14 +143,14 @@ impl<'a> ExactColumn<'a> {
         }
         Self {
             domain,
-            codes,
+            codes: Codes::of(codes.into_iter(), domain.len()),
             starts,
             rows,
         }
     }
 
     /// Which codes satisfy a condition.
-    fn admitted(&self, condition: &Condition, judge: impl Fn(&Cell) -> bool) -> Vec<bool> {
+    fn marks(&self, condition: &Condition, judge: impl Fn(&Cell) -> bool) -> Vec<bool> {
         match condition {
             // The codes of a hierarchy's leaves are their positions.
             Condition::Leaves { before, .. } if before.len() == self.domain.len() + 1 => {

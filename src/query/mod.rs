@@ -30,6 +30,7 @@ mod count;
 pub mod error;
 mod exact;
 mod expression;
+mod filter;
 mod index;
 mod knowledge;
 mod sliced;

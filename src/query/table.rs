@@ -28,6 +28,9 @@ pub(super) struct JudgementTable {
     pub(super) cells: usize,
     /// Cells in all buckets, and how many of them satisfy.
     pub(super) bucketized: (u64, u64),
+    /// Of an attribute without buckets whose every cell is certain or cannot
+    /// be: 1 for those that are certain. Else empty.
+    pub(super) hits: Vec<u8>,
 }
 
 impl JudgementTable {
@@ -42,6 +45,7 @@ impl JudgementTable {
         self.pools.clear();
         self.cells = attribute.cells.len();
         self.bucketized = (0, 0);
+        self.hits.clear();
         let judged = attribute
             .cells
             .iter()
@@ -54,7 +58,16 @@ impl JudgementTable {
                 self.bucketized.1 += u64::from(matched);
             }
             self.judge_pools(buckets, &matches);
+        } else if self.judgements.iter().all(Judgement::is_decided) {
+            let certain = self.judgements.iter().map(|judgement| judgement.certain);
+            self.hits.extend(certain.map(u8::from));
         }
+    }
+
+    /// Whether each cell decides its condition, so that rows need only be
+    /// counted.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.hits.is_empty()
     }
 
     fn judge_pools(&mut self, buckets: &Buckets<'_>, matches: &[u32]) {
