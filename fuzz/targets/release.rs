@@ -41,7 +41,7 @@ fn read(description: &TableDescription, content: &[u8]) -> Option<PublishedTable
 fn check(release: &Published, position: usize, read: &PublishedTable, content: &[u8]) {
     let mut written = Vec::new();
     let summary = encode_csv(read, usize::MAX, &mut |piece, _| {
-        written.extend_from_slice(piece)
+        written.extend_from_slice(&piece)
     });
     assert_eq!(written, content);
     let own = TableDescription::of(read, &summary);

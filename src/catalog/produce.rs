@@ -92,10 +92,7 @@ impl EncodedTable {
     fn of(table: &PublishedTable) -> Self {
         let mut pieces = Vec::new();
         let summary = encode_csv(table, PIECE_BYTES_MAX, &mut |bytes, rows| {
-            pieces.push(Piece {
-                bytes: bytes.to_vec(),
-                rows,
-            });
+            pieces.push(Piece { bytes, rows });
         });
         Self {
             description: TableDescription::of(table, &summary),

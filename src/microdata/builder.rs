@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::chunk::{Chunk, ChunkColumn};
 use super::column::CodedColumn;
 use super::dictionary::TextDictionary;
@@ -99,9 +101,9 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The table of all records pushed.
+    /// The table of all records pushed. Uses rayon's current pool.
     pub fn finish(self) -> Result<Table, TableError> {
-        let columns = self.columns.into_iter().map(Building::finish);
+        let columns = self.columns.into_par_iter().map(Building::finish);
         let columns = columns.collect::<Result<_, _>>()?;
         let subject_keys = match self.schema.multiplicity() {
             Multiplicity::One => self.subject_keys,

@@ -41,7 +41,7 @@ impl Case {
         let mut descriptions = Vec::new();
         for table in &release.tables {
             let mut pieces: Vec<Vec<u8>> = Vec::new();
-            let mut keep = |piece: &[u8], _| pieces.push(piece.to_vec());
+            let mut keep = |piece, _| pieces.push(piece);
             let summary = encode_csv(table, PIECE_BYTES_MAX, &mut keep);
             let description = TableDescription::of(table, &summary);
             tables.push(decode_csv(&description, &pieces).expect("canonical CSV reads back"));

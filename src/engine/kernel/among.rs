@@ -21,7 +21,14 @@ impl<C: Condition> Condition for Among<'_, C> {
         self.condition.least()
     }
 
+    fn tells_rows_apart(&self) -> bool {
+        self.condition.tells_rows_apart()
+    }
+
     fn holds(&self, rows: &[u32], (buffers, known): &mut Self::Buffers) -> bool {
+        if !self.tells_rows_apart() {
+            return self.condition.holds(rows, buffers);
+        }
         known.clear();
         known.extend(rows.iter().map(|&row| self.position[row as usize]));
         self.condition.holds(known, buffers)

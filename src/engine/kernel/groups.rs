@@ -57,6 +57,10 @@ impl Condition for KOfRows {
         }
     }
 
+    fn tells_rows_apart(&self) -> bool {
+        matches!(self, Self::Each(_))
+    }
+
     fn holds(&self, rows: &[u32], _: &mut ()) -> bool {
         rows.len() >= self.of(rows)
     }

@@ -79,6 +79,15 @@ impl<'a> Present<'a> {
         self.requirements.of(RecordIndex(record))
     }
 
+    /// Position in [`Self::records`] of each record of the table that is there.
+    pub fn positions(&self) -> Vec<u32> {
+        let mut positions = vec![0; self.table.records()];
+        for (position, &record) in (0..).zip(&self.records) {
+            positions[record as usize] = position;
+        }
+        positions
+    }
+
     /// Columns of the quasi-identifiers.
     pub fn quasi_columns(&self) -> Vec<&'a CodedColumn> {
         self.quasi.iter().map(|&(_, column)| column).collect()

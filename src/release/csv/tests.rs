@@ -82,7 +82,7 @@ fn encode(table: &PublishedTable, piece_bytes: usize) -> (TableDescription, Vec<
     let mut pieces = Vec::new();
     let mut rows = 0;
     let summary = encode_csv(table, piece_bytes, &mut |bytes, count| {
-        pieces.push(bytes.to_vec());
+        pieces.push(bytes);
         rows += count;
     });
     assert_eq!(rows, table.rows() as u64);

@@ -36,7 +36,7 @@ pub struct CsvSummary {
 pub fn encode_csv(
     table: &PublishedTable,
     piece_bytes: usize,
-    sink: &mut dyn FnMut(&[u8], u64),
+    sink: &mut dyn FnMut(Vec<u8>, u64),
 ) -> CsvSummary {
     let columns = ColumnText::of(table, false);
     let header = header(&table.columns, false);
@@ -44,8 +44,10 @@ pub fn encode_csv(
     let cuts = cut(&lengths, header.len(), piece_bytes);
     let mut digest = Sha256::new();
     let mut bytes = 0;
-    // Only as many pieces as there are threads are in memory at a time.
-    for (batch, ranges) in cuts.chunks(rayon::current_num_threads()).enumerate() {
+    // Only two times as many pieces as there are threads are in memory: while
+    // one batch is digested, which goes in order, the next is written.
+    let mut batches = cuts.chunks(rayon::current_num_threads()).enumerate();
+    let write = |(batch, ranges): (usize, &[Range<usize>])| -> Vec<(Vec<u8>, u64)> {
         let write = |(position, range): (usize, &Range<usize>)| {
             let head: &[u8] = match (batch, position) {
                 (0, 0) => &header,
@@ -55,14 +57,22 @@ pub fn encode_csv(
             let mut out = Vec::with_capacity(head.len() + rows);
             out.extend_from_slice(head);
             write_rows(&columns, range.clone(), &mut out);
-            out
+            (out, range.len() as u64)
         };
-        let pieces: Vec<Vec<u8>> = ranges.par_iter().enumerate().map(write).collect();
-        for (range, piece) in ranges.iter().zip(&pieces) {
-            digest.update(piece);
+        ranges.par_iter().enumerate().map(write).collect()
+    };
+    let mut written = batches.next().map(write);
+    while let Some(pieces) = written {
+        let next = batches.next();
+        let ((), after) = rayon::join(
+            || pieces.iter().for_each(|(piece, _)| digest.update(piece)),
+            || next.map(write),
+        );
+        for (piece, rows) in pieces {
             bytes += piece.len() as u64;
-            sink(piece, range.len() as u64);
+            sink(piece, rows);
         }
+        written = after;
     }
     CsvSummary {
         sha256: digest.finalize().into(),

@@ -10,8 +10,6 @@ use super::{PublishedTable, TableDescription, encode_csv};
 /// The CSV of a table in pieces, with its description.
 fn encode(table: &PublishedTable, piece_bytes: usize) -> (TableDescription, Vec<Vec<u8>>) {
     let mut pieces = Vec::new();
-    let summary = encode_csv(table, piece_bytes, &mut |bytes, _| {
-        pieces.push(bytes.to_vec())
-    });
+    let summary = encode_csv(table, piece_bytes, &mut |bytes, _| pieces.push(bytes));
     (TableDescription::of(table, &summary), pieces)
 }

@@ -65,7 +65,7 @@ fn ask(python: &Path, case: &Case, l: u64) -> Value {
         case.published("microdata"),
         PIECE_BYTES_MAX,
         &mut |piece, _| {
-            text.extend_from_slice(piece);
+            text.extend_from_slice(&piece);
         },
     );
     std::fs::write(&table, text).expect("the target folder can be written");

@@ -87,6 +87,11 @@ impl Condition for Conditions {
         self.least
     }
 
+    fn tells_rows_apart(&self) -> bool {
+        let asks_nothing = AttributeCondition::asks_nothing;
+        !matches!(self.k, KOfRows::Same(_)) || !self.attributes.iter().all(asks_nothing)
+    }
+
     fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {
         rows.len() >= self.k.of(rows)
             && self
@@ -131,9 +136,16 @@ impl AttributeCondition {
         }
     }
 
+    /// Whether every set of rows holds.
+    fn asks_nothing(&self) -> bool {
+        self.l.is_empty()
+            && self.share.is_empty()
+            && self.diversity.is_none()
+            && self.closeness.is_none()
+    }
+
     fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {
-        let asks_nothing = self.l.is_empty() && self.share.is_empty();
-        if asks_nothing && self.diversity.is_none() && self.closeness.is_none() {
+        if self.asks_nothing() {
             return true;
         }
         for &row in rows {

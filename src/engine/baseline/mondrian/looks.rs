@@ -8,6 +8,9 @@
 //! a union is joined with a near group that makes it hold, the one that adds
 //! least loss, until all hold: everyone together does.
 
+use std::cell::OnceCell;
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::{Condition, Covers, Present, Scale};
@@ -26,8 +29,8 @@ struct Class {
     /// Empty once it was joined with another.
     records: Vec<u32>,
     look: Vec<u32>,
-    lowest: Vec<u32>,
-    highest: Vec<u32>,
+    /// Lowest and highest code of each column, once they were asked for.
+    ends: OnceCell<Vec<(u32, u32)>>,
 }
 
 /// Classes by their looks.
@@ -43,20 +46,27 @@ struct Looks<'a> {
     position: Vec<u32>,
 }
 
-/// The groups with those that look alike joined, in order of the first.
+/// The groups with those that look alike joined, in order of the first;
+/// `position` is [`Present::positions`].
 pub(super) fn joined(
     present: &Present<'_>,
     conditions: &Conditions,
+    position: Vec<u32>,
     groups: Vec<Vec<u32>>,
 ) -> Vec<Vec<u32>> {
     let columns = present.quasi_columns();
-    let mut position = vec![0; present.table.records()];
-    for (at, &record) in (0..).zip(&present.records) {
-        position[record as usize] = at;
-    }
-    let covers = columns.iter().map(|column| Covers::new(&column.domain));
+    let covered: Vec<(Covers<'_>, Vec<u32>)> = columns
+        .par_iter()
+        .map(|column| {
+            let mut covers = Covers::new(&column.domain);
+            let of_groups = groups.iter().map(|group| covers.cover(column, group));
+            let of_groups = of_groups.collect();
+            (covers, of_groups)
+        })
+        .collect();
+    let (covers, of_groups): (Vec<Covers<'_>>, Vec<Vec<u32>>) = covered.into_iter().unzip();
     let mut looks = Looks {
-        covers: covers.collect(),
+        covers,
         scales: present.quasi_scales(),
         columns: columns.clone(),
         classes: Vec::with_capacity(groups.len()),
@@ -65,8 +75,9 @@ pub(super) fn joined(
         counts: conditions.buffers(),
         position,
     };
-    for group in groups {
-        looks.insert(group, None);
+    for (at, group) in groups.into_iter().enumerate() {
+        let look = of_groups.iter().map(|column| column[at]).collect();
+        looks.insert(group, look, None);
     }
     let mut open: Vec<usize> = (0..looks.classes.len()).collect();
     open.retain(|&at| !looks.holds(&[at]));
@@ -80,36 +91,49 @@ pub(super) fn joined(
 }
 
 impl Looks<'_> {
+    /// What records look like as one group: the cell of each column.
+    fn look(&mut self, records: &[u32]) -> Vec<u32> {
+        let columns = self.columns.iter().zip(&mut self.covers);
+        let look = columns.map(|(column, covers)| covers.cover(column, records));
+        look.collect()
+    }
+
     /// Adds records to the class that looks like them, or as a class of their
     /// own at an empty place, if one is given; where they are.
-    fn insert(&mut self, records: Vec<u32>, place: Option<usize>) -> usize {
-        let columns = self.columns.iter().zip(&mut self.covers);
-        let look = columns.map(|(column, covers)| covers.cover(column, &records));
-        let look: Vec<u32> = look.collect();
+    fn insert(&mut self, records: Vec<u32>, look: Vec<u32>, place: Option<usize>) -> usize {
         if let Some(&at) = self.at.get(&look) {
-            self.classes[at].records.extend(records);
+            let class = &mut self.classes[at];
+            class.records.extend(records);
+            class.ends.take();
             return at;
         }
         let at = place.unwrap_or(self.classes.len());
-        let ends = |column: &&CodedColumn| {
-            let codes = records.iter().map(|&record| column.codes[record as usize]);
-            codes.fold((u32::MAX, 0), |(low, high), code| {
-                (code.min(low), code.max(high))
-            })
-        };
-        let (lowest, highest) = self.columns.iter().map(ends).unzip();
         self.at.insert(look.clone(), at);
         let class = Class {
             records,
             look,
-            lowest,
-            highest,
+            ends: OnceCell::new(),
         };
         match self.classes.get_mut(at) {
             Some(place) => *place = class,
             None => self.classes.push(class),
         }
         at
+    }
+
+    /// Lowest and highest code of each column of a class.
+    fn ends(&self, at: usize) -> &[(u32, u32)] {
+        let class = &self.classes[at];
+        class.ends.get_or_init(|| {
+            let ends = self.columns.iter().map(|column| {
+                let codes = class.records.iter();
+                let codes = codes.map(|&record| column.codes[record as usize]);
+                codes.fold((u32::MAX, 0), |(low, high), code| {
+                    (code.min(low), code.max(high))
+                })
+            });
+            ends.collect()
+        })
     }
 
     /// Whether classes would hold as one.
@@ -134,7 +158,8 @@ impl Looks<'_> {
         let found = tried.into_iter().find(|&other| self.holds(&[at, other]));
         let mut records = self.take(at);
         records.extend(self.take(found.unwrap_or(first)));
-        Some(self.insert(records, Some(at)))
+        let look = self.look(&records);
+        Some(self.insert(records, look, Some(at)))
     }
 
     /// Other classes within reach; all of them where none is.
@@ -156,17 +181,15 @@ impl Looks<'_> {
 
     /// What joining two classes adds to the loss of their records.
     fn growth(&self, one: usize, other: usize) -> f64 {
-        let (one, other) = (&self.classes[one], &self.classes[other]);
-        let sizes = [one.records.len() as f64, other.records.len() as f64];
-        let columns = self.scales.iter().enumerate();
-        let growth = columns.map(|(column, scale)| {
-            let own = |class: &Class| {
-                f64::from(scale.interval(class.lowest[column], class.highest[column]))
-            };
-            let lowest = one.lowest[column].min(other.lowest[column]);
-            let highest = one.highest[column].max(other.highest[column]);
-            let both = f64::from(scale.interval(lowest, highest));
-            both * (sizes[0] + sizes[1]) - own(one) * sizes[0] - own(other) * sizes[1]
+        let sizes = [one, other].map(|at| self.classes[at].records.len() as f64);
+        let ends = self.ends(one).iter().zip(self.ends(other));
+        let columns = self.scales.iter().zip(ends);
+        let growth = columns.map(|(scale, (one, other))| {
+            let loss = |lowest, highest| f64::from(scale.interval(lowest, highest));
+            let both = loss(one.0.min(other.0), one.1.max(other.1));
+            both * (sizes[0] + sizes[1])
+                - loss(one.0, one.1) * sizes[0]
+                - loss(other.0, other.1) * sizes[1]
         });
         growth.sum()
     }

@@ -51,14 +51,6 @@ mod stage {
 /// Number of steps that progress counts.
 const STEPS: u32 = 4;
 
-/// Position among those present of each record of a set.
-fn positions(present: &Present<'_>, records: &[u32]) -> Vec<u32> {
-    let at = |record| present.records.binary_search(record);
-    // Every record of the set is present.
-    let found = records.iter().filter_map(|record| at(record).ok());
-    found.map(|at| at as u32).collect()
-}
-
 /// Publishes a table by Mondrian.
 ///
 /// `requirements` join the policy of [`Params::policy`] with preferences.
@@ -85,11 +77,16 @@ pub fn run(
     report(2, "partition");
     let conditions = Conditions::new(&present);
     let (columns, scales) = (present.quasi_columns(), present.quasi_scales());
+    let position = present.positions();
     let mut groups = Vec::new();
     for (at, records) in (0..).zip(pools(&present, &conditions, context)) {
+        let of_records: Vec<u32> = records
+            .iter()
+            .map(|&record| position[record as usize])
+            .collect();
         let among = Among {
             condition: &conditions,
-            position: &positions(&present, &records),
+            position: &of_records,
         };
         let mondrian = Mondrian {
             context,
@@ -113,7 +110,7 @@ pub fn run(
         groups.extend(refined.iter().map(<[u32]>::to_vec));
     }
     report(4, "publish");
-    let groups = looks::joined(&present, &conditions, groups);
+    let groups = looks::joined(&present, &conditions, position, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let random = (context, stage::PUBLISH);
     let (published, lineage) = microdata_table::of_groups(&present, &groups, &[], random);

@@ -69,6 +69,11 @@ pub trait Condition: Sync {
     /// No part with fewer rows holds; at least 1.
     fn least(&self) -> usize;
 
+    /// Whether it matters which rows a part has, and not only how many.
+    fn tells_rows_apart(&self) -> bool {
+        true
+    }
+
     /// Whether a part holds. `rows` are positions in the records that are
     /// partitioned, at least [`Condition::least`] of them, in any order.
     fn holds(&self, rows: &[u32], buffers: &mut Self::Buffers) -> bool;

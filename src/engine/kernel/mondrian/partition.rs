@@ -43,12 +43,39 @@ struct Candidate {
     lot: u32,
     column: u32,
     spot: Spot,
+    /// Lowest and highest code of the column.
+    ends: (u32, u32),
+}
+
+/// The codes of a set, copied close together: they are read several times,
+/// and the rows of a set lie anywhere.
+struct Set {
+    width: usize,
+    cells: Vec<u32>,
+}
+
+impl Set {
+    /// Codes of a column, in the order of the set's rows.
+    fn column(&self, column: usize) -> impl ExactSizeIterator<Item = u32> {
+        let cells = self.cells.get(column..).unwrap_or_default();
+        cells.iter().step_by(self.width).copied()
+    }
+
+    /// Takes the place's codes into lowest and highest of each column.
+    fn extend(&self, at: u32, lowest: &mut [u32], highest: &mut [u32]) {
+        let row = &self.cells[at as usize * self.width..][..self.width];
+        for ((&code, low), high) in row.iter().zip(lowest).zip(highest) {
+            *low = code.min(*low);
+            *high = code.max(*high);
+        }
+    }
 }
 
 /// What one task reuses from set to set.
 pub(super) struct PartitionBuffers<B> {
     lowest: Vec<u32>,
     highest: Vec<u32>,
+    cells: Vec<u32>,
     candidates: Vec<Candidate>,
     cut: CutBuffers,
     codes: Vec<u32>,
@@ -83,11 +110,33 @@ impl Distinct {
 }
 
 impl<C: Condition> Partition<'_, C> {
+    /// Copies the codes of a set; their extremes are in the buffers then.
+    fn gather(&self, rows: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> Set {
+        let mut cells = std::mem::take(&mut buffers.cells);
+        let (lowest, highest) = (&mut buffers.lowest, &mut buffers.highest);
+        let width = self.rows.width();
+        cells.resize(rows.len() * width, 0);
+        lowest.fill(u32::MAX);
+        highest.fill(0);
+        for (&row, cells) in rows.iter().zip(cells.chunks_exact_mut(width.max(1))) {
+            let ends = lowest.iter_mut().zip(&mut *highest);
+            for ((&code, cell), (low, high)) in self.rows.row(row).iter().zip(cells).zip(ends) {
+                *cell = code;
+                *low = code.min(*low);
+                *high = code.max(*high);
+            }
+        }
+        Set { width, cells }
+    }
+
     /// Attributes with more than one value in the set, the best to cut by
     /// first, ties in random order.
-    fn order(&self, rows: &[u32], place: Place, buffers: &mut PartitionBuffers<C::Buffers>) {
-        self.rows
-            .extremes(rows, &mut buffers.lowest, &mut buffers.highest);
+    fn order(
+        &self,
+        (rows, set): (&[u32], &Set),
+        place: Place,
+        buffers: &mut PartitionBuffers<C::Buffers>,
+    ) {
         buffers.candidates.clear();
         for (column, scale) in self.mondrian.scales.iter().enumerate() {
             let (lowest, highest) = (buffers.lowest[column], buffers.highest[column]);
@@ -103,11 +152,12 @@ impl<C: Condition> Partition<'_, C> {
                 lot: 0,
                 column: column as u32,
                 spot,
+                ends: (lowest, highest),
             });
             buffers.candidates.extend(candidates);
         }
         if self.mondrian.choice == SplitChoice::Gain {
-            self.rank_by_gain(rows, buffers);
+            self.rank_by_gain((rows, set), buffers);
         }
         let candidates = &mut buffers.candidates;
         let by_rank = |one: &Candidate, other: &Candidate| other.rank.total_cmp(&one.rank);
@@ -133,26 +183,21 @@ impl<C: Condition> Partition<'_, C> {
 
     /// Ranks attributes by what their cuts leave; those whose parts are too
     /// small go.
-    fn rank_by_gain(&self, rows: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) {
-        let ends: Vec<(u32, u32)> = buffers
-            .candidates
-            .iter()
-            .map(|candidate| {
-                let column = candidate.column as usize;
-                (buffers.lowest[column], buffers.highest[column])
-            })
-            .collect();
+    fn rank_by_gain(
+        &self,
+        (rows, set): (&[u32], &Set),
+        buffers: &mut PartitionBuffers<C::Buffers>,
+    ) {
         let mut candidates = std::mem::take(&mut buffers.candidates);
-        let mut ends = ends.into_iter();
         candidates.retain_mut(|candidate| {
-            let (lowest, highest) = ends.next().unwrap_or_default();
-            let cut = self.cut(rows, candidate, (lowest, highest), buffers);
+            let cut = self.cut((rows, set), candidate, buffers);
             let Some(cut) = cut.filter(|cut| self.is_large_enough(rows, *cut)) else {
                 return false;
             };
-            self.divide(rows, cut, buffers);
+            // Places in the set stand for rows.
+            divide(0..rows.len() as u32, set, cut, buffers);
             let [left, right] = [&mut buffers.left, &mut buffers.right].map(std::mem::take);
-            candidate.rank = -(self.loss(&left, buffers) + self.loss(&right, buffers));
+            candidate.rank = -(self.loss(set, &left, buffers) + self.loss(set, &right, buffers));
             (buffers.left, buffers.right) = (left, right);
             true
         });
@@ -163,14 +208,19 @@ impl<C: Condition> Partition<'_, C> {
         cut.left.min(rows.len() - cut.left) >= self.condition.least()
     }
 
-    /// Loss of publishing all rows of a part with one look.
-    fn loss(&self, part: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> f64 {
+    /// Loss of publishing the rows at some places of a set with one look.
+    fn loss(&self, set: &Set, part: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> f64 {
         let (lowest, highest) = (&mut buffers.lowest, &mut buffers.highest);
-        self.rows.extremes(part, lowest, highest);
+        lowest.fill(u32::MAX);
+        highest.fill(0);
+        for &at in part {
+            set.extend(at, lowest, highest);
+        }
         let columns = self.mondrian.scales.iter().enumerate();
         let losses = columns.map(|(column, scale)| match scale {
             Scale::Set(values) if lowest[column] < highest[column] => {
-                let codes = part.iter().map(|&row| self.rows.cell(row, column));
+                let code = |&at: &u32| set.cells[at as usize * set.width + column];
+                let codes = part.iter().map(code);
                 f64::from(buffers.distinct.count(codes, *values)) / f64::from(*values)
             }
             _ => f64::from(scale.interval(lowest[column], highest[column])),
@@ -181,16 +231,12 @@ impl<C: Condition> Partition<'_, C> {
     /// The cut of a candidate; `None` if nothing would be on one side.
     fn cut(
         &self,
-        rows: &[u32],
+        (rows, set): (&[u32], &Set),
         candidate: &Candidate,
-        (lowest, highest): (u32, u32),
         buffers: &mut PartitionBuffers<C::Buffers>,
     ) -> Option<RowCut> {
-        let column = candidate.column as usize;
-        if lowest == highest {
-            return None;
-        }
-        let codes = rows.iter().map(|&row| self.rows.cell(row, column));
+        let (column, (lowest, highest)) = (candidate.column as usize, candidate.ends);
+        let codes = set.column(column);
         let is_strict = self.mondrian.partitioning == Partitioning::Strict;
         if is_strict && candidate.spot == Spot::Median {
             let cut = lower_median_cut(codes, lowest, highest, &mut buffers.cut)?;
@@ -248,23 +294,33 @@ impl<C: Condition> Partition<'_, C> {
         };
         code.filter(|&code| lowest <= code && code < highest)
     }
+}
 
-    /// Sorts rows to the sides of a cut, in their order.
-    fn divide(&self, rows: &[u32], cut: RowCut, buffers: &mut PartitionBuffers<C::Buffers>) {
-        let (left, right) = (&mut buffers.left, &mut buffers.right);
-        left.clear();
-        right.clear();
-        let mut equals = cut.equals;
-        for &row in rows {
-            let code = self.rows.cell(row, cut.column);
-            let takes_place = code == cut.code && equals > 0;
-            equals -= usize::from(takes_place);
-            match code < cut.code || takes_place {
-                true => left.push(row),
-                false => right.push(row),
-            }
-        }
+/// Sorts the rows of a set to the sides of a cut, in their order.
+fn divide<B>(
+    rows: impl Iterator<Item = u32>,
+    set: &Set,
+    cut: RowCut,
+    buffers: &mut PartitionBuffers<B>,
+) {
+    // Every row is written to both sides and counted on one: where it goes
+    // cannot be foreseen, so a branch would mostly be guessed wrong.
+    let (left, right) = (&mut buffers.left, &mut buffers.right);
+    let codes = set.column(cut.column);
+    left.resize(codes.len(), 0);
+    right.resize(codes.len(), 0);
+    let (mut lefts, mut rights, mut equals) = (0, 0, cut.equals);
+    for (row, code) in rows.zip(codes) {
+        let takes_place = code == cut.code && equals > 0;
+        equals -= usize::from(takes_place);
+        let goes_left = code < cut.code || takes_place;
+        left[lefts] = row;
+        right[rights] = row;
+        lefts += usize::from(goes_left);
+        rights += usize::from(!goes_left);
     }
+    left.truncate(lefts);
+    right.truncate(rights);
 }
 
 impl<C: Condition> Splitter for Partition<'_, C> {
@@ -274,6 +330,7 @@ impl<C: Condition> Splitter for Partition<'_, C> {
         PartitionBuffers {
             lowest: vec![0; self.rows.width()],
             highest: vec![0; self.rows.width()],
+            cells: Vec::new(),
             candidates: Vec::with_capacity(self.rows.width()),
             cut: CutBuffers::default(),
             codes: Vec::new(),
@@ -293,21 +350,29 @@ impl<C: Condition> Splitter for Partition<'_, C> {
             let place = place.left().right();
             rows.shuffle(&mut place.stream(self.mondrian.context, self.mondrian.stage));
         }
-        self.order(rows, place, buffers);
+        let set = self.gather(rows, buffers);
+        let size = self.split_set(rows, &set, place, buffers);
+        buffers.cells = set.cells;
+        size
+    }
+}
+
+impl<C: Condition> Partition<'_, C> {
+    fn split_set(
+        &self,
+        rows: &mut [u32],
+        set: &Set,
+        place: Place,
+        buffers: &mut PartitionBuffers<C::Buffers>,
+    ) -> Option<usize> {
+        self.order((rows, set), place, buffers);
         for at in 0..buffers.candidates.len() {
             let candidate = buffers.candidates[at];
-            let column = candidate.column as usize;
-            let ends = rows.iter().map(|&row| self.rows.cell(row, column));
-            let ends = ends.fold((u32::MAX, 0), |(low, high), code| {
-                (code.min(low), code.max(high))
-            });
-            let Some(cut) = self.cut(rows, &candidate, ends, buffers) else {
+            let cut = self.cut((rows, set), &candidate, buffers);
+            let Some(cut) = cut.filter(|cut| self.is_large_enough(rows, *cut)) else {
                 continue;
             };
-            if !self.is_large_enough(rows, cut) {
-                continue;
-            }
-            self.divide(rows, cut, buffers);
+            divide(rows.iter().copied(), set, cut, buffers);
             let (left, right) = (&buffers.left, &buffers.right);
             if self.condition.holds(left, &mut buffers.condition)
                 && self.condition.holds(right, &mut buffers.condition)

@@ -14,45 +14,63 @@ const RUNS_MAX: usize = 64;
 
 /// One level of one attribute.
 pub(super) struct Level {
-    /// What the level calls each code.
-    pub name: Vec<u32>,
+    /// A number for what the level calls each code, that hardly any other name
+    /// of this or another attribute has. Empty where all codes have one name.
+    pub keys: Vec<u64>,
     /// Loss of publishing all codes of that name as one.
     pub loss: Vec<f32>,
 }
 
-/// Levels of an attribute with `domain` codes, finest first.
-pub(super) fn levels(scale: &Scale, domain: usize) -> Vec<Level> {
-    let exact = Level {
-        name: (0..domain as u32).collect(),
-        loss: vec![0.0; domain],
-    };
-    let mut levels = vec![exact];
+impl Level {
+    /// A level of attribute number `attribute` by the name of each code.
+    fn new(attribute: usize, names: &[u32], loss: Vec<f32>) -> Self {
+        let is_one = names.windows(2).all(|pair| pair[0] == pair[1]);
+        let key = |&name: &u32| mix((attribute as u64) << 32 | u64::from(name));
+        Self {
+            keys: match is_one {
+                true => Vec::new(),
+                false => names.iter().map(key).collect(),
+            },
+            loss,
+        }
+    }
+}
+
+/// A bijection that spreads near numbers far (the finalizer of SplitMix64).
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// Levels of attribute number `attribute` with `domain` codes, finest first.
+pub(super) fn levels(attribute: usize, scale: &Scale, domain: usize) -> Vec<Level> {
+    let new = |names: &[u32], loss| Level::new(attribute, names, loss);
+    let names: Vec<u32> = (0..domain as u32).collect();
+    let mut levels = vec![new(&names, vec![0.0; domain])];
     match scale {
-        Scale::Set(_) => levels.push(Level {
-            name: vec![0; domain],
-            loss: vec![1.0; domain],
-        }),
+        Scale::Set(_) => levels.push(new(&vec![0; domain], vec![1.0; domain])),
         Scale::Number(positions) => {
             let mut runs = RUNS_MAX;
             while runs >= 1 {
                 if runs < domain {
-                    levels.push(of_runs(positions, runs));
+                    let (names, loss) = of_runs(positions, runs);
+                    levels.push(new(&names, loss));
                 }
                 runs /= 2;
             }
         }
         Scale::Tree(tree) => {
-            let mut at: Vec<u32> = (0..domain as u32).map(|code| tree.leaf(code)).collect();
+            let mut at: Vec<u32> = names.iter().map(|&code| tree.leaf(code)).collect();
             loop {
                 let above = at.iter().map(|&node| tree.node(node).parent);
                 let above: Vec<u32> = above.collect();
                 if above == at {
                     break;
                 }
-                levels.push(Level {
-                    loss: above.iter().map(|&node| tree.node(node).loss).collect(),
-                    name: above.clone(),
-                });
+                let loss = above.iter().map(|&node| tree.node(node).loss).collect();
+                levels.push(new(&above, loss));
                 at = above;
             }
         }
@@ -60,17 +78,15 @@ pub(super) fn levels(scale: &Scale, domain: usize) -> Vec<Level> {
     levels
 }
 
-fn of_runs(positions: &[f32], runs: usize) -> Level {
+/// The run that each code is in, and the loss of that run.
+fn of_runs(positions: &[f32], runs: usize) -> (Vec<u32>, Vec<f32>) {
     let length = positions.len().div_ceil(runs);
     let name = (0..positions.len()).map(|code| (code / length) as u32);
     let losses = positions.chunks(length).flat_map(|run| {
         let loss = run[run.len() - 1] - run[0];
         std::iter::repeat_n(loss, run.len())
     });
-    Level {
-        name: name.collect(),
-        loss: losses.collect(),
-    }
+    (name.collect(), losses.collect())
 }
 
 /// Which level each attribute is taken at.

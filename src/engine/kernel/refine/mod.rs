@@ -180,9 +180,9 @@ impl<C: Condition> Search<'_, C> {
     /// The better start.
     fn begin(&self, groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
         let columns = self.refinement.columns.iter();
-        let levels = self.refinement.scales.iter().zip(columns);
-        let levels: Vec<Vec<levels::Level>> = levels
-            .map(|(scale, column)| levels::levels(scale, column.domain.len()))
+        let attributes = self.refinement.scales.iter().zip(columns).enumerate();
+        let levels: Vec<Vec<levels::Level>> = attributes
+            .map(|(at, (scale, column))| levels::levels(at, scale, column.domain.len()))
             .collect();
         let seeds = Seeds {
             context: self.refinement.context,

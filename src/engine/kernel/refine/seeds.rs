@@ -23,6 +23,8 @@ const FOUND_SHARE: f64 = 0.05;
 const STEP: f32 = 0.03;
 /// Slots for each row when equal names are counted.
 const SLOTS: usize = 4;
+/// Rows whose keys are made together.
+const BLOCK: usize = 1024;
 /// Choices between two looks at whether to go on.
 const CHOICES_PER_CHECK: usize = 64;
 
@@ -44,9 +46,64 @@ pub(super) struct Seeds<'a, C> {
 /// What was found so far.
 struct Found<C: Condition> {
     groups: Vec<Vec<u32>>,
-    /// Rows in no group, ascending.
-    left: Vec<u32>,
+    left: Left,
     buffers: C::Buffers,
+    scratch: Scratch,
+}
+
+/// Rows in no group, with their codes close together: each choice reads all.
+struct Left {
+    /// The rows, ascending.
+    rows: Vec<u32>,
+    /// Their codes, a column an attribute.
+    columns: Vec<Vec<u32>>,
+}
+
+/// Memory that one choice leaves to the next.
+#[derive(Default)]
+struct Scratch {
+    keys: Vec<u64>,
+    members: Vec<u8>,
+    gathered: Vec<(u64, u32)>,
+    taken: Vec<bool>,
+}
+
+impl Left {
+    fn of(codes: &Rows, rows: &[u32]) -> Self {
+        let column = |at: usize| rows.iter().map(move |&row| codes.cell(row, at)).collect();
+        Self {
+            columns: (0..codes.width()).map(column).collect(),
+            rows: rows.to_vec(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Leaves out the rows at the positions that are taken.
+    fn keep(&mut self, taken: &[bool]) {
+        let columns = self.columns.iter_mut().chain([&mut self.rows]);
+        for column in columns {
+            let mut taken = taken.iter();
+            column.retain(|_| taken.next().is_none_or(|taken| !taken));
+        }
+    }
+
+    /// The key of each row's names, from those of each attribute's codes.
+    fn keys(&self, of_codes: &[&[u64]], keys: &mut Vec<u64>) {
+        keys.clear();
+        keys.resize(self.len(), 0);
+        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+            let columns = self.columns.iter().zip(of_codes);
+            for (column, of_codes) in columns.filter(|(_, of_codes)| !of_codes.is_empty()) {
+                let codes = &column[block * BLOCK..];
+                for (key, &code) in keys.iter_mut().zip(codes) {
+                    *key ^= of_codes[code as usize];
+                }
+            }
+        }
+    }
 }
 
 impl<C: Condition> Seeds<'_, C> {
@@ -54,8 +111,9 @@ impl<C: Condition> Seeds<'_, C> {
     pub fn find(&self, rows: &[u32]) -> Result<(Vec<Vec<u32>>, Vec<u32>), EngineError> {
         let mut found: Found<C> = Found {
             groups: Vec::new(),
-            left: rows.to_vec(),
+            left: Left::of(self.codes, rows),
             buffers: self.condition.buffers(),
+            scratch: Scratch::default(),
         };
         let mut readings = self.readings.saturating_mul(rows.len());
         // Choices that came too early.
@@ -77,7 +135,7 @@ impl<C: Condition> Seeds<'_, C> {
                 }
                 for (threshold, choice) in due {
                     if readings < found.left.len() {
-                        return Ok((found.groups, found.left));
+                        return Ok((found.groups, found.left.rows));
                     }
                     readings -= found.left.len();
                     let too_dear = self.take(&choice, threshold, &mut found);
@@ -94,20 +152,19 @@ impl<C: Condition> Seeds<'_, C> {
             }
             break;
         }
-        Ok((found.groups, found.left))
+        Ok((found.groups, found.left.rows))
     }
 
-    /// Mean loss of each level of each attribute over some rows.
-    fn means(&self, rows: &[u32]) -> Vec<Vec<f32>> {
-        let columns = self.levels.iter().enumerate();
+    /// Mean loss of each level of each attribute over the rows left.
+    fn means(&self, left: &Left) -> Vec<Vec<f32>> {
+        let columns = self.levels.iter().zip(&left.columns);
         columns
-            .map(|(column, levels)| {
+            .map(|(levels, codes)| {
                 let of_level = |level: &Level| {
-                    let losses = rows.iter().map(|&row| {
-                        let code = self.codes.cell(row, column);
-                        f64::from(level.loss[code as usize])
-                    });
-                    (losses.sum::<f64>() / rows.len() as f64) as f32
+                    let losses = codes
+                        .iter()
+                        .map(|&code| f64::from(level.loss[code as usize]));
+                    (losses.sum::<f64>() / left.len() as f64) as f32
                 };
                 levels.iter().map(of_level).collect()
             })
@@ -121,35 +178,27 @@ impl<C: Condition> Seeds<'_, C> {
             groups,
             left,
             buffers,
+            scratch,
         } = found;
         let least = self.condition.least();
-        let names: Vec<&[u32]> = choice
-            .iter()
-            .zip(self.levels)
-            .map(|(&level, levels)| levels[level as usize].name.as_slice())
+        let of_codes = choice.iter().zip(self.levels);
+        let of_codes: Vec<&[u64]> = of_codes
+            .map(|(&level, levels)| levels[level as usize].keys.as_slice())
             .collect();
-        // Keys that meet in a slot by accident are told apart by the sort below.
-        let slots = (SLOTS * left.len()).next_power_of_two();
-        let slot = |key: u64| (key >> 32) as usize & (slots - 1);
-        let mut members = vec![0_u32; slots];
-        let keys: Vec<u64> = left.iter().map(|&row| self.key(&names, row)).collect();
-        for &key in &keys {
-            members[slot(key)] += 1;
-        }
-        let is_many = |key: &u64| members[slot(*key)] as usize >= least;
-        let mut gathered: Vec<(u64, u32)> = keys
-            .into_iter()
-            .zip(left.iter().copied())
-            .filter(|(key, _)| is_many(key))
-            .collect();
+        left.keys(&of_codes, &mut scratch.keys);
+        scratch.gather(least);
+        let Scratch {
+            gathered, taken, ..
+        } = scratch;
         if gathered.is_empty() {
             return false;
         }
         gathered.sort_unstable();
-        let mut taken = Vec::new();
+        taken.clear();
         let mut too_dear = false;
         for group in gathered.chunk_by(|one, other| one.0 == other.0) {
-            let rows: Vec<u32> = group.iter().map(|&(_, row)| row).collect();
+            let rows = group.iter().map(|&(_, at)| left.rows[at as usize]);
+            let rows: Vec<u32> = rows.collect();
             if rows.len() < least || !self.condition.holds(&rows, buffers) {
                 continue;
             }
@@ -157,22 +206,16 @@ impl<C: Condition> Seeds<'_, C> {
                 too_dear = true;
                 continue;
             }
-            taken.extend_from_slice(&rows);
+            taken.resize(left.len(), false);
+            for &(_, at) in group {
+                taken[at as usize] = true;
+            }
             groups.push(rows);
         }
         if !taken.is_empty() {
-            taken.sort_unstable();
-            left.retain(|row| taken.binary_search(row).is_err());
+            left.keep(taken);
         }
         too_dear
-    }
-
-    fn key(&self, names: &[&[u32]], row: u32) -> u64 {
-        let cells = self.codes.row(row).iter().zip(names);
-        cells.fold(0x9e37_79b9_7f4a_7c15, |key: u64, (&code, names)| {
-            let mixed = key ^ u64::from(names[code as usize]);
-            mixed.wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29)
-        })
     }
 
     /// Loss of one record of a group.
@@ -183,5 +226,25 @@ impl<C: Condition> Seeds<'_, C> {
             cover.include(self.rows.row(row));
         }
         cover.loss()
+    }
+}
+
+impl Scratch {
+    /// Gathers the keys that at least `least` rows may have, with the rows'
+    /// positions. Keys that meet in a slot by accident are among them.
+    fn gather(&mut self, least: usize) {
+        let slots = (SLOTS * self.keys.len()).next_power_of_two();
+        let slot = |key: u64| key as usize & (slots - 1);
+        self.members.clear();
+        self.members.resize(slots, 0);
+        for &key in &self.keys {
+            let members = &mut self.members[slot(key)];
+            *members = members.saturating_add(1);
+        }
+        let least = u8::try_from(least).unwrap_or(u8::MAX);
+        let keys = self.keys.iter().zip(0..);
+        let many = keys.filter(|(key, _)| self.members[slot(**key)] >= least);
+        self.gathered.clear();
+        self.gathered.extend(many.map(|(&key, at)| (key, at)));
     }
 }
