@@ -6,7 +6,7 @@
 //! cargo run --release --example mondrian_figures -- FOLDER JOB.json --efforts   the job at each effort
 //! ```
 //! Options: `--threads N` (2), `--records N` (all), `--preferences` (the
-//! folder's), `--attribute NAME` (all sensitive ones).
+//! folder's), `--attribute NAME` (all sensitive ones), `--effort NAME` (each).
 
 #[path = "../lgb_figures/load.rs"]
 mod load;
@@ -58,7 +58,9 @@ fn main() -> Result<(), Failure> {
 
 /// The job as it is, but for how long its groups are refined.
 fn efforts(data: &Data, parameters: &Value) -> Result<(), Failure> {
-    for effort in ["none", "fast", "best"] {
+    let only = option("--effort");
+    let is_asked = |effort: &&str| only.as_deref().is_none_or(|only| only == *effort);
+    for effort in ["none", "fast", "best"].into_iter().filter(is_asked) {
         let mut parameters = parameters.clone();
         parameters["effort"] = json!(effort);
         line(data, &parameters, &json!({"effort": effort}))?;
