@@ -8,6 +8,7 @@ so that the same number of records is the same data, whatever the threads.
 
 import json
 import shutil
+import tempfile
 
 import duckdb
 
@@ -25,20 +26,20 @@ def repeated(folder, records, out):
     columns = ", ".join(
         subject_text(name) if name == key else shift(key, name) if name in shifted else name
         for name in names
-        if name != "at"
+        if name != "line"
     )
     count = database.execute("SELECT count(*) FROM base").fetchone()[0]
     rounds = -(-records // count)
-    chosen = f"FROM base, range({rounds}) AS rounds(round) WHERE round * {count} + at < {records}"
+    chosen = f"FROM base, range({rounds}) AS rounds(round) WHERE round * {count} + line < {records}"
     for name in shifted:
         bounds = f"min({name}::BIGINT) AS low_{name}, max({name}::BIGINT) AS high_{name}"
         database.execute(f"CREATE TABLE range_{name} AS SELECT {bounds} FROM base")
     ranges = "".join(f", range_{name}" for name in sorted(shifted))
     chosen = chosen.replace(" WHERE", f"{ranges} WHERE")
-    write(database, f"SELECT {columns} {chosen} ORDER BY round, at", out / "records.csv")
+    write(database, f"SELECT {columns} {chosen} ORDER BY round, line", out / "records.csv")
     terms = f"SELECT {subject_text('subject')}, preferences.* EXCLUDE (subject) "
     terms += f"FROM preferences JOIN base ON subject = {key}, range({rounds}) AS rounds(round) "
-    terms += f"WHERE round * {count} + at < {records} ORDER BY round, at"
+    terms += f"WHERE round * {count} + line < {records} ORDER BY round, line"
     write(database, terms, out / "preferences.csv")
     return out
 
@@ -52,7 +53,7 @@ def repeated_persons(folder, schema, records, out):
     database = opened(folder)
     count = database.execute("SELECT count(*) FROM base").fetchone()[0]
     rounds = max(1, round(records / count))
-    columns, joined = [], ""
+    columns, places, before, after = [], "", "", ""
     for one in schema["attributes"]:
         name = one["name"]
         if name == key:
@@ -60,15 +61,16 @@ def repeated_persons(folder, schema, records, out):
         elif one["role"] == "quasi_identifier":
             leaves = folder / "hierarchies" / f"{one['hierarchy']}.csv"
             database.execute(LEAVES.format(name=name, path=leaves))
+            most = database.execute(f"SELECT max(place) FROM leaves_{name}").fetchone()[0]
             steps = f"round_shift({HASHED.format(subject=key, name=name)}, round)"
-            most = f"(SELECT max(place) FROM leaves_{name})"
-            joined += f" JOIN leaves_{name} AS from_{name} ON from_{name}.leaf = base.{name}"
-            joined += f" JOIN leaves_{name} AS to_{name} ON to_{name}.place"
-            joined += f" = least({most}, greatest(0, from_{name}.place + {steps}))"
+            places += f", least({most}, greatest(0, from_{name}.place + {steps})) AS place_{name}"
+            before += f" JOIN leaves_{name} AS from_{name} ON from_{name}.leaf = base.{name}"
+            after += f" JOIN leaves_{name} AS to_{name} ON to_{name}.place = place_{name}"
             columns.append(f"to_{name}.leaf AS {name}")
         else:
-            columns.append(f"base.{name}")
-    chosen = f"FROM range({rounds}) AS rounds(round), base{joined} ORDER BY round, at"
+            columns.append(f"shifted.{name}")
+    shifted = f"SELECT base.*, round{places} FROM base CROSS JOIN range({rounds}) AS rounds(round)"
+    chosen = f"FROM ({shifted}{before}) AS shifted{after} ORDER BY round, line"
     write(database, f"SELECT {', '.join(columns)} {chosen}", out / "records.csv")
     return out, rounds * count
 
@@ -83,13 +85,15 @@ SELECT leaf, row_number() OVER (ORDER BY leaf::BIGINT) - 1 AS place FROM (
 
 
 def opened(folder):
-    """A database with the records as `base`, numbered by `at`, and the
+    """A database with the records as `base`, numbered by `line`, and the
     preferences; every cell is text as it was written."""
     database = duckdb.connect()
     database.execute("SET threads = 2")
+    # What does not fit into memory goes where all else goes that is thrown away.
+    database.execute(f"SET temp_directory = '{tempfile.gettempdir()}/duckdb'")
     for table, file in (("base", "records.csv"), ("preferences", "preferences.csv")):
         read = f"read_csv('{folder / file}', header = true, all_varchar = true, parallel = false)"
-        number = ", row_number() OVER () - 1 AS at" if table == "base" else ""
+        number = ", row_number() OVER () - 1 AS line" if table == "base" else ""
         database.execute(f"CREATE TABLE {table} AS SELECT *{number} FROM {read}")
     database.execute(
         "CREATE MACRO round_shift(drawn, round) AS "
