@@ -14,6 +14,7 @@ server of their own, which must be installed.
 import argparse
 import os
 import platform
+import signal
 import sys
 import tempfile
 from datetime import date
@@ -60,6 +61,8 @@ def main():
 
 
 if __name__ == "__main__":
+    # Servers of ours and their folders go however this ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     try:
         main()
     except Failed as failed:

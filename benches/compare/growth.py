@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repeated import repeated, repeated_persons
-from work import Failed, TookTooLong, engine, median
+from work import TookTooLong, TookTooMuch, engine, median
 
 SIZES = [100_000, 500_000, 2_000_000, 8_000_000]
 PLAIN = ["--no-report", "--no-verify", "--threads", 2]
@@ -115,9 +115,8 @@ class Rows:
             runs = [program() for _ in range(self.bounds.times)]
         except TookTooLong:
             return self.stop(one, records, f"ended after {self.bounds.seconds:.0f} s")
-        except Failed as failed:
-            last = str(failed).strip().splitlines()[-1]
-            return self.stop(one, records, f"failed: {last}")
+        except TookTooMuch:
+            return self.stop(one, records, f"ended past {self.bounds.bytes / 2**30:g} GiB")
         took_ms = median(runs, engine)
         peak = median(runs, lambda run: run.peak_bytes)
         self.found.setdefault(one.name, []).append((records, took_ms, peak))

@@ -192,42 +192,17 @@ def vizard(program, store):
 
 @contextlib.contextmanager
 def static_files(folder):
-    """A server of the files of `folder`, its address and what it is: nginx where
-    it is installed, else a process that answers by sendfile(2), as nginx does."""
-    with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
-        log = Path(place) / "log"
-        port = Path(place) / "port"
-        nginx = shutil.which("nginx")
-        if nginx:
-            port.write_text("18099")
-            settings = Path(place) / "nginx.conf"
-            settings.write_text(NGINX.format(folder=folder, place=place, port=port.read_text()))
-            command = [nginx, "-c", settings, "-e", log]
-        else:
-            command = [sys.executable, "-c", SENDFILE, folder, port]
+    """Address of a server of the files of `folder`: a process of its own that
+    answers by sendfile(2), which is the least that a server of files can do."""
+    with tempfile.TemporaryDirectory() as place:
+        log, port = Path(place) / "log", Path(place) / "port"
+        command = [sys.executable, "-c", SENDFILE, folder, port]
         with open(log, "w") as written:
             process = subprocess.Popen(command, stdout=written, stderr=written)
-        stack.enter_context(ended(process))
-        address = lambda: ("127.0.0.1", int(port.read_text()))
-        wait_until(lambda: port.exists() and answers(address()), process, log)
-        yield address(), "nginx" if nginx else "a process that only calls sendfile(2)"
+        with ended(process):
+            wait_until(port.exists, process, log)
+            yield "127.0.0.1", int(port.read_text())
 
-
-def answers(address):
-    with contextlib.suppress(OSError):
-        connection = http.client.HTTPConnection(*address)
-        connection.request("GET", "/")
-        connection.getresponse().read()
-        return True
-    return False
-
-
-NGINX = """
-daemon off; pid {place}/pid; error_log stderr;
-events {{ }}
-http {{ sendfile on; access_log off; default_type text/csv;
-  server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
-"""
 
 SENDFILE = """
 import os, socket, sys
@@ -239,9 +214,6 @@ os.rename(told + ".new", told)
 while True:
     with listener.accept()[0] as peer:
         name = os.path.basename(peer.recv(65536).split(b" ")[1].decode())
-        if not name:
-            peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")
-            continue
         with open(os.path.join(folder, name), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             head = f"HTTP/1.1 200 OK\\r\\nContent-Length: {size}\\r\\nConnection: close\\r\\n\\r\\n"

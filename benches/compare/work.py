@@ -22,6 +22,10 @@ class TookTooLong(Failed):
     """A program that was ended because it took too long."""
 
 
+class TookTooMuch(Failed):
+    """A program that was refused memory past what it may take."""
+
+
 @dataclass
 class Run:
     """One run of one program."""
@@ -56,6 +60,8 @@ def run(command, most=None):
         text = output.read().decode(errors="replace")
     if most and process.returncode == -signal.SIGKILL and seconds >= most[0]:
         raise TookTooLong(f"{command[0]} took more than {most[0]} s")
+    if most and process.returncode != 0 and "memory allocation of" in text:
+        raise TookTooMuch(f"{command[0]} took more than {most[1]} bytes")
     if process.returncode != 0:
         raise Failed(f"{command[0]} ended with {process.returncode}:\n{text[-2000:]}")
     timings = [line for line in text.splitlines() if line.startswith("{")]
