@@ -2,10 +2,13 @@
 
 import json
 import os
+import resource
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +16,14 @@ from pathlib import Path
 
 class Failed(Exception):
     """A program that did not do its work."""
+
+
+class TookTooLong(Failed):
+    """A program that was ended because it took too long."""
+
+
+class TookTooMuch(Failed):
+    """A program that was refused memory past what it may take."""
 
 
 @dataclass
@@ -26,21 +37,31 @@ class Run:
     timings: dict = field(default_factory=dict)
 
 
-def run(command, **environment):
-    """Runs `command` (a list) to its end."""
+def run(command, most=None):
+    """Runs `command` (a list) to its end; `most` are the seconds and the bytes of
+    memory that it may take."""
     with tempfile.TemporaryFile() as output:
         begin = time.monotonic()
         process = subprocess.Popen(
             [str(part) for part in command],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
+            preexec_fn=most and (lambda: resource.setrlimit(resource.RLIMIT_DATA, (most[1],) * 2)),
         )
+        # Not `wait`, which does not tell what the process used.
+        alarm = threading.Timer(most[0] if most else 0, process.kill)
+        if most:
+            alarm.start()
         _, status, usage = os.wait4(process.pid, 0)
+        alarm.cancel()
         seconds = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         text = output.read().decode(errors="replace")
+    if most and process.returncode == -signal.SIGKILL and seconds >= most[0]:
+        raise TookTooLong(f"{command[0]} took more than {most[0]} s")
+    if most and process.returncode != 0 and "memory allocation of" in text:
+        raise TookTooMuch(f"{command[0]} took more than {most[1]} bytes")
     if process.returncode != 0:
         raise Failed(f"{command[0]} ended with {process.returncode}:\n{text[-2000:]}")
     timings = [line for line in text.splitlines() if line.startswith("{")]
@@ -90,10 +111,13 @@ class Vizard:
     out: Path
     seed: int = 7
 
-    def anonymize(self, folder, job, *flags, parameters=None, roles=None, preferences=False):
-        """A function that runs one job of a folder of data, with other parameters
-        and roles of attributes if they are given."""
-        spec = json.loads((folder / job).read_text())
+    def anonymize(
+        self, folder, file, *flags, job=None, parameters=None, roles=None, preferences=False, most=None
+    ):
+        """A function that runs one job of a folder of data, with another job,
+        parameters and roles of attributes if they are given; `most` as in `run`."""
+        spec = json.loads((folder / file).read_text())
+        spec["job"] = job or spec["job"]
         spec["job"]["parameters"].update(parameters or {})
         for attribute in spec["schema"]["attributes"]:
             attribute["role"] = (roles or {}).get(attribute["name"], attribute["role"])
@@ -109,7 +133,7 @@ class Vizard:
 
         def once():
             written.write_text(json.dumps(spec))
-            return run(command)
+            return run(command, most)
 
         return once
 

@@ -29,6 +29,24 @@ pub fn load(folder: &Path, job: &str, limit: usize) -> Result<Data, Failure> {
 
 /// The same with the schema itself.
 pub fn load_as(folder: &Path, schema: serde_json::Value, limit: usize) -> Result<Data, Failure> {
+    let table = records_as(folder, schema, limit)?;
+    let hierarchies = hierarchies(folder)?;
+    let target = Target {
+        schema: table.schema(),
+        hierarchies: &hierarchies,
+        limits: ReadLimits::default(),
+    };
+    let preferences = File::open(folder.join("preferences.csv"))?;
+    let preferences = read_preferences(BufReader::new(preferences), RecordFormat::Csv, &target)?;
+    Ok(Data { table, preferences })
+}
+
+/// The records alone, by a schema that the preferences need not fit.
+pub fn records_as(
+    folder: &Path,
+    schema: serde_json::Value,
+    limit: usize,
+) -> Result<Table, Failure> {
     let schema: Schema = serde_json::from_value(schema)?;
     let hierarchies = hierarchies(folder)?;
     let target = Target {
@@ -53,12 +71,7 @@ pub fn load_as(folder: &Path, schema: serde_json::Value, limit: usize) -> Result
         &mut SubjectKeys::new([7; 16], &mut spill),
         &mut |chunk| builder.push(chunk),
     )?;
-    let preferences = File::open(folder.join("preferences.csv"))?;
-    let preferences = read_preferences(BufReader::new(preferences), RecordFormat::Csv, &target)?;
-    Ok(Data {
-        table: builder.finish()?,
-        preferences,
-    })
+    Ok(builder.finish()?)
 }
 
 fn hierarchies(folder: &Path) -> Result<HierarchySet, Failure> {
