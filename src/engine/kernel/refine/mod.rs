@@ -40,7 +40,9 @@ use crate::engine::error::EngineError;
 use crate::microdata::CodedColumn;
 
 use super::effort::Effort;
-use super::{Condition, Cover, Groups, Rows, Scale, Space};
+use super::{
+    Among, Condition, Cover, Groups, Mondrian, Partitioning, Rows, Scale, Space, SplitChoice,
+};
 
 use region::{Holds, Region};
 use seeds::Seeds;
@@ -82,13 +84,13 @@ impl Effort {
                 proposals: 20,
                 rounds: 1,
                 temperature: 0.05,
-                readings: 1_500,
+                readings: 6_000,
             }),
             Self::Best => Some(Budget {
                 proposals: 200,
                 rounds: 3,
                 temperature: 0.15,
-                readings: 3_000,
+                readings: 20_000,
             }),
         }
     }
@@ -131,6 +133,7 @@ impl Refinement<'_> {
         let space = Space::new(self.scales);
         let search = Search {
             refinement: self,
+            records,
             codes: Rows::gather(self.columns, records),
             rows: space.gather(self.columns, records),
             space,
@@ -168,6 +171,7 @@ fn positions(records: &[u32], groups: &Groups) -> Vec<Vec<u32>> {
 /// A search as it goes on.
 struct Search<'a, C> {
     refinement: &'a Refinement<'a>,
+    records: &'a [u32],
     codes: Rows,
     /// The same rows in the space.
     rows: Rows,
@@ -200,7 +204,7 @@ impl<C: Condition> Search<'_, C> {
                 let mut rows = part.concat();
                 rows.sort_unstable();
                 let (mut found, left) = seeds.find(&rows)?;
-                let is_whole = self.place(left, &mut found);
+                let is_whole = self.place_left(left, &mut found)?;
                 let is_better = is_whole && self.loss(&found) < self.loss(part);
                 Ok(if is_better { found } else { part.clone() })
             })
@@ -208,14 +212,49 @@ impl<C: Condition> Search<'_, C> {
         Ok(found.concat())
     }
 
+    /// Finds groups for the rows that the seeds left: their own where they are
+    /// many, by cuts, or else those that grow least by them. Whether all found
+    /// one.
+    fn place_left(&self, left: Vec<u32>, groups: &mut Vec<Vec<u32>>) -> Result<bool, EngineError> {
+        let mut buffers = self.condition.buffers();
+        let are_many = left.len() >= self.condition.least();
+        if are_many && self.condition.holds(&left, &mut buffers) {
+            groups.extend(self.partition(&left)?);
+            return Ok(true);
+        }
+        Ok(self.place(left, groups))
+    }
+
+    /// Rows parted by the cuts that save most.
+    fn partition(&self, rows: &[u32]) -> Result<Vec<Vec<u32>>, EngineError> {
+        let refinement = self.refinement;
+        let mondrian = Mondrian {
+            context: refinement.context,
+            stage: refinement.stage,
+            step: refinement.step,
+            columns: refinement.columns,
+            scales: refinement.scales,
+            choice: SplitChoice::Gain,
+            partitioning: Partitioning::Strict,
+        };
+        let among = Among {
+            condition: self.condition,
+            position: rows,
+        };
+        let record = |&row: &u32| self.records[row as usize];
+        let records: Vec<u32> = rows.iter().map(record).collect();
+        let found = mondrian.groups(&records, &among)?;
+        let mut groups = positions(&records, &found);
+        for row in groups.iter_mut().flatten() {
+            *row = rows[*row as usize];
+        }
+        Ok(groups)
+    }
+
     /// Gives rows that are in no group to the groups that grow least by them
     /// and still hold; whether all found one.
-    fn place(&self, left: Vec<u32>, groups: &mut Vec<Vec<u32>>) -> bool {
+    fn place(&self, left: Vec<u32>, groups: &mut [Vec<u32>]) -> bool {
         let mut buffers = self.condition.buffers();
-        if left.len() >= self.condition.least() && self.condition.holds(&left, &mut buffers) {
-            groups.push(left);
-            return true;
-        }
         if left.len() * groups.len() > PLACES_MAX {
             return false;
         }

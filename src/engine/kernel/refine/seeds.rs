@@ -4,12 +4,13 @@
 //! Choices of levels are taken in order of what they cost the records that
 //! are left, cheapest first. Records with the same names at the chosen levels
 //! make a group if it holds, and if its own loss is no more than what the next
-//! choices cost; a dearer one waits until they do. A handful of rare records
-//! is left at the end and goes to the groups that lose least by them.
+//! choices cost; a dearer one waits until they do. Rare records are left at
+//! the end.
 
 use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
@@ -25,6 +26,10 @@ const STEP: f32 = 0.03;
 const SLOTS: usize = 4;
 /// Rows whose keys are made together.
 const BLOCK: usize = 1024;
+/// What a choice costs beside its readings, in readings.
+const CHOICE_COST: usize = 256;
+/// Seeds end when less than one row in so many is left.
+const LEFT_SHARE: usize = 256;
 /// Choices between two looks at whether to go on.
 const CHOICES_PER_CHECK: usize = 64;
 
@@ -118,8 +123,10 @@ impl<C: Condition> Seeds<'_, C> {
         let mut readings = self.readings.saturating_mul(rows.len());
         // Choices that came too early.
         let mut waiting: BinaryHeap<Priced<Choice>> = BinaryHeap::new();
-        let mut done: FxHashSet<Choice> = FxHashSet::default();
-        'anew: while found.left.len() >= self.condition.least() {
+        // By their hashes: one that meets another's by accident is passed over.
+        let mut done: FxHashSet<u64> = FxHashSet::default();
+        let enough = self.condition.least().max(rows.len() / LEFT_SHARE);
+        'anew: while found.left.len() >= enough {
             let anew_at = (found.left.len() as f64 * (1.0 - FOUND_SHARE)) as usize;
             for (at, next) in Ascending::new(self.means(&found.left)).enumerate() {
                 if at % CHOICES_PER_CHECK == 0 {
@@ -130,18 +137,18 @@ impl<C: Condition> Seeds<'_, C> {
                 while waiting.peek().is_some_and(|first| first.price < threshold) {
                     due.extend(waiting.pop().map(|first| (first.price, first.thing)));
                 }
-                if done.insert(choice.clone()) {
+                if done.insert(FxBuildHasher.hash_one(&choice)) {
                     due.push((threshold, choice));
                 }
                 for (threshold, choice) in due {
-                    if readings < found.left.len() {
+                    if readings < found.left.len() + CHOICE_COST {
                         return Ok((found.groups, found.left.rows));
                     }
-                    readings -= found.left.len();
-                    let too_dear = self.take(&choice, threshold, &mut found);
-                    if too_dear {
+                    readings -= found.left.len() + CHOICE_COST;
+                    if let Some(price) = self.take(&choice, threshold, &mut found) {
+                        let price = price.max(threshold + STEP);
                         waiting.push(Priced {
-                            price: threshold + STEP,
+                            price,
                             thing: choice,
                         });
                     }
@@ -171,9 +178,9 @@ impl<C: Condition> Seeds<'_, C> {
             .collect()
     }
 
-    /// Makes groups of the rows with equal names at the chosen levels; whether
-    /// one that holds was too dear.
-    fn take(&self, choice: &Choice, threshold: f32, found: &mut Found<C>) -> bool {
+    /// Makes groups of the rows with equal names at the chosen levels; the loss
+    /// of the cheapest that holds and is too dear.
+    fn take(&self, choice: &Choice, threshold: f32, found: &mut Found<C>) -> Option<f32> {
         let Found {
             groups,
             left,
@@ -191,19 +198,20 @@ impl<C: Condition> Seeds<'_, C> {
             gathered, taken, ..
         } = scratch;
         if gathered.is_empty() {
-            return false;
+            return None;
         }
         gathered.sort_unstable();
         taken.clear();
-        let mut too_dear = false;
+        let mut too_dear: Option<f32> = None;
         for group in gathered.chunk_by(|one, other| one.0 == other.0) {
             let rows = group.iter().map(|&(_, at)| left.rows[at as usize]);
             let rows: Vec<u32> = rows.collect();
             if rows.len() < least || !self.condition.holds(&rows, buffers) {
                 continue;
             }
-            if self.loss(&rows) > threshold + 1e-6 {
-                too_dear = true;
+            let loss = self.loss(&rows);
+            if loss > threshold + 1e-6 {
+                too_dear = Some(too_dear.map_or(loss, |least| least.min(loss)));
                 continue;
             }
             taken.resize(left.len(), false);
