@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release --example personalized_figures -- FOLDER            leakage as the table grows
 //! cargo run --release --example personalized_figures -- FOLDER --mixed    the whole table, each subject's own bound
+//! cargo run --release --example personalized_figures -- FOLDER --efforts  either grouping at each effort, without and with terms
 //! ```
 //! Options: `--threads N` (2), `--records N` (30000, the largest table), `--k N`
 //! (10).
@@ -40,18 +41,21 @@ fn option(name: &str, default: usize) -> usize {
     value.unwrap_or(default)
 }
 
+fn is_asked(name: &str) -> bool {
+    std::env::args().any(|argument| argument == name)
+}
+
 fn main() -> Result<(), Failure> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(option("--threads", 2))
         .build()?;
     println!("{HEADER}");
-    pool.install(
-        || match std::env::args().any(|argument| argument == "--mixed") {
-            true => mixed(&folder),
-            false => growing(&folder, option("--records", 30_000)),
-        },
-    )
+    pool.install(|| match (is_asked("--mixed"), is_asked("--efforts")) {
+        (true, _) => mixed(&folder),
+        (_, true) => efforts(&folder),
+        _ => growing(&folder, option("--records", 30_000)),
+    })
 }
 
 const HEADER: &str = "records  preferences  method                       leakage mean    max  of bound  \
@@ -84,7 +88,13 @@ fn growing(folder: &std::path::Path, most: usize) -> Result<(), Failure> {
         }
         let data = load(folder, JOB, records)?;
         for method in methods(0.25) {
-            line(&data, (&Vec::new(), "none"), &sensitive(folder)?, &method)?;
+            let (name, own) = &method;
+            line(
+                &data,
+                (&Vec::new(), "none"),
+                &sensitive(folder)?,
+                (name, own),
+            )?;
         }
     }
     Ok(())
@@ -94,13 +104,31 @@ fn growing(folder: &std::path::Path, most: usize) -> Result<(), Failure> {
 fn mixed(folder: &std::path::Path) -> Result<(), Failure> {
     let data = load(folder, JOB, usize::MAX - 1)?;
     for bound in [1.0, 0.5, 0.25] {
-        for method in &methods(bound)[1..] {
+        for (name, own) in &methods(bound)[1..] {
             line(
                 &data,
                 (&data.preferences, "own"),
                 &sensitive(folder)?,
-                method,
+                (name, own),
             )?;
+        }
+    }
+    Ok(())
+}
+
+/// The bound of the job in either grouping, refined for longer and longer.
+fn efforts(folder: &std::path::Path) -> Result<(), Failure> {
+    let data = load(folder, JOB, usize::MAX - 1)?;
+    let nobody = Vec::new();
+    for preferences in [(&nobody, "none"), (&data.preferences, "own")] {
+        for grouping in ["sorted", "mondrian"] {
+            for effort in ["none", "fast", "best"] {
+                let own = json!({
+                    "grouping": grouping, "effort": effort, "max_leakage": 0.5, "max_excluded": 1.0
+                });
+                let name = format!("{grouping}, {effort}");
+                line(&data, preferences, &sensitive(folder)?, (&name, &own))?;
+            }
         }
     }
     Ok(())
@@ -118,7 +146,7 @@ fn line(
     data: &Data,
     (preferences, whose): (&Vec<Preference>, &str),
     sensitive: &str,
-    (name, own): &Method,
+    (name, own): (&str, &Value),
 ) -> Result<(), Failure> {
     let mut parameters = json!({"k": option("--k", 10)});
     let (engine, own) = match own.as_object() {

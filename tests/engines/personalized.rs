@@ -2,6 +2,7 @@
 //! subject sets.
 
 mod collision;
+mod effort;
 mod handmade;
 mod properties;
 mod scenario;

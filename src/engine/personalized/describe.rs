@@ -32,6 +32,10 @@ impl Params {
                     "description": "Groups are runs of the records in order of their quasi-identifiers, \
                                     or come from splits at medians."
                 },
+                "effort": {
+                    "type": "string", "enum": ["none", "fast", "best"], "default": "none",
+                    "description": "How long groups are refined by local search."
+                },
                 "recoding": {
                     "type": "string", "enum": ["group_cut", "paper"], "default": "group_cut",
                     "description": "group_cut: all values of a group under a node become that node. paper: \
@@ -40,5 +44,54 @@ impl Params {
                 "max_excluded": max_excluded_schema()
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_takes_what_the_parser_takes() {
+        let schema = Params::json_schema();
+        let validator = jsonschema::validator_for(&schema).expect("a valid JSON Schema");
+        let mut documents = vec![
+            json!({"k": 5, "sensitive": "s"}),
+            json!({"k": 5}),
+            json!({"sensitive": "s"}),
+        ];
+        let more = json!({
+            "k": [0, 1], "max_leakage": [0, 0.5, 1, 1.5], "grouping": ["sorted", "mondrian", "other"],
+            "effort": ["none", "fast", "best", "most", 3, null], "recoding": ["group_cut", "paper", "other"],
+            "max_excluded": [0.1], "more": [true]
+        });
+        for (name, values) in more.as_object().expect("an object") {
+            for value in values.as_array().expect("a list") {
+                let mut document = documents[0].clone();
+                document[name] = value.clone();
+                documents.push(document);
+            }
+        }
+        for document in documents {
+            let parsed = serde_json::from_value::<Params>(document.clone());
+            assert_eq!(validator.is_valid(&document), parsed.is_ok(), "{document}");
+        }
+    }
+
+    #[test]
+    fn defaults_in_the_schema_are_those_of_the_parser() {
+        let params: Params = serde_json::from_value(json!({"k": 2, "sensitive": "s"})).unwrap();
+        let written = serde_json::to_value(&params).unwrap();
+        let schema = Params::json_schema();
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            if let Some(default) = property.get("default") {
+                // 1 and 1.0 are one number.
+                let number = |value: &Value| value.as_f64();
+                match number(default) {
+                    Some(default) => assert_eq!(number(&written[name]), Some(default), "{name}"),
+                    None => assert_eq!(&written[name], default, "{name}"),
+                }
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! | stage | file | result |
 //! |---|---|---|
 //! | 1 | `asked` | K, bound and guard of every record |
-//! | 2 | `sorted` or `median`, `alike` | published groups |
+//! | 2 | `gather` with `sorted` or `median`, `alike` | published groups |
 //! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must leave |
 //! | around 2 and 3 | `settle`, `strongest` | rounds to a fix-point, or why nothing can be published |
 //! | 4 | here, with `kernel::microdata_table` | the table and its lineage |
@@ -18,6 +18,7 @@ mod asked;
 mod crowd;
 mod cut;
 mod describe;
+mod gather;
 mod median;
 mod params;
 mod recode;
@@ -54,10 +55,12 @@ mod stage {
     pub const PUBLISH: u32 = 3;
     /// Order among equal records and attributes, one stream a round.
     pub const GATHER: u32 = 16;
+    /// Search for groups with less loss, one stream a round.
+    pub const REFINE: u32 = 32;
 }
 
 /// Number of steps that progress counts.
-const STEPS: u32 = 3;
+const STEPS: u32 = 4;
 
 /// Publishes a table by personalized k-anonymization.
 ///
@@ -90,7 +93,7 @@ pub fn run(
             return Err(question.answer(refusal));
         }
     };
-    report(3, "publish");
+    report(4, "publish");
     let own = own_cells(&settled);
     let groups: Vec<&[u32]> = settled.groups.iter().map(Vec::as_slice).collect();
     let random = (context, stage::PUBLISH);

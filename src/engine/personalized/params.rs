@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
+use crate::engine::kernel::Effort;
 use crate::engine::kernel::acceptance::{
     check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
 };
@@ -42,6 +43,9 @@ pub struct Params {
     /// How records are gathered into groups.
     #[serde(default)]
     pub grouping: Grouping,
+    /// Refinement of the groups (*ours*).
+    #[serde(default)]
+    pub effort: Effort,
     /// How sensitive values of a group are generalized.
     #[serde(default)]
     pub recoding: Recoding,

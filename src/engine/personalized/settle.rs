@@ -7,25 +7,33 @@
 //! (those below their K join the next one), so that the work stays bounded.
 //! Every round but the last takes somebody out, so that there is a last one.
 //!
+//! With an effort groups are refined as soon as nobody leaves any more: most
+//! who leave ask for what no group gives, and a search for groups that are
+//! given up at once is wasted. If nobody leaves the refined groups either, the
+//! same records are published as without the effort, with no more loss. If
+//! somebody does, groups are gathered anew as before, and refined in every
+//! round from then on; groups that are only mended are not.
+//!
 //! The budget `max_excluded` is looked at when all is done: what an answer
 //! says is needed is then what is needed.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::Present;
 use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::{Effort, Present};
 use crate::microdata::NodeIndex;
 use crate::privacy::Requirements;
 
 use super::alike::join_alike;
 use super::asked::Asked;
-use super::params::{Grouping, Params};
-use super::recode::{Recoder, lots};
+use super::gather::Gathering;
+use super::params::Params;
+use super::recode::{Recoded, Recoder, lots};
 use super::weights::Weights;
-use super::{STEPS, acceptance, median, sorted, stage};
+use super::{acceptance, stage};
 
 /// Rounds after which records are no longer gathered anew.
-const REGROUPINGS_MAX: usize = 8;
+const REGROUPINGS_MAX: u32 = 8;
 
 /// What is published.
 pub(super) struct Settled<'a> {
@@ -110,19 +118,29 @@ struct Rounds<'a, 'r> {
 impl Rounds<'_, '_> {
     fn run(&mut self, of: u64) -> Result<(Vec<Vec<u32>>, Vec<NodeIndex>), Failure> {
         let mut groups = Vec::new();
-        for round in 0_usize.. {
+        let mut refines = false;
+        for round in 0_u32.. {
             self.leave_by_k();
             let left = self.present.records.len() as u64;
             if left < u64::from(self.params.k_of_all()) {
                 let refusal = self.over_budget(of).unwrap_or(Refusal::TooFew { left });
                 return Err(Failure::Refused(refusal));
             }
-            groups = match round < REGROUPINGS_MAX {
-                true => self.gathered(round)?,
-                false => self.mended(groups),
+            groups = match (round < REGROUPINGS_MAX, refines) {
+                (true, false) => self.gathering().gathered(round)?,
+                (true, true) => {
+                    let gathering = self.gathering();
+                    gathering.refined(gathering.gathered(round)?, round)?
+                }
+                (false, _) => self.mended(groups),
             };
-            groups = join_alike(&self.present, groups);
-            let recoded = self.recoder.all(&groups, self.context)?;
+            let mut recoded = self.recoded(&mut groups)?;
+            let is_settled = recoded.iter().all(|group| group.leaving.is_empty());
+            if is_settled && !refines && self.params.effort != Effort::None {
+                refines = true;
+                groups = self.gathering().refined(groups, round)?;
+                recoded = self.recoded(&mut groups)?;
+            }
             let leaving = recoded.iter().flat_map(|group| &group.leaving);
             let leaving: Vec<u32> = leaving.copied().collect();
             if leaving.is_empty() {
@@ -158,13 +176,19 @@ impl Rounds<'_, '_> {
         self.unsatisfiable.extend(gone);
     }
 
-    fn gathered(&self, round: usize) -> Result<Vec<Vec<u32>>, EngineError> {
-        let asked = self.recoder.asked;
-        let random = (self.context, stage::GATHER + round as u32);
-        match self.params.grouping {
-            Grouping::Sorted => sorted::groups(&self.present, asked, random),
-            Grouping::Mondrian => median::groups(&self.present, asked, random, (2, STEPS)),
+    fn gathering(&self) -> Gathering<'_> {
+        Gathering {
+            present: &self.present,
+            asked: self.recoder.asked,
+            params: self.params,
+            context: self.context,
         }
+    }
+
+    /// Joins groups that look alike and recodes what is then published.
+    fn recoded(&self, groups: &mut Vec<Vec<u32>>) -> Result<Vec<Recoded>, EngineError> {
+        *groups = join_alike(&self.present, std::mem::take(groups));
+        self.recoder.all(groups, self.context)
     }
 
     fn mended(&self, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {

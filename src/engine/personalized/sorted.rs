@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Cover, Present, Rows, Space};
+use crate::engine::kernel::{Cover, Groups, Present, Rows, Space};
 use crate::microdata::CodedColumn;
 
 use super::asked::Asked;
@@ -29,7 +29,7 @@ pub(super) fn groups(
     present: &Present<'_>,
     asked: &Asked<'_>,
     (context, stage): (&RunContext<'_>, u32),
-) -> Result<Vec<Vec<u32>>, EngineError> {
+) -> Result<Groups, EngineError> {
     let records = in_order(present, context, stage);
     let space = Space::new(&present.quasi_scales());
     let columns = present.quasi_columns();
@@ -59,10 +59,11 @@ pub(super) fn groups(
             }
         }
     }
-    let groups = groups.into_iter();
-    Ok(groups
-        .map(|(start, end)| records[start..end].to_vec())
-        .collect())
+    let mut starts = vec![false; records.len()];
+    for (start, _) in groups {
+        starts[start] = true;
+    }
+    Ok(Groups::from_starts(records, &starts))
 }
 
 /// The records in order of their quasi-identifiers.

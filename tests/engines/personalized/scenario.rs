@@ -157,5 +157,6 @@ fn parameters(random: &mut ChaCha12Rng) -> Value {
         "grouping": one_of(&["sorted", "sorted", "mondrian"], random),
         "recoding": one_of(&["group_cut", "group_cut", "paper"], random),
         "max_excluded": one_of(&[0.0, 0.02, 0.1, 0.5, 1.0], random),
+        "effort": one_of(&["none", "none", "fast", "fast", "best"], random),
     })
 }
