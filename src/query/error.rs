@@ -82,18 +82,20 @@ pub fn measure(
             reason: "rows, lineage and originals do not fit together",
         });
     };
-    let names = index.joined.attributes().iter().enumerate();
-    let attributes: Vec<(&str, &Domain)> = names
-        .map(|(at, attribute)| (attribute.name, exact.domain(at)))
-        .collect();
+    let attributes = 0..index.joined.attributes().len();
+    let domains: Vec<&Domain> = attributes.map(|at| exact.domain(at)).collect();
     let figures: Vec<Option<Figures>> = (0..workload.queries)
         .into_par_iter()
         .map_init(Scratch::default, |scratch, number| {
             let mut rng = workload.stream(number);
             (0..DRAWS_MAX).find_map(|_| {
-                let query = draw(&attributes, &mut rng);
                 // A drawn query is valid: its values are of the domain.
-                let conditions = index.conditions(&query.predicates).ok()?;
+                let drawn = draw(&domains, &mut rng).into_iter();
+                let conditions = drawn.map(|(at, drawn)| {
+                    let condition = drawn.condition(domains[at], index.domain(at));
+                    Some((at, condition.ok()?))
+                });
+                let conditions = conditions.collect::<Option<_>>()?;
                 let actual = exact.count(&index, &conditions);
                 (actual > 0).then(|| {
                     let (estimate, lower, upper) = match &sliced {

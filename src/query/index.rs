@@ -143,6 +143,11 @@ impl<'a> QueryIndex<'a> {
         })
     }
 
+    /// What is public of an attribute's domain, by position.
+    pub(super) fn domain(&self, at: usize) -> &PublicDomain {
+        &self.domains[at]
+    }
+
     /// Position of an attribute among the published ones.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         let attributes = self.joined.attributes();

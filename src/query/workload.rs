@@ -14,7 +14,10 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::microdata::domain::date_text;
 use crate::microdata::{Code, Domain, Values};
 
-use super::expression::{Comparison, Literal, Predicate, Query, Select, Test, True};
+use super::compile::compile;
+use super::condition::Condition;
+use super::expression::{Comparison, InvalidQuery, Literal, Test};
+use super::knowledge::PublicDomain;
 
 /// How many queries to draw, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +48,44 @@ impl Workload {
     }
 }
 
-/// Draws one query over attributes with these names and domains. Attributes
-/// without a value are left out.
-pub(super) fn draw(attributes: &[(&str, &Domain)], rng: &mut impl Rng) -> Query {
-    let filled: Vec<&(&str, &Domain)> = attributes
-        .iter()
-        .filter(|(_, domain)| !domain.is_empty())
+/// A predicate that was drawn.
+pub(super) enum Drawn {
+    /// One of a number or day.
+    Test(Test),
+    /// A category is one of these codes of its domain.
+    Codes(Vec<usize>),
+}
+
+impl Drawn {
+    /// The condition on the attribute, whose public domain is given too.
+    pub(super) fn condition(
+        self,
+        domain: &Domain,
+        public: &PublicDomain,
+    ) -> Result<Condition, InvalidQuery> {
+        let test = match (self, &public.hierarchy) {
+            // Codes are leaves: no label need be made or found.
+            (Self::Codes(codes), Some(tree)) if tree.leaf_count() == domain.len() => {
+                let mut marked = vec![false; domain.len()];
+                codes.into_iter().for_each(|code| marked[code] = true);
+                return Ok(Condition::of_leaves(tree, &marked));
+            }
+            (Self::Codes(codes), _) => {
+                let literals = codes.into_iter().map(|code| literal(domain, code));
+                Test::In(literals.collect())
+            }
+            (Self::Test(test), _) => test,
+        };
+        compile(&test, public, 1)
+    }
+}
+
+/// Draws one query over attributes with these domains: positions of the
+/// attributes, each at most once, with their predicates. Attributes without a
+/// value are left out.
+pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
+    let filled: Vec<usize> = (0..domains.len())
+        .filter(|&at| !domains[at].is_empty())
         .collect();
     let most = PREDICATES_MAX.min(filled.len());
     let count = if most == 0 {
@@ -58,31 +93,24 @@ pub(super) fn draw(attributes: &[(&str, &Domain)], rng: &mut impl Rng) -> Query 
     } else {
         rng.random_range(1..=most)
     };
-    let predicates = sample(rng, filled.len(), count)
+    sample(rng, filled.len(), count)
         .into_iter()
-        .map(|at| {
-            let (name, domain) = filled[at];
-            Predicate {
-                attribute: (*name).to_owned(),
-                test: draw_test(domain, rng),
-            }
-        })
-        .collect();
-    Query {
-        select: Select::Count(True),
-        group_by: None,
-        predicates,
-    }
+        .map(|at| (filled[at], draw_one(domains[filled[at]], rng)))
+        .collect()
 }
 
-fn draw_test(domain: &Domain, rng: &mut impl Rng) -> Test {
+fn draw_one(domain: &Domain, rng: &mut impl Rng) -> Drawn {
     let size = domain.len();
     if !domain.is_numeric() {
         let most = size.saturating_sub(1).max(1);
         let count = rng.random_range(1..=most);
-        let codes = sample(rng, size, count).into_iter();
-        return Test::In(codes.map(|code| literal(domain, code)).collect());
+        return Drawn::Codes(sample(rng, size, count).into_vec());
     }
+    Drawn::Test(draw_test(domain, rng))
+}
+
+fn draw_test(domain: &Domain, rng: &mut impl Rng) -> Test {
+    let size = domain.len();
     if rng.random_bool(0.5) {
         let (one, two) = (rng.random_range(0..size), rng.random_range(0..size));
         let (lo, hi) = (one.min(two), one.max(two));

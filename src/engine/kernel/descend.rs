@@ -31,6 +31,15 @@ pub trait Splitter: Sync {
     /// 1 and `rows.len() - 1`; `None` if the set stays whole. `rows` is not
     /// empty.
     fn split(&self, rows: &mut [u32], place: Place, buffers: &mut Self::Buffers) -> Option<usize>;
+
+    /// A splitter for these rows alone, numbered anew in their order, that has
+    /// what it reads of them close together. `None` to go on with this one.
+    fn near(&self, _rows: &[u32]) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Where a descent reports to and asks whether to go on.
@@ -85,6 +94,16 @@ fn go_down<S: Splitter>(
     let (mut rows, mut starts, mut place) = set;
     loop {
         descent.context.check()?;
+        if let Some(near) = splitter.near(rows) {
+            let far = rows.to_vec();
+            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+            let set: Set<'_> = (&mut order, starts, place);
+            go_down(&near, set, &mut near.buffers(), descent)?;
+            for (row, at) in rows.iter_mut().zip(order) {
+                *row = far[at as usize];
+            }
+            return Ok(());
+        }
         let Some(size) = splitter.split(rows, place, buffers) else {
             starts[0] = true;
             descent.finish(rows.len());

@@ -38,6 +38,23 @@ impl Rows {
         Self { width, cells }
     }
 
+    /// Copies some of the rows.
+    pub fn pick(&self, rows: &[u32]) -> Self {
+        let mut cells = Vec::with_capacity(rows.len() * self.width);
+        for &row in rows {
+            cells.extend_from_slice(self.row(row));
+        }
+        Self {
+            width: self.width,
+            cells,
+        }
+    }
+
+    /// Number of codes.
+    pub fn size(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Number of attributes.
     pub fn width(&self) -> usize {
         self.width

@@ -111,6 +111,7 @@ impl Mondrian<'_> {
         let partition = Partition {
             mondrian: self,
             rows: Rows::gather(self.columns, records),
+            names: Vec::new(),
             condition,
         };
         let descent = Descent {

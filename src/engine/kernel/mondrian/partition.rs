@@ -13,8 +13,14 @@ use super::{Condition, Mondrian, Partitioning, SplitChoice};
 pub(super) struct Partition<'a, C> {
     pub mondrian: &'a Mondrian<'a>,
     pub rows: Rows,
+    /// What the condition calls each row; empty where it has the same numbers.
+    pub names: Vec<u32>,
     pub condition: &'a C,
 }
+
+/// Codes of a set that fit a fast cache: a smaller set is copied together once
+/// and then split where it lies.
+const NEAR_CODES: usize = 1 << 17;
 
 /// A cut: rows below `code` go left, and the first `equals` of those at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +88,7 @@ pub(super) struct PartitionBuffers<B> {
     left: Vec<u32>,
     right: Vec<u32>,
     distinct: Distinct,
+    names: Vec<u32>,
     condition: B,
 }
 
@@ -337,6 +344,7 @@ impl<C: Condition> Splitter for Partition<'_, C> {
             left: Vec::new(),
             right: Vec::new(),
             distinct: Distinct::default(),
+            names: Vec::new(),
             condition: self.condition.buffers(),
         }
     }
@@ -355,9 +363,36 @@ impl<C: Condition> Splitter for Partition<'_, C> {
         buffers.cells = set.cells;
         size
     }
+
+    fn near(&self, rows: &[u32]) -> Option<Self> {
+        let codes = rows.len() * self.rows.width();
+        // Copied once: the copy itself is about as large as its largest set.
+        (codes <= NEAR_CODES && 2 * codes < self.rows.size()).then(|| Self {
+            mondrian: self.mondrian,
+            rows: self.rows.pick(rows),
+            names: match self.names.is_empty() {
+                true => rows.to_vec(),
+                false => rows.iter().map(|&row| self.names[row as usize]).collect(),
+            },
+            condition: self.condition,
+        })
+    }
 }
 
 impl<C: Condition> Partition<'_, C> {
+    /// Whether both sides of a division hold.
+    fn both_hold(&self, buffers: &mut PartitionBuffers<C::Buffers>) -> bool {
+        let (names, condition) = (&mut buffers.names, &mut buffers.condition);
+        [&buffers.left, &buffers.right].into_iter().all(|side| {
+            if self.names.is_empty() || !self.condition.tells_rows_apart() {
+                return self.condition.holds(side, condition);
+            }
+            names.clear();
+            names.extend(side.iter().map(|&row| self.names[row as usize]));
+            self.condition.holds(names, condition)
+        })
+    }
+
     fn split_set(
         &self,
         rows: &mut [u32],
@@ -373,10 +408,8 @@ impl<C: Condition> Partition<'_, C> {
                 continue;
             };
             divide(rows.iter().copied(), set, cut, buffers);
-            let (left, right) = (&buffers.left, &buffers.right);
-            if self.condition.holds(left, &mut buffers.condition)
-                && self.condition.holds(right, &mut buffers.condition)
-            {
+            if self.both_hold(buffers) {
+                let (left, right) = (&buffers.left, &buffers.right);
                 let (to_left, to_right) = rows.split_at_mut(left.len());
                 to_left.copy_from_slice(left);
                 to_right.copy_from_slice(right);

@@ -204,7 +204,9 @@ impl<C: Condition> Search<'_, C> {
                 let mut rows = part.concat();
                 rows.sort_unstable();
                 let (mut found, left) = seeds.find(&rows)?;
-                let is_whole = self.place_left(left, &mut found)?;
+                // Seeds that few rows are in are no good start.
+                let are_few = 2 * left.len() > rows.len();
+                let is_whole = !are_few && self.place_left(left, &mut found)?;
                 let is_better = is_whole && self.loss(&found) < self.loss(part);
                 Ok(if is_better { found } else { part.clone() })
             })

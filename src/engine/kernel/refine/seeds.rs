@@ -26,6 +26,9 @@ const STEP: f32 = 0.03;
 const SLOTS: usize = 4;
 /// Rows whose keys are made together.
 const BLOCK: usize = 1024;
+/// What it costs to ask the condition about a row, in readings, where it
+/// matters which rows a group has.
+const ASKING_COST: usize = 16;
 /// What a choice costs beside its readings, in readings.
 const CHOICE_COST: usize = 256;
 /// Seeds end when less than one row in so many is left.
@@ -145,7 +148,12 @@ impl<C: Condition> Seeds<'_, C> {
                         return Ok((found.groups, found.left.rows));
                     }
                     readings -= found.left.len() + CHOICE_COST;
-                    if let Some(price) = self.take(&choice, threshold, &mut found) {
+                    let too_dear = self.take(&choice, threshold, &mut found);
+                    if self.condition.tells_rows_apart() {
+                        let asking = ASKING_COST * found.scratch.gathered.len();
+                        readings = readings.saturating_sub(asking);
+                    }
+                    if let Some(price) = too_dear {
                         let price = price.max(threshold + STEP);
                         waiting.push(Priced {
                             price,
