@@ -13,6 +13,9 @@ const SPLITS: u32 = 8;
 /// Near rows whose groups a row of a dissolved group may go to.
 const REFUGES: usize = 12;
 
+/// Sets of more rows are parted now and then only.
+const HALVED_ROWS: usize = 64;
+
 impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
     /// Tries to bring a row to the group of a row near it; a change that costs
     /// no more than `allowance` is made.
@@ -95,7 +98,11 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
     }
 
     /// Two parts around rows that are far from each other, each large enough.
+    /// Of larger sets few are parted, so that it does not cost more on average.
     fn halves(&self, rows: &[u32], random: &mut ChaCha12Rng) -> Option<(Vec<u32>, Vec<u32>)> {
+        if rows.len() > HALVED_ROWS && random.random_range(0..rows.len()) >= HALVED_ROWS {
+            return None;
+        }
         let far = |from: u32| {
             let losses = rows.iter().map(|&row| (self.measure.pair(from, row), row));
             losses.max_by(|one, other| one.0.total_cmp(&other.0))
