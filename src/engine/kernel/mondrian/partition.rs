@@ -366,14 +366,11 @@ impl<C: Condition> Splitter for Partition<'_, C> {
 
     fn near(&self, rows: &[u32]) -> Option<Self> {
         let codes = rows.len() * self.rows.width();
-        // Copied once: the copy itself is about as large as its largest set.
-        (codes <= NEAR_CODES && 2 * codes < self.rows.size()).then(|| Self {
+        let is_near = !self.names.is_empty();
+        (!is_near && codes <= NEAR_CODES && 2 * codes < self.rows.size()).then(|| Self {
             mondrian: self.mondrian,
             rows: self.rows.pick(rows),
-            names: match self.names.is_empty() {
-                true => rows.to_vec(),
-                false => rows.iter().map(|&row| self.names[row as usize]).collect(),
-            },
+            names: rows.to_vec(),
             condition: self.condition,
         })
     }
