@@ -140,8 +140,13 @@ impl Refinement<'_> {
             condition,
             budget,
         };
-        let groups = search.begin(positions(records, &groups))?;
-        let refined = search.go_on(groups)?;
+        let begun = search.begin(positions(records, &groups))?;
+        let mut refined = search.go_on(begun.clone())?;
+        // While it is hot the search goes uphill, and few proposals may not
+        // bring it down again.
+        if search.loss(&refined) > search.loss(&begun) {
+            refined = begun;
+        }
         let mut starts = vec![false; records.len()];
         let mut next = 0;
         for group in &refined {
