@@ -10,7 +10,7 @@
 //! (*ours*; docs/DEVIATIONS.md, queries).
 
 use super::answer::{Answer, Bounds};
-use super::condition::{Condition, Judgement};
+use super::condition::Judgement;
 use super::index::{BY_ROW, Conditions, QueryIndex};
 use super::table::JudgementTable;
 
@@ -123,6 +123,20 @@ impl Block {
             }
         }
     }
+
+    /// Counts classes of which no row has a say of its own; `starts` are where
+    /// they begin and the last one ends. Without a branch, too.
+    fn sum(&self, starts: &[u32], tally: &mut Tally) {
+        let judged = self.shares.iter().zip(&self.marks);
+        for ((share, mark), run) in judged.zip(starts.windows(2)) {
+            let size = u64::from(run[1] - run[0]);
+            let possible = mark & POSSIBLE;
+            tally.estimate += share * size as f64;
+            tally.certain += size * u64::from((mark / CERTAIN) & possible);
+            tally.possible += size * u64::from(possible);
+            tally.groups_touched += u64::from(possible);
+        }
+    }
 }
 
 /// What a column that varies by row says of a class.
@@ -143,64 +157,69 @@ impl QueryIndex<'_> {
         } = scratch;
         let tables = &tables[..conditions.len()];
         let mut tally = Tally::default();
-        let varies = |(at, _): &(usize, Condition)| !self.columns[*at].of_row.is_empty();
-        let varying: Vec<usize> = (0..conditions.len())
-            .filter(|&position| varies(&conditions[position]))
-            .collect();
-        let mut deferred = Vec::with_capacity(conditions.len());
+        let varies = |&position: &usize| !self.of_row(conditions, position).is_empty();
+        let varying: Vec<usize> = (0..conditions.len()).filter(varies).collect();
         let classes = self.starts.len() - 1;
         for first in (0..classes).step_by(BLOCK_CLASSES) {
-            let end = classes.min(first + BLOCK_CLASSES);
-            block.judge(self, first..end, (conditions, tables));
-            let judged = block.shares.iter().zip(&block.marks);
-            let runs = self.starts[first..=end].windows(2);
-            if varying.is_empty() {
-                for ((share, mark), run) in judged.zip(runs) {
-                    let size = u64::from(run[1] - run[0]);
-                    let possible = mark & POSSIBLE;
-                    tally.estimate += share * size as f64;
-                    tally.certain += size * u64::from((mark / CERTAIN) & possible);
-                    tally.possible += size * u64::from(possible);
-                    tally.groups_touched += u64::from(possible);
-                }
-                continue;
-            }
-            for (class, ((&share, mark), run)) in (first..).zip(judged.zip(runs)) {
-                if mark & POSSIBLE == 0 {
-                    continue;
-                }
-                let (run, certain) = (run[0] as usize..run[1] as usize, mark & CERTAIN != 0);
-                deferred.clear();
-                let of_class =
-                    |position: usize| self.columns[conditions[position].0].of_class[class];
-                deferred.extend(
-                    varying
-                        .iter()
-                        .copied()
-                        .filter(|&position| of_class(position) == BY_ROW),
-                );
-                let visit = Visit {
-                    deferred: &deferred,
-                    share,
-                    certain,
-                };
-                let of_row = |position: usize| &self.columns[conditions[position].0].of_row;
-                match deferred.as_slice() {
-                    [] => visit.class(run.len() as u64, &mut tally),
-                    &[position] if tables[position].is_exact() => {
-                        let hits = &tables[position].hits;
-                        let states = of_row(position)[run].iter();
-                        let rows = states.map(|&state| u64::from(hits[state as usize])).sum();
-                        visit.class(rows, &mut tally);
-                    }
-                    _ => {
-                        let states = |row: usize, position: usize| of_row(position)[row] as usize;
-                        visit.rows(run, states, (tables, &mut *pools), &mut tally);
-                    }
+            let classes = first..classes.min(first + BLOCK_CLASSES);
+            block.judge(self, classes.clone(), (conditions, tables));
+            match varying.as_slice() {
+                [] => block.sum(&self.starts[first..=classes.end], &mut tally),
+                varying => {
+                    let frame = (conditions, tables, varying);
+                    self.visit(block, classes, frame, (&mut *pools, &mut tally));
                 }
             }
         }
         bounds(tally, tables, &pools[..conditions.len()])
+    }
+
+    /// Rows' states for a condition; empty where no row has one of its own.
+    fn of_row(&self, conditions: &Conditions, position: usize) -> &[u32] {
+        &self.columns[conditions[position].0].of_row
+    }
+
+    /// Counts classes of a block one by one, and their rows where conditions
+    /// `varying` have to be asked row by row.
+    fn visit(
+        &self,
+        block: &Block,
+        classes: std::ops::Range<usize>,
+        (conditions, tables, varying): (&Conditions, &[JudgementTable], &[usize]),
+        (pools, tally): (&mut [PoolTally], &mut Tally),
+    ) {
+        let mut deferred = Vec::with_capacity(varying.len());
+        let judged = block.shares.iter().zip(block.marks);
+        for (class, (&share, mark)) in classes.zip(judged) {
+            if mark & POSSIBLE == 0 {
+                continue;
+            }
+            let by_row =
+                |&position: &usize| self.columns[conditions[position].0].of_class[class] == BY_ROW;
+            deferred.clear();
+            deferred.extend(varying.iter().copied().filter(by_row));
+            let visit = Visit {
+                deferred: &deferred,
+                share,
+                certain: mark & CERTAIN != 0,
+            };
+            let run = self.starts[class] as usize..self.starts[class + 1] as usize;
+            match deferred.as_slice() {
+                [] => visit.class(run.len() as u64, tally),
+                &[position] if tables[position].is_exact() => {
+                    let hits = &tables[position].hits;
+                    let states = self.of_row(conditions, position)[run].iter();
+                    let rows = states.map(|&state| u64::from(hits[state as usize]));
+                    visit.class(rows.sum(), tally);
+                }
+                _ => {
+                    let state = |row: usize, position: usize| {
+                        self.of_row(conditions, position)[row] as usize
+                    };
+                    visit.rows(run, state, (tables, &mut *pools), tally);
+                }
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use vizard::release::{
     Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
     PublishedTable, Release, TableDescription, decode_csv, encode_csv,
 };
+use vizard::utility::{self, EvidenceError, UtilityReport};
 use vizard::verify::{Evidence, Verdict, verify};
 
 /// A release beside its source.
@@ -79,6 +80,17 @@ impl Case {
 
     pub fn verdict(&self) -> Verdict {
         verify(&Evidence {
+            table: &self.table,
+            requirements: &self.requirements,
+            manifest: &self.manifest,
+            tables: &self.tables,
+            lineage: &self.lineage,
+        })
+    }
+
+    /// The report of utility and risk.
+    pub fn report(&self) -> Result<UtilityReport, EvidenceError> {
+        utility::measure(&utility::Evidence {
             table: &self.table,
             requirements: &self.requirements,
             manifest: &self.manifest,

@@ -93,7 +93,7 @@ pub(super) fn most(goal: &Goal<'_>, rows: &[u32]) -> u64 {
 /// Loss of publishing rows as one group, per record.
 fn loss(rows: &Rows, scales: &[Scale], group: &[u32]) -> f32 {
     let (mut lowest, mut highest) = (vec![0; scales.len()], vec![0; scales.len()]);
-    rows.extremes(group, &mut lowest, &mut highest);
+    rows.extremes(group.iter().copied(), &mut lowest, &mut highest);
     let ends = lowest.iter().zip(&highest).zip(scales);
     ends.map(|((&low, &high), scale)| scale.interval(low, high))
         .sum()

@@ -12,7 +12,7 @@ use crate::microdata::CodedColumn;
 const ROWS_PER_TASK: usize = 8192;
 
 /// Codes of a set of records, row by row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rows {
     width: usize,
     cells: Vec<u32>,
@@ -38,21 +38,19 @@ impl Rows {
         Self { width, cells }
     }
 
-    /// Copies some of the rows.
-    pub fn pick(&self, rows: &[u32]) -> Self {
-        let mut cells = Vec::with_capacity(rows.len() * self.width);
+    /// Becomes a copy of some rows of `others`, in their order.
+    pub fn copy(&mut self, others: &Self, rows: &[u32]) {
+        self.width = others.width;
+        self.cells.clear();
+        self.cells.reserve(rows.len() * self.width);
         for &row in rows {
-            cells.extend_from_slice(self.row(row));
-        }
-        Self {
-            width: self.width,
-            cells,
+            self.cells.extend_from_slice(others.row(row));
         }
     }
 
-    /// Number of codes.
-    pub fn size(&self) -> usize {
-        self.cells.len()
+    /// Number of rows; 0 without an attribute.
+    pub fn count(&self) -> usize {
+        self.cells.len().checked_div(self.width).unwrap_or(0)
     }
 
     /// Number of attributes.
@@ -73,6 +71,12 @@ impl Rows {
         self.cells[row as usize * self.width + column]
     }
 
+    /// Codes of one column, in order of the rows.
+    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = u32> {
+        let cells = self.cells.get(column..).unwrap_or_default();
+        cells.iter().step_by(self.width).copied()
+    }
+
     /// Replaces every cell of a column.
     pub fn map_column(&mut self, column: usize, replace: impl Fn(u32) -> u32 + Sync) {
         self.cells
@@ -86,10 +90,15 @@ impl Rows {
 
     /// Lowest and highest code of each column over the given rows. Both
     /// slices have one entry a column; `rows` is not empty.
-    pub fn extremes(&self, rows: &[u32], lowest: &mut [u32], highest: &mut [u32]) {
+    pub fn extremes(
+        &self,
+        rows: impl Iterator<Item = u32>,
+        lowest: &mut [u32],
+        highest: &mut [u32],
+    ) {
         lowest.fill(u32::MAX);
         highest.fill(0);
-        for &row in rows {
+        for row in rows {
             let row = self.row(row);
             for ((&code, low), high) in row.iter().zip(&mut *lowest).zip(&mut *highest) {
                 *low = code.min(*low);

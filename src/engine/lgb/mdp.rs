@@ -38,7 +38,7 @@ impl Partition<'_> {
     /// random order. Fills the extremes.
     fn widest_first(&self, rows: &[u32], place: Place, buffers: &mut PartitionBuffers) {
         let (lowest, highest) = (&mut buffers.lowest, &mut buffers.highest);
-        self.rows.extremes(rows, lowest, highest);
+        self.rows.extremes(rows.iter().copied(), lowest, highest);
         buffers.order.clear();
         for (column, scale) in self.scales.iter().enumerate() {
             if lowest[column] < highest[column] {

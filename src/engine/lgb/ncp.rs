@@ -80,8 +80,11 @@ impl Bisection<'_> {
     /// those whose sides keep their K: the column and the highest cell left.
     fn cheapest_cut(&self, rows: &[u32], buffers: &mut BisectionBuffers) -> Option<(usize, u32)> {
         let mut cheapest: Option<(f32, usize, u32)> = None;
-        self.rows
-            .extremes(rows, &mut buffers.lowest, &mut buffers.highest);
+        self.rows.extremes(
+            rows.iter().copied(),
+            &mut buffers.lowest,
+            &mut buffers.highest,
+        );
         for column in 0..self.rows.width() {
             let cells = rows.iter().map(|&row| self.rows.cell(row, column));
             let (lowest, highest) = (buffers.lowest[column], buffers.highest[column]);

@@ -6,21 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use vizard::microdata::Role;
 use vizard::release::Cell;
-use vizard::utility::{self, UtilityReport};
+use vizard::utility::UtilityReport;
 
 use crate::case::Case;
 
 use super::scenario::{Plan, Scenario};
 
 fn report(case: &Case) -> UtilityReport {
-    let measured = utility::measure(&utility::Evidence {
-        table: &case.table,
-        requirements: &case.requirements,
-        manifest: &case.manifest,
-        tables: &case.tables,
-        lineage: &case.lineage,
-    });
-    measured.expect("the release fits together")
+    case.report().expect("the release fits together")
 }
 
 fn figure(report: &UtilityReport, measure: &str, name: &str) -> f64 {

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use vizard::engine::EngineError;
-use vizard::utility;
 
 use crate::case::Case;
 use crate::random_runs::{self, Scope, for_plans, is_true, threads_do_not_matter};
@@ -30,13 +29,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 /// The verdict holds, and everything that is measured can be.
 fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
     random_runs::must_hold(case, what)?;
-    let measured = utility::measure(&utility::Evidence {
-        table: &case.table,
-        requirements: &case.requirements,
-        manifest: &case.manifest,
-        tables: &case.tables,
-        lineage: &case.lineage,
-    });
+    let measured = case.report();
     prop_assert!(measured.is_ok(), "{what}: {measured:?}");
     Ok(())
 }

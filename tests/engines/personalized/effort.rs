@@ -13,7 +13,6 @@ use vizard::catalog::Engine;
 use vizard::engine::{CancelFlag, EngineError, Progress, RunContext};
 use vizard::microdata::{Preference, Table};
 use vizard::privacy::Requirements;
-use vizard::utility;
 
 use crate::case::Case;
 use crate::random_runs::{for_plans, must_hold, threads_do_not_matter};
@@ -73,13 +72,7 @@ fn patients() -> (Table, Vec<Preference>) {
 
 /// Mean loss of a cell of a quasi-identifier, as the report has it.
 fn loss(case: &Case) -> f64 {
-    let report = utility::measure(&utility::Evidence {
-        table: &case.table,
-        requirements: &case.requirements,
-        manifest: &case.manifest,
-        tables: &case.tables,
-        lineage: &case.lineage,
-    });
+    let report = case.report();
     let report = report.expect("the release fits its originals");
     let ncp = report.value("ncp").expect("it is measured");
     ncp["mean"].as_f64().expect("a number")

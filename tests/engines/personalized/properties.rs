@@ -12,7 +12,6 @@ use vizard::catalog::Engine;
 use vizard::engine::{EngineError, RunContext};
 use vizard::privacy::Requirements;
 use vizard::query::{self, Workload};
-use vizard::utility;
 
 use crate::case::Case;
 use crate::naive::personalized::{leaks, overlaps};
@@ -60,13 +59,7 @@ fn leaks_as_measured(case: &Case) -> Result<(), TestCaseError> {
     let attained = check.and_then(|check| check.attained).unwrap_or(0.0);
     prop_assert!((attained - worst).abs() < 1e-9, "{attained} is not {worst}");
     prop_assert!(worst <= 1.0 + 1e-9);
-    let report = utility::measure(&utility::Evidence {
-        table: &case.table,
-        requirements: &case.requirements,
-        manifest: &case.manifest,
-        tables: &case.tables,
-        lineage: &case.lineage,
-    });
+    let report = case.report();
     let report = report.expect("the release fits its originals");
     let reported = &report.value("leakage").expect("it is measured")["subjects"];
     let mean = leaks.iter().map(|leak| leak.own).sum::<f64>() / leaks.len() as f64;

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut};
-use crate::engine::kernel::{Place, Rows, Scale, Splitter};
+use crate::engine::kernel::{Among, Place, Rows, Scale, Splitter};
 
 use super::{Condition, Mondrian, Partitioning, SplitChoice};
 
@@ -53,43 +53,20 @@ struct Candidate {
     ends: (u32, u32),
 }
 
-/// The codes of a set, copied close together: they are read several times,
-/// and the rows of a set lie anywhere.
-struct Set {
-    width: usize,
-    cells: Vec<u32>,
-}
-
-impl Set {
-    /// Codes of a column, in the order of the set's rows.
-    fn column(&self, column: usize) -> impl ExactSizeIterator<Item = u32> {
-        let cells = self.cells.get(column..).unwrap_or_default();
-        cells.iter().step_by(self.width).copied()
-    }
-
-    /// Takes the place's codes into lowest and highest of each column.
-    fn extend(&self, at: u32, lowest: &mut [u32], highest: &mut [u32]) {
-        let row = &self.cells[at as usize * self.width..][..self.width];
-        for ((&code, low), high) in row.iter().zip(lowest).zip(highest) {
-            *low = code.min(*low);
-            *high = code.max(*high);
-        }
-    }
-}
-
 /// What one task reuses from set to set.
 pub(super) struct PartitionBuffers<B> {
     lowest: Vec<u32>,
     highest: Vec<u32>,
-    cells: Vec<u32>,
+    /// Codes of the set, copied close together: they are read several times,
+    /// and the rows of a set lie anywhere.
+    set: Rows,
     candidates: Vec<Candidate>,
     cut: CutBuffers,
     codes: Vec<u32>,
     left: Vec<u32>,
     right: Vec<u32>,
     distinct: Distinct,
-    names: Vec<u32>,
-    condition: B,
+    condition: (B, Vec<u32>),
 }
 
 /// Counts distinct codes without clearing between counts.
@@ -117,33 +94,9 @@ impl Distinct {
 }
 
 impl<C: Condition> Partition<'_, C> {
-    /// Copies the codes of a set; their extremes are in the buffers then.
-    fn gather(&self, rows: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> Set {
-        let mut cells = std::mem::take(&mut buffers.cells);
-        let (lowest, highest) = (&mut buffers.lowest, &mut buffers.highest);
-        let width = self.rows.width();
-        cells.resize(rows.len() * width, 0);
-        lowest.fill(u32::MAX);
-        highest.fill(0);
-        for (&row, cells) in rows.iter().zip(cells.chunks_exact_mut(width.max(1))) {
-            let ends = lowest.iter_mut().zip(&mut *highest);
-            for ((&code, cell), (low, high)) in self.rows.row(row).iter().zip(cells).zip(ends) {
-                *cell = code;
-                *low = code.min(*low);
-                *high = code.max(*high);
-            }
-        }
-        Set { width, cells }
-    }
-
     /// Attributes with more than one value in the set, the best to cut by
     /// first, ties in random order.
-    fn order(
-        &self,
-        (rows, set): (&[u32], &Set),
-        place: Place,
-        buffers: &mut PartitionBuffers<C::Buffers>,
-    ) {
+    fn order(&self, set: &Rows, place: Place, buffers: &mut PartitionBuffers<C::Buffers>) {
         buffers.candidates.clear();
         for (column, scale) in self.mondrian.scales.iter().enumerate() {
             let (lowest, highest) = (buffers.lowest[column], buffers.highest[column]);
@@ -164,7 +117,7 @@ impl<C: Condition> Partition<'_, C> {
             buffers.candidates.extend(candidates);
         }
         if self.mondrian.choice == SplitChoice::Gain {
-            self.rank_by_gain((rows, set), buffers);
+            self.rank_by_gain(set, buffers);
         }
         let candidates = &mut buffers.candidates;
         let by_rank = |one: &Candidate, other: &Candidate| other.rank.total_cmp(&one.rank);
@@ -190,19 +143,15 @@ impl<C: Condition> Partition<'_, C> {
 
     /// Ranks attributes by what their cuts leave; those whose parts are too
     /// small go.
-    fn rank_by_gain(
-        &self,
-        (rows, set): (&[u32], &Set),
-        buffers: &mut PartitionBuffers<C::Buffers>,
-    ) {
+    fn rank_by_gain(&self, set: &Rows, buffers: &mut PartitionBuffers<C::Buffers>) {
         let mut candidates = std::mem::take(&mut buffers.candidates);
         candidates.retain_mut(|candidate| {
-            let cut = self.cut((rows, set), candidate, buffers);
-            let Some(cut) = cut.filter(|cut| self.is_large_enough(rows, *cut)) else {
+            let cut = self.cut(set, candidate, buffers);
+            let Some(cut) = cut.filter(|cut| self.is_large_enough(set, *cut)) else {
                 return false;
             };
             // Places in the set stand for rows.
-            divide(0..rows.len() as u32, set, cut, buffers);
+            divide(0..set.count() as u32, set, cut, buffers);
             let [left, right] = [&mut buffers.left, &mut buffers.right].map(std::mem::take);
             candidate.rank = -(self.loss(set, &left, buffers) + self.loss(set, &right, buffers));
             (buffers.left, buffers.right) = (left, right);
@@ -211,23 +160,18 @@ impl<C: Condition> Partition<'_, C> {
         buffers.candidates = candidates;
     }
 
-    fn is_large_enough(&self, rows: &[u32], cut: RowCut) -> bool {
-        cut.left.min(rows.len() - cut.left) >= self.condition.least()
+    fn is_large_enough(&self, set: &Rows, cut: RowCut) -> bool {
+        cut.left.min(set.count() - cut.left) >= self.condition.least()
     }
 
     /// Loss of publishing the rows at some places of a set with one look.
-    fn loss(&self, set: &Set, part: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> f64 {
+    fn loss(&self, set: &Rows, part: &[u32], buffers: &mut PartitionBuffers<C::Buffers>) -> f64 {
         let (lowest, highest) = (&mut buffers.lowest, &mut buffers.highest);
-        lowest.fill(u32::MAX);
-        highest.fill(0);
-        for &at in part {
-            set.extend(at, lowest, highest);
-        }
+        set.extremes(part.iter().copied(), lowest, highest);
         let columns = self.mondrian.scales.iter().enumerate();
         let losses = columns.map(|(column, scale)| match scale {
             Scale::Set(values) if lowest[column] < highest[column] => {
-                let code = |&at: &u32| set.cells[at as usize * set.width + column];
-                let codes = part.iter().map(code);
+                let codes = part.iter().map(|&at| set.cell(at, column));
                 f64::from(buffers.distinct.count(codes, *values)) / f64::from(*values)
             }
             _ => f64::from(scale.interval(lowest[column], highest[column])),
@@ -238,7 +182,7 @@ impl<C: Condition> Partition<'_, C> {
     /// The cut of a candidate; `None` if nothing would be on one side.
     fn cut(
         &self,
-        (rows, set): (&[u32], &Set),
+        set: &Rows,
         candidate: &Candidate,
         buffers: &mut PartitionBuffers<C::Buffers>,
     ) -> Option<RowCut> {
@@ -256,7 +200,7 @@ impl<C: Condition> Partition<'_, C> {
         }
         buffers.codes.clear();
         buffers.codes.extend(codes);
-        let half = rows.len().div_ceil(2);
+        let half = set.count().div_ceil(2);
         let (below, &mut median, _) = buffers.codes.select_nth_unstable(half - 1);
         let Some(code) = self.beside(candidate, median, (lowest, highest)) else {
             let below = below.iter().filter(|&&other| other < median).count();
@@ -269,7 +213,7 @@ impl<C: Condition> Partition<'_, C> {
             });
         };
         let left = buffers.codes.iter().filter(|&&other| other <= code).count();
-        (0 < left && left < rows.len()).then_some(RowCut {
+        (0 < left && left < set.count()).then_some(RowCut {
             column,
             code,
             equals: left,
@@ -306,7 +250,7 @@ impl<C: Condition> Partition<'_, C> {
 /// Sorts the rows of a set to the sides of a cut, in their order.
 fn divide<B>(
     rows: impl Iterator<Item = u32>,
-    set: &Set,
+    set: &Rows,
     cut: RowCut,
     buffers: &mut PartitionBuffers<B>,
 ) {
@@ -337,15 +281,14 @@ impl<C: Condition> Splitter for Partition<'_, C> {
         PartitionBuffers {
             lowest: vec![0; self.rows.width()],
             highest: vec![0; self.rows.width()],
-            cells: Vec::new(),
+            set: Rows::default(),
             candidates: Vec::with_capacity(self.rows.width()),
             cut: CutBuffers::default(),
             codes: Vec::new(),
             left: Vec::new(),
             right: Vec::new(),
             distinct: Distinct::default(),
-            names: Vec::new(),
-            condition: self.condition.buffers(),
+            condition: self.among().buffers(),
         }
     }
 
@@ -358,18 +301,24 @@ impl<C: Condition> Splitter for Partition<'_, C> {
             let place = place.left().right();
             rows.shuffle(&mut place.stream(self.mondrian.context, self.mondrian.stage));
         }
-        let set = self.gather(rows, buffers);
+        let mut set = std::mem::take(&mut buffers.set);
+        set.copy(&self.rows, rows);
         let size = self.split_set(rows, &set, place, buffers);
-        buffers.cells = set.cells;
+        buffers.set = set;
         size
     }
 
     fn near(&self, rows: &[u32]) -> Option<Self> {
         let codes = rows.len() * self.rows.width();
         let is_near = !self.names.is_empty();
-        (!is_near && codes <= NEAR_CODES && 2 * codes < self.rows.size()).then(|| Self {
+        if is_near || codes > NEAR_CODES || 2 * rows.len() >= self.rows.count() {
+            return None;
+        }
+        let mut near = Rows::default();
+        near.copy(&self.rows, rows);
+        Some(Self {
             mondrian: self.mondrian,
-            rows: self.rows.pick(rows),
+            rows: near,
             names: rows.to_vec(),
             condition: self.condition,
         })
@@ -377,36 +326,42 @@ impl<C: Condition> Splitter for Partition<'_, C> {
 }
 
 impl<C: Condition> Partition<'_, C> {
-    /// Whether both sides of a division hold.
-    fn both_hold(&self, buffers: &mut PartitionBuffers<C::Buffers>) -> bool {
-        let (names, condition) = (&mut buffers.names, &mut buffers.condition);
-        [&buffers.left, &buffers.right].into_iter().all(|side| {
-            if self.names.is_empty() || !self.condition.tells_rows_apart() {
-                return self.condition.holds(side, condition);
-            }
-            names.clear();
-            names.extend(side.iter().map(|&row| self.names[row as usize]));
-            self.condition.holds(names, condition)
-        })
+    /// The condition for rows that have numbers of their own.
+    fn among(&self) -> Among<'_, C> {
+        Among {
+            condition: self.condition,
+            position: &self.names,
+        }
+    }
+
+    /// Whether a side of a division holds.
+    fn holds(&self, side: &[u32], buffers: &mut (C::Buffers, Vec<u32>)) -> bool {
+        match self.names.is_empty() {
+            true => self.condition.holds(side, &mut buffers.0),
+            false => self.among().holds(side, buffers),
+        }
     }
 
     fn split_set(
         &self,
         rows: &mut [u32],
-        set: &Set,
+        set: &Rows,
         place: Place,
         buffers: &mut PartitionBuffers<C::Buffers>,
     ) -> Option<usize> {
-        self.order((rows, set), place, buffers);
+        let places = 0..set.count() as u32;
+        set.extremes(places, &mut buffers.lowest, &mut buffers.highest);
+        self.order(set, place, buffers);
         for at in 0..buffers.candidates.len() {
             let candidate = buffers.candidates[at];
-            let cut = self.cut((rows, set), &candidate, buffers);
-            let Some(cut) = cut.filter(|cut| self.is_large_enough(rows, *cut)) else {
+            let cut = self.cut(set, &candidate, buffers);
+            let Some(cut) = cut.filter(|cut| self.is_large_enough(set, *cut)) else {
                 continue;
             };
             divide(rows.iter().copied(), set, cut, buffers);
-            if self.both_hold(buffers) {
-                let (left, right) = (&buffers.left, &buffers.right);
+            let (left, right) = (&buffers.left, &buffers.right);
+            if self.holds(left, &mut buffers.condition) && self.holds(right, &mut buffers.condition)
+            {
                 let (to_left, to_right) = rows.split_at_mut(left.len());
                 to_left.copy_from_slice(left);
                 to_right.copy_from_slice(right);
