@@ -4,6 +4,7 @@
 //! builder joins them to a [`Table`](super::Table). Cells are typed and
 //! valid: no empty cell, every category a leaf of its hierarchy.
 
+use super::error::TableError;
 use super::text::TextColumn;
 
 /// Records in a chunk; bounds the memory of an upload.
@@ -12,6 +13,9 @@ pub const CHUNK_RECORDS_MAX: usize = 65_536;
 pub const CHUNK_BYTES_MAX: usize = 6 << 20;
 /// Bytes of a chunk as it is stored.
 pub const CHUNK_STORED_BYTES_MAX: usize = 8 << 20;
+
+/// Takes chunks as they are closed, possibly on another thread each time.
+pub type Sink<'a> = dyn FnMut(Chunk) -> Result<(), TableError> + Send + 'a;
 
 /// A run of records: one column per attribute, in schema order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,57 +10,49 @@ use sha2::{Digest, Sha256};
 
 use super::schema::Schema;
 
-const BUFFER_BYTES: usize = 32 << 10;
 /// Begins a record. The number of cells is fixed by the schema, so lengths
 /// alone already tell records apart; the mark makes it plain.
 const RECORD_MARK: u8 = 0xFF;
 
-/// The digest of the content read so far.
-pub(super) struct ContentDigest {
-    hash: Sha256,
-    buffer: Vec<u8>,
+/// Writes what stands before a record.
+#[inline]
+pub(super) fn write_record(to: &mut Vec<u8>) {
+    to.push(RECORD_MARK);
 }
+
+/// Writes the canonical text of a record's next cell.
+#[inline]
+pub(super) fn write_cell(to: &mut Vec<u8>, text: &[u8]) {
+    let mut length = text.len();
+    while length >= 0x80 {
+        to.push(0x80 | (length & 0x7F) as u8);
+        length >>= 7;
+    }
+    to.push(length as u8);
+    to.extend_from_slice(text);
+}
+
+/// The digest of the content read so far.
+pub(super) struct ContentDigest(Sha256);
 
 impl ContentDigest {
     /// The digest of no record under `schema`.
     pub fn new(schema: &Schema) -> Self {
-        let mut digest = Self {
-            hash: Sha256::new(),
-            buffer: Vec::with_capacity(BUFFER_BYTES * 2),
-        };
-        digest.hash.update(b"vizard records 1\n");
-        digest.record();
+        let mut names = b"vizard records 1\n".to_vec();
+        write_record(&mut names);
         for attribute in schema.attributes() {
-            digest.cell(attribute.name.as_bytes());
+            write_cell(&mut names, attribute.name.as_bytes());
         }
-        digest
+        Self(Sha256::new_with_prefix(&names))
     }
 
-    /// A record begins.
-    #[inline]
-    pub fn record(&mut self) {
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.hash.update(&self.buffer);
-            self.buffer.clear();
-        }
-        self.buffer.push(RECORD_MARK);
-    }
-
-    /// The canonical text of the record's next cell.
-    #[inline]
-    pub fn cell(&mut self, text: &[u8]) {
-        let mut length = text.len();
-        while length >= 0x80 {
-            self.buffer.push(0x80 | (length & 0x7F) as u8);
-            length >>= 7;
-        }
-        self.buffer.push(length as u8);
-        self.buffer.extend_from_slice(text);
+    /// More records, as [`write_record`] and [`write_cell`] wrote them.
+    pub fn add(&mut self, records: &[u8]) {
+        self.0.update(records);
     }
 
     /// The digest.
-    pub fn finish(mut self) -> [u8; 32] {
-        self.hash.update(&self.buffer);
-        self.hash.finalize().into()
+    pub fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
     }
 }

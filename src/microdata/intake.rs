@@ -1,19 +1,21 @@
-//! From rows of cells to checked chunks, whatever the format.
+//! From batches of cells to checked chunks, whatever the format.
 //!
-//! Row by row: the missing-value policy, each cell's type and hierarchy, the
-//! digest, the subject. A chunk goes out when it is full; behind the first
-//! error none does, and checking goes on.
+//! Batch by batch: each cell's type and hierarchy, column beside column; then
+//! the digest beside the subjects. A chunk goes out when it is full; behind
+//! the first error none does, and checking goes on.
 
-use super::cell::trimmed;
-use super::chunk::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, Chunk};
-use super::digest::ContentDigest;
+use rayon::prelude::*;
+
+use super::batch::Batch;
+use super::chunk::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, Chunk, Sink};
+use super::digest::{ContentDigest, write_cell, write_record};
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
 use super::index::AttributeIndex;
-use super::intake_column::IntakeColumn;
+use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::records::{Fault, ReadSummary, Rows};
-use super::schema::{MissingPolicy, Multiplicity, Schema};
+use super::records::{Fault, ReadSummary};
+use super::schema::{Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -22,7 +24,7 @@ pub(super) struct Intake<'t, 's> {
     limits: ReadLimits,
     /// `None` where a subject may have many records.
     subjects: Option<&'t mut SubjectKeys<'s>>,
-    sink: &'t mut dyn FnMut(Chunk) -> Result<(), TableError>,
+    sink: &'t mut Sink<'t>,
     columns: Vec<IntakeColumn>,
     open_records: usize,
     open_bytes: usize,
@@ -38,7 +40,7 @@ impl<'t, 's> Intake<'t, 's> {
     pub fn new(
         target: &Target<'t>,
         subjects: &'t mut SubjectKeys<'s>,
-        sink: &'t mut dyn FnMut(Chunk) -> Result<(), TableError>,
+        sink: &'t mut Sink<'t>,
     ) -> Result<Self, TableError> {
         let schema = target.schema;
         let columns = schema.attributes().iter();
@@ -66,49 +68,62 @@ impl<'t, 's> Intake<'t, 's> {
             .add(fault.line, fault.attribute.map(name), fault.code);
     }
 
-    /// Takes the row at hand; `columns` tells where each attribute stands.
-    /// Whether another row may come.
-    pub fn take(
-        &mut self,
-        line: u64,
-        rows: &impl Rows,
-        columns: &[usize],
-    ) -> Result<bool, TableError> {
-        if self.records == self.limits.records_max {
-            self.faults.add(line, None, CellErrorCode::TooManyRecords);
-            return Ok(false);
-        }
-        let is_missing = |&column: &usize| trimmed(rows.cell(column)).is_empty();
-        if self.schema.missing() == MissingPolicy::Drop && columns.iter().any(is_missing) {
-            self.dropped += 1;
-            return Ok(true);
-        }
-        self.digest.record();
-        let mut is_within = true;
-        for (at, (&column, intake)) in columns.iter().zip(&mut self.columns).enumerate() {
-            let cell = trimmed(rows.cell(column));
-            match intake.take(cell, &self.limits, &mut self.digest) {
-                Ok(bytes) => self.open_bytes += bytes,
-                Err(code) => {
-                    let name = &self.schema.attributes()[at].name;
-                    self.faults.add(line, Some(name), code);
-                    // More of them would only cost memory and time.
-                    is_within &= code != CellErrorCode::TooManyValues;
-                }
-            }
-        }
-        if let Some(subjects) = &mut self.subjects {
-            let subject = trimmed(rows.cell(columns[self.schema.subject_key().at()]));
-            if !subject.is_empty() {
-                subjects.add(subject, line)?;
-            }
-        }
-        self.records += 1;
-        self.open_records += 1;
-        if self.open_records == CHUNK_RECORDS_MAX || self.open_bytes >= CHUNK_BYTES_MAX {
+    /// Takes the records of a batch; whether another batch may come. Uses
+    /// rayon's current pool.
+    pub fn take(&mut self, batch: &Batch) -> Result<bool, TableError> {
+        if self.open_records + batch.lines().len() > CHUNK_RECORDS_MAX {
             self.close_chunk()?;
         }
-        Ok(is_within)
+        let limits = &self.limits;
+        let columns = self.columns.par_iter_mut().enumerate();
+        let taken = columns.map(|(at, column)| column.take(batch.column(at), limits));
+        let taken: Vec<Taken> = taken.collect();
+        let last = taken.iter().filter_map(|taken| taken.last).min();
+        let records = last.map_or(batch.lines().len(), |last| last as usize + 1);
+        self.note_faults(batch, &taken, records);
+        let (subjects, digest) = (&mut self.subjects, &mut self.digest);
+        let key = self.schema.subject_key().at();
+        let (added, ()) = rayon::join(
+            || match subjects {
+                Some(subjects) => {
+                    subjects.add_records(batch.column(key), &batch.lines()[..records])
+                }
+                None => Ok(()),
+            },
+            || add_to_digest(digest, batch, &taken),
+        );
+        added?;
+        self.records += records as u64;
+        self.dropped += batch.dropped();
+        self.open_records += records;
+        self.open_bytes += taken.iter().map(|taken| taken.bytes).sum::<usize>();
+        if self.open_bytes >= CHUNK_BYTES_MAX {
+            self.close_chunk()?;
+        }
+        Ok(last.is_none())
+    }
+
+    /// Notes what is wrong with the first `records` of a batch and with the
+    /// rows between them.
+    fn note_faults(&mut self, batch: &Batch, taken: &[Taken], records: usize) {
+        let end = match batch.lines().get(records) {
+            Some(&line) => line,
+            None => u64::MAX,
+        };
+        for fault in batch.faults().iter().filter(|fault| fault.line < end) {
+            self.fault(*fault);
+        }
+        let attributes = (0..).zip(taken).flat_map(|(at, taken)| {
+            let faults = taken.faults.iter();
+            faults.map(move |&(record, code)| (record as usize, at, code))
+        });
+        let mut faults: Vec<(usize, usize, CellErrorCode)> =
+            attributes.filter(|fault| fault.0 < records).collect();
+        faults.sort_by_key(|&(record, at, _)| (record, at));
+        for (record, at, code) in faults {
+            let index = AttributeIndex::from_usize(at);
+            self.fault(Fault::of_attribute(batch.lines()[record], index, code));
+        }
     }
 
     /// What came in, or what is wrong with it.
@@ -143,4 +158,28 @@ impl<'t, 's> Intake<'t, 's> {
         }
         Ok(())
     }
+}
+
+/// Adds the canonical texts of a batch whose cells were `taken`. Where some
+/// were at fault, nobody asks for the digest any more.
+fn add_to_digest(digest: &mut ContentDigest, batch: &Batch, taken: &[Taken]) {
+    if taken.iter().all(|taken| taken.rewritten.is_empty()) {
+        return digest.add(batch.text());
+    }
+    let mut columns: Vec<_> = (0..)
+        .zip(taken)
+        .map(|(at, taken)| (batch.column(at), taken.rewritten.iter().peekable()))
+        .collect();
+    let mut text = Vec::with_capacity(batch.text().len());
+    for record in 0..batch.lines().len() as u32 {
+        write_record(&mut text);
+        for (cells, rewritten) in &mut columns {
+            let cell = cells.next().unwrap_or_default();
+            match rewritten.next_if(|(at, _)| *at == record) {
+                Some((_, rewritten)) => write_cell(&mut text, rewritten.as_bytes()),
+                None => write_cell(&mut text, cell),
+            }
+        }
+    }
+    digest.add(&text);
 }

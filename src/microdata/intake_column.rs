@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::cell;
 use super::chunk::ChunkColumn;
 use super::dictionary::TextDictionary;
-use super::digest::ContentDigest;
 use super::domain::MISSING_LABEL;
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
@@ -60,43 +59,39 @@ impl IntakeColumn {
         })
     }
 
-    /// Checks a trimmed cell, digests and keeps it; the bytes it costs.
-    #[inline]
-    pub fn take(
+    /// Checks the trimmed cells of a batch and keeps those that are sound.
+    pub fn take<'b>(
         &mut self,
-        cell: &[u8],
+        cells: impl Iterator<Item = &'b [u8]>,
         limits: &ReadLimits,
-        digest: &mut ContentDigest,
-    ) -> Result<usize, CellErrorCode> {
-        let cell = match cell {
-            [] if self.admits_missing => MISSING_LABEL.as_bytes(),
-            [] => return Err(CellErrorCode::Missing),
-            cell => cell,
-        };
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let missing = self.admits_missing.then_some(MISSING_LABEL);
         match &mut self.cells {
-            Cells::Category(cells) => cells.take(cell, limits, digest),
-            Cells::Integer(cells) => {
-                let value = cells.take(cell, limits)?;
-                cell::with_integer_text(cell, value, |text| digest.cell(text));
-                Ok(size_of::<i64>())
+            Cells::Category(column) => {
+                taken.take(cells, missing, |cell| {
+                    Ok((column.take(cell, limits)?, None))
+                });
             }
-            Cells::Decimal(cells) => {
-                let value = cells.take(cell, limits)?;
-                cell::with_decimal_text(cell, value, |text| digest.cell(text));
-                Ok(size_of::<f64>())
-            }
-            Cells::Date(cells) => {
-                cells.take(cell, limits)?;
+            Cells::Integer(column) => taken.take(cells, missing, |cell| {
+                let value = column.take(cell, limits)?;
+                Ok((size_of::<i64>(), cell::integer_rewritten(cell, value)))
+            }),
+            Cells::Decimal(column) => taken.take(cells, missing, |cell| {
+                let value = column.take(cell, limits)?;
+                Ok((size_of::<f64>(), cell::decimal_rewritten(cell, value)))
+            }),
+            Cells::Date(column) => taken.take(cells, missing, |cell| {
                 // A day is written in one way only.
-                digest.cell(cell);
-                Ok(size_of::<i32>())
-            }
-            Cells::Text(texts) => {
+                column.take(cell, limits)?;
+                Ok((size_of::<i32>(), None))
+            }),
+            Cells::Text(texts) => taken.take(cells, missing, |cell| {
                 texts.push(cell::text(cell, limits.cell_bytes_max)?);
-                digest.cell(cell);
-                Ok(cell.len() + size_of::<usize>())
-            }
+                Ok((cell.len() + size_of::<usize>(), None))
+            }),
         }
+        taken
     }
 
     /// Hands the open chunk's cells over and begins the next chunk.
@@ -107,6 +102,57 @@ impl IntakeColumn {
             Cells::Decimal(cells) => ChunkColumn::Decimal(std::mem::take(&mut cells.values)),
             Cells::Date(cells) => ChunkColumn::Date(std::mem::take(&mut cells.values)),
             Cells::Category(cells) => cells.close(),
+        }
+    }
+}
+
+/// What came of an attribute's cells in a batch. Records are named by their
+/// position in it.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// Bytes that the cells cost.
+    pub bytes: usize,
+    /// Cells at fault, in order.
+    pub faults: Vec<(u32, CellErrorCode)>,
+    /// Cells whose canonical text is another, in order.
+    pub rewritten: Vec<(u32, String)>,
+    /// Record behind which nothing was read: its value was one too many.
+    pub last: Option<u32>,
+}
+
+impl Taken {
+    /// Hands each cell to `take`, which returns its cost and, where that is
+    /// another, its canonical text; empty ones as `missing`, if that is given.
+    #[inline]
+    fn take<'b>(
+        &mut self,
+        cells: impl Iterator<Item = &'b [u8]>,
+        missing: Option<&'static str>,
+        mut take: impl FnMut(&[u8]) -> Result<(usize, Option<String>), CellErrorCode>,
+    ) {
+        for (record, cell) in (0..).zip(cells) {
+            let found = match (cell, missing) {
+                ([], Some(label)) => {
+                    let found = take(label.as_bytes());
+                    found.map(|(bytes, _)| (bytes, Some(label.to_owned())))
+                }
+                ([], None) => Err(CellErrorCode::Missing),
+                (cell, _) => take(cell),
+            };
+            match found {
+                Ok((bytes, rewritten)) => {
+                    self.bytes += bytes;
+                    self.rewritten.extend(rewritten.map(|text| (record, text)));
+                }
+                Err(code) => {
+                    self.faults.push((record, code));
+                    // More of them would only cost memory and time.
+                    if code == CellErrorCode::TooManyValues {
+                        self.last = Some(record);
+                        return;
+                    }
+                }
+            }
         }
     }
 }
@@ -213,13 +259,7 @@ impl CategoryCells {
     }
 
     #[inline]
-    fn take(
-        &mut self,
-        cell: &[u8],
-        limits: &ReadLimits,
-        digest: &mut ContentDigest,
-    ) -> Result<usize, CellErrorCode> {
-        digest.cell(cell);
+    fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<usize, CellErrorCode> {
         let slot = slot_of(cell);
         if let Some(code) = self.recent[slot].checked_sub(1)
             && self.dictionary.texts().bytes_at(code as usize) == cell

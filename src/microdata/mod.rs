@@ -6,7 +6,8 @@
 //! whose published attributes are columns of [`Code`]s into an ordered
 //! [`Domain`]; engines, verifier and measures work on codes alone.
 
-pub mod builder;
+pub mod batch;
+mod builder;
 pub mod chunk;
 pub mod chunk_codec;
 pub mod column;
@@ -43,7 +44,7 @@ mod preference_document;
 mod window;
 
 pub use builder::TableBuilder;
-pub use chunk::{Chunk, ChunkColumn};
+pub use chunk::{Chunk, ChunkColumn, Sink};
 pub use chunk_codec::{decode_chunk, encode_chunk};
 pub use column::CodedColumn;
 pub use domain::{Domain, Values};

@@ -8,7 +8,8 @@
 
 use std::io::Read;
 
-use super::chunk::Chunk;
+use super::batch::{Batch, Filler};
+use super::chunk::Sink;
 use super::csv::CsvRows;
 use super::error::{CellErrorCode, TableError};
 use super::hex::to_hex;
@@ -103,55 +104,58 @@ pub(super) trait Rows {
 /// `subjects` holds the subjects of the records that the upload is appended
 /// to, and is not looked at where a subject may have many records. The error
 /// [`TableError::Cells`] lists what is wrong; `sink` has then seen chunks that
-/// must be thrown away. Memory: one chunk, one record, one run of subjects.
+/// must be thrown away. Memory: one chunk, two batches of 4,096 records, one
+/// run of subjects.
 pub fn read_records(
     input: impl Read,
     format: RecordFormat,
     target: &Target<'_>,
     subjects: &mut SubjectKeys<'_>,
-    sink: &mut dyn FnMut(Chunk) -> Result<(), TableError>,
+    sink: &mut Sink<'_>,
 ) -> Result<ReadSummary, TableError> {
     let mut intake = Intake::new(target, subjects, sink)?;
     match format {
         RecordFormat::Csv => {
             let mut rows = CsvRows::new(input, target.limits.record_bytes_max)?;
             if let Some(columns) = read_header(&mut rows, target.schema, &mut intake)? {
-                take_rows(&mut rows, &columns, &mut intake)?;
+                take_rows(&mut rows, &columns, target, &mut intake)?;
             }
         }
         RecordFormat::Ndjson => {
             let mut rows = NdjsonRows::new(input, target)?;
             let columns: Vec<usize> = (0..target.schema.attributes().len()).collect();
-            take_rows(&mut rows, &columns, &mut intake)?;
+            take_rows(&mut rows, &columns, target, &mut intake)?;
         }
     }
     intake.finish()
 }
 
 /// Takes all rows; `columns` tells where each attribute stands.
+///
+/// Rows are read on this thread, since their source may block; the batch
+/// before is taken in rayon's current pool meanwhile.
 pub(super) fn take_rows(
     rows: &mut impl Rows,
     columns: &[usize],
+    target: &Target<'_>,
     intake: &mut Intake<'_, '_>,
 ) -> Result<(), TableError> {
-    loop {
-        match rows.next_row()? {
-            Row::Cells(line) if rows.width() != columns.len() => {
-                intake.fault(Fault::of_line(line, CellErrorCode::WrongCellCount));
-            }
-            Row::Cells(line) => {
-                if !intake.take(line, rows, columns)? {
-                    return Ok(());
-                }
-            }
-            Row::Fault(fault) => intake.fault(fault),
-            Row::Stop(fault) => {
-                intake.fault(fault);
-                return Ok(());
-            }
-            Row::End => return Ok(()),
+    let mut filler = Filler::new(rows, columns, target);
+    let [mut batch, mut next] = [(); 2].map(|()| Batch::new(columns.len()));
+    let mut goes_on = filler.fill(&mut batch)?;
+    while goes_on {
+        let mut taken = Ok(true);
+        let filled = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| taken = intake.take(&batch));
+            filler.fill(&mut next)
+        });
+        if !taken? {
+            return Ok(());
         }
+        goes_on = filled?;
+        std::mem::swap(&mut batch, &mut next);
     }
+    intake.take(&batch).map(|_| ())
 }
 
 /// Reads the header: the column of each attribute, or nothing if the header

@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
 
+use rayon::prelude::*;
+
 use super::chunk::{Chunk, ChunkColumn};
 use super::error::TableError;
 use super::schema::Schema;
@@ -68,12 +70,12 @@ pub struct SubjectKeys<'a> {
     run_entries_max: usize,
     /// Entries of each spilled run, in order of spilling.
     runs: Vec<u64>,
-    spill: &'a mut dyn Spill,
+    spill: &'a mut (dyn Spill + Send),
 }
 
 impl<'a> SubjectKeys<'a> {
     /// No subject yet. `key` is random and secret; `spill` is empty.
-    pub fn new(key: [u8; 16], spill: &'a mut dyn Spill) -> Self {
+    pub fn new(key: [u8; 16], spill: &'a mut (dyn Spill + Send)) -> Self {
         Self {
             key,
             open: Vec::new(),
@@ -93,8 +95,19 @@ impl<'a> SubjectKeys<'a> {
         }
     }
 
+    /// Adds the subjects of records that stand on `lines`; a record without a
+    /// key has none.
+    pub(super) fn add_records<'c>(
+        &mut self,
+        keys: impl Iterator<Item = &'c [u8]>,
+        lines: &[u64],
+    ) -> Result<(), TableError> {
+        let mut keyed = keys.zip(lines).filter(|(key, _)| !key.is_empty());
+        keyed.try_for_each(|(key, &line)| self.add(key, line))
+    }
+
     /// Adds one subject; `line` is 0 for a record that is stored already.
-    pub(super) fn add(&mut self, subject: &[u8], line: u64) -> Result<(), TableError> {
+    fn add(&mut self, subject: &[u8], line: u64) -> Result<(), TableError> {
         let [high, low] = self.hash(subject);
         self.open.push((high, low, line));
         if self.open.len() >= self.run_entries_max {
@@ -118,7 +131,7 @@ impl<'a> SubjectKeys<'a> {
             previous = Some(entry);
         };
         if self.runs.is_empty() {
-            self.open.sort_unstable();
+            self.open.par_sort_unstable();
             self.open.drain(..).for_each(see);
             return Ok(());
         }
@@ -151,7 +164,7 @@ impl<'a> SubjectKeys<'a> {
     }
 
     fn spill_run(&mut self) -> Result<(), TableError> {
-        self.open.sort_unstable();
+        self.open.par_sort_unstable();
         let mut page = Vec::with_capacity(PAGE_ENTRIES * ENTRY_BYTES);
         for entries in self.open.chunks(PAGE_ENTRIES) {
             page.clear();

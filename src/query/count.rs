@@ -12,7 +12,7 @@
 use super::answer::{Answer, Bounds};
 use super::condition::Judgement;
 use super::index::{BY_ROW, Conditions, QueryIndex};
-use super::table::JudgementTable;
+use super::table::{JudgementTable, WEIGHT_MIN};
 
 /// A count with its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -80,23 +80,17 @@ struct Visit<'a> {
 
 /// Classes that are looked at together.
 const BLOCK_CLASSES: usize = 1024;
-/// Marks of a class: no condition rules it out, all are certain.
-const POSSIBLE: u8 = 1;
-const CERTAIN: u8 = 2;
-
-/// What the conditions on whole classes say of a block of them.
+/// Weights whose product with one more is no 0, however small they are.
+const CONDITIONS_MAX: usize = 15;
+/// What the conditions on whole classes say of a block of them: the product of
+/// the shares, which is 0 where one rules the class out, and 1 where all are
+/// certain.
 #[derive(Debug)]
-struct Block {
-    shares: [f64; BLOCK_CLASSES],
-    marks: [u8; BLOCK_CLASSES],
-}
+struct Block([f64; BLOCK_CLASSES]);
 
 impl Default for Block {
     fn default() -> Self {
-        Self {
-            shares: [1.0; BLOCK_CLASSES],
-            marks: [POSSIBLE | CERTAIN; BLOCK_CLASSES],
-        }
+        Self([1.0; BLOCK_CLASSES])
     }
 }
 
@@ -110,41 +104,40 @@ impl Block {
         classes: std::ops::Range<usize>,
         (conditions, tables): (&Conditions, &[JudgementTable]),
     ) {
-        self.shares.fill(1.0);
-        self.marks.fill(POSSIBLE | CERTAIN);
-        for ((at, _), table) in conditions.iter().zip(tables) {
+        self.0.fill(1.0);
+        for (position, ((at, _), table)) in conditions.iter().zip(tables).enumerate() {
+            if position > 0 && position % CONDITIONS_MAX == 0 {
+                self.keep_from_zero();
+            }
             let codes = &index.columns[*at].of_class[classes.clone()];
-            let places = self.shares.iter_mut().zip(&mut self.marks);
-            for ((share, mark), &code) in places.zip(codes) {
-                let judgement = table.judgements.get(code as usize);
-                let judgement = judgement.copied().unwrap_or(UNDECIDED);
-                *share *= judgement.share;
-                *mark &= u8::from(judgement.possible) | u8::from(judgement.certain) << 1;
+            for (share, &code) in self.0.iter_mut().zip(codes) {
+                *share *= table.weights.get(code as usize).unwrap_or(&1.0);
             }
         }
+    }
+
+    /// Makes room for more factors: no class is ruled out by their number.
+    fn keep_from_zero(&mut self) {
+        let open = self.0.iter_mut().filter(|share| **share > 0.0);
+        open.for_each(|share| *share = share.max(WEIGHT_MIN));
     }
 
     /// Counts classes of which no row has a say of its own; `starts` are where
     /// they begin and the last one ends. Without a branch, too.
     fn sum(&self, starts: &[u32], tally: &mut Tally) {
-        let judged = self.shares.iter().zip(&self.marks);
-        for ((share, mark), run) in judged.zip(starts.windows(2)) {
-            let size = u64::from(run[1] - run[0]);
-            let possible = mark & POSSIBLE;
-            tally.estimate += share * size as f64;
-            tally.certain += size * u64::from((mark / CERTAIN) & possible);
-            tally.possible += size * u64::from(possible);
-            tally.groups_touched += u64::from(possible);
+        let (mut certain, mut possible, mut touched) = (0, 0, 0);
+        for (&share, run) in self.0.iter().zip(starts.windows(2)) {
+            let size = run[1] - run[0];
+            tally.estimate += share * f64::from(size);
+            certain += size * u32::from(share == 1.0);
+            possible += size * u32::from(share > 0.0);
+            touched += u32::from(share > 0.0);
         }
+        tally.certain += u64::from(certain);
+        tally.possible += u64::from(possible);
+        tally.groups_touched += u64::from(touched);
     }
 }
-
-/// What a column that varies by row says of a class.
-const UNDECIDED: Judgement = Judgement {
-    share: 1.0,
-    certain: true,
-    possible: true,
-};
 
 impl QueryIndex<'_> {
     /// Counts the records that satisfy all conditions.
@@ -189,9 +182,8 @@ impl QueryIndex<'_> {
         (pools, tally): (&mut [PoolTally], &mut Tally),
     ) {
         let mut deferred = Vec::with_capacity(varying.len());
-        let judged = block.shares.iter().zip(block.marks);
-        for (class, (&share, mark)) in classes.zip(judged) {
-            if mark & POSSIBLE == 0 {
+        for (class, &share) in classes.zip(&block.0) {
+            if share == 0.0 {
                 continue;
             }
             let by_row =
@@ -201,7 +193,7 @@ impl QueryIndex<'_> {
             let visit = Visit {
                 deferred: &deferred,
                 share,
-                certain: mark & CERTAIN != 0,
+                certain: share == 1.0,
             };
             let run = self.starts[class] as usize..self.starts[class + 1] as usize;
             match deferred.as_slice() {
@@ -316,5 +308,66 @@ fn bounds(tally: Tally, tables: &[JudgementTable], pools: &[PoolTally]) -> Count
         lower,
         upper: upper.max(lower),
         groups_touched: tally.groups_touched,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expression::Query;
+    use super::super::index::Hierarchies;
+    use super::*;
+    use crate::microdata::AttributeType;
+    use crate::query::QueryAnswer;
+    use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
+
+    /// Rows of one group: as many attributes, each anywhere up to a billion.
+    fn wide(attributes: usize, rows: usize) -> PublishedTable {
+        let column = |name: String, content, kind, cells| PublishedColumn {
+            name,
+            content,
+            kind,
+            cells,
+        };
+        let group = column(
+            "group".into(),
+            Content::Group,
+            None,
+            Cells::Numbers(vec![1; rows]),
+        );
+        let attributes = (0..attributes).map(|at| {
+            let cells = Cells::Dictionary {
+                codes: vec![0; rows],
+                cells: vec![Cell::Integer(0, 999_999_999)],
+            };
+            let kind = Some(AttributeType::Integer);
+            column(format!("a{at}"), Content::Generalized, kind, cells)
+        });
+        PublishedTable {
+            name: "microdata".into(),
+            columns: std::iter::once(group).chain(attributes).collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_very_unlikely_stays_possible_however_many_conditions_there_are() {
+        let tables = [wide(64, 10)];
+        let index = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();
+        // The product of 64 shares of a billionth has no floating-point number.
+        for conditions in [1, 15, 16, 40, 64] {
+            let predicates: Vec<_> = (0..conditions)
+                .map(|at| serde_json::json!({"attribute": format!("a{at}"), "op": "=", "value": 7}))
+                .collect();
+            let query = serde_json::json!({"select": {"count": true}, "where": predicates});
+            let query: Query = serde_json::from_value(query).unwrap();
+            let QueryAnswer::Single(answer) = index.answer(&query).unwrap() else {
+                panic!("there is no group_by")
+            };
+            assert_eq!(
+                (answer.lower, answer.upper),
+                (Some(0.0), Some(10.0)),
+                "{conditions}"
+            );
+            assert_eq!(answer.groups_touched, 1);
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! the rows that satisfy its most selective condition; where those are many,
 //! all rows are looked at in blocks.
 
+use rayon::prelude::*;
+
 use crate::microdata::{Code, Domain, SubjectIndex, Table, Values};
 use crate::release::Cell;
 
@@ -55,17 +57,16 @@ impl<'a> ExactIndex<'a> {
             && subjects
                 .iter()
                 .all(|subject| subject.at() < table.records());
-        let attributes = index.joined.attributes().iter();
+        if !fits {
+            return None;
+        }
+        let attributes = index.joined.attributes().par_iter();
         let columns = attributes.map(|attribute| {
             let column = table.coded(table.schema().find(attribute.name)?)?;
             Some(ExactColumn::new(&column.domain, &column.codes, subjects))
         });
-        match fits {
-            true => columns
-                .collect::<Option<_>>()
-                .map(|columns| Self { columns }),
-            false => None,
-        }
+        let columns = columns.collect::<Option<_>>()?;
+        Some(Self { columns })
     }
 
     /// Number of records that satisfy all conditions.

@@ -9,6 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::microdata::{Hierarchy, Table};
 use crate::release::{Cell, Content, JoinError, JoinedTable, PublishedTable};
 
@@ -69,11 +71,12 @@ impl<'a> QueryIndex<'a> {
     fn of(joined: JoinedTable<'a>, hierarchies: &Hierarchies) -> Self {
         let domains = joined
             .attributes()
-            .iter()
+            .par_iter()
             .map(|attribute| PublicDomain::of(attribute, hierarchies.get(attribute.name).cloned()))
             .collect();
         let (starts, rows) = joined.signatures().rows_by_class();
         let columns = (0..joined.attributes().len())
+            .into_par_iter()
             .map(|at| IndexedColumn::new(&joined, at, &starts, &rows))
             .collect();
         Self {

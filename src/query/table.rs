@@ -5,6 +5,9 @@ use crate::release::{Buckets, JoinedAttribute, Link};
 use super::condition::{Condition, Judgement};
 use super::knowledge::PublicDomain;
 
+/// The least share of a cell that may satisfy: smaller ones round to it.
+pub(super) const WEIGHT_MIN: f64 = 1e-18;
+
 /// How many rows of a pool satisfy a condition, whatever the assignment of
 /// values to rows: between `least` and `most` of `size`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,9 @@ pub(super) struct PoolMatches {
 pub(super) struct JudgementTable {
     /// One per cell, then one per pool.
     pub(super) judgements: Vec<Judgement>,
+    /// The share of each judgement, so that a product of them tells as much:
+    /// 0 where one cannot be, 1 where all are certain, else between.
+    pub(super) weights: Vec<f64>,
     /// One per pool.
     pub(super) pools: Vec<PoolMatches>,
     /// Cells of the attribute before the pools.
@@ -51,6 +57,9 @@ impl JudgementTable {
             .iter()
             .map(|cell| condition.judge(cell, domain));
         self.judgements.extend(judged);
+        self.weights.clear();
+        self.weights
+            .extend(self.judgements.iter().copied().map(weight));
         if let Some(buckets) = &attribute.buckets {
             let matches = bucket_matches(condition, buckets, domain);
             for (&size, &matched) in buckets.sizes().iter().zip(&matches) {
@@ -116,6 +125,17 @@ impl JudgementTable {
             possible: pool.most > 0,
         });
         self.pools.push(pool);
+    }
+}
+
+/// The share, kept from 0 and 1 where it is open.
+fn weight(judgement: Judgement) -> f64 {
+    match judgement {
+        Judgement {
+            possible: false, ..
+        } => 0.0,
+        Judgement { certain: true, .. } => 1.0,
+        Judgement { share, .. } => share.clamp(WEIGHT_MIN, 1.0 - f64::EPSILON),
     }
 }
 

@@ -6,31 +6,29 @@
 //! attribute. After publishing, a row adds to cell (i, j) the product of the
 //! shares of its two cells (or buckets) that lie in i and j: the table that an
 //! analyst expects who knows the release alone and takes values inside a cell
-//! as equally likely. Published order is random, so the first rows are a
-//! random sample; both figures are over the same sample.
+//! as equally likely. Rows that look the same are added together.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::microdata::RecordIndex;
-use crate::release::JoinedAttribute;
+use crate::release::Signatures;
 
-use super::coverage::{Coverage, pool_shares, value_codes};
-use super::evidence::{Prepared, PreparedAttribute};
 use super::report::{Audience, Description};
+use super::spread::{BINS_MAX, Spread};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {
     title: "Correlation kept",
     audience: Audience::Steward,
-    definition: "φ² between each pair of attributes over at most 16 equal-frequency intervals, in the original and in the expected contingency table of the release (uniform inside a cell, a bucket's shares inside a bucket), over the same random sample of at most 65,536 rows.",
+    definition: "φ² between each pair of attributes over at most 16 equal-frequency intervals, in the original and in the expected contingency table of the release (uniform inside a cell, a bucket's shares inside a bucket).",
     source: "Cramér 1946 (mean-square contingency), as in Li et al. 2012, Slicing; the expected table is ours",
 };
 
-/// Rows read at most.
-pub const SAMPLE_ROWS_MAX: usize = 65_536;
-/// Intervals of an attribute.
-const BINS_MAX: usize = 16;
+/// Parts of the rows that are added up by themselves; their number does not
+/// depend on that of threads, nor does the sum.
+const PARTS: usize = 64;
+/// Rows that look the same and are added at once.
+const ROWS_MAX: usize = 4096;
 
 /// φ² of every pair of attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,47 +52,156 @@ pub struct PairCorrelation {
     pub after: f64,
 }
 
-/// Measures every pair.
-pub fn measure(prepared: &Prepared<'_>) -> Correlation {
-    let records = &prepared.records[..prepared.records.len().min(SAMPLE_ROWS_MAX)];
-    let spreads: Vec<Spread<'_>> = prepared
-        .attributes()
-        .map(|attribute| Spread::new(attribute, records))
-        .collect();
+/// Measures every pair; `signatures` are of the rows of the spreads.
+pub fn measure(signatures: &Signatures, spreads: &[Spread<'_>]) -> Correlation {
+    let (starts, rows) = signatures.rows_by_class();
+    let classes = starts
+        .windows(2)
+        .map(|class| &rows[class[0] as usize..class[1] as usize]);
+    let alike: Vec<&[u32]> = classes.flat_map(|rows| rows.chunks(ROWS_MAX)).collect();
     let pairs: Vec<(usize, usize)> = (0..spreads.len())
         .flat_map(|left| (left + 1..spreads.len()).map(move |right| (left, right)))
         .collect();
+    let (before, after) = rayon::join(
+        || {
+            let pairs = pairs.par_iter();
+            pairs
+                .map(|&(left, right)| original(&spreads[left], &spreads[right]))
+                .collect::<Vec<Contingency>>()
+        },
+        || published(&alike, spreads, &pairs),
+    );
     let pairs: Vec<PairCorrelation> = pairs
-        .into_par_iter()
-        .map(|(left, right)| pair(&spreads[left], &spreads[right], records))
+        .iter()
+        .zip(before.iter().zip(&after))
+        .map(|(&(left, right), (before, after))| PairCorrelation {
+            attributes: [left, right].map(|at| spreads[at].name().to_owned()),
+            before: phi_squared(before, BINS_MAX),
+            after: phi_squared(after, BINS_MAX),
+        })
         .collect();
     let change: f64 = pairs
         .iter()
         .map(|pair| (pair.after - pair.before).abs())
         .sum();
     Correlation {
-        rows: records.len() as u64,
+        rows: rows.len() as u64,
         mean_change: change / pairs.len().max(1) as f64,
         pairs,
     }
 }
 
-fn pair(left: &Spread<'_>, right: &Spread<'_>, records: &[RecordIndex]) -> PairCorrelation {
-    let columns = right.bins();
-    let mut before = vec![0.0; left.bins() * columns];
-    let mut after = before.clone();
-    for (row, &record) in records.iter().enumerate() {
-        before[left.bin_of(record) * columns + right.bin_of(record)] += 1.0;
-        for &(i, share) in left.of_row(row) {
-            for &(j, other) in right.of_row(row) {
-                after[i as usize * columns + j as usize] += f64::from(share) * f64::from(other);
+/// A contingency table, interval of the left attribute by that of the right.
+type Contingency = [f64; BINS_MAX * BINS_MAX];
+
+/// The table of a pair in the original.
+fn original(left: &Spread<'_>, right: &Spread<'_>) -> Contingency {
+    let mut counts = [0_u32; BINS_MAX * BINS_MAX];
+    for (&i, &j) in left.original().iter().zip(right.original()) {
+        // Both are below sixteen: the remainder only spares a check.
+        counts[(i as usize * BINS_MAX + j as usize) % (BINS_MAX * BINS_MAX)] += 1;
+    }
+    counts.map(f64::from)
+}
+
+/// The expected tables of all pairs; rows come in runs that look the same.
+fn published(
+    alike: &[&[u32]],
+    spreads: &[Spread<'_>],
+    pairs: &[(usize, usize)],
+) -> Vec<Contingency> {
+    let none = vec![[0.0; BINS_MAX * BINS_MAX]; pairs.len()];
+    let parts: Vec<Vec<Contingency>> = alike
+        .par_chunks(alike.len().div_ceil(PARTS).max(1))
+        .map(|part| {
+            let mut tables = none.clone();
+            for rows in part {
+                add_alike(&mut tables, spreads, pairs, rows);
+            }
+            tables
+        })
+        .collect();
+    let mut all = none;
+    for part in parts {
+        let cells = all.iter_mut().flatten().zip(part.iter().flatten());
+        cells.for_each(|(cell, more)| *cell += more);
+    }
+    all
+}
+
+/// What one attribute publishes of rows that look the same.
+enum Shares<'s> {
+    /// All have these shares.
+    Each(&'s [(u32, f32)]),
+    /// Rows differ; the share of each interval, added up.
+    Sum([f64; BINS_MAX]),
+}
+
+/// Adds rows that look the same: equal cells once, with the sum of the other
+/// attribute's shares; where neither's are equal, row by row.
+fn add_alike(
+    tables: &mut [Contingency],
+    spreads: &[Spread<'_>],
+    pairs: &[(usize, usize)],
+    rows: &[u32],
+) {
+    let shares: Vec<Shares<'_>> = spreads
+        .iter()
+        .map(|spread| Shares::of(spread, rows))
+        .collect();
+    for (&(left, right), table) in pairs.iter().zip(tables) {
+        let mut add = |i: usize, j: usize, mass: f64| table[i * BINS_MAX + j] += mass;
+        match (&shares[left], &shares[right]) {
+            (Shares::Each(one), Shares::Each(other)) => {
+                for &(i, share) in *one {
+                    for &(j, other) in *other {
+                        let mass = f64::from(share) * f64::from(other);
+                        add(i as usize, j as usize, mass * rows.len() as f64);
+                    }
+                }
+            }
+            (Shares::Each(one), Shares::Sum(sum)) => {
+                for &(i, share) in *one {
+                    for (j, sum) in sum.iter().enumerate() {
+                        add(i as usize, j, f64::from(share) * sum);
+                    }
+                }
+            }
+            (Shares::Sum(sum), Shares::Each(other)) => {
+                for (i, sum) in sum.iter().enumerate() {
+                    for &(j, share) in *other {
+                        add(i, j as usize, f64::from(share) * sum);
+                    }
+                }
+            }
+            (Shares::Sum(_), Shares::Sum(_)) => {
+                let (left, right) = (&spreads[left], &spreads[right]);
+                for row in rows.iter().map(|&row| row as usize) {
+                    for &(i, share) in left.shares(left.run_of(row)) {
+                        for &(j, other) in right.shares(right.run_of(row)) {
+                            add(i as usize, j as usize, f64::from(share) * f64::from(other));
+                        }
+                    }
+                }
             }
         }
     }
-    PairCorrelation {
-        attributes: [left.name().to_owned(), right.name().to_owned()],
-        before: phi_squared(&before, columns),
-        after: phi_squared(&after, columns),
+}
+
+impl<'s> Shares<'s> {
+    fn of(spread: &'s Spread<'_>, rows: &[u32]) -> Self {
+        let mut runs = rows.iter().map(|&row| spread.run_of(row as usize));
+        let first = runs.next().unwrap_or(0);
+        if runs.all(|run| run == first) {
+            return Self::Each(spread.shares(first));
+        }
+        let mut sum = [0.0; BINS_MAX];
+        for &row in rows {
+            for &(bin, share) in spread.shares(spread.run_of(row as usize)) {
+                sum[bin as usize] += f64::from(share);
+            }
+        }
+        Self::Sum(sum)
     }
 }
 
@@ -127,136 +234,6 @@ pub(super) fn phi_squared(table: &[f64], columns: usize) -> f64 {
         })
         .sum();
     sum / (degrees - 1) as f64
-}
-
-/// How rows of one attribute spread over its intervals.
-#[derive(Debug)]
-pub(super) struct Spread<'a> {
-    published: &'a JoinedAttribute<'a>,
-    codes: &'a [u32],
-    bin_of_code: Vec<u32>,
-    bins: usize,
-    /// Runs of (interval, share): one per cell, then one per pool.
-    starts: Vec<u32>,
-    shares: Vec<(u32, f32)>,
-}
-
-impl<'a> Spread<'a> {
-    /// Cuts the domain into intervals by the frequency of the records' codes,
-    /// and spreads every cell and pool over them.
-    pub(super) fn new(attribute: PreparedAttribute<'a>, records: &[RecordIndex]) -> Self {
-        let (domain, published) = (attribute.domain(), attribute.published);
-        let (bin_of_code, bins) = intervals(attribute, records);
-        let mut spread = Self {
-            published,
-            codes: &attribute.original.codes,
-            bin_of_code,
-            bins,
-            starts: vec![0],
-            shares: Vec::new(),
-        };
-        let mut masses = vec![0.0_f64; bins];
-        for cell in published.cells {
-            match Coverage::of(domain, cell) {
-                Some(Coverage::Run(from, to)) => {
-                    let share = 1.0 / f64::from((to - from).max(1));
-                    (from..to).for_each(|code| masses[spread.bin(code)] += share);
-                }
-                Some(Coverage::Codes(codes)) => {
-                    let share = 1.0 / codes.len().max(1) as f64;
-                    codes
-                        .iter()
-                        .for_each(|&code| masses[spread.bin(code)] += share);
-                }
-                None => {}
-            }
-            spread.close_run(&mut masses);
-        }
-        if let Some(buckets) = &published.buckets {
-            let codes = value_codes(domain, buckets);
-            for pool in 0..buckets.pools() {
-                for (code, share) in pool_shares(buckets, &codes, pool) {
-                    masses[spread.bin(code)] += share;
-                }
-                spread.close_run(&mut masses);
-            }
-        }
-        spread
-    }
-
-    fn bin(&self, code: u32) -> usize {
-        self.bin_of_code[code as usize] as usize
-    }
-
-    fn close_run(&mut self, masses: &mut [f64]) {
-        for (bin, mass) in masses.iter_mut().enumerate() {
-            if *mass > 0.0 {
-                self.shares.push((bin as u32, *mass as f32));
-                *mass = 0.0;
-            }
-        }
-        self.starts.push(self.shares.len() as u32);
-    }
-
-    /// Name of the attribute.
-    pub(super) fn name(&self) -> &str {
-        self.published.name
-    }
-
-    /// Number of intervals.
-    pub(super) fn bins(&self) -> usize {
-        self.bins
-    }
-
-    /// The interval of a record's original value.
-    pub(super) fn bin_of(&self, record: RecordIndex) -> usize {
-        self.bin(self.codes[record.at()])
-    }
-
-    /// The intervals that a published row may lie in, with their shares.
-    pub(super) fn of_row(&self, row: usize) -> &[(u32, f32)] {
-        let buckets = self.published.buckets.as_ref();
-        let run = match buckets.and_then(|buckets| buckets.pool_of(row)) {
-            Some(pool) => self.published.cells.len() + pool as usize,
-            None => self.published.codes[row] as usize,
-        };
-        &self.shares[self.starts[run] as usize..self.starts[run + 1] as usize]
-    }
-}
-
-/// The interval of each code, and how many there are: one a code where there
-/// are at most [`BINS_MAX`], else runs of nearly equal frequency.
-fn intervals(attribute: PreparedAttribute<'_>, records: &[RecordIndex]) -> (Vec<u32>, usize) {
-    let codes = records
-        .iter()
-        .map(|&record| attribute.original.code(record).0);
-    equal_intervals(attribute.domain().len(), &codes.collect::<Vec<u32>>())
-}
-
-/// The same for codes below `domain`, one a record.
-pub(super) fn equal_intervals(domain: usize, codes: &[u32]) -> (Vec<u32>, usize) {
-    if domain <= BINS_MAX {
-        return ((0..domain as u32).collect(), domain.max(1));
-    }
-    let mut counts = vec![0_usize; domain];
-    for &code in codes {
-        counts[code as usize] += 1;
-    }
-    let total = codes.len().max(1);
-    let (mut before, mut bins, mut last) = (0, 0_u32, None);
-    let bin_of_code = counts
-        .iter()
-        .map(|&count| {
-            // The interval in which the middle of the code's run falls.
-            let place = ((2 * before + count) * BINS_MAX / (2 * total)).min(BINS_MAX - 1);
-            before += count;
-            if last.replace(place).is_some_and(|last| last != place) {
-                bins += 1;
-            }
-            bins
-        })
-        .collect();
-    (bin_of_code, bins as usize + 1)
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::microdata::{RecordIndex, Role};
@@ -167,36 +166,110 @@ fn leaks_in_group(
     let limits = limits(prepared.evidence.requirements, position);
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();
-    let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
-    for class in starts.windows(2) {
+    let leaks_of_class = |known: &mut Known, class: &[u32]| {
         let rows = &rows[class[0] as usize..class[1] as usize];
         let mut cells: Vec<u32> = rows
             .iter()
             .map(|&row| published.codes[row as usize])
             .collect();
         cells.sort_unstable();
-        let cells: Vec<(u32, f64)> = cells
-            .chunk_by(|one, other| one == other)
-            .map(|run| (run[0], run.len() as f64))
-            .collect();
-        let mut known: FxHashMap<u32, f64> = FxHashMap::default();
-        for &row in rows {
+        known.begin_class();
+        let mut wide: Vec<(u32, f64)> = Vec::new();
+        for run in cells.chunk_by(|one, other| one == other) {
+            match covered[run[0] as usize].0.exact() {
+                Some(code) => *known.exact.entry(code) += run.len() as f64,
+                None => wide.push((run[0], run.len() as f64)),
+            }
+        }
+        let leaks = rows.iter().map(|&row| {
             let record = prepared.records[row as usize];
             let own = attribute.original.code(record).0;
-            let share = *known.entry(own).or_insert_with(|| {
-                let covering = cells
-                    .iter()
-                    .filter(|(cell, _)| covered[*cell as usize].0.contains(own));
-                let chances = covering.map(|&(cell, count)| {
-                    count * frequencies[own as usize] / covered[cell as usize].1
-                });
-                chances.sum::<f64>() / rows.len() as f64
-            });
+            let chances = match known.chances.get(own) {
+                Some(known) => known,
+                None => {
+                    let covering = wide
+                        .iter()
+                        .filter(|(cell, _)| covered[*cell as usize].0.contains(own));
+                    let chances = covering.map(|&(cell, count)| {
+                        count * frequencies[own as usize] / covered[cell as usize].1
+                    });
+                    let exact = known.exact.get(own).unwrap_or(0.0);
+                    let sum = exact + chances.sum::<f64>();
+                    *known.chances.entry(own) = sum;
+                    sum
+                }
+            };
+            let share = chances / rows.len() as f64;
             let limit = limits[terms_of[record.at()] as usize];
-            leaks[row as usize] = (share, share / limit);
-        }
+            (share, share / limit)
+        });
+        leaks.collect::<Vec<Leak>>()
+    };
+    let leaks_by_class: Vec<Vec<Leak>> = starts
+        .par_windows(2)
+        .with_min_len(CLASSES_MIN)
+        .map_init(|| Known::new(frequencies.len()), leaks_of_class)
+        .collect();
+    let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
+    for (&row, leak) in rows.iter().zip(leaks_by_class.into_iter().flatten()) {
+        leaks[row as usize] = leak;
     }
     leaks
+}
+
+/// Classes that are looked at by one thread at least.
+const CLASSES_MIN: usize = 256;
+
+/// What is known of the values in the class at hand.
+struct Known {
+    /// Rows that show the value itself.
+    exact: OfClass,
+    /// Expected rows with the value.
+    chances: OfClass,
+}
+
+impl Known {
+    fn new(values: usize) -> Self {
+        let none = || OfClass {
+            class: 0,
+            seen_in: vec![0; values],
+            figures: vec![0.0; values],
+        };
+        Self {
+            exact: none(),
+            chances: none(),
+        }
+    }
+
+    fn begin_class(&mut self) {
+        self.exact.class += 1;
+        self.chances.class += 1;
+    }
+}
+
+/// A figure for each value; those of the class before are forgotten at once.
+struct OfClass {
+    class: u32,
+    /// For each value the class that its figure is of, from 1.
+    seen_in: Vec<u32>,
+    figures: Vec<f64>,
+}
+
+impl OfClass {
+    fn get(&self, value: u32) -> Option<f64> {
+        let at = value as usize;
+        (self.seen_in[at] == self.class).then(|| self.figures[at])
+    }
+
+    /// The figure of a value, at first 0.
+    fn entry(&mut self, value: u32) -> &mut f64 {
+        let at = value as usize;
+        if self.seen_in[at] != self.class {
+            self.seen_in[at] = self.class;
+            self.figures[at] = 0.0;
+        }
+        &mut self.figures[at]
+    }
 }
 
 /// The limit of each distinct set of terms.

@@ -9,11 +9,11 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
-use super::correlation::Spread;
-use super::evidence::Prepared;
 use super::report::{Audience, Description};
+use super::spread::Spread;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {
@@ -33,28 +33,30 @@ pub struct Marginals {
 }
 
 /// Measures every published attribute.
-pub fn measure(prepared: &Prepared<'_>) -> Marginals {
+pub fn measure(spreads: &[Spread<'_>]) -> Marginals {
     let distance = |spread: &Spread<'_>| {
         let (mut before, mut after) = (vec![0.0; spread.bins()], vec![0.0; spread.bins()]);
-        for (row, &record) in prepared.records.iter().enumerate() {
-            before[spread.bin_of(record)] += 1.0;
-            for &(bin, share) in spread.of_row(row) {
-                after[bin as usize] += f64::from(share);
+        let mut counts = vec![0_u32; spread.runs()];
+        for (row, &bin) in spread.original().iter().enumerate() {
+            before[bin as usize] += 1.0;
+            counts[spread.run_of(row)] += 1;
+        }
+        for (run, &count) in counts.iter().enumerate() {
+            for &(bin, share) in spread.shares(run) {
+                after[bin as usize] += f64::from(count) * f64::from(share);
             }
         }
         let pairs = before.iter().zip(&after);
         let apart: f64 = pairs.map(|(before, after)| (before - after).abs()).sum();
-        apart / 2.0 / prepared.records.len().max(1) as f64
+        apart / 2.0 / spread.original().len().max(1) as f64
     };
-    let attributes: BTreeMap<String, f64> = prepared
-        .attributes()
-        .map(|attribute| {
-            let spread = Spread::new(attribute, &prepared.records);
-            (attribute.published.name.to_owned(), distance(&spread))
-        })
-        .collect();
+    let distances: Vec<f64> = spreads.par_iter().map(distance).collect();
     Marginals {
-        mean: attributes.values().sum::<f64>() / attributes.len().max(1) as f64,
-        attributes,
+        mean: distances.iter().sum::<f64>() / distances.len().max(1) as f64,
+        attributes: spreads
+            .iter()
+            .map(|spread| spread.name().to_owned())
+            .zip(distances)
+            .collect(),
     }
 }

@@ -15,6 +15,8 @@
 
 use crate::privacy::{BlockForm, Model};
 
+use self::spread::Spread;
+
 pub mod blocks;
 mod bucket_range;
 mod correlation;
@@ -32,6 +34,7 @@ mod reidentification;
 mod report;
 mod scale;
 pub mod sliced;
+mod spread;
 
 pub use bucket_range::{AttributeBuckets, BucketRange};
 pub use correlation::{Correlation, PairCorrelation};
@@ -48,7 +51,7 @@ pub use report::{Audience, Description, Measure, UtilityReport, public_part};
 pub use scale::Scale;
 
 /// Measures a release, as its job's model has it. Work: linear in rows ×
-/// attributes, except correlation, which reads a sample of the rows.
+/// attributes, and of pairs of attributes.
 ///
 /// Fails only where tables and originals do not fit together, which the
 /// verifier reports first.
@@ -101,14 +104,15 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
             &bucket_range::measure(&prepared),
         );
     }
+    let spreads = Spread::all(&prepared);
     let (leakage, (correlation, (marginals, information))) = rayon::join(
         || leakage::measure(&prepared),
         || {
             rayon::join(
-                || correlation::measure(&prepared),
+                || correlation::measure(&prepared.signatures, &spreads),
                 || {
                     rayon::join(
-                        || marginal::measure(&prepared),
+                        || marginal::measure(&spreads),
                         || information::measure(&prepared),
                     )
                 },

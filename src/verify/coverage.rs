@@ -49,13 +49,14 @@ pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
 fn cover(view: &View, attribute: &AttributeView) -> Failures {
     let mut failures = Failures::none();
     for row in 0..view.rows() {
-        let (Some(code), Some(terms)) = (view.source(attribute, row), view.terms(row)) else {
+        let Some(code) = view.source(attribute, row) else {
             continue;
         };
-        let flagged = attribute
-            .protected
-            .is_some_and(|index| terms.flags.contains(index));
-        if !flagged && !attribute.cells.meaning(row).covers(code) {
+        if attribute.cells.meaning(row).covers(code) {
+            continue;
+        }
+        let terms = view.terms(row).zip(attribute.protected);
+        if !terms.is_some_and(|(terms, index)| terms.flags.contains(index)) {
             failures.add_at(attribute.name, Place::Row(row as u64 + 1));
         }
     }

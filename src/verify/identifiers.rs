@@ -18,6 +18,7 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
@@ -278,7 +279,8 @@ fn numbers_are_keys(table: &Table, subjects: &[SubjectIndex], column: &Published
         return false;
     };
     let keys = table.subject_keys();
-    let same = numbers.iter().zip(subjects).filter(|(number, subject)| {
+    let rows = numbers.par_iter().zip(subjects);
+    let same = rows.filter(|(number, subject)| {
         subject.at() < keys.len() && keys.get(subject.at()).parse() == Ok(**number)
     });
     numbers.len() >= ROWS_MIN && same.count() * 2 > numbers.len()

@@ -10,6 +10,7 @@
 //! agree with the first row of their published group take its class, so that
 //! only one row a group is hashed; the rest, if there is any, is hashed alone.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::Role;
@@ -131,28 +132,43 @@ impl Signatures {
 
 /// The first row of each row's published group, and the number of groups.
 fn first_rows(group: &[u64]) -> (Vec<u32>, usize) {
-    let mut first_of_group: FxHashMap<u64, u32> = FxHashMap::default();
+    // Whatever numbers are published: small ones index a table.
+    let mut small = vec![NONE; group.len() + 1];
+    let mut large: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut groups = 0;
     let mut leader: Vec<u32> = Vec::with_capacity(group.len());
-    for (row, &group) in group.iter().enumerate() {
-        leader.push(*first_of_group.entry(group).or_insert(row as u32));
+    for (row, &group) in (0_u32..).zip(group) {
+        let at = usize::try_from(group).unwrap_or(usize::MAX);
+        let first = match small.get_mut(at) {
+            Some(first) => first,
+            None => large.entry(group).or_insert(NONE),
+        };
+        if *first == NONE {
+            *first = row;
+            groups += 1;
+        }
+        leader.push(*first);
     }
-    (leader, first_of_group.len())
+    (leader, groups)
 }
 
 /// Makes rows that do not look like the first row of their published group
 /// their own leaders, and returns them.
 fn set_strangers_apart(leader_of_row: &mut [u32], columns: &[&MeaningColumn]) -> Vec<u32> {
-    let mut strangers = Vec::new();
-    for (row, leader) in leader_of_row.iter_mut().enumerate() {
+    let rows = leader_of_row.par_iter_mut().enumerate();
+    let strangers = rows.filter_map(|(row, leader)| {
         let first = *leader as usize;
         let mut columns = columns.iter();
-        let same = columns.all(|column| column.look(row) == column.look(first));
-        if !same {
+        let same = columns.all(|column| {
+            let codes = column.codes;
+            codes[row] == codes[first] || column.look(row) == column.look(first)
+        });
+        (!same).then(|| {
             *leader = row as u32;
-            strangers.push(row as u32);
-        }
-    }
-    strangers
+            row as u32
+        })
+    });
+    strangers.collect()
 }
 
 fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {

@@ -29,7 +29,7 @@ mod transposed;
 
 use std::io::{Read, Seek};
 
-use super::chunk::Chunk;
+use super::chunk::Sink;
 use super::error::{CellErrorCode, TableError};
 use super::index::AttributeIndex;
 use super::intake::Intake;
@@ -60,14 +60,14 @@ pub fn read_parquet_records<F: Read + Seek + Send + 'static>(
     target: &Target<'_>,
     room: &mut dyn Spill,
     subjects: &mut SubjectKeys<'_>,
-    sink: &mut dyn FnMut(Chunk) -> Result<(), TableError>,
+    sink: &mut Sink<'_>,
 ) -> Result<ReadSummary, TableError> {
     let mut intake = Intake::new(target, subjects, sink)?;
     let source = Source::new(file)?;
     if let Some((footer, columns)) = open(&source, target, &mut intake)? {
         let order: Vec<usize> = (0..columns.len()).collect();
         let mut rows = ParquetRows::new(source, footer, columns, (target.limits, room));
-        take_rows(&mut rows, &order, &mut intake)?;
+        take_rows(&mut rows, &order, target, &mut intake)?;
     }
     intake.finish()
 }

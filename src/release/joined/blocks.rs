@@ -45,6 +45,7 @@ pub(super) fn join(tables: &[PublishedTable]) -> Result<JoinedTable<'_>, JoinErr
     Ok(JoinedTable {
         name: QUASI,
         rows,
+        groups: None,
         attributes,
     })
 }

@@ -72,6 +72,8 @@ impl JoinError {
 pub struct JoinedTable<'a> {
     name: &'static str,
     rows: usize,
+    /// The published group of each row, where rows have one.
+    groups: Option<&'a [u64]>,
     attributes: Vec<JoinedAttribute<'a>>,
 }
 
@@ -120,6 +122,7 @@ impl<'a> JoinedTable<'a> {
         Ok(Self {
             name: MICRODATA,
             rows,
+            groups: groups_of(microdata),
             attributes,
         })
     }
@@ -133,6 +136,7 @@ impl<'a> JoinedTable<'a> {
         Ok(Self {
             name: PERSONS,
             rows,
+            groups: groups_of(persons),
             attributes: attributes.collect::<Result<_, _>>()?,
         })
     }
@@ -159,6 +163,7 @@ impl<'a> JoinedTable<'a> {
         Ok(Self {
             name: SLICED,
             rows,
+            groups: None,
             attributes: attributes.collect::<Result<_, _>>()?,
         })
     }
@@ -194,10 +199,10 @@ impl<'a> JoinedTable<'a> {
     /// Rows by their cells in every attribute chosen.
     pub fn classes_by(&self, is_chosen: impl Fn(&JoinedAttribute<'a>) -> bool) -> Signatures {
         let attributes = self.attributes.iter();
-        Signatures::of(
-            self.rows,
-            attributes.filter(|attribute| is_chosen(attribute)),
-        )
+        let chosen: Vec<_> = attributes
+            .filter(|attribute| is_chosen(attribute))
+            .collect();
+        Signatures::of(self.rows, self.groups, &chosen)
     }
 }
 
@@ -217,6 +222,16 @@ fn row_table<'a>(
     {
         true => Ok((table, rows)),
         false => Err(JoinError::new(name, "columns differ in length")),
+    }
+}
+
+/// The numbers of the column of groups, if there is one.
+fn groups_of(table: &PublishedTable) -> Option<&[u64]> {
+    let mut columns = table.columns.iter();
+    let groups = columns.find(|column| column.content == Content::Group)?;
+    match &groups.cells {
+        Cells::Numbers(numbers) => Some(numbers),
+        Cells::Dictionary { .. } => None,
     }
 }
 

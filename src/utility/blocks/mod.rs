@@ -16,6 +16,7 @@ pub use reconstruction::{AttributeReconstruction, Reconstruction};
 
 use super::evidence::{Evidence, EvidenceError, Prepared};
 use super::report::UtilityReport;
+use super::spread::Spread;
 use super::{bucket_range, correlation, discernibility, group_size, information, marginal};
 use super::{ncp, reidentification};
 use crate::privacy::{BlockForm, Model};
@@ -61,15 +62,16 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         candidates::LEAKAGE,
         &candidates::leakage(&prepared, &candidates),
     );
+    let spreads = Spread::all(&prepared);
     report.insert(
         "correlation",
         correlation::DESCRIPTION,
-        &correlation::measure(&prepared),
+        &correlation::measure(&prepared.signatures, &spreads),
     );
     report.insert(
         "marginals",
         marginal::DESCRIPTION,
-        &marginal::measure(&prepared),
+        &marginal::measure(&spreads),
     );
     report.insert(
         "information_left",

@@ -9,8 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::super::correlation::{Correlation, PairCorrelation, equal_intervals, phi_squared};
+use super::super::correlation::{Correlation, PairCorrelation, phi_squared};
 use super::super::report::{Audience, Description};
+use super::super::spread::equal_intervals;
 use super::prepared::PreparedSliced;
 
 /// What this measure is.

@@ -48,23 +48,28 @@ pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
         return None;
     }
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
+    let (mut checks, of_view) = rayon::join(
+        || raw_checks(evidence, &expected),
+        || View::of(evidence, &expected).map(|view| with_view(&view)),
+    );
+    checks.extend(of_view.unwrap_or_else(|| guarantees_not_examined(evidence)));
+    Some(Verdict { checks })
+}
+
+/// The checks that need no view.
+fn raw_checks(evidence: &Evidence, expected: &[shape::ExpectedTable]) -> Vec<Check> {
+    vec![
+        shape::tables_and_columns(evidence, expected),
         shape::table_digests(evidence),
         claims_match_policy(evidence),
         every_record_once(evidence, MICRODATA),
         // With one record a subject, a subject's position is the record's.
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
-    ];
-    match View::of(evidence, &expected) {
-        Some(view) => with_view(&view, &mut checks),
-        None => checks.extend(guarantees_not_examined(evidence)),
-    }
-    Some(Verdict { checks })
+    ]
 }
 
-fn with_view(view: &View, checks: &mut Vec<Check>) {
+fn with_view(view: &View) -> Vec<Check> {
     let quasi = view.attributes.iter();
     let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
     let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
@@ -72,12 +77,24 @@ fn with_view(view: &View, checks: &mut Vec<Check>) {
         of_row: &view.records,
         number: view.table.records(),
     };
-    let groups = Signatures::of_groups(view.group, subjects);
-    let looks = Signatures::of_columns(view.group, &columns, subjects);
+    let (groups, looks) = rayon::join(
+        || Signatures::of_groups(view.group, subjects),
+        || Signatures::of_columns(view.group, &columns, subjects),
+    );
+    let mut checks = Vec::new();
     checks.extend(groups_numbered(view.group, &looks.strangers));
-    checks.push(row_order_independent(view));
-    checks.extend(coverage::cells(view, &looks));
-    checks.push(exact::sensitive_exact(view));
+    let (order, (cells, exact)) = rayon::join(
+        || row_order_independent(view),
+        || {
+            rayon::join(
+                || coverage::cells(view, &looks),
+                || exact::sensitive_exact(view),
+            )
+        },
+    );
+    checks.push(order);
+    checks.extend(cells);
+    checks.push(exact);
     // Where no two groups look the same, both ways to see them are one.
     let same = looks.strangers.is_empty() && looks.len() == groups.len();
     let ways: Vec<&Signatures> = match same {
@@ -100,6 +117,7 @@ fn with_view(view: &View, checks: &mut Vec<Check>) {
         .map(|values| of_attribute(view, values, &looks))
         .collect();
     checks.extend(parts.into_iter().flatten());
+    checks
 }
 
 /// `k_anonymity` and the linkage attack on it, by the worse way.

@@ -1,0 +1,160 @@
+//! Records between their format and the columns that check them.
+//!
+//! A batch holds the trimmed cells of some records in the form that the
+//! content digest reads, and where each cell stands, so that columns look at
+//! their cells side by side while the next batch is filled.
+
+use super::cell::trimmed;
+use super::digest;
+use super::error::{CellErrorCode, TableError};
+use super::limits::Target;
+use super::records::{Fault, Row, Rows};
+use super::schema::MissingPolicy;
+
+/// Records in a batch; chunks end with a batch, so it divides their number.
+const BATCH_RECORDS_MAX: usize = 4096;
+/// Bytes after which a batch is full, however few its records.
+const BATCH_BYTES_MAX: usize = 256 << 10;
+
+/// Some records, and what is wrong with rows that are none.
+pub(super) struct Batch {
+    /// The records as the digest reads them.
+    text: Vec<u8>,
+    /// For each column, where in `text` the cell of each record stands: its
+    /// first byte and its length.
+    cells: Vec<Vec<(u32, u32)>>,
+    /// Line of each record.
+    lines: Vec<u64>,
+    faults: Vec<Fault>,
+    dropped: u64,
+}
+
+impl Batch {
+    /// No record of so many columns.
+    pub fn new(columns: usize) -> Self {
+        Self {
+            text: Vec::with_capacity(BATCH_BYTES_MAX * 2),
+            cells: vec![Vec::with_capacity(BATCH_RECORDS_MAX); columns],
+            lines: Vec::with_capacity(BATCH_RECORDS_MAX),
+            faults: Vec::new(),
+            dropped: 0,
+        }
+    }
+
+    /// Line of each record.
+    pub fn lines(&self) -> &[u64] {
+        &self.lines
+    }
+
+    /// Rows that are no records, in order of lines.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Records that the missing-value policy left out.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// All records as the digest reads them.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The trimmed cells of a column, one a record.
+    pub fn column(&self, column: usize) -> impl Iterator<Item = &[u8]> {
+        self.cells[column]
+            .iter()
+            .map(|&(start, length)| &self.text[start as usize..][..length as usize])
+    }
+
+    fn is_full(&self) -> bool {
+        self.lines.len() == BATCH_RECORDS_MAX || self.text.len() >= BATCH_BYTES_MAX
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.cells.iter_mut().for_each(Vec::clear);
+        self.lines.clear();
+        self.faults.clear();
+        self.dropped = 0;
+    }
+
+    /// Adds the row at hand, whose attributes stand in `columns`; with
+    /// `drops` a record that lacks a value is only counted. Whether it was added.
+    fn push(&mut self, line: u64, rows: &impl Rows, columns: &[usize], drops: bool) -> bool {
+        let before = self.text.len();
+        digest::write_record(&mut self.text);
+        for (at, &column) in columns.iter().enumerate() {
+            let cell = trimmed(rows.cell(column));
+            if drops && cell.is_empty() {
+                self.text.truncate(before);
+                self.cells[..at].iter_mut().for_each(|cells| {
+                    cells.pop();
+                });
+                self.dropped += 1;
+                return false;
+            }
+            digest::write_cell(&mut self.text, cell);
+            let start = self.text.len() - cell.len();
+            self.cells[at].push((start as u32, cell.len() as u32));
+        }
+        self.lines.push(line);
+        true
+    }
+}
+
+/// Fills batches with the rows of a format.
+pub(super) struct Filler<'r, R> {
+    rows: &'r mut R,
+    /// Where each attribute stands.
+    columns: &'r [usize],
+    drops: bool,
+    records_left: u64,
+}
+
+impl<'r, R: Rows> Filler<'r, R> {
+    /// Begins with the next row.
+    pub fn new(rows: &'r mut R, columns: &'r [usize], target: &Target<'_>) -> Self {
+        Self {
+            rows,
+            columns,
+            drops: target.schema.missing() == MissingPolicy::Drop,
+            records_left: target.limits.records_max,
+        }
+    }
+
+    /// Fills a batch anew; whether another one may follow.
+    pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, TableError> {
+        batch.clear();
+        while !batch.is_full() {
+            let fault = match self.rows.next_row()? {
+                Row::Cells(line) if self.rows.width() != self.columns.len() => {
+                    Fault::of_line(line, CellErrorCode::WrongCellCount)
+                }
+                Row::Cells(line) if self.records_left == 0 => {
+                    let code = CellErrorCode::TooManyRecords;
+                    batch.faults.push(Fault::of_line(line, code));
+                    return Ok(false);
+                }
+                Row::Cells(line) => {
+                    if batch.push(line, self.rows, self.columns, self.drops) {
+                        self.records_left -= 1;
+                    }
+                    continue;
+                }
+                Row::Fault(fault) => fault,
+                Row::Stop(fault) => {
+                    batch.faults.push(fault);
+                    return Ok(false);
+                }
+                Row::End => return Ok(false),
+            };
+            batch.faults.push(fault);
+            if batch.faults.len() == BATCH_RECORDS_MAX {
+                break;
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,155 @@
+//! How the chance of a row spreads over intervals of an attribute's domain:
+//! what correlations and marginal distances are taken from.
+
+use rayon::prelude::*;
+
+use crate::microdata::RecordIndex;
+use crate::release::JoinedAttribute;
+
+use super::coverage::{Coverage, pool_shares, value_codes};
+use super::evidence::{Prepared, PreparedAttribute};
+
+/// Intervals of an attribute.
+pub(super) const BINS_MAX: usize = 16;
+
+/// How rows of one attribute spread over its intervals.
+#[derive(Debug)]
+pub struct Spread<'a> {
+    published: &'a JoinedAttribute<'a>,
+    bins: usize,
+    /// The interval of each row's original value.
+    original: Vec<u8>,
+    /// Runs of (interval, share): one per cell, then one per pool.
+    starts: Vec<u32>,
+    shares: Vec<(u32, f32)>,
+}
+
+impl<'a> Spread<'a> {
+    /// The spread of every attribute, in order of columns.
+    pub(super) fn all(prepared: &'a Prepared<'a>) -> Vec<Self> {
+        let attributes: Vec<PreparedAttribute<'a>> = prepared.attributes().collect();
+        attributes
+            .into_par_iter()
+            .map(|attribute| Self::new(attribute, &prepared.records))
+            .collect()
+    }
+
+    /// Cuts the domain into intervals by the frequency of the records' codes,
+    /// and spreads every cell and pool over them.
+    fn new(attribute: PreparedAttribute<'a>, records: &[RecordIndex]) -> Self {
+        let (domain, published) = (attribute.domain(), attribute.published);
+        let codes = records.iter();
+        let codes: Vec<u32> = codes
+            .map(|&record| attribute.original.code(record).0)
+            .collect();
+        let (bin_of_code, bins) = equal_intervals(domain.len(), &codes);
+        let bin = |code: u32| bin_of_code[code as usize] as usize;
+        let mut spread = Self {
+            published,
+            bins,
+            // There are at most sixteen.
+            original: codes.into_iter().map(|code| bin(code) as u8).collect(),
+            starts: vec![0],
+            shares: Vec::new(),
+        };
+        let mut masses = vec![0.0_f64; bins];
+        for cell in published.cells {
+            match Coverage::of(domain, cell) {
+                Some(Coverage::Run(from, to)) => {
+                    let share = 1.0 / f64::from((to - from).max(1));
+                    (from..to).for_each(|code| masses[bin(code)] += share);
+                }
+                Some(Coverage::Codes(codes)) => {
+                    let share = 1.0 / codes.len().max(1) as f64;
+                    codes.iter().for_each(|&code| masses[bin(code)] += share);
+                }
+                None => {}
+            }
+            spread.close_run(&mut masses);
+        }
+        if let Some(buckets) = &published.buckets {
+            let codes = value_codes(domain, buckets);
+            for pool in 0..buckets.pools() {
+                for (code, share) in pool_shares(buckets, &codes, pool) {
+                    masses[bin(code)] += share;
+                }
+                spread.close_run(&mut masses);
+            }
+        }
+        spread
+    }
+
+    fn close_run(&mut self, masses: &mut [f64]) {
+        for (bin, mass) in masses.iter_mut().enumerate() {
+            if *mass > 0.0 {
+                self.shares.push((bin as u32, *mass as f32));
+                *mass = 0.0;
+            }
+        }
+        self.starts.push(self.shares.len() as u32);
+    }
+
+    /// Name of the attribute.
+    pub(super) fn name(&self) -> &str {
+        self.published.name
+    }
+
+    /// Number of intervals.
+    pub(super) fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// The interval of each row's original value.
+    pub(super) fn original(&self) -> &[u8] {
+        &self.original
+    }
+
+    /// What a published row shows: the number of its cell, or of its pool
+    /// behind all cells.
+    pub(super) fn run_of(&self, row: usize) -> usize {
+        let buckets = self.published.buckets.as_ref();
+        match buckets.and_then(|buckets| buckets.pool_of(row)) {
+            Some(pool) => self.published.cells.len() + pool as usize,
+            None => self.published.codes[row] as usize,
+        }
+    }
+
+    /// Number of cells and pools.
+    pub(super) fn runs(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The intervals that a row with this cell or pool may lie in, with their
+    /// shares.
+    pub(super) fn shares(&self, run: usize) -> &[(u32, f32)] {
+        &self.shares[self.starts[run] as usize..self.starts[run + 1] as usize]
+    }
+}
+
+/// The interval of each code below `domain`, and how many there are: one a
+/// code where there are at most [`BINS_MAX`], else runs of nearly equal
+/// frequency in `codes`.
+pub(super) fn equal_intervals(domain: usize, codes: &[u32]) -> (Vec<u32>, usize) {
+    if domain <= BINS_MAX {
+        return ((0..domain as u32).collect(), domain.max(1));
+    }
+    let mut counts = vec![0_usize; domain];
+    for &code in codes {
+        counts[code as usize] += 1;
+    }
+    let total = codes.len().max(1);
+    let (mut before, mut bins, mut last) = (0, 0_u32, None);
+    let bin_of_code = counts
+        .iter()
+        .map(|&count| {
+            // The interval in which the middle of the code's run falls.
+            let place = ((2 * before + count) * BINS_MAX / (2 * total)).min(BINS_MAX - 1);
+            before += count;
+            if last.replace(place).is_some_and(|last| last != place) {
+                bins += 1;
+            }
+            bins
+        })
+        .collect();
+    (bin_of_code, bins as usize + 1)
+}
