@@ -9,8 +9,8 @@ use serde_json::Value;
 use vizard::microdata::domain::date_text;
 use vizard::microdata::{
     Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, ReadSummary,
-    RecordFormat, Schema, SubjectKeys, TableBuilder, TableError, Target, read_parquet_records,
-    read_records,
+    RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError, Target,
+    read_parquet_records, read_records,
 };
 
 /// The schema that records and preferences are read for.
@@ -52,9 +52,6 @@ pub struct Records {
     pub chunks: Vec<Chunk>,
     pub summary: ReadSummary,
 }
-
-/// Where chunks go.
-type Sink<'s> = dyn FnMut(Chunk) -> Result<(), TableError> + 's;
 
 impl Records {
     /// Reads records as text.

@@ -14,7 +14,7 @@ mod stream;
 use std::sync::Arc;
 
 use vizard::microdata::{
-    Chunk, Code, HierarchySet, ReadLimits, ReadSummary, RecordFormat, RecordIndex, Schema,
+    Code, HierarchySet, ReadLimits, ReadSummary, RecordFormat, RecordIndex, Schema, Sink,
     SubjectKeys, Table, TableBuilder, TableError, Target, read_records,
 };
 
@@ -24,7 +24,7 @@ fn read(
     hierarchies: &HierarchySet,
     format: RecordFormat,
     input: impl std::io::Read,
-    sink: &mut dyn FnMut(Chunk) -> Result<(), TableError>,
+    sink: &mut Sink<'_>,
 ) -> Result<ReadSummary, TableError> {
     let target = Target {
         schema,
