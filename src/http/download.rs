@@ -1,18 +1,21 @@
 //! A table on its way to a client, made while it is taken.
 //!
 //! A table is stored as zstd frames of canonical CSV, cut at rows. A download
-//! holds one piece at a time: it is unpacked, turned into the form wanted,
-//! packed as the client likes and cut to the range asked for, on a thread
-//! that may block; the next piece is fetched when the client has taken it.
+//! goes piece by piece: one is turned into the form wanted, packed as the
+//! client likes and cut to the range asked for, on a thread that may block,
+//! while the next one is fetched and unpacked. One more waits for the client;
+//! until it has taken that, nothing further is begun.
 //! Canonical CSV that is wanted as zstd is sent as it is stored. An error in
 //! the middle breaks the connection off: a shorter table must not look like a
 //! whole one.
 
 use std::io;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::coding::{ContentCoding, Deflater};
 use super::range::{Part, Window};
@@ -40,6 +43,11 @@ impl Form {
     /// Whether unpacked it is the text that is stored.
     pub fn is_canonical(self) -> bool {
         self.format == Format::Csv && !self.spreadsheet_safe
+    }
+
+    /// Whether it is what is stored, packed as it is.
+    fn is_as_stored(self) -> bool {
+        self.is_canonical() && self.coding == ContentCoding::Zstd
     }
 }
 
@@ -111,7 +119,10 @@ struct Making {
     download: Download,
     /// `None` once the last piece was made.
     maker: Option<Maker>,
-    position: u32,
+    /// The next piece, which is fetched while the one before it is made.
+    ahead: Option<AbortOnDropHandle<io::Result<Vec<u8>>>>,
+    /// Pieces that were begun to be fetched.
+    begun: u32,
 }
 
 impl Making {
@@ -119,7 +130,8 @@ impl Making {
         Ok(Self {
             maker: Some(Maker::new(&download.description, download.form)?),
             download,
-            position: 0,
+            ahead: None,
+            begun: 0,
         })
     }
 
@@ -128,18 +140,46 @@ impl Making {
         let Some(maker) = self.maker.take() else {
             return Ok(None);
         };
-        let Download { state, table, .. } = &self.download;
-        if self.position == table.pieces {
+        let Some(fetching) = self.ahead.take().or_else(|| self.fetch()) else {
             return on_blocking_thread(move || maker.finish()).await.map(Some);
-        }
-        let name = table.name.clone();
-        let stored = state.store.table_piece(table.release, name, self.position);
-        let stored = stored.await.map_err(io::Error::other)?;
-        let (maker, ready) = on_blocking_thread(move || maker.piece(stored)).await?;
+        };
+        self.ahead = self.fetch();
+        let fetched = fetching.await.map_err(io::Error::other)??;
+        let (maker, ready) = match maker.passes_on() {
+            true => maker.piece(fetched)?,
+            false => on_blocking_thread(move || maker.piece(fetched)).await?,
+        };
         self.maker = Some(maker);
-        self.position += 1;
         Ok(Some(ready))
     }
+
+    /// Begins to fetch and unpack the next piece, if there is one.
+    fn fetch(&mut self) -> Option<AbortOnDropHandle<io::Result<Vec<u8>>>> {
+        let Download {
+            state, table, form, ..
+        } = &self.download;
+        let position = self.begun;
+        if position == table.pieces {
+            return None;
+        }
+        self.begun += 1;
+        let (store, release, name) = (Arc::clone(&state.store), table.release, table.name.clone());
+        let as_stored = form.is_as_stored();
+        let fetching = async move {
+            let stored = store.table_piece(release, name, position).await;
+            let stored = stored.map_err(io::Error::other)?;
+            match as_stored {
+                true => Ok(stored),
+                false => on_blocking_thread(move || unpack(&stored)).await,
+            }
+        };
+        let fetching = tracing::Instrument::in_current_span(fetching);
+        Some(AbortOnDropHandle::new(tokio::spawn(fetching)))
+    }
+}
+
+fn unpack(stored: &[u8]) -> io::Result<Vec<u8>> {
+    zstd::bulk::decompress(stored, PIECE_RAW_BYTES_MAX)
 }
 
 async fn on_blocking_thread<T: Send + 'static>(
@@ -151,11 +191,9 @@ async fn on_blocking_thread<T: Send + 'static>(
     }
 }
 
-/// Turns stored pieces into the form that is wanted, one after the other.
+/// Turns pieces into the form that is wanted, one after the other.
 enum Maker {
-    /// Sent as it is stored: zstd frames, one behind the other.
-    Stored,
-    /// Unpacked and packed in another way.
+    /// Sent as it is stored (zstd frames, one behind the other) or unpacked.
     Canonical(Deflater),
     /// Turned into another format first.
     Transcoded(Box<Transcoder>, Deflater),
@@ -163,8 +201,8 @@ enum Maker {
 
 impl Maker {
     fn new(description: &TableDescription, form: Form) -> io::Result<Self> {
-        if form.is_canonical() && form.coding == ContentCoding::Zstd {
-            return Ok(Self::Stored);
+        if form.is_as_stored() {
+            return Ok(Self::Canonical(Deflater::Identity));
         }
         let deflater = Deflater::new(form.coding)?;
         if form.is_canonical() {
@@ -174,15 +212,19 @@ impl Maker {
         Ok(Self::Transcoded(Box::new(transcoder), deflater))
     }
 
-    fn piece(mut self, stored: Vec<u8>) -> io::Result<(Self, Vec<u8>)> {
-        let unpack = |stored: &[u8]| zstd::bulk::decompress(stored, PIECE_RAW_BYTES_MAX);
+    /// Whether pieces go as they come, so that there is nothing to wait for.
+    fn passes_on(&self) -> bool {
+        matches!(self, Self::Canonical(Deflater::Identity))
+    }
+
+    fn piece(mut self, piece: Vec<u8>) -> io::Result<(Self, Vec<u8>)> {
         let ready = match &mut self {
-            Self::Stored => stored,
-            Self::Canonical(deflater) => deflater.piece(unpack(&stored)?)?,
+            Self::Canonical(deflater) => deflater.piece(piece)?,
             Self::Transcoded(transcoder, deflater) => {
                 let mut out = Vec::new();
-                let csv = unpack(&stored)?;
-                transcoder.piece(&csv, &mut out).map_err(io::Error::other)?;
+                transcoder
+                    .piece(&piece, &mut out)
+                    .map_err(io::Error::other)?;
                 deflater.piece(out)?
             }
         };
@@ -191,7 +233,6 @@ impl Maker {
 
     fn finish(self) -> io::Result<Vec<u8>> {
         match self {
-            Self::Stored => Ok(Vec::new()),
             Self::Canonical(deflater) => deflater.finish(),
             Self::Transcoded(transcoder, mut deflater) => {
                 let mut out = Vec::new();

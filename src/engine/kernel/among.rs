@@ -25,6 +25,10 @@ impl<C: Condition> Condition for Among<'_, C> {
         self.condition.tells_rows_apart()
     }
 
+    fn kind(&self, row: u32) -> Option<u32> {
+        self.condition.kind(self.position[row as usize])
+    }
+
     fn holds(&self, rows: &[u32], (buffers, known): &mut Self::Buffers) -> bool {
         if !self.tells_rows_apart() {
             return self.condition.holds(rows, buffers);

@@ -2,6 +2,8 @@
 //! sensitive attribute the job's diversity and closeness and the strictest l
 //! (or largest share) of its members.
 
+use std::collections::BTreeMap;
+
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
@@ -15,6 +17,9 @@ pub(super) struct Conditions {
     k: KOfRows,
     least: usize,
     attributes: Vec<AttributeCondition>,
+    /// Rows of one kind have like values and ask for the same; empty where
+    /// all are alike.
+    kinds: Vec<u32>,
 }
 
 /// What the values of one attribute must satisfy.
@@ -48,13 +53,45 @@ impl Conditions {
         let smallest = (0..records.len() as u32).map(|row| k.of_row(row)).min();
         let floor = present.requirements.policy().k.get() as usize;
         let attributes = present.sensitive.iter();
-        Self {
+        let mut conditions = Self {
             least: smallest.unwrap_or(floor),
             k,
             attributes: attributes
                 .map(|attribute| AttributeCondition::new(present, attribute))
                 .collect(),
+            kinds: Vec::new(),
+        };
+        if conditions.tells_rows_apart() {
+            conditions.kinds = conditions.kinds(records.len());
         }
+        conditions
+    }
+
+    /// The kind of each of `rows` rows.
+    fn kinds(&self, rows: usize) -> Vec<u32> {
+        let mut kinds = vec![0; rows];
+        part(&mut kinds, |row| self.k.of_row(row as u32));
+        for attribute in &self.attributes {
+            if !attribute.asks_nothing() {
+                part(&mut kinds, |row| attribute.codes[row]);
+            }
+            if !attribute.l.is_empty() {
+                part(&mut kinds, |row| attribute.l[row]);
+            }
+            if !attribute.share.is_empty() {
+                part(&mut kinds, |row| attribute.share[row]);
+            }
+        }
+        kinds
+    }
+}
+
+/// Parts kinds by what is `of_row`.
+fn part<T: Ord>(kinds: &mut [u32], of_row: impl Fn(usize) -> T) {
+    let mut numbers = BTreeMap::new();
+    for (row, kind) in kinds.iter_mut().enumerate() {
+        let next = numbers.len() as u32;
+        *kind = *numbers.entry((*kind, of_row(row))).or_insert(next);
     }
 }
 
@@ -90,6 +127,10 @@ impl Condition for Conditions {
     fn tells_rows_apart(&self) -> bool {
         let asks_nothing = AttributeCondition::asks_nothing;
         !matches!(self.k, KOfRows::Same(_)) || !self.attributes.iter().all(asks_nothing)
+    }
+
+    fn kind(&self, row: u32) -> Option<u32> {
+        self.kinds.get(row as usize).copied()
     }
 
     fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {

@@ -74,6 +74,12 @@ pub trait Condition: Sync {
         true
     }
 
+    /// The kind of a row, where that is known: in a part that holds a row may
+    /// be replaced by another one of its kind.
+    fn kind(&self, _row: u32) -> Option<u32> {
+        None
+    }
+
     /// Whether a part holds. `rows` are positions in the records that are
     /// partitioned, at least [`Condition::least`] of them, in any order.
     fn holds(&self, rows: &[u32], buffers: &mut Self::Buffers) -> bool;

@@ -1,8 +1,8 @@
 //! Refinement of groups by local search (*ours*; engines.md, *refinement*).
 //!
 //! A partition made top-down is far from the best one. The search begins with
-//! the better of two: the caller's, and one of nearly equal records
-//! ([`seeds`]). Then changes are proposed: a row moves to a group near it, two
+//! the best of three: the caller's, one of nearly equal records ([`seeds`]),
+//! and one whose groups have their share of each kind of records ([`quotas`]). Then changes are proposed: a row moves to a group near it, two
 //! rows swap, a group is split, dissolved, or opened around a row. A change is
 //! made if the loss of the groups concerned does not grow, or, while the
 //! temperature is above zero, by little, and if all of them still hold. The
@@ -18,6 +18,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | [`levels`], [`seeds`] | groups of nearly equal records to begin with |
+//! | [`quotas`] | groups with their share of each kind to begin with |
 //! | [`region`] | groups of one region and what changes of them cost |
 //! | [`moves`], [`open`] | the changes |
 //! | [`measure`], [`near`] | losses within a region, which rows are near |
@@ -27,6 +28,7 @@ mod measure;
 mod moves;
 mod near;
 mod open;
+mod quotas;
 mod region;
 mod seeds;
 #[cfg(test)]
@@ -44,7 +46,8 @@ use super::{
     Among, Condition, Cover, Groups, Mondrian, Partitioning, Rows, Scale, Space, SplitChoice,
 };
 
-use region::{Holds, Region};
+use quotas::Quotas;
+use region::{Conditions, Region};
 use seeds::Seeds;
 
 /// One proposal in so many opens a group.
@@ -186,7 +189,7 @@ struct Search<'a, C> {
 }
 
 impl<C: Condition> Search<'_, C> {
-    /// The better start.
+    /// The best start.
     fn begin(&self, groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
         let columns = self.refinement.columns.iter();
         let attributes = self.refinement.scales.iter().zip(columns).enumerate();
@@ -202,6 +205,13 @@ impl<C: Condition> Search<'_, C> {
             condition: self.condition,
             readings: self.budget.readings,
         };
+        let quotas = Quotas {
+            context: self.refinement.context,
+            codes: &self.codes,
+            rows: &self.rows,
+            space: &self.space,
+            condition: self.condition,
+        };
         let parts = self.parts(&groups, 0, SEED_RECORDS);
         let found: Vec<_> = parts
             .par_iter()
@@ -212,8 +222,19 @@ impl<C: Condition> Search<'_, C> {
                 // Seeds that few rows are in are no good start.
                 let are_few = 2 * left.len() > rows.len();
                 let is_whole = !are_few && self.place_left(left, &mut found)?;
-                let is_better = is_whole && self.loss(&found) < self.loss(part);
-                Ok(if is_better { found } else { part.clone() })
+                let seeded = match is_whole {
+                    true => Some(found),
+                    false => None,
+                };
+                let starts = [seeded, quotas.find(&rows)?].into_iter().flatten();
+                let mut best = (self.loss(part), part);
+                let starts: Vec<_> = starts.map(|start| (self.loss(&start), start)).collect();
+                for (loss, start) in &starts {
+                    if *loss < best.0 {
+                        best = (*loss, start);
+                    }
+                }
+                Ok(best.1.clone())
             })
             .collect::<Result<_, EngineError>>()?;
         Ok(found.concat())
@@ -394,7 +415,13 @@ impl<C: Condition> Search<'_, C> {
         let frame = (&self.codes, self.refinement.scales);
         let mut buffers = self.condition.buffers();
         let holds = Box::new(|rows: &[u32]| self.condition.holds(rows, &mut buffers));
-        let condition: (usize, Holds<'_>) = (self.condition.least(), holds);
+        let kinds = part.iter().flatten();
+        let kinds = kinds.map(|&row| self.condition.kind(row));
+        let condition = Conditions {
+            least: self.condition.least(),
+            may_be: holds,
+            kinds: kinds.collect::<Option<_>>().unwrap_or_default(),
+        };
         let mut region: Region<'_, CELLS, WORDS> =
             Region::new(frame, &part, condition, &mut random);
         region.anneal(proposals, temperatures, &mut random);

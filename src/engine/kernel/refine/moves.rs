@@ -33,7 +33,7 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
         if self.size(from) > self.least && self.move_row(row, to, allowance, random) {
             return;
         }
-        let other = self.groups[to as usize].rows[random.random_range(0..self.size(to))];
+        let other = self.partner(row, to, random);
         if !self.swap(row, other, allowance) && random.random_range(0..DISSOLUTIONS) == 0 {
             self.dissolve(from, allowance);
         }
@@ -103,6 +103,9 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
         if rows.len() > HALVED_ROWS && random.random_range(0..rows.len()) >= HALVED_ROWS {
             return None;
         }
+        if self.knows_kinds() && random.random() {
+            return Some(self.even_halves(rows, random));
+        }
         let far = |from: u32| {
             let losses = rows.iter().map(|&row| (self.measure.pair(from, row), row));
             losses.max_by(|one, other| one.0.total_cmp(&other.0))
@@ -140,6 +143,27 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
         Some((one, other))
     }
 
+    /// Two parts with half of each kind: the lower rows of an attribute, and
+    /// the higher ones.
+    fn even_halves(&self, rows: &[u32], random: &mut ChaCha12Rng) -> (Vec<u32>, Vec<u32>) {
+        let attribute = [random.random_range(0..self.attributes)];
+        let mut rows = rows.to_vec();
+        rows.sort_by(|&one, &other| {
+            let kinds = self.kind(one).cmp(&self.kind(other));
+            kinds.then_with(|| self.measure.compare(one as u16, other as u16, &attribute))
+        });
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        // Of odd kinds either part gets the larger half in turn.
+        let mut more: bool = random.random();
+        for run in rows.chunk_by(|&one, &other| self.kind(one) == self.kind(other)) {
+            let size = (run.len() + usize::from(more)) / 2;
+            more ^= run.len() % 2 == 1;
+            lower.extend(&run[..size]);
+            upper.extend(&run[size..]);
+        }
+        (lower, upper)
+    }
+
     fn swap(&mut self, row: u32, other: u32, allowance: f32) -> bool {
         let (from, to) = (self.group_of[row as usize], self.group_of[other as usize]);
         let most = self.cost_of(from) + self.cost_of(to) + allowance;
@@ -153,7 +177,12 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
         }
         self.shift(row, from, to);
         self.shift(other, to, from);
-        let holds = self.settle([(from, stay), (to, come)]);
+        let changed = [(from, stay), (to, come)];
+        if self.are_of_one_kind(row, other) {
+            self.take_over(changed);
+            return true;
+        }
+        let holds = self.settle(changed);
         if !holds {
             self.shift(row, to, from);
             self.shift(other, from, to);

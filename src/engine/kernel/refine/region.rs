@@ -18,7 +18,18 @@ const NOTHING: f32 = 1e-5;
 
 /// Whether rows, by their numbers among all, may be a group. Asked only of
 /// changes that pay, so it need not be compiled into the search.
-pub(super) type Holds<'a> = Box<dyn FnMut(&[u32]) -> bool + 'a>;
+type Holds<'a> = Box<dyn FnMut(&[u32]) -> bool + 'a>;
+
+/// What groups of a region must satisfy.
+pub(super) struct Conditions<'a> {
+    /// No group has fewer rows.
+    pub least: usize,
+    /// Whether rows, by their numbers among all, may be a group.
+    pub may_be: Holds<'a>,
+    /// Kind of each row of the region: rows of one kind may take each other's
+    /// places. Empty where kinds are not known.
+    pub kinds: Vec<u32>,
+}
 
 /// What a group covers and loses.
 #[derive(Clone, Copy)]
@@ -39,12 +50,15 @@ pub(super) struct Group<const CELLS: usize, const WORDS: usize> {
 pub(super) struct Region<'a, const CELLS: usize, const WORDS: usize> {
     pub measure: Measure<CELLS, WORDS>,
     pub near: Near,
+    pub attributes: usize,
     pub groups: Vec<Group<CELLS, WORDS>>,
     pub group_of: Vec<u32>,
     /// No group has fewer rows.
     pub least: usize,
     vacant: Vec<u32>,
     may_be: Holds<'a>,
+    /// Kind of each row, or nothing.
+    kinds: Vec<u32>,
     /// Number of each row among all that are refined.
     numbers: Vec<u32>,
     asked: Vec<u32>,
@@ -55,7 +69,7 @@ impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
     pub fn new(
         (rows, scales): (&Rows, &[Scale]),
         groups: &[Vec<u32>],
-        (least, may_be): (usize, Holds<'a>),
+        condition: Conditions<'a>,
         random: &mut ChaCha12Rng,
     ) -> Self {
         let numbers: Vec<u32> = groups.concat();
@@ -64,11 +78,13 @@ impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
         let mut region = Self {
             measure,
             near,
+            attributes: scales.len(),
             groups: Vec::with_capacity(groups.len()),
             group_of: vec![0; numbers.len()],
-            least,
+            least: condition.least,
             vacant: Vec::new(),
-            may_be,
+            may_be: condition.may_be,
+            kinds: condition.kinds,
             numbers,
             asked: Vec::new(),
         };
@@ -187,6 +203,33 @@ impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
         self.group_of[row as usize] = to;
     }
 
+    /// Whether it is known which rows may take each other's places.
+    pub fn knows_kinds(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// Kind of a row, where kinds are known.
+    pub fn kind(&self, row: u32) -> Option<u32> {
+        self.kinds.get(row as usize).copied()
+    }
+
+    /// Whether two rows may take each other's places whatever the groups.
+    pub fn are_of_one_kind(&self, row: u32, other: u32) -> bool {
+        self.knows_kinds() && self.kind(row) == self.kind(other)
+    }
+
+    /// A row of a group to swap with `row`: one of its kind, if there is any.
+    pub fn partner(&self, row: u32, group: u32, random: &mut ChaCha12Rng) -> u32 {
+        let rows = &self.groups[group as usize].rows;
+        let first = random.random_range(0..rows.len());
+        if !self.knows_kinds() {
+            return rows[first];
+        }
+        let around = rows[first..].iter().chain(&rows[..first]);
+        let mut alike = around.filter(|&&other| self.are_of_one_kind(row, other));
+        *alike.next().unwrap_or(&rows[first])
+    }
+
     /// Whether two groups hold as they are now; takes over their outlines if so.
     pub fn settle(&mut self, changed: [(u32, Outline<CELLS, WORDS>); 2]) -> bool {
         for (group, _) in &changed {
@@ -198,10 +241,15 @@ impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
                 return false;
             }
         }
+        self.take_over(changed);
+        true
+    }
+
+    /// Takes over the outlines of groups that are known to hold.
+    pub fn take_over(&mut self, changed: [(u32, Outline<CELLS, WORDS>); 2]) {
         for (group, outline) in changed {
             self.groups[group as usize].outline = outline;
         }
-        true
     }
 
     /// Makes rows the group of a number; without rows the number is vacant.

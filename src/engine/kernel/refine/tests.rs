@@ -50,7 +50,7 @@ struct Refined {
 fn refined(
     columns: &[CodedColumn],
     start: &[Vec<u32>],
-    k: &KOfRows,
+    condition: &impl Condition,
     (effort, context): (Effort, &RunContext<'_>),
 ) -> Result<Refined, EngineError> {
     let columns: Vec<&CodedColumn> = columns.iter().collect();
@@ -74,7 +74,7 @@ fn refined(
         effort,
     };
     let groups = Groups::from_starts(start.concat(), &starts);
-    let groups = refinement.refine(&records, groups, k)?;
+    let groups = refinement.refine(&records, groups, condition)?;
     let groups: Vec<Vec<u32>> = groups.iter().map(<[u32]>::to_vec).collect();
     let space = Space::new(&scales);
     let rows = space.gather(&columns, &records);
@@ -107,8 +107,97 @@ fn in_order(count: usize, k: usize) -> Vec<Vec<u32>> {
     groups
 }
 
+/// Every value's share in a group is near its share in all rows.
+struct Even {
+    values: Vec<u32>,
+    /// Largest distance (half the sum of differences).
+    t: f64,
+    /// Whether it says which rows are of one kind.
+    tells: bool,
+}
+
+impl Even {
+    const VALUES: usize = 4;
+
+    fn shares(&self, rows: impl Iterator<Item = u32>) -> [f64; Self::VALUES] {
+        let mut counts = [0.0; Self::VALUES];
+        rows.for_each(|row| counts[self.values[row as usize] as usize] += 1.0);
+        let size: f64 = counts.iter().sum();
+        counts.map(|count| count / size)
+    }
+}
+
+impl Condition for Even {
+    type Buffers = ();
+
+    fn buffers(&self) {}
+
+    fn least(&self) -> usize {
+        2
+    }
+
+    fn kind(&self, row: u32) -> Option<u32> {
+        self.tells.then(|| self.values[row as usize])
+    }
+
+    fn holds(&self, rows: &[u32], (): &mut ()) -> bool {
+        let all = self.shares(0..self.values.len() as u32);
+        let here = self.shares(rows.iter().copied());
+        let apart: f64 = all
+            .iter()
+            .zip(here)
+            .map(|(all, here)| (all - here).abs())
+            .sum();
+        rows.len() >= 2 && apart / 2.0 <= self.t + 1e-12
+    }
+}
+
+#[test]
+fn groups_with_their_share_of_each_kind_are_found_where_near_rows_have_like_values() {
+    // The first attribute tells the value; only the others can be kept apart.
+    let mut cells = cells(2_000, 7);
+    let values: Vec<u32> = (0..2_000).map(|row| row % 4).collect();
+    for (cells, &value) in cells.iter_mut().zip(&values) {
+        cells.0 = value;
+    }
+    let columns = columns(&cells);
+    let all = [(0..2_000).collect()];
+    let context = RunContext::silent(1);
+    let loss = |tells| {
+        let even = Even {
+            values: values.clone(),
+            t: 0.25,
+            tells,
+        };
+        let found = refined(&columns, &all, &even, (Effort::Fast, &context)).unwrap();
+        assert!(found.groups.iter().all(|group| even.holds(group, &mut ())));
+        found.after / found.before
+    };
+    assert!(loss(true) < 0.6, "{}", loss(true));
+    assert!(loss(false) > 0.9, "{}", loss(false));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn groups_hold_whatever_shares_of_values_they_must_have(
+        count in 2_usize..300, skew in 1_u32..40, t in 0.0..1.0_f64, tells: bool, seed in any::<u64>(),
+    ) {
+        let columns = columns(&cells(count, seed));
+        let values = (0..count as u32).map(|row| (row.wrapping_mul(2_654_435_761) >> 8) % skew % 4);
+        let even = Even { values: values.collect(), t, tells };
+        let all = [(0..count as u32).collect()];
+        let found = refined(&columns, &all, &even, (Effort::Fast, &RunContext::silent(seed)));
+        let found = found.expect("nobody cancels");
+        prop_assert!(found.after <= found.before + 1e-3, "{} {}", found.after, found.before);
+        for group in &found.groups {
+            prop_assert!(even.holds(group, &mut ()));
+        }
+        let mut rows = found.groups.concat();
+        rows.sort_unstable();
+        prop_assert_eq!(rows, (0..count as u32).collect::<Vec<_>>());
+    }
 
     #[test]
     fn every_record_stays_every_group_holds_and_loss_never_grows(
