@@ -67,6 +67,11 @@ const PLACES_MAX: usize = 1 << 24;
 /// Groups that a row left by the seeds is offered to.
 const PLACES_TRIED: usize = 64;
 
+/// Of the readings of seeds one in so many may be spent on quotas.
+const GATHERING_SHARE: usize = 4;
+/// Share of their loss that quotas are counted with when starts are compared.
+const QUOTAS_HEAD_START: f64 = 0.9;
+
 /// How far each effort goes.
 struct Budget {
     /// Proposals a record.
@@ -95,6 +100,18 @@ impl Effort {
                 temperature: 0.15,
                 readings: 20_000,
             }),
+        }
+    }
+}
+
+impl Budget {
+    /// Where it matters which values a group has, fewer changes are allowed:
+    /// more are proposed, in more regions.
+    fn among_kinds(self) -> Self {
+        Self {
+            proposals: self.proposals.max(40),
+            rounds: self.rounds + 4,
+            ..self
         }
     }
 }
@@ -133,6 +150,10 @@ impl Refinement<'_> {
         if self.columns.is_empty() || records.is_empty() {
             return Ok(groups);
         }
+        let budget = match condition.kind(0) {
+            Some(_) => budget.among_kinds(),
+            None => budget,
+        };
         let space = Space::new(self.scales);
         let search = Search {
             refinement: self,
@@ -211,6 +232,7 @@ impl<C: Condition> Search<'_, C> {
             rows: &self.rows,
             space: &self.space,
             condition: self.condition,
+            readings: self.budget.readings / GATHERING_SHARE,
         };
         let parts = self.parts(&groups, 0, SEED_RECORDS);
         let found: Vec<_> = parts
@@ -222,19 +244,19 @@ impl<C: Condition> Search<'_, C> {
                 // Seeds that few rows are in are no good start.
                 let are_few = 2 * left.len() > rows.len();
                 let is_whole = !are_few && self.place_left(left, &mut found)?;
-                let seeded = match is_whole {
-                    true => Some(found),
-                    false => None,
-                };
-                let starts = [seeded, quotas.find(&rows)?].into_iter().flatten();
-                let mut best = (self.loss(part), part);
-                let starts: Vec<_> = starts.map(|start| (self.loss(&start), start)).collect();
-                for (loss, start) in &starts {
-                    if *loss < best.0 {
-                        best = (*loss, start);
-                    }
-                }
-                Ok(best.1.clone())
+                let seeded = is_whole.then_some(found);
+                let even = quotas.find(&rows)?;
+                // What the search takes off quotas it cannot take off seeds.
+                let head_starts = [(seeded, 1.0), (even, QUOTAS_HEAD_START)];
+                let starts = head_starts.into_iter().filter_map(|(start, share)| {
+                    let start = start?;
+                    Some((self.loss(&start) * share, start))
+                });
+                let own = (self.loss(part), part.clone());
+                let best = starts
+                    .chain([own])
+                    .min_by(|one, other| one.0.total_cmp(&other.0));
+                Ok(best.map(|(_, start)| start).unwrap_or_default())
             })
             .collect::<Result<_, EngineError>>()?;
         Ok(found.concat())

@@ -19,7 +19,9 @@ use crate::engine::kernel::{Condition, Cover, Rows, Space};
 const KINDS_MAX: usize = 4096;
 /// Sizes of groups that are tried grow by one in so many.
 const GROWTH: usize = 16;
-/// Rows among which groups are gathered; each group looks at all that are left.
+/// Groups are larger than they must be by one in so many.
+const ROOM: usize = 3;
+/// Rows among which groups are gathered at most.
 const GATHERED_ROWS: usize = 16_384;
 
 /// What quotas are made for.
@@ -31,6 +33,8 @@ pub(super) struct Quotas<'a, C> {
     pub rows: &'a Rows,
     pub space: &'a Space,
     pub condition: &'a C,
+    /// Rows that may be read for each row while groups are gathered.
+    pub readings: usize,
 }
 
 /// How many rows of each kind groups are owed.
@@ -83,32 +87,40 @@ impl<C: Condition> Quotas<'_, C> {
         (2..=KINDS_MAX).contains(&kinds.len()).then_some(kinds)
     }
 
-    /// The most groups that hold. Which rows of a kind a group has does not
-    /// matter to that, so any are asked about.
+    /// Nearly as many groups as can hold: those that only just do can hardly
+    /// be changed any more.
     fn owed(&self, kinds: &[Vec<u32>], rows: usize) -> Result<Option<Owed>, EngineError> {
-        let mut buffers = self.condition.buffers();
-        let mut group = Vec::new();
-        let mut owed = Owed {
-            groups: 0,
-            rows: kinds.iter().map(Vec::len).collect(),
-        };
         let mut size = self.condition.least().max(2);
         while 2 * size <= rows {
             self.context.check()?;
-            owed.groups = rows / size;
-            let holds = (0..owed.groups).all(|at| {
-                group.clear();
-                for (kind, rows) in kinds.iter().enumerate() {
-                    group.extend(&rows[owed.before(kind, at)..owed.before(kind, at + 1)]);
-                }
-                group.len() >= self.condition.least() && self.condition.holds(&group, &mut buffers)
-            });
-            if holds {
-                return Ok(Some(owed));
+            let owed = |size: usize| Owed {
+                groups: rows / size,
+                rows: kinds.iter().map(Vec::len).collect(),
+            };
+            let roomy = owed(size + size / ROOM);
+            if roomy.groups < 2 {
+                return Ok(None);
+            }
+            if self.all_hold(kinds, &owed(size)) && self.all_hold(kinds, &roomy) {
+                return Ok(Some(roomy));
             }
             size += size.div_ceil(GROWTH);
         }
         Ok(None)
+    }
+
+    /// Whether groups hold that have what they are owed. Which rows of a kind
+    /// they have does not matter to that, so any are asked about.
+    fn all_hold(&self, kinds: &[Vec<u32>], owed: &Owed) -> bool {
+        let mut buffers = self.condition.buffers();
+        let mut group = Vec::new();
+        (0..owed.groups).all(|at| {
+            group.clear();
+            for (kind, rows) in kinds.iter().enumerate() {
+                group.extend(&rows[owed.before(kind, at)..owed.before(kind, at + 1)]);
+            }
+            group.len() >= self.condition.least() && self.condition.holds(&group, &mut buffers)
+        })
     }
 
     /// Rows of each kind parted into these groups.
@@ -119,7 +131,13 @@ impl<C: Condition> Quotas<'_, C> {
         groups: Range<usize>,
     ) -> Result<Vec<Vec<u32>>, EngineError> {
         self.context.check()?;
-        if kinds.iter().map(Vec::len).sum::<usize>() <= GATHERED_ROWS {
+        if groups.len() == 1 {
+            return Ok(vec![kinds.concat()]);
+        }
+        let rows: usize = kinds.iter().map(Vec::len).sum();
+        // Each row of a group was the nearest of all of its kind.
+        let readings: usize = kinds.iter().map(|rows| rows.len() * rows.len() / 2).sum();
+        if rows <= GATHERED_ROWS && readings <= rows * self.readings {
             return self.gather(kinds, owed, groups);
         }
         let middle = groups.start + groups.len() / 2;
@@ -143,9 +161,9 @@ impl<C: Condition> Quotas<'_, C> {
         Ok(all)
     }
 
-    /// These groups one after the other, each around the row that is farthest
-    /// from where the one before began: of each kind, rare ones first, the
-    /// rows by which it grows least.
+    /// These groups one after the other, each around the row of its rarest kind
+    /// that is nearest to where the one before began: of each kind, rare ones
+    /// first, the rows by which it grows least.
     fn gather(
         &self,
         mut kinds: Vec<Vec<u32>>,
@@ -169,8 +187,7 @@ impl<C: Condition> Quotas<'_, C> {
                         (true, None) => Some(0),
                         (true, Some(last)) => {
                             let last = self.rows.row(last);
-                            let far = |row: u32| -self.space.pair(last, self.rows.row(row));
-                            least(left, far)
+                            least(left, |row| self.space.pair(last, self.rows.row(row)))
                         }
                         (false, _) => least(left, |row| cover.growth(self.rows.row(row))),
                     };
