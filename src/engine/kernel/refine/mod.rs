@@ -19,10 +19,12 @@
 //! |---|---|
 //! | [`levels`], [`seeds`] | groups of nearly equal records to begin with |
 //! | [`quotas`] | groups with their share of each kind to begin with |
+//! | [`budget`] | how far each effort goes |
 //! | [`region`] | groups of one region and what changes of them cost |
 //! | [`moves`], [`open`] | the changes |
 //! | [`measure`], [`near`] | losses within a region, which rows are near |
 
+mod budget;
 mod levels;
 mod measure;
 mod moves;
@@ -46,6 +48,7 @@ use super::{
     Among, Condition, Cover, Groups, Mondrian, Partitioning, Rows, Scale, Space, SplitChoice,
 };
 
+use budget::Budget;
 use quotas::Quotas;
 use region::{Conditions, Region};
 use seeds::Seeds;
@@ -71,50 +74,6 @@ const PLACES_TRIED: usize = 64;
 const GATHERING_SHARE: usize = 4;
 /// Share of their loss that quotas are counted with when starts are compared.
 const QUOTAS_HEAD_START: f64 = 0.9;
-
-/// How far each effort goes.
-struct Budget {
-    /// Proposals a record.
-    proposals: u64,
-    /// Times that regions are drawn anew.
-    rounds: u64,
-    /// Temperature at the start, in losses of one cell.
-    temperature: f32,
-    /// Records read by seeds, for each record.
-    readings: usize,
-}
-
-impl Effort {
-    fn budget(self) -> Option<Budget> {
-        match self {
-            Self::None => None,
-            Self::Fast => Some(Budget {
-                proposals: 20,
-                rounds: 1,
-                temperature: 0.05,
-                readings: 6_000,
-            }),
-            Self::Best => Some(Budget {
-                proposals: 200,
-                rounds: 3,
-                temperature: 0.15,
-                readings: 20_000,
-            }),
-        }
-    }
-}
-
-impl Budget {
-    /// Where it matters which values a group has, fewer changes are allowed:
-    /// more are proposed, in more regions.
-    fn among_kinds(self) -> Self {
-        Self {
-            proposals: self.proposals.max(40),
-            rounds: self.rounds + 4,
-            ..self
-        }
-    }
-}
 
 /// Groups about to be refined.
 pub struct Refinement<'a> {
@@ -228,6 +187,7 @@ impl<C: Condition> Search<'_, C> {
         };
         let quotas = Quotas {
             context: self.refinement.context,
+            stage: self.refinement.stage,
             codes: &self.codes,
             rows: &self.rows,
             space: &self.space,

@@ -11,6 +11,8 @@
 
 use std::ops::Range;
 
+use rand::seq::SliceRandom;
+
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{Condition, Cover, Rows, Space};
@@ -27,6 +29,8 @@ const GATHERED_ROWS: usize = 16_384;
 /// What quotas are made for.
 pub(super) struct Quotas<'a, C> {
     pub context: &'a RunContext<'a>,
+    /// Random stream of this stage of the run.
+    pub stage: u32,
     /// Codes of all rows.
     pub codes: &'a Rows,
     /// The same rows in the space.
@@ -161,45 +165,48 @@ impl<C: Condition> Quotas<'_, C> {
         Ok(all)
     }
 
-    /// These groups one after the other, each around the row of its rarest kind
-    /// that is nearest to where the one before began: of each kind, rare ones
-    /// first, the rows by which it grows least.
+    /// These groups one after the other, each around the row that is nearest to
+    /// where the one before began: of each kind, the rows by which it grows
+    /// least. Kinds come in random order, so that it tells nothing of a row
+    /// whether it is in the middle of its group.
     fn gather(
         &self,
         mut kinds: Vec<Vec<u32>>,
         owed: &Owed,
         groups: Range<usize>,
     ) -> Result<Vec<Vec<u32>>, EngineError> {
+        let mut random = self
+            .context
+            .stream(self.stage, u64::MAX - groups.start as u64);
         let mut found = Vec::with_capacity(groups.len());
         let mut last: Option<u32> = None;
         for group in groups {
             self.context.check()?;
-            let mut order: Vec<usize> = (0..kinds.len())
-                .filter(|&kind| owed.of(kind, &(group..group + 1)) > 0)
-                .collect();
-            order.sort_by_key(|&kind| (kinds[kind].len(), kind));
-            let mut rows: Vec<u32> = Vec::new();
+            let wanted = |kind: usize| owed.of(kind, &(group..group + 1));
+            let mut order: Vec<usize> = (0..kinds.len()).filter(|&kind| wanted(kind) > 0).collect();
+            order.shuffle(&mut random);
+            let candidates = order.iter().flat_map(|&kind| &kinds[kind]);
+            let first = match last {
+                None => candidates.copied().next(),
+                Some(last) => least(candidates.copied(), |row| {
+                    self.space.pair(self.rows.row(last), self.rows.row(row))
+                }),
+            };
+            let Some(first) = first else { continue };
+            last = Some(first);
             let mut cover = Cover::new(self.space);
+            cover.start(self.rows.row(first));
+            let mut rows = Vec::new();
             for kind in order {
-                for _ in 0..owed.of(kind, &(group..group + 1)) {
+                for _ in 0..wanted(kind) {
                     let left = &mut kinds[kind];
-                    let at = match (rows.is_empty(), last) {
-                        (true, None) => Some(0),
-                        (true, Some(last)) => {
-                            let last = self.rows.row(last);
-                            least(left, |row| self.space.pair(last, self.rows.row(row)))
-                        }
-                        (false, _) => least(left, |row| cover.growth(self.rows.row(row))),
-                    };
-                    let Some(at) = at else { continue };
-                    let row = left.swap_remove(at);
-                    match rows.is_empty() {
-                        true => {
-                            cover.start(self.rows.row(row));
-                            last = Some(row);
-                        }
-                        false => cover.include(self.rows.row(row)),
-                    }
+                    let near = least(left.iter().copied(), |row| match row == first {
+                        true => f32::NEG_INFINITY,
+                        false => cover.growth(self.rows.row(row)),
+                    });
+                    let Some(row) = near else { continue };
+                    left.retain(|&other| other != row);
+                    cover.include(self.rows.row(row));
                     rows.push(row);
                 }
             }
@@ -240,11 +247,11 @@ impl<C: Condition> Quotas<'_, C> {
     }
 }
 
-/// Where the row stands that costs least; the first of several.
-fn least(rows: &[u32], cost: impl Fn(u32) -> f32) -> Option<usize> {
-    let costs = rows.iter().map(|&row| cost(row)).enumerate();
-    let least = costs.min_by(|one, other| one.1.total_cmp(&other.1));
-    least.map(|(at, _)| at)
+/// The row that costs least; the first of several.
+fn least(rows: impl Iterator<Item = u32>, cost: impl Fn(u32) -> f32) -> Option<u32> {
+    let costs = rows.map(|row| (cost(row), row));
+    let least = costs.min_by(|one, other| one.0.total_cmp(&other.0));
+    least.map(|(_, row)| row)
 }
 
 /// Rows of each kind on either side of a cut.
