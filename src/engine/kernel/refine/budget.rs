@@ -40,7 +40,7 @@ impl Budget {
     /// more are proposed, in more regions.
     pub fn among_kinds(self) -> Self {
         Self {
-            proposals: self.proposals.max(40),
+            proposals: self.proposals.max(30),
             rounds: self.rounds + 4,
             ..self
         }

@@ -187,7 +187,6 @@ impl<C: Condition> Search<'_, C> {
         };
         let quotas = Quotas {
             context: self.refinement.context,
-            stage: self.refinement.stage,
             codes: &self.codes,
             rows: &self.rows,
             space: &self.space,

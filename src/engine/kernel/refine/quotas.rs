@@ -7,11 +7,9 @@
 //! and again, by the attribute that saves most: each part gets of each kind
 //! what its groups are owed, the lower rows here and the higher ones there.
 //! From the rows of a part groups are gathered one after the other. (Buckets
-//! before groups as in SABRE, Cao et al. 2011; the cuts as in Mondrian.)
+//! before groups as in [Cao 2011]; the cuts as in Mondrian.)
 
 use std::ops::Range;
-
-use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
@@ -29,8 +27,6 @@ const GATHERED_ROWS: usize = 16_384;
 /// What quotas are made for.
 pub(super) struct Quotas<'a, C> {
     pub context: &'a RunContext<'a>,
-    /// Random stream of this stage of the run.
-    pub stage: u32,
     /// Codes of all rows.
     pub codes: &'a Rows,
     /// The same rows in the space.
@@ -165,30 +161,27 @@ impl<C: Condition> Quotas<'_, C> {
         Ok(all)
     }
 
-    /// These groups one after the other, each around the row that is nearest to
-    /// where the one before began: of each kind, the rows by which it grows
-    /// least. Kinds come in random order, so that it tells nothing of a row
-    /// whether it is in the middle of its group.
+    /// These groups one after the other, each around the row of its rarest kind
+    /// that is nearest to where the one before began: of each kind, rare ones
+    /// first, the rows by which it grows least. The search then takes rows from
+    /// the middle of their groups; docs/DEVIATIONS.md has the figures.
     fn gather(
         &self,
         mut kinds: Vec<Vec<u32>>,
         owed: &Owed,
         groups: Range<usize>,
     ) -> Result<Vec<Vec<u32>>, EngineError> {
-        let mut random = self
-            .context
-            .stream(self.stage, u64::MAX - groups.start as u64);
         let mut found = Vec::with_capacity(groups.len());
         let mut last: Option<u32> = None;
         for group in groups {
             self.context.check()?;
             let wanted = |kind: usize| owed.of(kind, &(group..group + 1));
             let mut order: Vec<usize> = (0..kinds.len()).filter(|&kind| wanted(kind) > 0).collect();
-            order.shuffle(&mut random);
-            let candidates = order.iter().flat_map(|&kind| &kinds[kind]);
+            order.sort_by_key(|&kind| (kinds[kind].len(), kind));
+            let rarest = order.first().map_or(&[][..], |&kind| &kinds[kind]);
             let first = match last {
-                None => candidates.copied().next(),
-                Some(last) => least(candidates.copied(), |row| {
+                None => rarest.first().copied(),
+                Some(last) => least(rarest, |row| {
                     self.space.pair(self.rows.row(last), self.rows.row(row))
                 }),
             };
@@ -200,7 +193,7 @@ impl<C: Condition> Quotas<'_, C> {
             for kind in order {
                 for _ in 0..wanted(kind) {
                     let left = &mut kinds[kind];
-                    let near = least(left.iter().copied(), |row| match row == first {
+                    let near = least(left, |row| match row == first {
                         true => f32::NEG_INFINITY,
                         false => cover.growth(self.rows.row(row)),
                     });
@@ -248,8 +241,8 @@ impl<C: Condition> Quotas<'_, C> {
 }
 
 /// The row that costs least; the first of several.
-fn least(rows: impl Iterator<Item = u32>, cost: impl Fn(u32) -> f32) -> Option<u32> {
-    let costs = rows.map(|row| (cost(row), row));
+fn least(rows: &[u32], cost: impl Fn(u32) -> f32) -> Option<u32> {
+    let costs = rows.iter().map(|&row| (cost(row), row));
     let least = costs.min_by(|one, other| one.0.total_cmp(&other.0));
     least.map(|(_, row)| row)
 }
