@@ -34,6 +34,8 @@ const PROPOSALS_PER_RECORD: usize = 120;
 const REGION_ROWS: usize = 1 << 16;
 /// Proposals between two looks at who has an excess, a row with one.
 const PROPOSALS_PER_LOOK: usize = 8;
+/// And one proposal at least for so many rows of the region.
+const LOOKS_SHARE: usize = 4;
 
 /// Lowers GLP of sub-blocks of distinct values. Who is in which sub-block
 /// changes, their sizes do not.
@@ -187,7 +189,9 @@ impl<'a> Search<'a> {
             if restless.is_empty() {
                 break;
             }
-            let proposals = (restless.len() * PROPOSALS_PER_LOOK).clamp(1024, left.max(1024));
+            // A look reads all rows: where few are restless it must not come often.
+            let least = (self.rows.len() / LOOKS_SHARE).max(1024);
+            let proposals = (restless.len() * PROPOSALS_PER_LOOK).clamp(least, left.max(least));
             for _ in 0..proposals {
                 let member = restless[self.random.random_range(0..restless.len())];
                 match self.random.random_bool(0.5) {
