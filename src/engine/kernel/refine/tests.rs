@@ -153,28 +153,44 @@ impl Condition for Even {
 }
 
 #[test]
-fn groups_with_their_share_of_each_kind_are_found_where_near_rows_have_like_values() {
-    // The first attribute tells the value; only the others can be kept apart.
-    let mut cells = cells(2_000, 7);
-    let values: Vec<u32> = (0..2_000).map(|row| row % 4).collect();
-    for (cells, &value) in cells.iter_mut().zip(&values) {
-        cells.0 = value;
-    }
-    let columns = columns(&cells);
-    let all = [(0..2_000).collect()];
-    let context = RunContext::silent(1);
-    let loss = |tells| {
+fn quotas_are_nearly_as_many_groups_as_can_hold() {
+    let columns = columns(&cells(2_000, 7));
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let scales: Vec<Scale> = columns
+        .iter()
+        .map(|column| Scale::new(&column.domain))
+        .collect();
+    let rows: Vec<u32> = (0..2_000).collect();
+    let space = Space::new(&scales);
+    let find = |t, tells| {
+        // Shares of 10, 20, 30 and 40 %.
+        let values = [3, 2, 1, 3, 2, 0, 3, 2, 1, 3];
         let even = Even {
-            values: values.clone(),
-            t: 0.25,
+            values: rows.iter().map(|&row| values[row as usize % 10]).collect(),
+            t,
             tells,
         };
-        let found = refined(&columns, &all, &even, (Effort::Fast, &context)).unwrap();
-        assert!(found.groups.iter().all(|group| even.holds(group, &mut ())));
-        found.after / found.before
+        let quotas = Quotas {
+            context: &RunContext::silent(1),
+            codes: &Rows::gather(&columns, &rows),
+            rows: &space.gather(&columns, &rows),
+            space: &space,
+            condition: &even,
+            readings: 1_000,
+        };
+        let found = quotas.find(&rows).unwrap()?;
+        assert!(found.iter().all(|group| even.holds(group, &mut ())));
+        let mut all = found.concat();
+        all.sort_unstable();
+        assert_eq!(all, rows);
+        Some(found.len())
     };
-    assert!(loss(true) < 0.6, "{}", loss(true));
-    assert!(loss(false) > 0.9, "{}", loss(false));
+    assert_eq!(find(0.2, false), None);
+    // Exact shares need ten rows, and a third more is left as room.
+    let exact = find(0.0, true);
+    assert!(exact.is_none_or(|groups| groups <= 200), "{exact:?}");
+    let loose = find(0.2, true).expect("there are such groups");
+    assert!((200..=1_000).contains(&loose), "{loose}");
 }
 
 proptest! {
