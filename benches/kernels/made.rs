@@ -89,7 +89,7 @@ pub fn target() -> Target<'static> {
 }
 
 /// Reads the records and hands their chunks on.
-pub fn read(sink: &mut (dyn FnMut(Chunk) + Send)) {
+pub fn read(sink: &mut dyn FnMut(Chunk)) {
     let mut spill = Vec::new();
     let mut subjects = SubjectKeys::new([7; 16], &mut spill);
     let mut take = |chunk| {

@@ -14,8 +14,8 @@ pub const CHUNK_BYTES_MAX: usize = 6 << 20;
 /// Bytes of a chunk as it is stored.
 pub const CHUNK_STORED_BYTES_MAX: usize = 8 << 20;
 
-/// Takes chunks as they are closed, possibly on another thread each time.
-pub type Sink<'a> = dyn FnMut(Chunk) -> Result<(), TableError> + Send + 'a;
+/// Takes chunks as they are closed.
+pub type Sink<'a> = dyn FnMut(Chunk) -> Result<(), TableError> + 'a;
 
 /// A run of records: one column per attribute, in schema order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -24,12 +24,13 @@ pub(super) struct Intake<'t, 's> {
     limits: ReadLimits,
     /// `None` where a subject may have many records.
     subjects: Option<&'t mut SubjectKeys<'s>>,
-    sink: &'t mut Sink<'t>,
     columns: Vec<IntakeColumn>,
     open_records: usize,
     open_bytes: usize,
     digest: ContentDigest,
     faults: Faults,
+    /// Chunks that are full and not yet handed on.
+    closed: Vec<Chunk>,
     records: u64,
     dropped: u64,
 }
@@ -37,18 +38,13 @@ pub(super) struct Intake<'t, 's> {
 impl<'t, 's> Intake<'t, 's> {
     /// No record yet. The error: a hierarchy that is not given or does not
     /// fit its attribute.
-    pub fn new(
-        target: &Target<'t>,
-        subjects: &'t mut SubjectKeys<'s>,
-        sink: &'t mut Sink<'t>,
-    ) -> Result<Self, TableError> {
+    pub fn new(target: &Target<'t>, subjects: &'t mut SubjectKeys<'s>) -> Result<Self, TableError> {
         let schema = target.schema;
         let columns = schema.attributes().iter();
         Ok(Self {
             schema,
             limits: target.limits,
             subjects: (schema.multiplicity() == Multiplicity::One).then_some(subjects),
-            sink,
             columns: columns
                 .map(|attribute| IntakeColumn::new(attribute, target))
                 .collect::<Result<_, _>>()?,
@@ -56,6 +52,7 @@ impl<'t, 's> Intake<'t, 's> {
             open_bytes: 0,
             digest: ContentDigest::new(schema),
             faults: Faults::default(),
+            closed: Vec::new(),
             records: 0,
             dropped: 0,
         })
@@ -72,7 +69,7 @@ impl<'t, 's> Intake<'t, 's> {
     /// rayon's current pool.
     pub fn take(&mut self, batch: &Batch) -> Result<bool, TableError> {
         if self.open_records + batch.lines().len() > CHUNK_RECORDS_MAX {
-            self.close_chunk()?;
+            self.close_chunk();
         }
         let limits = &self.limits;
         let columns = self.columns.par_iter_mut().enumerate();
@@ -98,7 +95,7 @@ impl<'t, 's> Intake<'t, 's> {
         self.open_records += records;
         self.open_bytes += taken.iter().map(|taken| taken.bytes).sum::<usize>();
         if self.open_bytes >= CHUNK_BYTES_MAX {
-            self.close_chunk()?;
+            self.close_chunk();
         }
         Ok(last.is_none())
     }
@@ -126,11 +123,12 @@ impl<'t, 's> Intake<'t, 's> {
         }
     }
 
-    /// What came in, or what is wrong with it.
-    pub fn finish(mut self) -> Result<ReadSummary, TableError> {
+    /// Hands the last chunks on; what came in, or what is wrong with it.
+    pub fn finish(mut self, sink: &mut Sink<'_>) -> Result<ReadSummary, TableError> {
         if self.open_records > 0 {
-            self.close_chunk()?;
+            self.close_chunk();
         }
+        self.closed().into_iter().try_for_each(sink)?;
         if let Some(subjects) = self.subjects {
             let key = &self.schema.attribute(self.schema.subject_key()).name;
             let faults = &mut self.faults;
@@ -146,7 +144,12 @@ impl<'t, 's> Intake<'t, 's> {
         })
     }
 
-    fn close_chunk(&mut self) -> Result<(), TableError> {
+    /// The chunks that are full by now.
+    pub fn closed(&mut self) -> Vec<Chunk> {
+        std::mem::take(&mut self.closed)
+    }
+
+    fn close_chunk(&mut self) {
         // Behind an error columns may differ in length; they are only emptied.
         let chunk = Chunk {
             records: std::mem::take(&mut self.open_records),
@@ -154,9 +157,8 @@ impl<'t, 's> Intake<'t, 's> {
         };
         self.open_bytes = 0;
         if self.faults.is_empty() {
-            (self.sink)(chunk)?;
+            self.closed.push(chunk);
         }
-        Ok(())
     }
 }
 

@@ -113,31 +113,31 @@ pub fn read_records(
     subjects: &mut SubjectKeys<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<ReadSummary, TableError> {
-    let mut intake = Intake::new(target, subjects, sink)?;
+    let mut intake = Intake::new(target, subjects)?;
     match format {
         RecordFormat::Csv => {
             let mut rows = CsvRows::new(input, target.limits.record_bytes_max)?;
             if let Some(columns) = read_header(&mut rows, target.schema, &mut intake)? {
-                take_rows(&mut rows, &columns, target, &mut intake)?;
+                take_rows(&mut rows, &columns, (target, sink), &mut intake)?;
             }
         }
         RecordFormat::Ndjson => {
             let mut rows = NdjsonRows::new(input, target)?;
             let columns: Vec<usize> = (0..target.schema.attributes().len()).collect();
-            take_rows(&mut rows, &columns, target, &mut intake)?;
+            take_rows(&mut rows, &columns, (target, sink), &mut intake)?;
         }
     }
-    intake.finish()
+    intake.finish(sink)
 }
 
 /// Takes all rows; `columns` tells where each attribute stands.
 ///
-/// Rows are read on this thread, since their source may block; the batch
-/// before is taken in rayon's current pool meanwhile.
+/// Rows are read and chunks handed on by this thread, since both may block;
+/// the batch before is taken in rayon's current pool meanwhile.
 pub(super) fn take_rows(
     rows: &mut impl Rows,
     columns: &[usize],
-    target: &Target<'_>,
+    (target, sink): (&Target<'_>, &mut Sink<'_>),
     intake: &mut Intake<'_, '_>,
 ) -> Result<(), TableError> {
     let mut filler = Filler::new(rows, columns, target);
@@ -145,8 +145,10 @@ pub(super) fn take_rows(
     let mut goes_on = filler.fill(&mut batch)?;
     while goes_on {
         let mut taken = Ok(true);
+        let closed = intake.closed();
         let filled = rayon::in_place_scope(|scope| {
             scope.spawn(|_| taken = intake.take(&batch));
+            closed.into_iter().try_for_each(&mut *sink)?;
             filler.fill(&mut next)
         });
         if !taken? {

@@ -62,14 +62,14 @@ pub fn read_parquet_records<F: Read + Seek + Send + 'static>(
     subjects: &mut SubjectKeys<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<ReadSummary, TableError> {
-    let mut intake = Intake::new(target, subjects, sink)?;
+    let mut intake = Intake::new(target, subjects)?;
     let source = Source::new(file)?;
     if let Some((footer, columns)) = open(&source, target, &mut intake)? {
         let order: Vec<usize> = (0..columns.len()).collect();
         let mut rows = ParquetRows::new(source, footer, columns, (target.limits, room));
-        take_rows(&mut rows, &order, target, &mut intake)?;
+        take_rows(&mut rows, &order, (target, sink), &mut intake)?;
     }
-    intake.finish()
+    intake.finish(sink)
 }
 
 /// The footer, and the column of each attribute in schema order; nothing
