@@ -1,7 +1,8 @@
 //! From batches of cells to checked chunks, whatever the format.
 //!
 //! Batch by batch: each cell's type and hierarchy, column beside column; then
-//! the digest beside the subjects. A chunk goes out when it is full; behind
+//! the digest beside the subjects. Outside a pool of threads one comes after
+//! the other. A chunk goes out when it is full; behind
 //! the first error none does, and checking goes on.
 
 use rayon::prelude::*;
@@ -65,30 +66,33 @@ impl<'t, 's> Intake<'t, 's> {
             .add(fault.line, fault.attribute.map(name), fault.code);
     }
 
-    /// Takes the records of a batch; whether another batch may come. Uses
-    /// rayon's current pool.
+    /// Takes the records of a batch; whether another batch may come. Columns
+    /// are taken side by side where the caller is in a pool of rayon's.
     pub fn take(&mut self, batch: &Batch) -> Result<bool, TableError> {
         if self.open_records + batch.lines().len() > CHUNK_RECORDS_MAX {
             self.close_chunk();
         }
         let limits = &self.limits;
-        let columns = self.columns.par_iter_mut().enumerate();
-        let taken = columns.map(|(at, column)| column.take(batch.column(at), limits));
-        let taken: Vec<Taken> = taken.collect();
+        let in_pool = rayon::current_thread_index().is_some();
+        let take = |(at, column): (usize, &mut IntakeColumn)| column.take(batch.column(at), limits);
+        let taken: Vec<Taken> = match in_pool {
+            true => self.columns.par_iter_mut().enumerate().map(take).collect(),
+            false => self.columns.iter_mut().enumerate().map(take).collect(),
+        };
         let last = taken.iter().filter_map(|taken| taken.last).min();
         let records = last.map_or(batch.lines().len(), |last| last as usize + 1);
         self.note_faults(batch, &taken, records);
         let (subjects, digest) = (&mut self.subjects, &mut self.digest);
         let key = self.schema.subject_key().at();
-        let (added, ()) = rayon::join(
-            || match subjects {
-                Some(subjects) => {
-                    subjects.add_records(batch.column(key), &batch.lines()[..records])
-                }
-                None => Ok(()),
-            },
-            || add_to_digest(digest, batch, &taken),
-        );
+        let mut add = || match subjects {
+            Some(subjects) => subjects.add_records(batch.column(key), &batch.lines()[..records]),
+            None => Ok(()),
+        };
+        let mut digest = || add_to_digest(digest, batch, &taken);
+        let (added, ()) = match in_pool {
+            true => rayon::join(add, digest),
+            false => (add(), digest()),
+        };
         added?;
         self.records += records as u64;
         self.dropped += batch.dropped();

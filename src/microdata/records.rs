@@ -132,8 +132,9 @@ pub fn read_records(
 
 /// Takes all rows; `columns` tells where each attribute stands.
 ///
-/// Rows are read and chunks handed on by this thread, since both may block;
-/// the batch before is taken in rayon's current pool meanwhile.
+/// In a pool of rayon's, a batch is taken while this thread reads the next one
+/// and hands chunks on. A server reads each upload on one thread: many that
+/// allocate would keep memory of their own.
 pub(super) fn take_rows(
     rows: &mut impl Rows,
     columns: &[usize],
@@ -146,11 +147,20 @@ pub(super) fn take_rows(
     while goes_on {
         let mut taken = Ok(true);
         let closed = intake.closed();
-        let filled = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| taken = intake.take(&batch));
+        let go_on = || {
             closed.into_iter().try_for_each(&mut *sink)?;
             filler.fill(&mut next)
-        });
+        };
+        let filled = match rayon::current_thread_index() {
+            Some(_) => rayon::in_place_scope(|scope| {
+                scope.spawn(|_| taken = intake.take(&batch));
+                go_on()
+            }),
+            None => {
+                taken = intake.take(&batch);
+                go_on()
+            }
+        };
         if !taken? {
             return Ok(());
         }

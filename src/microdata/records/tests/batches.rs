@@ -2,6 +2,23 @@
 
 use super::*;
 
+fn in_a_pool(test: impl FnOnce() + Send) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    pool.expect("a pool").install(test);
+}
+
+#[test]
+fn what_is_read_does_not_depend_on_threads() {
+    in_a_pool(what_is_read_does_not_depend_on_where_batches_end);
+    in_a_pool(behind_one_value_too_many_nothing_is_read);
+    in_a_pool(the_first_hundred_errors_are_listed_and_all_are_counted);
+    in_a_pool(lines_are_counted_as_an_editor_counts_them);
+    in_a_pool(a_second_record_of_a_subject_is_named_by_its_line);
+    in_a_pool(limits_hold_at_their_bound_and_not_above);
+    in_a_pool(an_error_of_the_sink_ends_the_reading);
+    in_a_pool(a_dropped_record_leaves_no_trace);
+}
+
 /// A batch ends behind 4,096 records, a chunk behind sixteen batches.
 #[test]
 fn what_is_read_does_not_depend_on_where_batches_end() {
