@@ -157,6 +157,9 @@ impl InputOptions {
                 read_records(file, format, &target, &mut subjects, sink)
             }
         };
+        // Gone before the table is put in order, which takes memory of its own.
+        drop(subjects);
+        drop(spill);
         let summary = summary.map_err(at_fault)?;
         Ok((builder.finish().map_err(at_fault)?, summary))
     }

@@ -12,6 +12,7 @@ use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
+use super::recent::Recent;
 use super::schema::{Attribute, AttributeType, MissingPolicy, Role};
 use super::text::TextColumn;
 
@@ -216,15 +217,10 @@ impl<N: Number> NumberCells<N> {
     }
 }
 
-/// Slots of the table of labels seen lately.
-const RECENT: usize = 256;
-
 struct CategoryCells {
     dictionary: TextDictionary,
     codes: Vec<u32>,
-    /// Number of a label plus one, by a cheap hash of its text: most cells
-    /// are found here. Labels made to collide only cost the keyed hash.
-    recent: [u32; RECENT],
+    recent: Recent,
     tree: Option<Arc<Hierarchy>>,
     admits_missing: bool,
     /// Hashes of the distinct labels of the whole upload, without a tree.
@@ -250,7 +246,7 @@ impl CategoryCells {
         Ok(Self {
             dictionary: TextDictionary::default(),
             codes: Vec::new(),
-            recent: [0; RECENT],
+            recent: Recent::default(),
             tree,
             admits_missing,
             distinct: HashSet::new(),
@@ -260,15 +256,14 @@ impl CategoryCells {
 
     #[inline]
     fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<usize, CellErrorCode> {
-        let slot = slot_of(cell);
-        if let Some(code) = self.recent[slot].checked_sub(1)
-            && self.dictionary.texts().bytes_at(code as usize) == cell
-        {
+        let texts = self.dictionary.texts();
+        let is_it = |code: u32| texts.bytes_at(code as usize) == cell;
+        if let Some(code) = self.recent.find(cell, is_it) {
             self.codes.push(code);
             return Ok(size_of::<u32>());
         }
         let (code, bytes) = self.look_up(cell, limits)?;
-        self.recent[slot] = code + 1;
+        self.recent.note(cell, code);
         self.codes.push(code);
         Ok(bytes + size_of::<u32>())
     }
@@ -301,26 +296,10 @@ impl CategoryCells {
     }
 
     fn close(&mut self) -> ChunkColumn {
-        self.recent = [0; RECENT];
+        self.recent = Recent::default();
         ChunkColumn::Category {
             labels: self.dictionary.take_texts(),
             codes: std::mem::take(&mut self.codes),
         }
     }
-}
-
-/// A cheap hash of a label: its length and its first and last eight bytes.
-#[inline]
-fn slot_of(cell: &[u8]) -> usize {
-    let word = |bytes: &[u8]| {
-        let mut word = [0_u8; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(word)
-    };
-    let mixed = match cell.len() {
-        0..=8 => word(cell),
-        length => word(&cell[..8]) ^ word(&cell[length - 8..]).rotate_left(29),
-    } ^ cell.len() as u64;
-    // The golden ratio spreads any input over the upper bits.
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize
 }

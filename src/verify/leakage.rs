@@ -26,7 +26,7 @@ pub(super) struct Ratio {
 
 impl Ratio {
     fn get(&self) -> f64 {
-        self.attained as f64 / self.accepted.max(1) as f64
+        float(self.attained) / float(self.accepted.max(1))
     }
 
     fn holds(&self) -> bool {
@@ -34,18 +34,29 @@ impl Ratio {
     }
 }
 
+/// The nearest float. Nearly every number has at most 64 bits, and machines
+/// convert no larger one themselves.
+fn float(number: u128) -> f64 {
+    match u64::try_from(number) {
+        Ok(number) => number as f64,
+        Err(_) => number as f64,
+    }
+}
+
 /// The largest of the ratios seen, and how many go beyond what is accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worst {
-    ratio: Option<Ratio>,
+    /// The ratio, and what it is as a number.
+    ratio: Option<(Ratio, f64)>,
     exceeded: u64,
 }
 
 impl Worst {
     pub(super) fn take(&mut self, ratio: Ratio) {
         self.exceeded += u64::from(!ratio.holds());
-        if self.ratio.is_none_or(|worst| ratio.get() > worst.get()) {
-            self.ratio = Some(ratio);
+        let number = ratio.get();
+        if self.ratio.is_none_or(|(_, worst)| number > worst) {
+            self.ratio = Some((ratio, number));
         }
     }
 
@@ -55,8 +66,8 @@ impl Worst {
             .about("*")
             .claiming(1.0)
             .attaining(
-                self.ratio.map(|ratio| ratio.get()),
-                self.ratio.map(|ratio| ratio.place),
+                self.ratio.map(|(_, number)| number),
+                self.ratio.map(|(ratio, _)| ratio.place),
             )
             .holding(self.exceeded == 0)
             .with_figure(beyond, self.exceeded as f64)

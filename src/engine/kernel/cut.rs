@@ -25,10 +25,38 @@ pub struct CutBuffers {
 /// wider one is cheaper to select from.
 const SPAN_PER_ROW: usize = 4;
 
+/// The lower median of some codes, and what lies around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Middle {
+    /// The lower median.
+    pub median: u32,
+    /// Number of codes below it.
+    pub below: usize,
+    /// Number of codes up to it.
+    pub upto: usize,
+    /// The highest code below it, if there is one.
+    pub lower: Option<u32>,
+}
+
+impl Middle {
+    /// The lower-median cut of as many codes; `None` if all of them are equal.
+    pub fn cut(self, size: usize) -> Option<Cut> {
+        if self.upto < size {
+            return Some(Cut {
+                code: self.median,
+                left: self.upto,
+            });
+        }
+        // The median is the highest code: cut below it.
+        self.lower.map(|code| Cut {
+            code,
+            left: self.below,
+        })
+    }
+}
+
 /// The lower-median cut of codes between `lowest` and `highest`, both of
 /// which occur. `None` if all codes are equal.
-///
-/// One counting pass where the span of codes is narrow, a selection otherwise.
 pub fn lower_median_cut(
     codes: impl ExactSizeIterator<Item = u32>,
     lowest: u32,
@@ -38,20 +66,34 @@ pub fn lower_median_cut(
     if lowest == highest {
         return None;
     }
+    let size = codes.len();
+    middle(codes, lowest, highest, buffers).cut(size)
+}
+
+/// The lower median of codes between `lowest` and `highest`, both of which
+/// occur.
+///
+/// One counting pass where the span of codes is narrow, a selection otherwise.
+pub fn middle(
+    codes: impl ExactSizeIterator<Item = u32>,
+    lowest: u32,
+    highest: u32,
+    buffers: &mut CutBuffers,
+) -> Middle {
     let span = (highest - lowest) as usize + 1;
     if span <= SPAN_PER_ROW * codes.len() {
-        Some(cut_by_counting(codes, lowest, span, &mut buffers.counts))
+        middle_by_counting(codes, lowest, span, &mut buffers.counts)
     } else {
-        Some(cut_by_selection(codes, highest, &mut buffers.codes))
+        middle_by_selection(codes, &mut buffers.codes)
     }
 }
 
-fn cut_by_counting(
+fn middle_by_counting(
     codes: impl ExactSizeIterator<Item = u32>,
     lowest: u32,
     span: usize,
     counts: &mut Vec<u32>,
-) -> Cut {
+) -> Middle {
     let size = codes.len();
     counts.clear();
     counts.resize(span, 0);
@@ -64,47 +106,27 @@ fn cut_by_counting(
         below += counts[at] as usize;
         at += 1;
     }
-    let upto = below + counts[at] as usize;
-    if upto < size {
-        return Cut {
-            code: lowest + at as u32,
-            left: upto,
-        };
-    }
-    // The median is the highest code: cut below it. `lowest` occurs, so the
-    // search ends.
-    at -= 1;
-    while counts[at] == 0 {
-        at -= 1;
-    }
-    Cut {
-        code: lowest + at as u32,
-        left: below,
+    let lower = counts[..at].iter().rposition(|&count| count > 0);
+    Middle {
+        median: lowest + at as u32,
+        below,
+        upto: below + counts[at] as usize,
+        lower: lower.map(|at| lowest + at as u32),
     }
 }
 
-fn cut_by_selection(
-    codes: impl ExactSizeIterator<Item = u32>,
-    highest: u32,
-    buffer: &mut Vec<u32>,
-) -> Cut {
+fn middle_by_selection(codes: impl ExactSizeIterator<Item = u32>, buffer: &mut Vec<u32>) -> Middle {
     buffer.clear();
     buffer.extend(codes);
     let median_rank = (buffer.len() - 1) / 2;
-    let (below, &mut median, above) = buffer.select_nth_unstable(median_rank);
-    if median < highest {
-        let equal_above = above.iter().filter(|&&code| code == median).count();
-        return Cut {
-            code: median,
-            left: below.len() + 1 + equal_above,
-        };
-    }
-    let lower = below.iter().filter(|&&code| code < median);
-    let left = lower.clone().count();
-    Cut {
-        // Unwrap safety: the codes are not all equal, so one lies below the highest.
-        code: lower.copied().max().unwrap(),
-        left,
+    let (before, &mut median, behind) = buffer.select_nth_unstable(median_rank);
+    let equal_behind = behind.iter().filter(|&&code| code == median).count();
+    let lower = before.iter().copied().filter(|&code| code < median);
+    Middle {
+        median,
+        below: lower.clone().count(),
+        upto: before.len() + 1 + equal_behind,
+        lower: lower.max(),
     }
 }
 

@@ -19,27 +19,37 @@ const TASK_ROWS: usize = 4096;
 /// out either: each task may add to the depth of the stack.
 const TASK_SHARE: usize = 16;
 
+/// A set on its way down: rows that can be parted into two sets.
+pub trait Part: Send + Sized {
+    /// Number of rows.
+    fn size(&self) -> usize;
+
+    /// The first `size` rows and the others.
+    fn split_at(self, size: usize) -> (Self, Self);
+}
+
+impl Part for &mut [u32] {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn split_at(self, size: usize) -> (Self, Self) {
+        self.split_at_mut(size)
+    }
+}
+
 /// A way to split a set in two.
-pub trait Splitter: Sync {
+pub trait Splitter<P>: Sync {
     /// Buffers that one task reuses from set to set.
     type Buffers: Send;
 
     /// Fresh buffers.
     fn buffers(&self) -> Self::Buffers;
 
-    /// Puts one part of `rows` before the other and returns its size, between
-    /// 1 and `rows.len() - 1`; `None` if the set stays whole. `rows` is not
-    /// empty.
-    fn split(&self, rows: &mut [u32], place: Place, buffers: &mut Self::Buffers) -> Option<usize>;
-
-    /// A splitter for these rows alone, numbered anew in their order, that has
-    /// what it reads of them close together. `None` to go on with this one.
-    fn near(&self, _rows: &[u32]) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        None
-    }
+    /// Puts one part of the set's rows before the other and returns its size,
+    /// between 1 and one less than all; `None` if the set stays whole. The set
+    /// is not empty.
+    fn split(&self, set: &mut P, place: Place, buffers: &mut Self::Buffers) -> Option<usize>;
 }
 
 /// Where a descent reports to and asks whether to go on.
@@ -67,65 +77,55 @@ impl Descent<'_> {
     }
 }
 
-/// Splits `rows` until nothing can be split. Afterwards each group is a run
-/// of `rows` and `starts` is true at its first row.
-pub fn descend<S: Splitter>(
+/// Splits a set until nothing can be split. Afterwards each group is a run of
+/// its rows and `starts`, one a row, is true at the group's first.
+pub fn descend<P: Part, S: Splitter<P>>(
     splitter: &S,
-    rows: &mut [u32],
+    set: P,
     starts: &mut [bool],
     place: Place,
     descent: &Descent<'_>,
 ) -> Result<(), EngineError> {
-    if rows.is_empty() {
+    if set.size() == 0 {
         return Ok(());
     }
     let mut buffers = splitter.buffers();
-    go_down(splitter, (rows, starts, place), &mut buffers, descent)
+    go_down(splitter, (set, starts, place), &mut buffers, descent)
 }
 
-type Set<'r> = (&'r mut [u32], &'r mut [bool], Place);
-
-fn go_down<S: Splitter>(
+fn go_down<P: Part, S: Splitter<P>>(
     splitter: &S,
-    set: Set<'_>,
+    (mut set, mut starts, mut place): (P, &mut [bool], Place),
     buffers: &mut S::Buffers,
     descent: &Descent<'_>,
 ) -> Result<(), EngineError> {
-    let (mut rows, mut starts, mut place) = set;
     loop {
         descent.context.check()?;
-        if let Some(near) = splitter.near(rows) {
-            let far = rows.to_vec();
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            let set: Set<'_> = (&mut order, starts, place);
-            go_down(&near, set, &mut near.buffers(), descent)?;
-            for (row, at) in rows.iter_mut().zip(order) {
-                *row = far[at as usize];
-            }
-            return Ok(());
-        }
-        let Some(size) = splitter.split(rows, place, buffers) else {
+        let all = set.size();
+        let Some(size) = splitter.split(&mut set, place, buffers) else {
             starts[0] = true;
-            descent.finish(rows.len());
+            descent.finish(all);
             return Ok(());
         };
-        let all = rows.len();
-        let (left_rows, right_rows) = rows.split_at_mut(size);
+        let (left_set, right_set) = set.split_at(size);
         let (left_starts, right_starts) = starts.split_at_mut(size);
-        let left = (left_rows, left_starts, place.left());
-        let right = (right_rows, right_starts, place.right());
-        let (small, large) = match left.0.len() <= right.0.len() {
+        let left = (left_set, left_starts, place.left());
+        let right = (right_set, right_starts, place.right());
+        let (small, large) = match 2 * size <= all {
             true => (left, right),
             false => (right, left),
         };
-        if small.0.len() >= TASK_ROWS && small.0.len() * TASK_SHARE >= all {
+        let smaller = size.min(all - size);
+        if smaller >= TASK_ROWS && smaller * TASK_SHARE >= all {
+            // This thread keeps its buffers: they are as large as the sets
+            // that it has seen.
             let (one, other) = rayon::join(
+                || go_down(splitter, large, buffers, descent),
                 || go_down(splitter, small, &mut splitter.buffers(), descent),
-                || go_down(splitter, large, &mut splitter.buffers(), descent),
             );
             return one.and(other);
         }
         go_down(splitter, small, buffers, descent)?;
-        (rows, starts, place) = large;
+        (set, starts, place) = large;
     }
 }

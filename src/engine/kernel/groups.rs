@@ -53,7 +53,7 @@ impl Condition for KOfRows {
     fn least(&self) -> usize {
         match self {
             Self::Same(k) => *k as usize,
-            Self::Each(each) => each.iter().min().map_or(1, |&k| k as usize),
+            Self::Each(each) => each.least,
         }
     }
 
@@ -72,7 +72,15 @@ pub enum KOfRows {
     /// Every row asks for the same.
     Same(u32),
     /// One k per row.
-    Each(Vec<u32>),
+    Each(KOfEach),
+}
+
+/// One k per row.
+#[derive(Clone, Debug)]
+pub struct KOfEach {
+    of_rows: Vec<u32>,
+    /// The smallest of them, which every set asks for.
+    least: usize,
 }
 
 impl KOfRows {
@@ -86,8 +94,14 @@ impl KOfRows {
         match each.first() {
             None => Self::Same(requirements.policy().k.get()),
             Some(&first) if each.iter().all(|&k| k == first) => Self::Same(first),
-            Some(_) => Self::Each(each),
+            Some(_) => Self::each(each),
         }
+    }
+
+    /// What each row asks for.
+    pub fn each(of_rows: Vec<u32>) -> Self {
+        let least = of_rows.iter().min().map_or(1, |&k| k as usize);
+        Self::Each(KOfEach { of_rows, least })
     }
 
     /// K of a set of rows; 1 for none.
@@ -95,7 +109,7 @@ impl KOfRows {
         match self {
             Self::Same(k) => *k as usize,
             Self::Each(each) => {
-                let ks = rows.iter().map(|&row| each[row as usize]);
+                let ks = rows.iter().map(|&row| each.of_rows[row as usize]);
                 ks.max().unwrap_or(1) as usize
             }
         }
@@ -105,7 +119,7 @@ impl KOfRows {
     pub fn of_row(&self, row: u32) -> usize {
         match self {
             Self::Same(k) => *k as usize,
-            Self::Each(each) => each[row as usize] as usize,
+            Self::Each(each) => each.of_rows[row as usize] as usize,
         }
     }
 }

@@ -180,12 +180,12 @@ impl Filler<'_> {
 }
 
 /// Splits runs, which stay in domain order.
-impl Splitter for Filler<'_> {
+impl Splitter<&mut [u32]> for Filler<'_> {
     type Buffers = ();
 
     fn buffers(&self) {}
 
-    fn split(&self, order: &mut [u32], _: Place, _: &mut ()) -> Option<usize> {
+    fn split(&self, order: &mut &mut [u32], _: Place, _: &mut ()) -> Option<usize> {
         let set = order[0] as usize..order[0] as usize + order.len();
         let cut = self.runs.cut(set.clone())?;
         let both = self.can_be_filled(set.start..cut) && self.can_be_filled(cut..set.end);

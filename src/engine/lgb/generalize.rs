@@ -4,10 +4,11 @@ use rayon::prelude::*;
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Descent, Groups, Place, Refinement, Rows, Space, descend};
+use crate::engine::kernel::{
+    Descent, Groups, Mondrian, Partitioning, Place, Refinement, Space, SplitChoice,
+};
 
 use super::frame::{Frame, STEPS, stage};
-use super::mdp::Partition;
 use super::ncp::Bisection;
 use super::params::Generalization;
 use super::patterns::{Division, Subset};
@@ -42,18 +43,22 @@ fn generalize_one(
     let open = frame.open_attributes(subset.flagged, subset.masked);
     let (columns, scales) = (frame.columns_of(&open), frame.scales_of(&open));
     let k = KOfRows::new(frame.requirements, records);
-    let mut order: Vec<u32> = (0..records.len() as u32).collect();
-    let mut starts = vec![false; records.len()];
     let place = Place::root(at as u64);
-    match frame.params.generalization {
+    let groups = match frame.params.generalization {
         Generalization::Mdp => {
-            let partition = Partition {
+            // Of a set's attributes the one with the largest normalized range
+            // is split at its lower median; if a part would have fewer records
+            // than its own K, the next one ([LGB] Alg. 3, after Mondrian).
+            let mondrian = Mondrian {
                 context: frame.context,
-                rows: Rows::gather(&columns, records),
-                scales: scales.clone(),
-                k: k.clone(),
+                stage: stage::GROUPS,
+                step: descent.step,
+                columns: &columns,
+                scales: &scales,
+                choice: SplitChoice::Widest,
+                partitioning: Partitioning::Strict,
             };
-            descend(&partition, &mut order, &mut starts, place, descent)?;
+            mondrian.groups_of_subset(records, &k, place, descent)?
         }
         Generalization::Ncp => {
             let space = Space::new(&scales);
@@ -63,12 +68,9 @@ fn generalize_one(
                 space,
                 k: k.clone(),
             };
-            descend(&bisection, &mut order, &mut starts, place, descent)?;
+            bisection.groups(records, place, descent)?
         }
-    }
-    for row in &mut order {
-        *row = records[*row as usize];
-    }
+    };
     let refinement = Refinement {
         context: frame.context,
         // One stream a subset: patterns are few, stages fewer.
@@ -78,5 +80,5 @@ fn generalize_one(
         scales: &scales,
         effort: frame.params.effort(),
     };
-    refinement.refine(records, Groups::from_starts(order, &starts), &k)
+    refinement.refine(records, groups, &k)
 }

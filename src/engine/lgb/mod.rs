@@ -10,7 +10,7 @@
 //! | before | `exclusion`, `strongest` | who is left out, or why nothing can be published |
 //! | 1 | `patterns` | subsets of records with one pattern, rare ones masked |
 //! | 2 | `bucketize`, `runs`, `assignment`, `nearest`, `spread`, `closeness` | buckets |
-//! | 3 | `generalize`, `mdp`, `ncp` | groups |
+//! | 3 | `generalize`, `ncp` | groups |
 //! | 4 | `publish` | tables and lineage |
 
 mod assignment;
@@ -20,7 +20,6 @@ mod describe;
 mod exclusion;
 mod frame;
 mod generalize;
-mod mdp;
 mod ncp;
 mod nearest;
 mod params;

@@ -13,9 +13,10 @@
 use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut, partition_in_place};
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Cover, Place, Rows, Space, Splitter};
+use crate::engine::kernel::{Cover, Descent, Groups, Place, Rows, Space, Splitter, descend};
 
 use super::frame::stage;
 
@@ -76,6 +77,22 @@ impl<'a> Side<'a> {
 }
 
 impl Bisection<'_> {
+    /// Groups of `records`, whose positions the rows are.
+    pub fn groups(
+        &self,
+        records: &[u32],
+        place: Place,
+        descent: &Descent<'_>,
+    ) -> Result<Groups, EngineError> {
+        let mut order: Vec<u32> = (0..records.len() as u32).collect();
+        let mut starts = vec![false; records.len()];
+        descend(self, order.as_mut_slice(), &mut starts, place, descent)?;
+        for row in &mut order {
+            *row = records[*row as usize];
+        }
+        Ok(Groups::from_starts(order, &starts))
+    }
+
     /// The cut at the lower median of a column that leaves least loss, among
     /// those whose sides keep their K: the column and the highest cell left.
     fn cheapest_cut(&self, rows: &[u32], buffers: &mut BisectionBuffers) -> Option<(usize, u32)> {
@@ -167,7 +184,7 @@ impl Bisection<'_> {
     }
 }
 
-impl Splitter for Bisection<'_> {
+impl Splitter<&mut [u32]> for Bisection<'_> {
     type Buffers = BisectionBuffers;
 
     fn buffers(&self) -> BisectionBuffers {
@@ -180,7 +197,7 @@ impl Splitter for Bisection<'_> {
 
     fn split(
         &self,
-        rows: &mut [u32],
+        rows: &mut &mut [u32],
         place: Place,
         buffers: &mut BisectionBuffers,
     ) -> Option<usize> {

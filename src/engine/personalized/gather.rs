@@ -63,6 +63,6 @@ impl Gathering<'_> {
     /// K of any set of positions among those present.
     fn k(self) -> KOfRows {
         let records = self.present.records.iter();
-        KOfRows::Each(records.map(|&record| self.asked.of(record).k).collect())
+        KOfRows::each(records.map(|&record| self.asked.of(record).k).collect())
     }
 }

@@ -2,16 +2,25 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Recent};
 use crate::release::cell::Cell;
 use crate::release::error::WireFault;
 use crate::release::manifest::ColumnDescription;
 use crate::release::table::{Cells, Content, PublishedColumn};
 
-/// Code of each distinct text. SipHash with fixed keys: the texts come from
-/// users, and nothing here may depend on ambient randomness.
-type Seen = HashMap<Box<[u8]>, u32, BuildHasherDefault<DefaultHasher>>;
+/// Position of each distinct text among those known. SipHash with fixed keys:
+/// the texts come from users, and nothing here may depend on ambient
+/// randomness.
+type Seen = HashMap<Arc<[u8]>, u32, BuildHasherDefault<DefaultHasher>>;
+
+/// A text that was read as a type.
+struct Known {
+    text: Arc<[u8]>,
+    slot: usize,
+    code: u32,
+}
 
 /// One column being read.
 pub(in crate::release) struct ColumnReader {
@@ -25,12 +34,7 @@ pub(in crate::release) struct ColumnReader {
 
 enum Store {
     Numbers(Vec<u64>),
-    Dictionary {
-        codes: Vec<u32>,
-        cells: Vec<Cell>,
-        /// One per type: `5` as a number is not the category `5`.
-        seen: [Seen; 4],
-    },
+    Dictionary(Box<Dictionary>),
 }
 
 impl Store {
@@ -41,12 +45,52 @@ impl Store {
             | Content::Bucket
             | Content::Count
             | Content::Column => Self::Numbers(Vec::new()),
-            _ => Self::Dictionary {
-                codes: Vec::new(),
-                cells: Vec::new(),
-                seen: Default::default(),
-            },
+            _ => Self::Dictionary(Box::default()),
         }
+    }
+}
+
+/// Cells, each distinct one once.
+#[derive(Default)]
+struct Dictionary {
+    codes: Vec<u32>,
+    cells: Vec<Cell>,
+    known: Vec<Known>,
+    /// One per type: `5` as a number is not the category `5`.
+    seen: [Seen; 4],
+    recent: Recent,
+}
+
+impl Dictionary {
+    /// The code of a field's cell, which is read if the text is new.
+    fn code(
+        &mut self,
+        field: &[u8],
+        content: Content,
+        kind: Option<AttributeType>,
+    ) -> Result<u32, WireFault> {
+        let slot = slot(kind);
+        let is_it = |at: u32| {
+            let known = &self.known[at as usize];
+            known.slot == slot && *known.text == *field
+        };
+        if let Some(at) = self.recent.find(field, is_it) {
+            return Ok(self.known[at as usize].code);
+        }
+        let at = match self.seen[slot].get(field) {
+            Some(&at) => at,
+            None => {
+                let text = std::str::from_utf8(field).map_err(|_| WireFault::NotUtf8)?;
+                let cell = Cell::parse(text, content, kind).map_err(|error| error.fault)?;
+                let (at, text) = (self.known.len() as u32, Arc::<[u8]>::from(field));
+                self.seen[slot].insert(Arc::clone(&text), at);
+                let code = code_of(&mut self.cells, cell);
+                self.known.push(Known { text, slot, code });
+                at
+            }
+        };
+        self.recent.note(field, at);
+        Ok(self.known[at as usize].code)
     }
 }
 
@@ -92,24 +136,13 @@ impl ColumnReader {
         };
         match &mut self.store {
             Store::Numbers(numbers) => numbers.push(read_number(field)?),
-            Store::Dictionary { codes, cells, seen } => {
+            Store::Dictionary(dictionary) => {
                 let kind = match kind {
                     Err(_) if matches!(field, b"" | b"*") => None,
                     kind => kind?,
                 };
-                let seen = &mut seen[slot(kind)];
-                let code = match seen.get(field) {
-                    Some(&code) => code,
-                    None => {
-                        let text = std::str::from_utf8(field).map_err(|_| WireFault::NotUtf8)?;
-                        let cell = Cell::parse(text, self.description.content, kind)
-                            .map_err(|error| error.fault)?;
-                        let code = code_of(cells, cell);
-                        seen.insert(field.into(), code);
-                        code
-                    }
-                };
-                codes.push(code);
+                let code = dictionary.code(field, self.description.content, kind)?;
+                dictionary.codes.push(code);
             }
         }
         Ok(())
@@ -121,7 +154,10 @@ impl ColumnReader {
         let store = std::mem::replace(&mut self.store, Store::of(self.description.content));
         let cells = match store {
             Store::Numbers(numbers) => Cells::Numbers(numbers),
-            Store::Dictionary { codes, cells, .. } => Cells::Dictionary { codes, cells },
+            Store::Dictionary(dictionary) => Cells::Dictionary {
+                codes: dictionary.codes,
+                cells: dictionary.cells,
+            },
         };
         PublishedColumn {
             name: self.description.name.clone(),
@@ -135,11 +171,12 @@ impl ColumnReader {
     fn value_kind(&mut self, named: &Self) -> Option<AttributeType> {
         let row = match &self.store {
             Store::Numbers(numbers) => numbers.len(),
-            Store::Dictionary { codes, .. } => codes.len(),
+            Store::Dictionary(dictionary) => dictionary.codes.len(),
         };
-        let Store::Dictionary { codes, cells, .. } = &named.store else {
+        let Store::Dictionary(named) = &named.store else {
             return None;
         };
+        let Dictionary { codes, cells, .. } = &**named;
         for cell in &cells[self.value_kinds.len()..] {
             let kind = match cell {
                 Cell::Label(name) => self.description.types.get(name).copied(),

@@ -19,6 +19,7 @@
 //! splits, so the result does not depend on threads.
 
 mod partition;
+mod set;
 #[cfg(test)]
 mod tests;
 
@@ -32,9 +33,9 @@ use super::descend::{Descent, descend};
 use super::groups::Groups;
 use super::loss::Scale;
 use super::place::Place;
-use super::rows::Rows;
 
 use partition::Partition;
+use set::{Board, Cell};
 
 /// Which attribute a set is cut by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,12 +115,6 @@ impl Mondrian<'_> {
         records: &[u32],
         condition: &C,
     ) -> Result<Groups, EngineError> {
-        let partition = Partition {
-            mondrian: self,
-            rows: Rows::gather(self.columns, records),
-            names: Vec::new(),
-            condition,
-        };
         let descent = Descent {
             context: self.context,
             step: self.step,
@@ -127,13 +122,47 @@ impl Mondrian<'_> {
             done: 0.into(),
             total: records.len(),
         };
-        let mut order: Vec<u32> = (0..records.len() as u32).collect();
+        self.groups_of_subset(records, condition, Place::root(0), &descent)
+    }
+
+    /// [`Mondrian::groups`] of records that are part of a larger step: `place`
+    /// tells them from the step's others.
+    pub fn groups_of_subset<C: Condition>(
+        &self,
+        records: &[u32],
+        condition: &C,
+        place: Place,
+        descent: &Descent<'_>,
+    ) -> Result<Groups, EngineError> {
+        let is_narrow = |column: &&CodedColumn| column.domain.len() <= NARROW_CODES;
+        match self.columns.iter().all(is_narrow) {
+            true => self.part::<u16, C>(records, condition, place, descent),
+            false => self.part::<u32, C>(records, condition, place, descent),
+        }
+    }
+
+    fn part<N: Cell, C: Condition>(
+        &self,
+        records: &[u32],
+        condition: &C,
+        place: Place,
+        descent: &Descent<'_>,
+    ) -> Result<Groups, EngineError> {
+        let partition = Partition {
+            mondrian: self,
+            condition,
+            least: condition.least(),
+        };
+        let mut board = Board::<N>::gather(self.columns, records);
         let mut starts = vec![false; records.len()];
-        let place = Place::root(0);
-        descend(&partition, &mut order, &mut starts, place, &descent)?;
+        descend(&partition, board.set(), &mut starts, place, descent)?;
+        let mut order = board.rows;
         for row in &mut order {
             *row = records[*row as usize];
         }
         Ok(Groups::from_starts(order, &starts))
     }
 }
+
+/// Codes that fit 16 bits.
+const NARROW_CODES: usize = 1 << 16;

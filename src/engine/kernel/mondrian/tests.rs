@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use rand::RngExt;
+
 use super::partition::Distinct;
+use super::set::{Aside, Board, Ends, RowCut};
 use super::*;
+use crate::engine::kernel::descend::Part;
 use crate::microdata::{Domain, HierarchyFormat, HierarchySource, Values};
 
 /// Parts of at least so many rows.
@@ -130,5 +134,103 @@ fn gain_cuts_a_hierarchy_beside_the_branch_of_the_median() {
     for partitioning in [Partitioning::Strict, Partitioning::Relaxed] {
         let found = groups(&[&column], (SplitChoice::Gain, partitioning), 2);
         assert!(found.contains(&vec![4, 5]), "{partitioning:?}: {found:?}");
+    }
+}
+
+/// Columns of random codes below each of the given numbers.
+fn drawn(rows: usize, values: &[u32]) -> Vec<CodedColumn> {
+    let context = RunContext::silent(5);
+    let mut random = context.stream(0, 0);
+    let column = |&values: &u32| {
+        let codes = (0..rows).map(|_| random.random_range(0..values));
+        let codes: Vec<u32> = codes.collect();
+        CodedColumn {
+            domain: numbers(&[values]).domain,
+            codes,
+        }
+    };
+    values.iter().map(column).collect()
+}
+
+#[test]
+fn wide_cells_and_narrow_ones_give_the_same_groups() {
+    // More columns than a strip has cells.
+    let columns = drawn(3000, &[2, 9, 70, 500, 60_000, 3, 5, 8, 13, 21, 34]);
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let scales: Vec<Scale> = columns.iter().map(|c| Scale::new(&c.domain)).collect();
+    let context = RunContext::silent(7);
+    let records: Vec<u32> = (0..3000).rev().collect();
+    for choice in [SplitChoice::Widest, SplitChoice::Gain] {
+        for partitioning in [Partitioning::Strict, Partitioning::Relaxed] {
+            let mondrian = Mondrian {
+                context: &context,
+                stage: 1,
+                step: (1, 1),
+                columns: &columns,
+                scales: &scales,
+                choice,
+                partitioning,
+            };
+            let descent = Descent {
+                context: &context,
+                step: (1, 1),
+                label: "partition",
+                done: 0.into(),
+                total: records.len(),
+            };
+            let (least, place) = (AtLeast(5), Place::root(0));
+            let narrow = mondrian.part::<u16, _>(&records, &least, place, &descent);
+            let wide = mondrian.part::<u32, _>(&records, &least, place, &descent);
+            let (narrow, wide) = (narrow.unwrap(), wide.unwrap());
+            assert!(narrow.len() > 300);
+            assert!(narrow.iter().eq(wide.iter()));
+        }
+    }
+}
+
+#[test]
+fn a_set_moves_its_rows_as_the_cut_says() {
+    let columns = drawn(500, &[7, 40, 3, 2, 2, 2, 2, 2, 11, 300]);
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let records: Vec<u32> = (0..500).collect();
+    for (column, code, equals) in [(0, 3, usize::MAX), (9, 150, 1), (8, 5, 0), (1, 0, 4)] {
+        let codes = &columns[column].codes;
+        let mut equals_left = equals;
+        let goes_left = |row: &u32| {
+            let found = codes[*row as usize];
+            let takes = found == code && equals_left > 0;
+            equals_left -= usize::from(takes);
+            found < code || takes
+        };
+        let (left, right): (Vec<u32>, Vec<u32>) = records.iter().copied().partition(goes_left);
+        let cut = RowCut {
+            column,
+            code,
+            equals,
+            left: left.len(),
+        };
+        let mut board = Board::<u16>::gather(&columns, &records);
+        let mut ends = [Ends::of(columns.len()), Ends::of(columns.len())];
+        board.set().ends_of_sides(cut, &mut ends);
+        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+        board.set().sides(cut, &mut lefts, &mut rights);
+        assert_eq!((&lefts, &rights), (&left, &right));
+        board.set().part(cut, &mut Aside::default());
+        let (one, other) = board.set().split_at(left.len());
+        for ((set, rows), ends) in [one, other].into_iter().zip([left, right]).zip(ends) {
+            assert_eq!(set.rows, rows);
+            let mut own = Ends::of(columns.len());
+            set.ends(&mut own);
+            for (at, column) in columns.iter().enumerate() {
+                let codes: Vec<u32> = rows.iter().map(|&row| column.codes[row as usize]).collect();
+                assert!(set.column(at).eq(codes.iter().copied()));
+                let (lowest, highest) = (codes.iter().min(), codes.iter().max());
+                assert_eq!((lowest, highest), (own.lowest.get(at), own.highest.get(at)));
+                assert_eq!(
+                    (lowest, highest),
+                    (ends.lowest.get(at), ends.highest.get(at))
+                );
+            }
+        }
     }
 }

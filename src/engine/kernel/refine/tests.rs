@@ -222,7 +222,7 @@ proptest! {
         let columns = columns(&cells(count, seed));
         let start = in_order(count, k.max(own as usize));
         let asked = (0..count as u32).map(|row| if row % 7 == 0 { own } else { k as u32 });
-        let asked = KOfRows::Each(asked.collect());
+        let asked = KOfRows::each(asked.collect());
         let found = refined(&columns, &start, &asked, (Effort::Fast, &RunContext::silent(seed)));
         let found = found.expect("nobody cancels");
         prop_assert!(found.after <= found.before + 1e-3, "{} {}", found.after, found.before);
