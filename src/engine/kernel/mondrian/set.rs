@@ -231,8 +231,7 @@ impl<N: Cell> Set<'_, N> {
             let cells = self.cells[strip..].iter().step_by(self.strips);
             for (cells, code) in cells.zip(self.column(cut.column)) {
                 let to_left = N::mask(goes_left(code));
-                for lane in 0..LANES {
-                    let cell = cells[lane];
+                for (lane, &cell) in cells.iter().enumerate() {
                     of_left.0[lane] = of_left.0[lane].min(cell | !to_left);
                     of_left.1[lane] = of_left.1[lane].max(cell & to_left);
                     of_right.0[lane] = of_right.0[lane].min(cell | to_left);
