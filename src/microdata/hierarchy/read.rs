@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use super::super::error::TableError;
 use super::super::hex::to_hex;
 use super::super::json_shape::json_shape;
 use super::super::limits::HierarchyLimits;
+use super::super::sha256::Sha256;
 use super::HierarchySource;
 use super::leaf_lines::{LEVELS_MAX, csv_branch};
 use super::tree::{Branch, Hierarchy};
@@ -124,7 +124,7 @@ impl HierarchySource {
                     .for_each(|fanout| hash.update(fanout.to_be_bytes()));
             }
         }
-        to_hex(&hash.finalize())
+        to_hex(&hash.finish())
     }
 
     /// Number of leaves; 0 for intervals, whose leaves are a dataset's values.

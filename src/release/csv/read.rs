@@ -5,11 +5,10 @@
 //! the order that [`PublishedTable::canonical`] gives.
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use super::column::ColumnReader;
 use super::scan::{End, Scanner};
-use crate::microdata::to_hex;
+use crate::microdata::{Sha256, to_hex};
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::{ColumnDescription, TableDescription};
 use crate::release::table::PublishedTable;
@@ -31,7 +30,7 @@ pub fn decode_csv<P: AsRef<[u8]> + Sync>(
     let (table, digest) = rayon::join(read, || {
         let mut digest = Sha256::new();
         pieces.iter().for_each(|piece| digest.update(piece));
-        to_hex(&digest.finalize())
+        to_hex(&digest.finish())
     });
     // Only a reader of all pieces before knows the line of a fault.
     let table = match table {

@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use super::scan::needs_quotes;
+use crate::microdata::Sha256;
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, PublishedColumn, PublishedTable};
 
@@ -75,7 +75,7 @@ pub fn encode_csv(
         written = after;
     }
     CsvSummary {
-        sha256: digest.finalize().into(),
+        sha256: digest.finish(),
         bytes,
         rows: table.rows() as u64,
         pieces: cuts.len() as u32,

@@ -10,7 +10,6 @@
 //! it is either seen here, or it comes after the release was public.
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::datasets::hold;
 use super::entry::{Done, Entry};
@@ -19,6 +18,7 @@ use super::leases::{Lease, change};
 use super::preferences::changed_since;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
+use crate::microdata::Sha256;
 use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
@@ -105,7 +105,7 @@ async fn table_write(
             position: piece_position,
         };
         let kept = custody.kept(&place, piece.bytes)?;
-        let digest: [u8; 32] = Sha256::digest(&kept).into();
+        let digest = Sha256::of(&kept);
         let cells = cells![
             release.uuid(),
             position,

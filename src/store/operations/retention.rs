@@ -6,13 +6,13 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::SqlStore;
 use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
 use super::tombstones::bury;
 use crate::ids::DatasetId;
+use crate::microdata::Sha256;
 use crate::store::seal::renew_records_key;
 use crate::store::session::{Row, Session, Signal, cells};
 use crate::store::statements::{
@@ -155,7 +155,7 @@ async fn empty_version(
         .run(dataset_sql::VERSION_ADVANCE, cells![id.uuid(), version - 1])
         .await?;
     let now = session.now().await?;
-    let digest: [u8; 32] = Sha256::digest(b"").into();
+    let digest = Sha256::of(b"");
     let cells = cells![
         id.uuid(),
         version,

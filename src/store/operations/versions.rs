@@ -1,13 +1,12 @@
 //! Versions of records: one transaction an upload, chunks shared by appends.
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::SqlStore;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::to_hex;
+use crate::microdata::{Sha256, to_hex};
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
@@ -115,7 +114,7 @@ async fn chunks_write(
             position,
         };
         let kept = custody.kept(&place, chunk.bytes)?;
-        let digest: [u8; 32] = Sha256::digest(&kept).into();
+        let digest = Sha256::of(&kept);
         let cells = cells![dataset.uuid(), epoch, position, chunk.records, digest, kept];
         session.run(sql::CHUNK_CREATE, cells).await?;
         extent.chunks += 1;

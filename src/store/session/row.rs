@@ -11,6 +11,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
 use uuid::Uuid;
 
+use crate::microdata::Sha256;
 use crate::store::StoreError;
 
 /// Columns that may name a row in an error.
@@ -214,9 +215,8 @@ impl Row {
         column: &'static str,
         digest_column: &'static str,
     ) -> Result<Vec<u8>, StoreError> {
-        use sha2::{Digest, Sha256};
         let bytes = self.bytes(column)?;
-        if <[u8; 32]>::from(Sha256::digest(&bytes)) == self.digest(digest_column)? {
+        if Sha256::of(&bytes) == self.digest(digest_column)? {
             Ok(bytes)
         } else {
             Err(self.inconsistent(column))
