@@ -123,3 +123,18 @@ impl KOfRows {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_set_has_fewer_rows_than_the_least_strict_of_all_asks_for() {
+        let k = KOfRows::each(vec![3, 2, 5, 2]);
+        assert_eq!(k.least(), 2);
+        assert_eq!((k.of(&[1, 3]), k.of(&[0, 2]), k.of_row(2)), (2, 5, 5));
+        assert!(k.holds(&[1, 3], &mut ()) && k.holds(&[0, 1, 3], &mut ()));
+        assert!(!k.holds(&[0, 1], &mut ()), "row 0 asks for three");
+        assert_eq!(KOfRows::each(Vec::new()).least(), 1);
+    }
+}
