@@ -23,6 +23,14 @@ impl Groups {
         Self { records, bounds }
     }
 
+    /// Groups of rows that are positions in `records`.
+    pub fn of_rows(mut rows: Vec<u32>, starts: &[bool], records: &[u32]) -> Self {
+        for row in &mut rows {
+            *row = records[*row as usize];
+        }
+        Self::from_starts(rows, starts)
+    }
+
     /// Number of groups.
     pub fn len(&self) -> usize {
         self.bounds.len() - 1

@@ -1,15 +1,15 @@
 //! Shared pure blocks of the engines.
 //!
-//! Engines work on rows of ordered codes ([`Rows`]) and on slices of row
-//! numbers that are partitioned in place; nothing here allocates per record
-//! in an inner loop. A random choice draws from the stream of its
+//! Engines work on rows of ordered codes: [`Rows`] with slices of row numbers
+//! that are partitioned in place, or, in [`mondrian`], rows that move with
+//! their codes; nothing here allocates per record in an inner loop. A random choice draws from the stream of its
 //! [`Place`] in the tree of splits, never from the order in which threads
 //! arrive.
 //!
 //! | block | what it gives |
 //! |---|---|
 //! | [`rows`] | codes of the records of one set, row by row |
-//! | [`cut`] | lower-median cut by counting, partition in place |
+//! | [`cut`] | lower median and its cut by counting, partition in place |
 //! | [`loss`] | loss of a pair or an interval of one attribute |
 //! | [`cover`] | the box around a set and what one more record adds to its loss |
 //! | [`mod@descend`] | splits a set until nothing can be split, on all threads |

@@ -12,7 +12,7 @@ use crate::microdata::CodedColumn;
 const ROWS_PER_TASK: usize = 8192;
 
 /// Codes of a set of records, row by row.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Rows {
     width: usize,
     cells: Vec<u32>,
@@ -38,21 +38,6 @@ impl Rows {
         Self { width, cells }
     }
 
-    /// Becomes a copy of some rows of `others`, in their order.
-    pub fn copy(&mut self, others: &Self, rows: &[u32]) {
-        self.width = others.width;
-        self.cells.clear();
-        self.cells.reserve(rows.len() * self.width);
-        for &row in rows {
-            self.cells.extend_from_slice(others.row(row));
-        }
-    }
-
-    /// Number of rows; 0 without an attribute.
-    pub fn count(&self) -> usize {
-        self.cells.len().checked_div(self.width).unwrap_or(0)
-    }
-
     /// Number of attributes.
     pub fn width(&self) -> usize {
         self.width
@@ -69,12 +54,6 @@ impl Rows {
     #[inline]
     pub fn cell(&self, row: u32, column: usize) -> u32 {
         self.cells[row as usize * self.width + column]
-    }
-
-    /// Codes of one column, in order of the rows.
-    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = u32> {
-        let cells = self.cells.get(column..).unwrap_or_default();
-        cells.iter().step_by(self.width).copied()
     }
 
     /// Replaces every cell of a column.

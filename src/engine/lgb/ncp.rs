@@ -87,10 +87,7 @@ impl Bisection<'_> {
         let mut order: Vec<u32> = (0..records.len() as u32).collect();
         let mut starts = vec![false; records.len()];
         descend(self, order.as_mut_slice(), &mut starts, place, descent)?;
-        for row in &mut order {
-            *row = records[*row as usize];
-        }
-        Ok(Groups::from_starts(order, &starts))
+        Ok(Groups::of_rows(order, &starts, records))
     }
 
     /// The cut at the lower median of a column that leaves least loss, among

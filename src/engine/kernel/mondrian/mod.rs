@@ -37,6 +37,9 @@ use super::place::Place;
 use partition::Partition;
 use set::{Board, Cell};
 
+/// Codes that fit 16 bits.
+const NARROW_CODES: usize = 1 << 16;
+
 /// Which attribute a set is cut by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +70,8 @@ pub trait Condition: Sync {
     /// Fresh buffers.
     fn buffers(&self) -> Self::Buffers;
 
-    /// No part with fewer rows holds; at least 1.
+    /// No part with fewer rows holds; at least 1. Asked at every cut, so it
+    /// takes no look at the rows.
     fn least(&self) -> usize;
 
     /// Whether it matters which rows a part has, and not only how many.
@@ -151,18 +155,10 @@ impl Mondrian<'_> {
         let partition = Partition {
             mondrian: self,
             condition,
-            least: condition.least(),
         };
         let mut board = Board::<N>::gather(self.columns, records);
         let mut starts = vec![false; records.len()];
         descend(&partition, board.set(), &mut starts, place, descent)?;
-        let mut order = board.rows;
-        for row in &mut order {
-            *row = records[*row as usize];
-        }
-        Ok(Groups::from_starts(order, &starts))
+        Ok(Groups::of_rows(board.rows, &starts, records))
     }
 }
-
-/// Codes that fit 16 bits.
-const NARROW_CODES: usize = 1 << 16;

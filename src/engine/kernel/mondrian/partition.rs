@@ -13,8 +13,6 @@ use super::{Condition, Mondrian, Partitioning, SplitChoice};
 pub(super) struct Partition<'a, C> {
     pub mondrian: &'a Mondrian<'a>,
     pub condition: &'a C,
-    /// No part with fewer rows holds; asked of the condition once.
-    pub least: usize,
 }
 
 /// Where an attribute is cut.
@@ -163,7 +161,7 @@ impl<C: Condition> Partition<'_, C> {
     }
 
     fn is_large_enough<N>(&self, set: &Set<'_, N>, cut: RowCut) -> bool {
-        cut.left.min(set.rows.len() - cut.left) >= self.least
+        cut.left.min(set.rows.len() - cut.left) >= self.condition.least()
     }
 
     /// Loss of publishing both sides of a cut, each with one look.
@@ -312,7 +310,7 @@ impl<'r, C: Condition, N: Cell> Splitter<Set<'r, N>> for Partition<'_, C> {
         place: Place,
         buffers: &mut Self::Buffers,
     ) -> Option<usize> {
-        if set.rows.len() < 2 * self.least.max(1) {
+        if set.rows.len() < 2 * self.condition.least().max(1) {
             return None;
         }
         if self.mondrian.partitioning == Partitioning::Relaxed {

@@ -136,9 +136,7 @@ impl Refinement<'_> {
             starts[next] = true;
             next += group.len();
         }
-        let rows = refined.into_iter().flatten();
-        let refined = rows.map(|row| records[row as usize]).collect();
-        Ok(Groups::from_starts(refined, &starts))
+        Ok(Groups::of_rows(refined.concat(), &starts, records))
     }
 }
 
