@@ -92,7 +92,7 @@ fn join(
                 content: Content::Generalized,
                 kind: attribute.kind,
                 cells: Cells::Dictionary {
-                    codes: vec![0; rows.len()],
+                    codes: vec![0; rows.len()].into(),
                     cells: vec![Cell::Empty],
                 },
             });

@@ -167,7 +167,7 @@ fn columns(produced: &Produced) -> String {
             return text;
         };
         let mut last = u64::MAX;
-        for (&number, &code) in numbers.iter().zip(codes) {
+        for (&number, code) in numbers.iter().zip(codes) {
             text.push_str(if number == last { "," } else { " | " });
             cells[code as usize].text(&mut text);
             last = number;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, ChunkColumn};
+use super::codes::Codes;
 use super::column::CodedColumn;
 use super::dictionary::TextDictionary;
 use super::domain::{Domain, MISSING_LABEL, Values};
@@ -40,7 +41,7 @@ enum Building {
     Integer(Vec<i64>, Option<HierarchySource>),
     Decimal(Vec<f64>, Option<HierarchySource>),
     Date(Vec<i32>, Option<HierarchySource>),
-    Category { codes: Vec<u32>, labels: Labels },
+    Category { codes: Codes, labels: Labels },
 }
 
 /// The labels of a category and their provisional codes.
@@ -160,14 +161,14 @@ impl Building {
             }
             (AttributeType::Date, source) => Self::Date(Vec::new(), source),
             (AttributeType::Categorical, Some(HierarchySource::Tree(tree))) => Self::Category {
-                codes: Vec::new(),
+                codes: Codes::default(),
                 labels: Labels::Tree {
                     tree,
                     has_missing: false,
                 },
             },
             (AttributeType::Categorical, None) => Self::Category {
-                codes: Vec::new(),
+                codes: Codes::default(),
                 labels: Labels::Free(TextDictionary::default()),
             },
         })
@@ -236,7 +237,7 @@ impl Labels {
     }
 
     /// The ordered domain, and the codes in it.
-    fn finish(self, mut codes: Vec<u32>) -> (Domain, Vec<u32>) {
+    fn finish(self, codes: Codes) -> (Domain, Codes) {
         match self {
             Self::Tree { tree, has_missing } => {
                 let tree = match has_missing {
@@ -254,9 +255,8 @@ impl Labels {
                 for (at, &code) in (0..).zip(&order) {
                     rank[code as usize] = at;
                 }
-                codes
-                    .iter_mut()
-                    .for_each(|code| *code = rank[*code as usize]);
+                let ranks = codes.iter().map(|code| rank[code as usize]);
+                let codes = Codes::below(rank.len(), ranks);
                 let values = order
                     .iter()
                     .map(|&at| texts.get(at as usize).to_owned())
@@ -271,7 +271,7 @@ fn numbers<N: Number>(
     values: Vec<N>,
     source: Option<HierarchySource>,
     wrap: impl FnOnce(Vec<N>) -> Values,
-) -> Result<(Domain, Vec<u32>), TableError> {
+) -> Result<(Domain, Codes), TableError> {
     let (distinct, ranks) = ranked(&values);
     let tree = match source {
         Some(source) => tree_over(&source, &distinct)?,

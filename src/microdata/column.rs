@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::codes::Codes;
 use super::domain::Domain;
 use super::index::{Code, RecordIndex};
 
@@ -11,22 +12,18 @@ pub struct CodedColumn {
     /// The ordered domain.
     pub domain: Arc<Domain>,
     /// One code per record, in order of records.
-    pub codes: Vec<u32>,
+    pub codes: Codes,
 }
 
 impl CodedColumn {
     /// The code of a record.
     #[inline]
     pub fn code(&self, record: RecordIndex) -> Code {
-        Code(self.codes[record.at()])
+        Code(self.codes.at(record.at()))
     }
 
     /// How often each code occurs; one entry per code of the domain.
     pub fn histogram(&self) -> Vec<u32> {
-        let mut counts = vec![0_u32; self.domain.len()];
-        for &code in &self.codes {
-            counts[code as usize] += 1;
-        }
-        counts
+        self.codes.histogram(self.domain.len())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::cell;
+use super::codes::Codes;
 use super::domain::{date_days, date_text, decimal_text};
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Branch, Hierarchy, HierarchySource, NodeIndex};
@@ -171,10 +172,10 @@ fn restricted(tree: &Hierarchy, kept: &[bool], at: NodeIndex) -> Branch {
 }
 
 /// The distinct values, ascending, and each value's rank among them.
-pub(super) fn ranked<N: Number>(values: &[N]) -> (Vec<N>, Vec<u32>) {
+pub(super) fn ranked<N: Number>(values: &[N]) -> (Vec<N>, Codes) {
     let keys = || values.iter().map(|value| value.key());
     let (Some(least), Some(most)) = (keys().min(), keys().max()) else {
-        return (Vec::new(), Vec::new());
+        return (Vec::new(), Codes::default());
     };
     // Few possible values: one counting pass instead of a sort.
     let room = (values.len() as u64 * 2).max(DENSE_SPAN_MIN);
@@ -193,13 +194,13 @@ pub(super) fn ranked<N: Number>(values: &[N]) -> (Vec<N>, Vec<u32>) {
         }
         ranks[at as usize] = distinct.len() as u32 - 1;
     }
-    (distinct, ranks)
+    (distinct, Codes::from(ranks))
 }
 
 /// Span of keys up to which a table of them is worth its memory.
 const DENSE_SPAN_MIN: u64 = 1 << 20;
 
-fn dense_ranks<N: Number>(values: &[N], least: u64, span: usize) -> (Vec<N>, Vec<u32>) {
+fn dense_ranks<N: Number>(values: &[N], least: u64, span: usize) -> (Vec<N>, Codes) {
     let place = |value: N| (value.key() - least) as usize;
     // First which places occur, then their ranks.
     let mut table = vec![u32::MAX; span];
@@ -211,7 +212,8 @@ fn dense_ranks<N: Number>(values: &[N], least: u64, span: usize) -> (Vec<N>, Vec
         distinct.push(values[*entry as usize]);
         *entry = distinct.len() as u32 - 1;
     }
-    let ranks = values.iter().map(|&value| table[place(value)]).collect();
+    let ranks = values.iter().map(|&value| table[place(value)]);
+    let ranks = Codes::below(distinct.len(), ranks);
     (distinct, ranks)
 }
 
@@ -233,7 +235,7 @@ mod tests {
                 sorted.sort_unstable();
                 sorted.dedup();
                 assert_eq!(distinct, sorted);
-                for (value, rank) in values.iter().zip(ranks) {
+                for (value, rank) in values.iter().zip(&ranks) {
                     assert_eq!(distinct[rank as usize], *value);
                 }
             }

@@ -336,7 +336,7 @@ mod tests {
         );
         let attributes = (0..attributes).map(|at| {
             let cells = Cells::Dictionary {
-                codes: vec![0; rows],
+                codes: vec![0; rows].into(),
                 cells: vec![Cell::Integer(0, 999_999_999)],
             };
             let kind = Some(AttributeType::Integer);

@@ -7,11 +7,11 @@
 
 use rayon::prelude::*;
 
-use crate::microdata::{Code, Domain, SubjectIndex, Table, Values};
+use crate::microdata::{Code, Codes, Domain, SubjectIndex, Table, Values};
 use crate::release::Cell;
 
 use super::condition::Condition;
-use super::filter::{Admitted, BLOCK_ROWS, Codes};
+use super::filter::{Admitted, BLOCK_ROWS, keep};
 use super::index::{Conditions, QueryIndex};
 
 /// The original values of the published records.
@@ -91,7 +91,7 @@ impl<'a> ExactIndex<'a> {
                 let candidates = first.column.rows_of(&first.admitted.marks).flatten();
                 let satisfies = |row: usize| {
                     let mut others = others.iter();
-                    others.all(|other| other.admitted.marks[other.column.codes.at(row)])
+                    others.all(|other| other.admitted.marks[other.column.codes.at(row) as usize])
                 };
                 candidates.filter(|&&row| satisfies(row as usize)).count() as u64
             }
@@ -117,7 +117,7 @@ fn count_in_blocks(sought: &[Sought<'_, '_>], rows: usize) -> u64 {
             column, admitted, ..
         } in sought
         {
-            column.codes.keep(block.clone(), admitted, alive);
+            keep(&column.codes, block.clone(), admitted, alive);
         }
         // Sums of one byte each would overflow; those of 128 rows do not.
         let sums = alive.chunks(128).map(|run| run.iter().sum::<u8>());
@@ -127,8 +127,11 @@ fn count_in_blocks(sought: &[Sought<'_, '_>], rows: usize) -> u64 {
 }
 
 impl<'a> ExactColumn<'a> {
-    fn new(domain: &'a Domain, codes: &[u32], subjects: &[SubjectIndex]) -> Self {
-        let codes: Vec<u32> = subjects.iter().map(|subject| codes[subject.at()]).collect();
+    fn new(domain: &'a Domain, codes: &Codes, subjects: &[SubjectIndex]) -> Self {
+        let codes: Vec<u32> = subjects
+            .iter()
+            .map(|subject| codes.at(subject.at()))
+            .collect();
         let mut starts = vec![0_u32; domain.len() + 1];
         for &code in &codes {
             starts[code as usize + 1] += 1;
@@ -144,7 +147,7 @@ impl<'a> ExactColumn<'a> {
         }
         Self {
             domain,
-            codes: Codes::of(codes.into_iter(), domain.len()),
+            codes: Codes::below(domain.len(), codes.into_iter()),
             starts,
             rows,
         }

@@ -7,19 +7,13 @@
 
 use std::ops::Range;
 
+use crate::microdata::{Codes, of_width};
+
 /// Rows that are looked at together: their codes and marks fit a fast cache.
 pub(super) const BLOCK_ROWS: usize = 4096;
 
 /// More runs than this are slower to compare than to look up.
 const RUNS_MAX: usize = 6;
-
-/// The codes of one attribute, one a row.
-#[derive(Debug)]
-pub(super) enum Codes {
-    Byte(Vec<u8>),
-    Short(Vec<u16>),
-    Wide(Vec<u32>),
-}
 
 /// Which codes of an attribute satisfy.
 #[derive(Debug)]
@@ -44,34 +38,10 @@ impl Admitted {
     }
 }
 
-impl Codes {
-    /// Codes below `codes_count`.
-    pub(super) fn of(codes: impl Iterator<Item = u32>, codes_count: usize) -> Self {
-        match codes_count {
-            0..=0x100 => Self::Byte(codes.map(|code| code as u8).collect()),
-            0x101..=0x1_0000 => Self::Short(codes.map(|code| code as u16).collect()),
-            _ => Self::Wide(codes.collect()),
-        }
-    }
-
-    /// The code of a row.
-    pub(super) fn at(&self, row: usize) -> usize {
-        match self {
-            Self::Byte(codes) => codes[row].into(),
-            Self::Short(codes) => codes[row].into(),
-            Self::Wide(codes) => codes[row] as usize,
-        }
-    }
-
-    /// Clears the mark of each of these rows, at most [`BLOCK_ROWS`], whose
-    /// code is not admitted. A mark is 0 or 1.
-    pub(super) fn keep(&self, rows: Range<usize>, admitted: &Admitted, alive: &mut [u8]) {
-        match self {
-            Self::Byte(codes) => keep(&codes[rows], admitted, alive),
-            Self::Short(codes) => keep(&codes[rows], admitted, alive),
-            Self::Wide(codes) => keep(&codes[rows], admitted, alive),
-        }
-    }
+/// Clears the mark of each of these rows, at most [`BLOCK_ROWS`], whose code is
+/// not admitted. A mark is 0 or 1.
+pub(super) fn keep(codes: &Codes, rows: Range<usize>, admitted: &Admitted, alive: &mut [u8]) {
+    of_width!(codes, codes => keep_in(&codes[rows], admitted, alive));
 }
 
 /// An integer of some width. Codes and runs are below its limit.
@@ -98,7 +68,7 @@ macro_rules! width {
 }
 width!(u8, u16, u32);
 
-fn keep<T: Width>(codes: &[T], admitted: &Admitted, alive: &mut [u8]) {
+fn keep_in<T: Width>(codes: &[T], admitted: &Admitted, alive: &mut [u8]) {
     let rows = alive.iter_mut().zip(codes);
     match admitted.runs.as_slice() {
         &[(first, more)] => {
@@ -149,15 +119,15 @@ mod tests {
             let last = codes_count as u32 - 1;
             let codes = (0..3_000_u32).map(|row| row.wrapping_mul(2_654_435_761) % (last + 1));
             let all: Vec<u32> = codes.chain([0, last]).collect();
-            let narrow = Codes::of(all.iter().copied(), codes_count);
-            assert_eq!(narrow.at(3_001), last as usize);
+            let narrow = Codes::below(codes_count, all.iter().copied());
+            assert_eq!(narrow.at(3_001), last);
             for marks in sets(codes_count) {
                 let wanted: Vec<u8> = all
                     .iter()
                     .map(|&code| u8::from(marks[code as usize]))
                     .collect();
                 let mut alive = vec![1; all.len()];
-                narrow.keep(0..all.len(), &Admitted::of(marks), &mut alive);
+                keep(&narrow, 0..all.len(), &Admitted::of(marks), &mut alive);
                 assert_eq!(alive, wanted, "{codes_count} codes");
             }
         }

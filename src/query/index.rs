@@ -199,7 +199,7 @@ impl IndexedColumn {
         let classes = starts.windows(2).map(|run| rows[run[0] as usize]);
         let of_class: Vec<u32> = classes
             .map(|first| {
-                let code = attribute.codes[first as usize];
+                let code = attribute.codes.at(first as usize);
                 let in_bucket = attribute.cells[code as usize] == Cell::Empty;
                 match attribute.content {
                     Content::Generalized if !in_bucket => code,
@@ -218,7 +218,7 @@ impl IndexedColumn {
         let of_row = rows
             .iter()
             .map(|&row| {
-                let code = attribute.codes[row as usize];
+                let code = attribute.codes.at(row as usize);
                 let in_bucket = attribute.cells[code as usize] == Cell::Empty;
                 let pool = buckets
                     .filter(|_| in_bucket)

@@ -7,6 +7,7 @@
 //! generalized cell satisfies with its share, and bounds as elsewhere. An
 //! attribute that two columns show is read in the first.
 
+use crate::microdata::Codes;
 use crate::release::{Cells, JoinError, PublishedTable};
 
 use super::index::{Conditions, QueryIndex};
@@ -48,7 +49,7 @@ impl SlicedRows {
         else {
             return Err(unfit("its columns are not described"));
         };
-        let named = codes.iter().zip(numbers).filter_map(|(&code, &number)| {
+        let named = codes.iter().zip(numbers).filter_map(|(code, &number)| {
             let mut name = String::new();
             cells.get(code as usize)?.text(&mut name);
             Some((name, number))
@@ -105,7 +106,7 @@ impl SlicedRows {
 
 /// Column of an attribute, cell of each row, and share, certain and possible
 /// of each cell.
-type Judged<'a> = (u64, &'a [u32], Vec<(f64, bool, bool)>);
+type Judged<'a> = (u64, &'a Codes, Vec<(f64, bool, bool)>);
 
 fn count_in(rows: &[u32], judged: &[Judged<'_>], columns: &[u64]) -> SlicedCount {
     let size = rows.len() as u64;
@@ -119,7 +120,7 @@ fn count_in(rows: &[u32], judged: &[Judged<'_>], columns: &[u64]) -> SlicedCount
         let Some(&first) = rows.first() else {
             return SlicedCount::default();
         };
-        let (share, certain, possible) = judgements[codes[first as usize] as usize];
+        let (share, certain, possible) = judgements[codes.at(first as usize) as usize];
         count.estimate *= share;
         count.lower *= u64::from(certain);
         count.upper *= u64::from(possible);
@@ -128,7 +129,8 @@ fn count_in(rows: &[u32], judged: &[Judged<'_>], columns: &[u64]) -> SlicedCount
     for &column in columns {
         let of_column = || judged.iter().filter(|judged| judged.0 == column);
         let satisfies = |row: &&u32| {
-            of_column().all(|(_, codes, judgements)| judgements[codes[**row as usize] as usize].1)
+            of_column()
+                .all(|(_, codes, judgements)| judgements[codes.at(**row as usize) as usize].1)
         };
         let satisfying = rows.iter().filter(satisfies).count() as u64;
         count.estimate *= satisfying as f64 / size.max(1) as f64;
@@ -147,10 +149,14 @@ mod tests {
     const YES: (f64, bool, bool) = (1.0, true, true);
     const NO: (f64, bool, bool) = (0.0, false, false);
 
+    fn codes<const N: usize>(codes: [u32; N]) -> Codes {
+        codes.into_iter().collect()
+    }
+
     #[test]
     fn columns_are_independent_inside_a_bucket() {
-        let (one, other) = ([0, 0, 0, 1], [0, 0, 1, 1]);
-        let judged = [(1, &one[..], vec![YES, NO]), (2, &other[..], vec![YES, NO])];
+        let (one, other) = (codes([0, 0, 0, 1]), codes([0, 0, 1, 1]));
+        let judged = [(1, &one, vec![YES, NO]), (2, &other, vec![YES, NO])];
         let count = count_in(&[0, 1, 2, 3], &judged, &[1, 2]);
         assert_eq!((count.lower, count.upper), (1, 2));
         assert!((count.estimate - 1.5).abs() < 1e-12);
@@ -158,17 +164,17 @@ mod tests {
 
     #[test]
     fn attributes_of_one_column_are_counted_row_by_row() {
-        let (one, other) = ([0, 0, 1, 1], [0, 1, 0, 1]);
-        let judged = [(1, &one[..], vec![YES, NO]), (1, &other[..], vec![YES, NO])];
+        let (one, other) = (codes([0, 0, 1, 1]), codes([0, 1, 0, 1]));
+        let judged = [(1, &one, vec![YES, NO]), (1, &other, vec![YES, NO])];
         let count = count_in(&[0, 1, 2, 3], &judged, &[1]);
         assert_eq!((count.lower, count.upper, count.estimate), (1, 1, 1.0));
     }
 
     #[test]
     fn a_generalized_cell_satisfies_by_its_share() {
-        let (wide, exact) = ([0, 0], [0, 1]);
+        let (wide, exact) = (codes([0, 0]), codes([0, 1]));
         let half = (0.5, false, true);
-        let judged = [(0, &wide[..], vec![half]), (1, &exact[..], vec![YES, NO])];
+        let judged = [(0, &wide, vec![half]), (1, &exact, vec![YES, NO])];
         let count = count_in(&[0, 1], &judged, &[1]);
         assert_eq!((count.lower, count.upper, count.estimate), (0, 1, 0.5));
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::cell::Cell;
 use super::table::{Cells, PublishedColumn, PublishedTable};
+use crate::microdata::Codes;
 
 impl PublishedTable {
     /// The same rows with dictionaries in order of first appearance, without
@@ -77,17 +78,16 @@ type Key = (u8, String);
 /// come from users, and nothing here may depend on ambient randomness.
 #[derive(Default)]
 struct Joined {
-    codes: Vec<u32>,
+    codes: Codes,
     cells: Vec<Cell>,
     known: HashMap<Key, u32, BuildHasherDefault<DefaultHasher>>,
 }
 
 impl Joined {
-    fn add(&mut self, codes: &[u32], cells: &[Cell]) {
+    fn add(&mut self, codes: &Codes, cells: &[Cell]) {
         const UNSEEN: u32 = u32::MAX;
         let mut renamed = vec![UNSEEN; cells.len()];
-        self.codes.reserve(codes.len());
-        for &code in codes {
+        for code in codes {
             let at = code as usize;
             if renamed[at] == UNSEEN {
                 renamed[at] = self.code(&cells[at]);
@@ -136,7 +136,7 @@ mod tests {
                 content: Content::Generalized,
                 kind: None,
                 cells: Cells::Dictionary {
-                    codes: codes.to_vec(),
+                    codes: codes.to_vec().into(),
                     cells: cells.collect(),
                 },
             }],

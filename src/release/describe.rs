@@ -46,7 +46,7 @@ fn is_masked(column: &PublishedColumn) -> bool {
         Cells::Numbers(_) => false,
         Cells::Dictionary { codes, cells } => {
             let masked: Vec<bool> = cells.iter().map(|cell| *cell == Cell::Masked).collect();
-            masked.contains(&true) && codes.iter().any(|&code| masked[code as usize])
+            masked.contains(&true) && codes.iter().any(|code| masked[code as usize])
         }
     }
 }
@@ -72,7 +72,7 @@ fn value_types(
         return types;
     };
     let mut known = vec![false; labels.len()];
-    for (&name, &code) in names.iter().zip(codes) {
+    for (name, code) in names.iter().zip(codes) {
         if known[name as usize] {
             continue;
         }

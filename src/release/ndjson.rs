@@ -5,6 +5,7 @@
 
 use super::cell::Cell;
 use super::table::{Cells, PublishedTable};
+use crate::microdata::Codes;
 
 /// Appends the rows of `table`. Each distinct cell is put into JSON once.
 pub(super) fn write_rows(table: &PublishedTable, out: &mut Vec<u8>) {
@@ -35,7 +36,7 @@ pub(super) fn write_rows(table: &PublishedTable, out: &mut Vec<u8>) {
 
 enum ColumnJson<'a> {
     Numbers(&'a [u64]),
-    Dictionary(&'a [u32], Vec<Vec<u8>>),
+    Dictionary(&'a Codes, Vec<Vec<u8>>),
 }
 
 impl<'a> ColumnJson<'a> {
@@ -55,7 +56,7 @@ impl<'a> ColumnJson<'a> {
                 number => out.extend_from_slice(number.to_string().as_bytes()),
             },
             Self::Dictionary(codes, texts) => {
-                out.extend_from_slice(&texts[codes[row] as usize]);
+                out.extend_from_slice(&texts[codes.at(row) as usize]);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Codes};
 
 use super::cell::Cell;
 use super::lineage::Lineage;
@@ -43,7 +43,7 @@ pub enum Cells {
     /// Everything else: `codes` point into the distinct `cells`.
     Dictionary {
         /// One position in `cells` per row.
-        codes: Vec<u32>,
+        codes: Codes,
         /// The distinct cells.
         cells: Vec<Cell>,
     },

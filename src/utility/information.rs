@@ -61,7 +61,7 @@ fn mean_left(attribute: PreparedAttribute<'_>) -> f64 {
     let rows = published.codes.iter().enumerate();
     let sum: f64 = rows
         .map(
-            |(row, &code)| match buckets.and_then(|buckets| buckets.pool_of(row)) {
+            |(row, code)| match buckets.and_then(|buckets| buckets.pool_of(row)) {
                 Some(pool) => of_pool[pool as usize],
                 None => of_cell[code as usize],
             },

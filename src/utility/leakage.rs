@@ -170,7 +170,7 @@ fn leaks_in_group(
         let rows = &rows[class[0] as usize..class[1] as usize];
         let mut cells: Vec<u32> = rows
             .iter()
-            .map(|&row| published.codes[row as usize])
+            .map(|&row| published.codes.at(row as usize))
             .collect();
         cells.sort_unstable();
         known.begin_class();

@@ -110,7 +110,7 @@ impl<'a> Spread<'a> {
         let buckets = self.published.buckets.as_ref();
         match buckets.and_then(|buckets| buckets.pool_of(row)) {
             Some(pool) => self.published.cells.len() + pool as usize,
-            None => self.published.codes[row] as usize,
+            None => self.published.codes.at(row) as usize,
         }
     }
 

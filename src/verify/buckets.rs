@@ -189,7 +189,7 @@ fn entries(
     let mut entries = vec![Vec::new(); owners.len()];
     for row in 0..rows {
         let place = Place::Row(row as u64 + 1);
-        let Some(owner) = named[attribute_codes[row] as usize] else {
+        let Some(owner) = named[attribute_codes.at(row) as usize] else {
             failures.add_at("attribute", place);
             failures
                 .note
@@ -198,7 +198,7 @@ fn entries(
         };
         // A bucket number beyond the rows cannot be one of 1..b without gaps.
         let numbered = (1..=rows as u64).contains(&bucket[row]);
-        match values.code(owner, value_codes[row]) {
+        match values.code(owner, value_codes.at(row)) {
             Some(code) if numbered && count[row] >= 1 => entries[owner].push(Entry {
                 bucket: (bucket[row] - 1) as u32,
                 code,

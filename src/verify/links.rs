@@ -74,7 +74,7 @@ fn read(
     let mut links = vec![Vec::new(); buckets.len()];
     let mut seen = FxHashSet::default();
     for row in 0..rows {
-        let link = named[codes[row] as usize].and_then(|protected| {
+        let link = named[codes.at(row) as usize].and_then(|protected| {
             let bucket = buckets[protected.at()].position(bucket[row])?;
             let possible = (1..=view.rows() as u64).contains(&count[row]);
             let new = seen.insert((protected, group[row], bucket));

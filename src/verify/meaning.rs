@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{Code, Domain, Hierarchy, Values};
+use crate::microdata::{Code, Codes, Domain, Hierarchy, Values};
 use crate::release::{Cell, Cells, Item, PublishedColumn};
 
 /// What one distinct cell of a column covers.
@@ -130,7 +130,7 @@ fn set(labels: &[String], domain: &Domain) -> Meaning {
 #[derive(Debug)]
 pub(super) struct MeaningColumn<'a> {
     /// Position in `meanings` of each row's cell.
-    pub(super) codes: &'a [u32],
+    pub(super) codes: &'a Codes,
     /// What each entry of the dictionary says.
     pub(super) meanings: Vec<Meaning>,
     /// Category of each entry of the dictionary: equal cells share one, as
@@ -152,13 +152,13 @@ impl<'a> MeaningColumn<'a> {
     /// What a row's cell says.
     #[inline]
     pub(super) fn meaning(&self, row: usize) -> &Meaning {
-        &self.meanings[self.codes[row] as usize]
+        &self.meanings[self.codes.at(row) as usize]
     }
 
     /// Category of a row's cell.
     #[inline]
     pub(super) fn look(&self, row: usize) -> u32 {
-        self.looks[self.codes[row] as usize]
+        self.looks[self.codes.at(row) as usize]
     }
 }
 
@@ -173,11 +173,11 @@ pub(super) fn looks(cells: &[Cell]) -> Vec<u32> {
 }
 
 /// The parts of a dictionary column whose codes stay within the dictionary.
-pub(super) fn dictionary(column: &PublishedColumn) -> Option<(&[u32], &[Cell])> {
+pub(super) fn dictionary(column: &PublishedColumn) -> Option<(&Codes, &[Cell])> {
     match &column.cells {
         Cells::Dictionary { codes, cells } => {
-            let within = codes.iter().all(|&code| (code as usize) < cells.len());
-            within.then_some((codes.as_slice(), cells.as_slice()))
+            let within = codes.iter().all(|code| (code as usize) < cells.len());
+            within.then_some((codes, cells.as_slice()))
         }
         Cells::Numbers(_) => None,
     }

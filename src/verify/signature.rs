@@ -161,7 +161,7 @@ fn set_strangers_apart(leader_of_row: &mut [u32], columns: &[&MeaningColumn]) ->
         let mut columns = columns.iter();
         let same = columns.all(|column| {
             let codes = column.codes;
-            codes[row] == codes[first] || column.look(row) == column.look(first)
+            codes.at(row) == codes.at(first) || column.look(row) == column.look(first)
         });
         (!same).then(|| {
             *leader = row as u32;

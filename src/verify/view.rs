@@ -6,7 +6,7 @@
 //! unknown have no record; checks skip them, since `every_record_once` has
 //! named them already.
 
-use crate::microdata::{AttributeIndex, Domain, Multiplicity, RecordIndex, Role, Table};
+use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 use crate::release::{PublishedColumn, PublishedTable};
 
@@ -26,7 +26,7 @@ pub(super) struct AttributeView<'a> {
     pub(super) protected: Option<ProtectedIndex>,
     pub(super) domain: &'a Domain,
     /// Source code of each *record*.
-    source: &'a [u32],
+    source: &'a Codes,
     /// The published cell of each row.
     pub(super) cells: MeaningColumn<'a>,
     /// The bucket number of each row (0 for none), where rows name theirs.
@@ -121,7 +121,7 @@ impl<'a> View<'a> {
     #[inline]
     pub(super) fn source(&self, attribute: &AttributeView, row: usize) -> Option<u32> {
         let record = self.records[row];
-        (record != NONE).then(|| attribute.source[record as usize])
+        (record != NONE).then(|| attribute.source.at(record as usize))
     }
 
     /// The protectable attributes with their position.

@@ -1,7 +1,7 @@
 //! A release with everything that the verifier is given, held so that a test
 //! can change any part of it and seal the manifest over the change.
 
-use vizard::microdata::{AttributeIndex, Code, Domain, RecordIndex, SubjectIndex, Table};
+use vizard::microdata::{AttributeIndex, Code, Codes, Domain, RecordIndex, SubjectIndex, Table};
 use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements};
 use vizard::release::{
     Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
@@ -148,7 +148,7 @@ impl Case {
         match &self.column(table, column).cells {
             Cells::Dictionary { codes, cells } => codes
                 .iter()
-                .map(|&code| cells[code as usize].clone())
+                .map(|code| cells[code as usize].clone())
                 .collect(),
             Cells::Numbers(_) => panic!("{column} holds numbers"),
         }
@@ -175,7 +175,9 @@ impl Case {
         for column in &mut self.published_mut(table).columns {
             match &mut column.cells {
                 Cells::Numbers(numbers) => *numbers = pick(numbers, rows),
-                Cells::Dictionary { codes, .. } => *codes = pick(codes, rows),
+                Cells::Dictionary { codes, .. } => {
+                    *codes = rows.iter().map(|&row| codes.at(row)).collect()
+                }
             }
         }
         for lineage in self
@@ -271,7 +273,7 @@ impl Case {
         let look = names
             .iter()
             .map(|name| match &self.column(self.row_table(), name).cells {
-                Cells::Dictionary { codes, cells } => cells[codes[row] as usize].clone(),
+                Cells::Dictionary { codes, cells } => cells[codes.at(row) as usize].clone(),
                 Cells::Numbers(_) => panic!("{name} holds numbers"),
             });
         look.collect()
@@ -291,6 +293,13 @@ impl Case {
 
 fn pick<T: Copy>(all: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| all[row]).collect()
+}
+
+/// Changes codes one by one.
+pub fn edit(codes: &mut Codes, change: impl FnOnce(&mut Vec<u32>)) {
+    let mut all = codes.iter().collect();
+    change(&mut all);
+    *codes = all.into();
 }
 
 /// A dictionary column of these cells, each distinct cell once, in order of

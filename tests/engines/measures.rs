@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use vizard::release::{Cells, Content};
 use vizard::utility::{self, Audience, Prepared, UtilityReport, public_part};
 
+use crate::case::edit;
 use crate::common::cases::property_cases;
 use crate::naive::measures as naive;
 use loose::Loose;
@@ -82,7 +83,7 @@ proptest! {
         for column in &mut turned.tables[0].columns {
             match &mut column.cells {
                 Cells::Numbers(numbers) => numbers.reverse(),
-                Cells::Dictionary { codes, .. } => codes.reverse(),
+                Cells::Dictionary { codes, .. } => edit(codes, |codes| codes.reverse()),
             }
         }
         turned.lineage.tables[0].subjects.reverse();

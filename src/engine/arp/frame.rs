@@ -53,7 +53,7 @@ impl<'a> Frame<'a> {
         let mut dense = vec![u32::MAX; column.column.domain.len()];
         let mut values = 0;
         let codes = records.iter().map(|&record| {
-            let place = &mut dense[column.column.codes[record as usize] as usize];
+            let place = &mut dense[column.column.codes.at(record as usize) as usize];
             if *place == u32::MAX {
                 *place = values;
                 values += 1;

@@ -127,7 +127,7 @@ impl Initial<'_, '_> {
             return Ok(());
         };
         let records = &self.frame.present.records;
-        let code = |row: u32| column.codes[records[row as usize] as usize];
+        let code = |row: u32| column.codes.at(records[row as usize] as usize);
         rows.sort_by_key(|&row| code(row));
         let mut parts: Vec<Part> = Vec::new();
         for run in rows.chunk_by(|&a, &b| code(a) == code(b)) {

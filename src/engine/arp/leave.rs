@@ -147,7 +147,7 @@ fn leave_by_l(
         _ => 1,
     };
     let records = &present.records;
-    let code = |record: u32| column.column.codes[record as usize];
+    let code = |record: u32| column.column.codes.at(record as usize);
     let domain = column.column.domain.len();
     let mut tally = Tally::new(domain, records.iter().map(|&record| code(record)));
     let l = |row: u32| present.terms(records[row as usize]).l[column.index.at()];

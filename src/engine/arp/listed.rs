@@ -130,7 +130,11 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>], numbers: &[Vec<u64>]) -> Pub
     for (attribute, ((goal, blocks), numbers)) in (0..).zip(parts.iter().zip(numbers)) {
         let column = goal.column.column;
         for (block, &number) in blocks.iter().zip(numbers) {
-            let code = |&row: &u32| column.codes[frame.present.records[row as usize] as usize];
+            let code = |&row: &u32| {
+                column
+                    .codes
+                    .at(frame.present.records[row as usize] as usize)
+            };
             let mut codes: Vec<u32> = block.iter().map(code).collect();
             codes.sort_unstable();
             entries.extend(codes.chunk_by(|a, b| a == b).map(|run| Entry {

@@ -30,7 +30,7 @@ pub(super) fn publish(
 ) -> Made {
     let records = &frame.present.records;
     let column = goal.column.column;
-    let code = |row: u32| column.codes[records[row as usize] as usize];
+    let code = |row: u32| column.codes.at(records[row as usize] as usize);
     let own = own_of_vector(frame, goal);
     let mut of_record = vec![0_u32; frame.present.table.records()];
     for (at, block) in (0..).zip(blocks) {

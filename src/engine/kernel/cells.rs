@@ -60,7 +60,7 @@ pub fn exact_cells(column: &CodedColumn, records: impl Iterator<Item = u32>) -> 
     let mut position = vec![u32::MAX; column.domain.len()];
     let mut cells = Vec::new();
     let codes = records.map(|record| {
-        let code = column.codes[record as usize];
+        let code = column.codes.at(record as usize);
         let position = &mut position[code as usize];
         if *position == u32::MAX {
             *position = cells.len() as u32;

@@ -32,7 +32,7 @@ impl Categories {
     pub fn of(column: &CodedColumn, records: &[u32]) -> Self {
         let mut counts = vec![0_u32; column.domain.len()];
         for &record in records {
-            counts[column.codes[record as usize] as usize] += 1;
+            counts[column.codes.at(record as usize) as usize] += 1;
         }
         let (category_of_code, counts) = match column.domain.is_numeric() {
             true => intervals(&counts, records.len()),
@@ -40,7 +40,7 @@ impl Categories {
         };
         let of_record = records.iter();
         let of_record = of_record
-            .map(|&record| category_of_code[column.codes[record as usize] as usize])
+            .map(|&record| category_of_code[column.codes.at(record as usize) as usize])
             .collect();
         Self { of_record, counts }
     }
@@ -134,7 +134,7 @@ mod tests {
     fn column(values: Values, codes: &[u32]) -> CodedColumn {
         CodedColumn {
             domain: Domain::new(values, None).into(),
-            codes: codes.to_vec(),
+            codes: codes.to_vec().into(),
         }
     }
 

@@ -240,7 +240,7 @@ mod tests {
         columns
             .map(|(domain, codes)| CodedColumn {
                 domain: Arc::new(domain),
-                codes: codes.into(),
+                codes: codes.to_vec().into(),
             })
             .collect()
     }

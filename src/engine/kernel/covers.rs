@@ -45,7 +45,9 @@ impl<'a> Covers<'a> {
 
     /// Position of the cell that covers the values of `records`.
     pub fn cover(&mut self, column: &CodedColumn, records: &[u32]) -> u32 {
-        let codes = records.iter().map(|&record| column.codes[record as usize]);
+        let codes = records
+            .iter()
+            .map(|&record| column.codes.at(record as usize));
         if let (Values::Category(values), None) = (self.domain.values(), self.domain.hierarchy()) {
             let mut present: Vec<u32> = codes.collect();
             present.sort_unstable();

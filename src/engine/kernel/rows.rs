@@ -30,7 +30,7 @@ impl Rows {
                 .for_each(|(cells, records)| {
                     for (row, &record) in cells.chunks_exact_mut(width).zip(records) {
                         for (cell, column) in row.iter_mut().zip(columns) {
-                            *cell = column.codes[record as usize];
+                            *cell = column.codes.at(record as usize);
                         }
                     }
                 });

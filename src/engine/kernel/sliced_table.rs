@@ -21,7 +21,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
-use crate::microdata::{AttributeIndex, AttributeType, RecordIndex, Schema};
+use crate::microdata::{AttributeIndex, AttributeType, Codes, RecordIndex, Schema};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -152,7 +152,7 @@ fn generalized_column(
 ) -> PublishedColumn {
     let described = present.table.schema().attribute(attribute);
     let (codes, cells) = match present.table.coded(attribute) {
-        None => (Vec::new(), Vec::new()),
+        None => (Codes::default(), Vec::new()),
         Some(column) => {
             let mut covers = Covers::new(&column.domain);
             let of_bucket: Vec<u32> = buckets
@@ -160,7 +160,7 @@ fn generalized_column(
                 .map(|bucket| covers.cover(column, bucket))
                 .collect();
             let codes = bucket_of_row.iter().map(|&at| of_bucket[at as usize]);
-            (codes.collect(), covers.cells)
+            (Codes::below(covers.cells.len(), codes), covers.cells)
         }
     };
     PublishedColumn {

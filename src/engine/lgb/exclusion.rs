@@ -219,7 +219,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
 
     fn tally(&self, index: ProtectedIndex, cells: &[u32]) -> Tally {
         let column = self.frame.protected_column(index);
-        let codes = cells.iter().map(|&record| column.codes[record as usize]);
+        let codes = cells.iter().map(|&record| column.codes.at(record as usize));
         Tally::new(column.domain.len(), codes)
     }
 
@@ -245,7 +245,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
             }
             let shortfall = shortfall(index, Condition::Diversity, &tally);
             self.leave_or_refuse(record, l(record) > floor, shortfall)?;
-            tally.remove(frame.protected_column(index).codes[record as usize]);
+            tally.remove(frame.protected_column(index).codes.at(record as usize));
         }
         Ok(())
     }
@@ -276,7 +276,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
             };
             let is_own = share(record) < floor && condition == Condition::Posterior;
             self.leave_or_refuse(record, is_own, shortfall(index, condition, &tally))?;
-            tally.remove(frame.protected_column(index).codes[record as usize]);
+            tally.remove(frame.protected_column(index).codes.at(record as usize));
         }
         Ok(())
     }

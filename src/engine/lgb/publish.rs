@@ -266,7 +266,7 @@ impl<'a> Layout<'a> {
         let indexes = self.frame.requirements.protected();
         let cells = indexes.map(|index| Cell::Label(self.frame.name(index).into()));
         let cells = Cells::Dictionary {
-            codes,
+            codes: codes.into(),
             cells: cells.collect(),
         };
         plain_column("attribute", Content::Attribute, cells)

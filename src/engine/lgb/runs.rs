@@ -42,7 +42,7 @@ impl Runs {
         records.shuffle(random);
         let mut next = vec![0_u32; column.domain.len() + 1];
         for &record in &records {
-            next[column.codes[record as usize] as usize + 1] += 1;
+            next[column.codes.at(record as usize) as usize + 1] += 1;
         }
         let mut runs = Self::default();
         let mut start = 0;
@@ -60,7 +60,7 @@ impl Runs {
         }
         runs.records = vec![0; records.len()];
         for record in records {
-            let at = &mut next[column.codes[record as usize] as usize];
+            let at = &mut next[column.codes.at(record as usize) as usize];
             runs.records[*at as usize] = record;
             *at += 1;
         }

@@ -34,7 +34,7 @@ pub(super) fn refined(
     }
     let columns = persons.quasi.iter().map(|quasi| CodedColumn {
         domain: Arc::clone(&quasi.column.domain),
-        codes: quasi.low.clone(),
+        codes: quasi.low.clone().into(),
     });
     let columns: Vec<CodedColumn> = columns.collect();
     let columns: Vec<&CodedColumn> = columns.iter().collect();

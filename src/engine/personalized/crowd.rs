@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::microdata::Codes;
 use crate::privacy::Share;
 
 use super::asked::Asked;
@@ -46,11 +47,11 @@ pub(super) enum Unmet {
 
 impl Crowd {
     /// Counts members; `codes` are the leaves by record.
-    pub fn of(members: &[u32], codes: &[u32], asked: &Asked<'_>) -> Self {
+    pub fn of(members: &[u32], codes: &Codes, asked: &Asked<'_>) -> Self {
         let mut leaves: Vec<LeafDemand> = members
             .iter()
             .map(|&record| LeafDemand {
-                leaf: codes[record as usize],
+                leaf: codes.at(record as usize),
                 count: 1,
                 share: asked.of(record).share,
             })

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::microdata::NodeIndex;
+use crate::microdata::{Codes, NodeIndex};
 use crate::privacy::Recoding;
 
 use super::asked::Asked;
@@ -29,7 +29,7 @@ pub(super) struct Recoder<'a> {
     pub weights: &'a Weights<'a>,
     pub asked: &'a Asked<'a>,
     /// Leaf of each record.
-    pub codes: &'a [u32],
+    pub codes: &'a Codes,
     /// Random lot of each record, which decides between equals.
     pub lots: &'a [u32],
     pub recoding: Recoding,
@@ -78,7 +78,7 @@ impl Recoder<'_> {
     }
 
     fn nodes(&self, members: &[u32], crowd: &Crowd) -> Result<Vec<NodeIndex>, Vec<Unmet>> {
-        let leaves = members.iter().map(|&record| self.codes[record as usize]);
+        let leaves = members.iter().map(|&record| self.codes.at(record as usize));
         match self.recoding {
             Recoding::GroupCut => {
                 let cut = Cut::of(crowd, self.weights, self.asked)?;
@@ -96,7 +96,7 @@ impl Recoder<'_> {
         let is_concerned = |record: &u32| {
             let ask = self.asked.of(*record);
             unmet.iter().any(|unmet| match *unmet {
-                Unmet::Leaf(leaf) => self.codes[*record as usize] == leaf,
+                Unmet::Leaf(leaf) => self.codes.at(*record as usize) == leaf,
                 Unmet::Guard(guard) => ask.guard == Some(guard),
             })
         };

@@ -82,7 +82,9 @@ fn in_order(present: &Present<'_>, context: &RunContext<'_>, stage: u32) -> Vec<
 }
 
 fn occurring(column: &CodedColumn, records: &[u32]) -> usize {
-    let codes = records.iter().map(|&record| column.codes[record as usize]);
+    let codes = records
+        .iter()
+        .map(|&record| column.codes.at(record as usize));
     codes.collect::<FxHashSet<u32>>().len()
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Weights<'a> {
 impl<'a> Weights<'a> {
     pub fn new(tree: &'a Hierarchy, column: &CodedColumn) -> Self {
         let mut below = vec![0_u64; tree.leaf_count() + 1];
-        for &code in &column.codes {
+        for code in &column.codes {
             below[code as usize + 1] += 1;
         }
         for at in 1..below.len() {

@@ -99,7 +99,7 @@ impl<'a> Board<'a> {
                     continue;
                 }
                 if let Some(column) = present.table.coded(attribute) {
-                    parts.refine(|row| column.codes[records[row] as usize]);
+                    parts.refine(|row| column.codes.at(records[row] as usize));
                 }
             }
             parts
@@ -122,7 +122,7 @@ impl<'a> Board<'a> {
             };
             let codes = records
                 .iter()
-                .map(|&at| sensitive.column.codes[at as usize]);
+                .map(|&at| sensitive.column.codes.at(at as usize));
             Sensitive {
                 attribute: sensitive.attribute,
                 index: sensitive.index,

@@ -102,12 +102,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::microdata::{Domain, Values};
+    use crate::microdata::{Codes, Domain, Values};
 
     fn column(values: Values) -> CodedColumn {
         CodedColumn {
             domain: Arc::new(Domain::new(values, None)),
-            codes: Vec::new(),
+            codes: Codes::default(),
         }
     }
 

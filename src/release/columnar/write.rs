@@ -10,6 +10,7 @@ use arrow::array::{
 use arrow::datatypes::SchemaRef;
 
 use super::schema::{Axis, Shape, item_field};
+use crate::microdata::Codes;
 use crate::release::cell::Cell;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::ColumnDescription;
@@ -106,13 +107,13 @@ type Ends = Option<(Number, Number)>;
 
 fn axis_array(
     axis: Axis,
-    codes: &[u32],
+    codes: &Codes,
     ends: &[Ends],
     pick: impl Fn((Number, Number)) -> Number,
 ) -> Result<ArrayRef, WireFault> {
     /// One native value per row, from one per distinct cell.
     fn gather<T: Copy>(
-        codes: &[u32],
+        codes: &Codes,
         ends: &[Ends],
         native: impl Fn((Number, Number)) -> Option<T>,
     ) -> Result<Vec<Option<T>>, WireFault> {
@@ -121,7 +122,7 @@ fn axis_array(
             Some(ends) => native(ends).map(Some).ok_or(WireFault::CellUnfit),
         };
         let distinct = ends.iter().map(distinct).collect::<Result<Vec<_>, _>>()?;
-        Ok(codes.iter().map(|&code| distinct[code as usize]).collect())
+        Ok(codes.iter().map(|code| distinct[code as usize]).collect())
     }
     Ok(match axis {
         Axis::Integer => Arc::new(Int64Array::from(gather(codes, ends, |both| {
@@ -147,7 +148,7 @@ fn axis_array(
     })
 }
 
-fn text_array(codes: &[u32], cells: &[Cell]) -> Result<ArrayRef, WireFault> {
+fn text_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
     let mut keys = Vec::with_capacity(cells.len());
     let mut texts = Vec::with_capacity(cells.len());
     for cell in cells {
@@ -161,15 +162,15 @@ fn text_array(codes: &[u32], cells: &[Cell]) -> Result<ArrayRef, WireFault> {
             texts.push(text);
         }
     }
-    let keys: Int32Array = codes.iter().map(|&code| keys[code as usize]).collect();
+    let keys: Int32Array = codes.iter().map(|code| keys[code as usize]).collect();
     let texts = StringArray::from_iter_values(texts);
     let array = DictionaryArray::try_new(keys, Arc::new(texts));
     Ok(Arc::new(array.map_err(|_| WireFault::CellUnfit)?))
 }
 
-fn list_array(codes: &[u32], cells: &[Cell]) -> Result<ArrayRef, WireFault> {
+fn list_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
     let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item_field());
-    for &code in codes {
+    for code in codes {
         match &cells[code as usize] {
             Cell::Empty | Cell::Masked => lists.append_null(),
             Cell::Items(items) => {
@@ -189,7 +190,7 @@ fn mask(column: &PublishedColumn) -> Vec<bool> {
         Cells::Numbers(_) => Vec::new(),
         Cells::Dictionary { codes, cells } => {
             let masked: Vec<bool> = cells.iter().map(|cell| *cell == Cell::Masked).collect();
-            codes.iter().map(|&code| masked[code as usize]).collect()
+            codes.iter().map(|code| masked[code as usize]).collect()
         }
     }
 }

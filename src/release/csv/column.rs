@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
-use crate::microdata::{AttributeType, Recent};
+use crate::microdata::{AttributeType, Codes, Recent};
 use crate::release::cell::Cell;
 use crate::release::error::WireFault;
 use crate::release::manifest::ColumnDescription;
@@ -53,7 +53,7 @@ impl Store {
 /// Cells, each distinct one once.
 #[derive(Default)]
 struct Dictionary {
-    codes: Vec<u32>,
+    codes: Codes,
     cells: Vec<Cell>,
     known: Vec<Known>,
     /// One per type: `5` as a number is not the category `5`.
@@ -184,7 +184,7 @@ impl ColumnReader {
             };
             self.value_kinds.push(kind);
         }
-        self.value_kinds[*codes.get(row)? as usize]
+        self.value_kinds[codes.get(row)? as usize]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Round trips of whole tables, and what is refused.
 
 use super::*;
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Codes};
 use crate::release::error::WireFault;
 use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable, TableDescription};
 
@@ -134,7 +134,7 @@ fn a_table_without_rows_is_its_header() {
         column.cells = match column.cells {
             Cells::Numbers(_) => Cells::Numbers(Vec::new()),
             Cells::Dictionary { .. } => Cells::Dictionary {
-                codes: Vec::new(),
+                codes: Codes::default(),
                 cells: Vec::new(),
             },
         };
@@ -168,7 +168,7 @@ fn masked_cells_are_described_only_where_a_row_has_one() {
     };
     assert_eq!(masked(&table), [false, true, false, false]);
     if let Cells::Dictionary { codes, .. } = &mut table.columns[1].cells {
-        codes[2] = 0;
+        *codes = vec![0, 1, 0].into();
     }
     assert_eq!(masked(&table), [false; 4]);
 }

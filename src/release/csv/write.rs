@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::scan::needs_quotes;
-use crate::microdata::Sha256;
+use crate::microdata::{Codes, Sha256};
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, PublishedColumn, PublishedTable};
 
@@ -107,7 +107,7 @@ pub(super) enum ColumnText<'a> {
     },
     /// The text of distinct cell `c` is `bytes[ends[c]..ends[c + 1]]`.
     Dictionary {
-        codes: &'a [u32],
+        codes: &'a Codes,
         bytes: Vec<u8>,
         ends: Vec<usize>,
     },
@@ -145,7 +145,7 @@ impl<'a> ColumnText<'a> {
                 number => number.ilog10() as usize + 2,
             },
             Self::Dictionary { codes, ends, .. } => {
-                let code = codes[row] as usize;
+                let code = codes.at(row) as usize;
                 ends[code + 1] - ends[code]
             }
         }
@@ -165,7 +165,7 @@ impl<'a> ColumnText<'a> {
                 out.push(*separator);
             }
             Self::Dictionary { codes, bytes, ends } => {
-                let code = codes[row] as usize;
+                let code = codes.at(row) as usize;
                 out.extend_from_slice(&bytes[ends[code]..ends[code + 1]]);
             }
         }

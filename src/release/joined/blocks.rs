@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Codes};
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedTable};
 
@@ -37,7 +37,7 @@ pub(super) fn join(tables: &[PublishedTable]) -> Result<JoinedTable<'_>, JoinErr
             name,
             kind: kind(&buckets),
             content: Content::Generalized,
-            codes: Cow::Owned(vec![0; rows]),
+            codes: Cow::Owned(Codes::below(1, std::iter::repeat_n(0, rows))),
             cells: &IN_A_BLOCK,
             buckets: Some(buckets),
         });

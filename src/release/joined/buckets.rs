@@ -1,5 +1,6 @@
 //! The buckets of one attribute, and how rows are linked to them.
 
+use crate::microdata::Codes;
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedTable};
 
@@ -150,7 +151,7 @@ impl<'a> Buckets<'a> {
             return Err(JoinError::new(name, "columns differ in length"));
         }
         let rows: Vec<usize> = (0..names.len())
-            .filter(|&row| Some(names[row]) == named)
+            .filter(|&row| Some(names.at(row)) == named)
             .collect();
         let most = rows.iter().map(|&row| bucket_of[row]).max().unwrap_or(0);
         if most > rows.len() as u64 || rows.iter().any(|&row| bucket_of[row] == 0) {
@@ -177,11 +178,11 @@ impl<'a> Buckets<'a> {
             let count = u32::try_from(count_of[row])
                 .ok()
                 .and_then(|count| Some((count, joined.sizes[bucket].checked_add(count)?)));
-            let (Some((count, size)), true) = (count, (value_of[row] as usize) < cells.len())
+            let (Some((count, size)), true) = (count, (value_of.at(row) as usize) < cells.len())
             else {
                 return Err(JoinError::new(name, "a count or a value is out of bounds"));
             };
-            joined.values[place] = value_of[row];
+            joined.values[place] = value_of.at(row);
             joined.counts[place] = count;
             joined.sizes[bucket] = size;
         }
@@ -226,7 +227,9 @@ impl<'a> Buckets<'a> {
         if lengths.iter().any(|&length| length != names.len()) {
             return Err(JoinError::new(GROUP_BUCKETS, "columns differ in length"));
         }
-        let rows: Vec<usize> = (0..names.len()).filter(|&row| names[row] == code).collect();
+        let rows: Vec<usize> = (0..names.len())
+            .filter(|&row| names.at(row) == code)
+            .collect();
         let fits = |row: &usize| {
             (1..=most).contains(&group_of[*row])
                 && (1..=self.len() as u64).contains(&bucket_of[*row])
@@ -277,7 +280,7 @@ fn empty_rows<'a>(
     match microdata.column(attribute).map(|column| &column.cells) {
         Some(Cells::Dictionary { codes, cells }) => Ok(codes
             .iter()
-            .map(|&code| cells.get(code as usize) == Some(&Cell::Empty))),
+            .map(|code| cells.get(code as usize) == Some(&Cell::Empty))),
         _ => Err(JoinError::new(MICRODATA, "an attribute has no cells")),
     }
 }
@@ -328,7 +331,7 @@ fn codes<'a>(
     name: &str,
     table: &'a PublishedTable,
     wanted: Content,
-) -> Result<&'a [u32], JoinError> {
+) -> Result<&'a Codes, JoinError> {
     match content(name, table, wanted)? {
         Cells::Dictionary { codes, .. } => Ok(codes),
         Cells::Numbers(_) => Err(JoinError::new(name, "a column is of numbers")),

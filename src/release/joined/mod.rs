@@ -22,7 +22,7 @@ pub use signature::Signatures;
 
 use std::borrow::Cow;
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Codes};
 
 use super::cell::Cell;
 use super::table::{Cells, Content, PublishedColumn, PublishedTable};
@@ -88,7 +88,7 @@ pub struct JoinedAttribute<'a> {
     /// [`Content::Fingerprint`].
     pub content: Content,
     /// Position in `cells` of each row's cell.
-    pub codes: Cow<'a, [u32]>,
+    pub codes: Cow<'a, Codes>,
     /// The cells that occur.
     pub cells: &'a [Cell],
     /// Its buckets, where it has any.
@@ -251,7 +251,7 @@ fn attribute_of<'a>(
             "an attribute has no type or no cells",
         ));
     };
-    if codes.iter().any(|&code| code as usize >= cells.len()) {
+    if codes.iter().any(|code| code as usize >= cells.len()) {
         return Err(JoinError::new(table, "a code points at no cell"));
     }
     Ok(Some(JoinedAttribute {
@@ -267,15 +267,11 @@ fn attribute_of<'a>(
 impl JoinedAttribute<'_> {
     /// The cell of a row.
     pub fn cell(&self, row: usize) -> &Cell {
-        &self.cells[self.codes[row] as usize]
+        &self.cells[self.codes.at(row) as usize]
     }
 
     /// How often each cell occurs; one entry per cell.
     pub fn histogram(&self) -> Vec<u32> {
-        let mut counts = vec![0_u32; self.cells.len()];
-        for &code in self.codes.iter() {
-            counts[code as usize] += 1;
-        }
-        counts
+        self.codes.histogram(self.cells.len())
     }
 }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::JoinedAttribute;
+use crate::microdata::Codes;
 
 /// A direct table of class × cell is used up to this many entries, and up to
 /// so many a row: filling a larger one takes longer than hashing the rows.
@@ -128,18 +129,18 @@ impl Signatures {
 
 /// The cells of one attribute.
 struct Column<'a> {
-    codes: &'a [u32],
+    codes: &'a Codes,
     /// The code that stands for each code.
     merged: &'a [u32],
 }
 
 impl Column<'_> {
     fn code(&self, row: usize) -> u32 {
-        self.merged[self.codes[row] as usize]
+        self.merged[self.codes.at(row) as usize]
     }
 
     fn has_equal(&self, row: usize, other: usize) -> bool {
-        self.codes[row] == self.codes[other] || self.code(row) == self.code(other)
+        self.codes.at(row) == self.codes.at(other) || self.code(row) == self.code(other)
     }
 }
 
@@ -255,7 +256,7 @@ mod tests {
             name: "x",
             kind: AttributeType::Integer,
             content: Content::Generalized,
-            codes: Cow::Owned(codes),
+            codes: Cow::Owned(codes.into()),
             cells: &CELLS,
             buckets: None,
         }

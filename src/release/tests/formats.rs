@@ -31,7 +31,7 @@ fn column(
 
 fn dictionary(codes: &[u32], cells: &[Cell]) -> Cells {
     Cells::Dictionary {
-        codes: codes.to_vec(),
+        codes: codes.to_vec().into(),
         cells: cells.to_vec(),
     }
 }

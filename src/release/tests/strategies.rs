@@ -152,7 +152,7 @@ fn dictionary(cell: BoxedStrategy<Cell>, rows: usize) -> impl Strategy<Value = C
     prop::collection::vec(cell, 1..8).prop_flat_map(move |cells| {
         prop::collection::vec(0..cells.len() as u32, rows).prop_map(move |codes| {
             Cells::Dictionary {
-                codes,
+                codes: codes.into(),
                 cells: cells.clone(),
             }
         })

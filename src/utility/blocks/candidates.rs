@@ -123,7 +123,7 @@ fn shown(domain: &Domain, published: &JoinedAttribute<'_>) -> Vec<Option<u32>> {
 fn of_values(attribute: PreparedAttribute<'_>) -> Pools {
     let shown = shown(attribute.domain(), attribute.published).into_iter();
     let pools = shown.map(|code| code.map(|code| (code, 1.0)).into_iter().collect());
-    (attribute.published.codes.to_vec(), pools.collect())
+    (attribute.published.codes.iter().collect(), pools.collect())
 }
 
 /// Rows that look the same share their values.
@@ -132,7 +132,7 @@ fn of_groups(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools
     let shown = shown(attribute.domain(), attribute.published);
     let mut counts = vec![BTreeMap::new(); classes.len()];
     for (row, &class) in classes.class_of().iter().enumerate() {
-        if let Some(code) = shown[attribute.published.codes[row] as usize] {
+        if let Some(code) = shown[attribute.published.codes.at(row) as usize] {
             *counts[class as usize].entry(code).or_insert(0.0) += 1.0;
         }
     }
@@ -162,7 +162,7 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
     let covers = |row: usize, record: RecordIndex| {
         quasi.iter().all(|(attribute, cells)| {
             let code = attribute.original.code(record).0;
-            match &cells[attribute.published.codes[row] as usize] {
+            match &cells[attribute.published.codes.at(row) as usize] {
                 Coverage::Run(from, to) => (*from..*to).contains(&code),
                 Coverage::Codes(codes) => codes.contains(&code),
             }
@@ -178,7 +178,7 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
         let rows = groups[group].iter().take(RING_ROWS_MAX);
         let rows = rows.filter(|&&row| covers(row, record));
         let codes: Vec<u32> = rows
-            .filter_map(|&row| shown[attribute.published.codes[row] as usize])
+            .filter_map(|&row| shown[attribute.published.codes.at(row) as usize])
             .collect();
         let mut counts = BTreeMap::new();
         codes

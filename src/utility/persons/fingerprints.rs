@@ -113,7 +113,7 @@ fn published_items(prepared: &PreparedPersons<'_>) -> Vec<u32> {
             _ => 1,
         };
         let of_cell: Vec<u32> = attribute.cells.iter().map(of_cell).collect();
-        for (items, &code) in items.iter_mut().zip(attribute.codes.iter()) {
+        for (items, code) in items.iter_mut().zip(attribute.codes.iter()) {
             *items += of_cell[code as usize];
         }
     }

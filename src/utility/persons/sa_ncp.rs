@@ -77,7 +77,7 @@ fn sum_of_losses(attribute: PersonsAttribute<'_>, originals: &Originals) -> f64 
     let cells = attribute.published.cells.iter();
     let runs: Vec<Vec<Run>> = cells.map(|cell| covering.runs(cell)).collect();
     let mut sum = 0.0;
-    for (row, &cell) in attribute.published.codes.iter().enumerate() {
+    for (row, cell) in attribute.published.codes.iter().enumerate() {
         let runs = &runs[cell as usize];
         let codes = originals.of_row(row).iter();
         sum += codes.map(|&code| loss_of(code, runs)).sum::<f64>();

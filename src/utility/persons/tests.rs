@@ -119,7 +119,7 @@ fn dictionary(
         content,
         kind: Some(kind),
         cells: Cells::Dictionary {
-            codes: codes.to_vec(),
+            codes: codes.to_vec().into(),
             cells,
         },
     }

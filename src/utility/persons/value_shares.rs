@@ -80,7 +80,7 @@ fn of_attribute(published: &JoinedAttribute<'_>, marks: &Marks, groups: &[&[u32]
     let mut seen: Vec<u32> = Vec::new();
     for rows in groups {
         for &row in *rows {
-            for &mark in marks.of_cell(published.codes[row as usize]) {
+            for &mark in marks.of_cell(published.codes.at(row as usize)) {
                 let count = &mut counts[mark as usize];
                 if *count == 0 {
                     seen.push(mark);

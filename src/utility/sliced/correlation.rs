@@ -67,7 +67,7 @@ fn binned(prepared: &PreparedSliced<'_>) -> Vec<Binned> {
         }
         let codes = prepared.records.iter();
         let codes: Vec<u32> = codes
-            .map(|&record| attribute.original.codes[record as usize])
+            .map(|&record| attribute.original.codes.at(record as usize))
             .collect();
         let (bin_of_code, bins) = equal_intervals(attribute.original.domain.len(), &codes);
         let bin = |code: u32| bin_of_code[code as usize];
@@ -80,7 +80,7 @@ fn binned(prepared: &PreparedSliced<'_>) -> Vec<Binned> {
             of_row: attribute
                 .codes
                 .iter()
-                .map(|&code| of_cell[code as usize])
+                .map(|code| of_cell[code as usize])
                 .collect(),
             of_record: codes.iter().map(|&code| bin(code)).collect(),
         });

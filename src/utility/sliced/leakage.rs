@@ -94,7 +94,7 @@ fn shared(
     let values = shown.values();
     let mut counts = Counts::default();
     for (row, &class) in of_row.iter().enumerate() {
-        if let Some(value) = values[shown.codes[row] as usize] {
+        if let Some(value) = values[shown.codes.at(row) as usize] {
             let key = (class, prepared.bucket_of_row[row], value);
             *counts.entry(key).or_insert(0) += 1;
         }
@@ -156,7 +156,7 @@ impl<'p> Shown<'p> {
             let known = &prepared.columns[column].known_of_row;
             let mut all: Vec<((u32, u32), u32)> = (0..prepared.rows)
                 .filter_map(|row| {
-                    let value = values[shown.codes[row] as usize]?;
+                    let value = values[shown.codes.at(row) as usize]?;
                     Some(((known[row], prepared.bucket_of_row[row]), value))
                 })
                 .collect();
@@ -188,7 +188,10 @@ impl<'p> Shown<'p> {
         let class = |at: usize| self.prepared.columns[at].known_of_record[record as usize];
         let occurrences = |at: &usize| frequencies[*at].buckets(class(*at)).len();
         let rarest = (0..frequencies.len()).min_by_key(occurrences)?;
-        let own = self.prepared.attributes[self.at].original.codes[record as usize];
+        let own = self.prepared.attributes[self.at]
+            .original
+            .codes
+            .at(record as usize);
         let (mut sum, mut weights) = (0.0, 0.0);
         for &((_, bucket), _) in frequencies[rarest].buckets(class(rarest)) {
             let size = f64::from(self.prepared.sizes[bucket as usize]);

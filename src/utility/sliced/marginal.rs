@@ -36,13 +36,13 @@ fn distance(prepared: &PreparedSliced<'_>, attribute: &SlicedAttribute<'_>) -> f
     let domain = &attribute.original.domain;
     let mut apart = vec![0.0_f64; domain.len()];
     for &record in &prepared.records {
-        apart[attribute.original.codes[record as usize] as usize] += 1.0;
+        apart[attribute.original.codes.at(record as usize) as usize] += 1.0;
     }
     let mut often = vec![0_u32; attribute.cells.len()];
     attribute
         .codes
         .iter()
-        .for_each(|&code| often[code as usize] += 1);
+        .for_each(|code| often[code as usize] += 1);
     for (cell, &often) in attribute.cells.iter().zip(&often) {
         let Some(coverage) = Coverage::of(domain, cell) else {
             continue;

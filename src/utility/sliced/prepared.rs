@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, CodedColumn, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
 use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
 
 use super::super::coverage::Coverage;
@@ -29,7 +29,7 @@ pub struct SlicedAttribute<'a> {
     /// The distinct cells.
     pub cells: &'a [Cell],
     /// Position in `cells` of each row's cell.
-    pub codes: &'a [u32],
+    pub codes: &'a Codes,
 }
 
 /// Attributes that stay linked.
@@ -121,11 +121,11 @@ impl<'a> PreparedSliced<'a> {
                 *class = *numbers.entry((*class, code)).or_insert(next);
             };
             let values = attribute.values();
-            for (class, &code) in of_row.iter_mut().zip(attribute.codes) {
+            for (class, code) in of_row.iter_mut().zip(attribute.codes) {
                 number(class, values[code as usize].unwrap_or(u32::MAX));
             }
             let records = of_record.iter_mut().zip(&attribute.original.codes);
-            records.for_each(|(class, &code)| number(class, code));
+            records.for_each(|(class, code)| number(class, code));
         }
         (of_row, of_record)
     }
@@ -195,7 +195,7 @@ fn entries(columns: &PublishedTable) -> Result<Vec<(u64, &str)>, EvidenceError> 
     else {
         return Err(unfit);
     };
-    let headers = codes.iter().map(|&code| match cells.get(code as usize) {
+    let headers = codes.iter().map(|code| match cells.get(code as usize) {
         Some(Cell::Label(header)) => Some(header.as_str()),
         _ => None,
     });
@@ -222,7 +222,7 @@ fn attribute<'a>(
     let Cells::Dictionary { codes, cells } = &published.cells else {
         return Err(EvidenceError::Unfit("an attribute has no cells"));
     };
-    if codes.len() != sliced.rows() || codes.iter().any(|&code| code as usize >= cells.len()) {
+    if codes.len() != sliced.rows() || codes.iter().any(|code| code as usize >= cells.len()) {
         return Err(EvidenceError::Unfit("a code points at no cell"));
     }
     let described = schema.attribute(index);

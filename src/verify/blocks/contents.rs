@@ -23,7 +23,7 @@ pub(super) fn match_source(view: &QuasiView) -> Check {
             let records = block.members.rows(at).iter();
             let records = records.map(|&row| view.records[row as usize]);
             let known = records.filter(|&record| record != NONE);
-            codes.extend(known.map(|record| block.source[record as usize]));
+            codes.extend(known.map(|record| block.source.at(record as usize)));
             codes.sort_unstable();
             if !same_multiset(&codes, block.blocks.contents(at)) {
                 failures.add_at(block.name, Place::Bucket(at as u64 + 1));
@@ -47,7 +47,7 @@ pub(super) fn row_order_independent(view: &QuasiView) -> Check {
     let columns: Vec<_> = plain.chain(blocks).collect();
     let mut found = vec![(None, spearman(&records, view.table.records()))];
     found.par_extend(columns.into_par_iter().map(|(name, source, domain)| {
-        let codes = records.iter().map(|&record| source[record as usize]);
+        let codes = records.iter().map(|&record| source.at(record as usize));
         let codes: Vec<u32> = codes.collect();
         (Some(name), spearman(&codes, domain.len()))
     }));

@@ -18,7 +18,7 @@ pub(super) fn exact(view: &QuasiView) -> [Check; 2] {
         };
         for (row, &record) in view.records.iter().enumerate() {
             let shown = attribute.cells.meaning(row).single();
-            if record != NONE && shown != Some(attribute.source[record as usize]) {
+            if record != NONE && shown != Some(attribute.source.at(record as usize)) {
                 failures.add_at(attribute.name, Place::Row(row as u64 + 1));
             }
         }

@@ -6,7 +6,7 @@
 //! can be read, whatever the columns say. What is wrong with numbers and
 //! contents of blocks is counted while it is made.
 
-use crate::microdata::{Domain, RecordIndex, Role, Table};
+use crate::microdata::{Codes, Domain, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 
 use super::super::buckets::{Buckets, Owner, read_table};
@@ -26,7 +26,7 @@ pub(super) struct PlainView<'a> {
     pub(super) role: Role,
     pub(super) domain: &'a Domain,
     /// Source code of each *record*.
-    pub(super) source: &'a [u32],
+    pub(super) source: &'a Codes,
     /// The published cell of each row.
     pub(super) cells: MeaningColumn<'a>,
 }
@@ -38,7 +38,7 @@ pub(super) struct BlockView<'a> {
     pub(super) name: &'a str,
     pub(super) domain: &'a Domain,
     /// Source code of each *record*.
-    pub(super) source: &'a [u32],
+    pub(super) source: &'a Codes,
     /// What each block holds.
     pub(super) blocks: Buckets,
     /// Which rows are in it.
@@ -89,7 +89,7 @@ impl<'a> QuasiView<'a> {
                 name: &schema.attribute(attribute).name,
                 domain: &source.domain,
             });
-            sources.push(source.codes.as_slice());
+            sources.push(&source.codes);
         }
         let contents = evidence.published(SENSITIVE)?;
         let limit = table.records() as u64;

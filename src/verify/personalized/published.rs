@@ -47,7 +47,7 @@ impl<'a> Published<'a> {
             })
             .collect();
         let codes = sensitive.cells.codes.iter();
-        let span_of_row: Vec<Option<Span>> = codes.map(|&code| spans[code as usize]).collect();
+        let span_of_row: Vec<Option<Span>> = codes.map(|code| spans[code as usize]).collect();
         let rows = 0..view.rows();
         let leaf_of_row = rows.map(|row| view.source(sensitive, row)).collect();
         let of_class = (0..looks.len()).map(|class| counted(looks.rows(class), &span_of_row));
@@ -125,7 +125,7 @@ fn below(view: &View, sensitive: &AttributeView) -> Vec<u64> {
     let index = view.table.schema().find(sensitive.name);
     let column = index.and_then(|index| view.table.coded(index));
     let mut below = vec![0_u64; sensitive.domain.len() + 1];
-    for &code in column.map_or(&[][..], |column| &column.codes) {
+    for code in column.into_iter().flat_map(|column| &column.codes) {
         below[code as usize + 1] += 1;
     }
     for at in 1..below.len() {

@@ -60,7 +60,7 @@ fn span(view: &PersonsView, attribute: &QuasiView, groups: &Signatures) -> Failu
         // Most groups have one cell: each distinct one is compared once.
         let mut compared = None;
         for &row in rows {
-            let code = attribute.cells.codes[row as usize];
+            let code = attribute.cells.codes.at(row as usize);
             if compared == Some(code) {
                 continue;
             }

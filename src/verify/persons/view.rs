@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, Domain, Role, SubjectIndex, SubjectRecords};
+use crate::microdata::{AttributeIndex, Codes, Domain, Role, SubjectIndex, SubjectRecords};
 use crate::privacy::{QidConflict, RecordTerms, Requirements};
 use crate::release::PublishedTable;
 
@@ -35,7 +35,7 @@ pub(super) struct QuasiView<'a> {
 pub(super) struct SensitiveView<'a> {
     pub(super) name: &'a str,
     pub(super) domain: &'a Domain,
-    codes: &'a [u32],
+    codes: &'a Codes,
     looks: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
     pub(super) source: SubjectItems,
@@ -45,12 +45,12 @@ impl SensitiveView<'_> {
     /// What a row's cell says.
     #[inline]
     pub(super) fn fingerprint(&self, row: usize) -> &Fingerprint {
-        &self.fingerprints[self.codes[row] as usize]
+        &self.fingerprints[self.codes.at(row) as usize]
     }
 
     #[inline]
     fn look(&self, row: usize) -> u32 {
-        self.looks[self.codes[row] as usize]
+        self.looks[self.codes.at(row) as usize]
     }
 
     /// Category of each distinct cell by what it covers; one that cannot be
@@ -163,7 +163,7 @@ impl<'a> PersonsView<'a> {
             });
             let meanings = attribute.meanings();
             refine(&mut self.meaning_of_row, &mut numbers, |row| {
-                meanings[attribute.codes[row] as usize]
+                meanings[attribute.codes.at(row) as usize]
             });
         }
     }
@@ -198,7 +198,7 @@ impl<'a> PersonsView<'a> {
 struct Columns<'a> {
     group: &'a [u64],
     quasi: Vec<(AttributeIndex, MeaningColumn<'a>)>,
-    sensitive: Vec<(AttributeIndex, &'a [u32], &'a [crate::release::Cell])>,
+    sensitive: Vec<(AttributeIndex, &'a Codes, &'a [crate::release::Cell])>,
 }
 
 impl<'a> Columns<'a> {

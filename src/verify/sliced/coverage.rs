@@ -18,7 +18,7 @@ pub(super) fn cells(view: &SlicedView) -> [Check; 2] {
         for row in 0..view.rows() {
             let code = view
                 .record(row)
-                .map(|record| attribute.source[record as usize]);
+                .map(|record| attribute.source.at(record as usize));
             if code.is_some_and(|code| !attribute.cells.meaning(row).covers(code)) {
                 cover.add_at(attribute.name, Place::Row(row as u64 + 1));
             }
@@ -41,7 +41,7 @@ fn is_least(view: &SlicedView, attribute: &Appearance, bucket: usize) -> bool {
     let rows = view.buckets.rows(bucket);
     let records = rows.iter().filter_map(|&row| view.record(row as usize));
     let mut codes: Vec<u32> = records
-        .map(|record| attribute.source[record as usize])
+        .map(|record| attribute.source.at(record as usize))
         .collect();
     codes.sort_unstable();
     codes.dedup();

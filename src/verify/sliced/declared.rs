@@ -40,7 +40,7 @@ pub(super) fn read(evidence: &Evidence) -> Option<Declared> {
         return None;
     }
     let mut declared = Declared::default();
-    for (&code, &number) in codes.iter().zip(numbers) {
+    for (code, &number) in codes.iter().zip(numbers) {
         let Cell::Label(header) = &cells[code as usize] else {
             return None;
         };

@@ -66,7 +66,7 @@ pub(super) fn profiles(view: &SlicedView) -> Vec<Profile> {
         let generalized = view
             .generalized
             .iter()
-            .map(|attribute| attribute.source[at]);
+            .map(|attribute| attribute.source.at(at));
         let key: Vec<u32> = known.chain(generalized).collect();
         let asked = (0..terms.l.len()).map(|index| (terms.l[index], terms.max_share[index]));
         let next = profiles.len();
@@ -145,7 +145,7 @@ impl<'v, 'a> Adversary<'v, 'a> {
             let first = *rows.first()? as usize;
             let mut generalized = self.view.generalized.iter();
             let covered = generalized.all(|attribute| {
-                let code = attribute.source[record as usize];
+                let code = attribute.source.at(record as usize);
                 attribute.cells.meaning(first).covers(code)
             });
             (covered && degree > 0.0).then_some(Match {

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, Domain, RecordIndex, Role};
+use crate::microdata::{AttributeIndex, Codes, Domain, RecordIndex, Role};
 use crate::privacy::{RecordTerms, Requirements};
 use crate::release::PublishedColumn;
 
@@ -29,7 +29,7 @@ pub(super) struct Appearance<'a> {
     /// Code of each row's exact cell, else [`NONE`].
     pub(super) codes: Vec<u32>,
     /// Code of each record of the source.
-    pub(super) source: &'a [u32],
+    pub(super) source: &'a Codes,
 }
 
 /// Distinct combinations, numbered for rows and records alike.
@@ -59,7 +59,7 @@ impl Joint {
             let rows = joint.of_row.iter_mut().zip(&appearance.codes);
             rows.for_each(|(class, &code)| number(class, code));
             let records = joint.of_record.iter_mut().zip(appearance.source);
-            records.for_each(|(class, &code)| number(class, code));
+            records.for_each(|(class, code)| number(class, code));
         }
         joint
     }

@@ -6,7 +6,7 @@ use vizard::release::{Cell, Cells, Content, PublishedTable};
 /// The cell of a row as it stands in the table.
 pub fn cell(table: &PublishedTable, column: &str, row: usize) -> Cell {
     match &table.column(column).expect("the column is there").cells {
-        Cells::Dictionary { codes, cells } => cells[codes[row] as usize].clone(),
+        Cells::Dictionary { codes, cells } => cells[codes.at(row) as usize].clone(),
         Cells::Numbers(_) => panic!("a column of numbers"),
     }
 }

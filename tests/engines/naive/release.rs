@@ -26,7 +26,7 @@ pub fn column(table: &PublishedTable, name: &str) -> Vec<String> {
             let texts: Vec<String> = cells.iter().map(text).collect();
             codes
                 .iter()
-                .map(|&code| texts[code as usize].clone())
+                .map(|code| texts[code as usize].clone())
                 .collect()
         }
     }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use vizard::release::{Cell, Cells, Item, PublishedTable};
 
-use super::super::case::Case;
+use super::super::case::{Case, edit};
 use super::{Corruption, Done, Random, any, corruption};
 
 pub fn corruptions() -> Vec<Corruption> {
@@ -118,7 +118,7 @@ fn cut_column(case: &mut Case, random: &mut Random) -> Done {
     let (table, column) = place(case, random);
     match &mut case.tables[table].columns[column].cells {
         Cells::Numbers(numbers) => drop(numbers.pop()),
-        Cells::Dictionary { codes, .. } => drop(codes.pop()),
+        Cells::Dictionary { codes, .. } => codes.truncate(codes.len() - 1),
     }
     Done::Keep
 }
@@ -127,7 +127,7 @@ fn point_beyond(case: &mut Case, random: &mut Random) -> Done {
     let (table, column) = place(case, random);
     match &mut case.tables[table].columns[column].cells {
         Cells::Numbers(_) => return Done::Skip,
-        Cells::Dictionary { codes, .. } => codes[0] = u32::MAX,
+        Cells::Dictionary { codes, .. } => edit(codes, |codes| codes[0] = u32::MAX),
     }
     Done::Keep
 }

@@ -57,7 +57,7 @@ fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option
     };
     let mut counts = vec![0_u64; attribute.column.domain.len()];
     for &record in &present.records {
-        counts[attribute.column.codes[record as usize] as usize] += 1;
+        counts[attribute.column.codes.at(record as usize) as usize] += 1;
     }
     counts.retain(|&count| count > 0);
     if is_diverse(diversity, &mut counts) {

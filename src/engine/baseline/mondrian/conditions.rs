@@ -146,7 +146,7 @@ impl AttributeCondition {
     fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
         let column = attribute.column;
         let records = present.records.iter();
-        let codes = records.map(|&record| column.codes[record as usize]);
+        let codes = records.map(|&record| column.codes.at(record as usize));
         let codes: Vec<u32> = codes.collect();
         let at = attribute.index.at();
         let terms = || present.records.iter().map(|&record| present.terms(record));

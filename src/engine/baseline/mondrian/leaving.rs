@@ -43,7 +43,7 @@ fn leave_by_frequency(
 ) -> Vec<u32> {
     let at = attribute.index.at();
     let column = attribute.column;
-    let code = |record: u32| column.codes[record as usize];
+    let code = |record: u32| column.codes.at(record as usize);
     let codes = present.records.iter().map(|&record| code(record));
     let mut tally = Tally::new(column.domain.len(), codes);
     let is_content = |record: u32, tally: &Tally| {

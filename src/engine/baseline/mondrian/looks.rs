@@ -9,9 +9,10 @@
 //! least loss, until all hold: everyone together does.
 
 use std::cell::OnceCell;
+use std::hash::{Hash, Hasher};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::engine::kernel::{Condition, Covers, Present, Scale};
 use crate::microdata::CodedColumn;
@@ -23,6 +24,9 @@ const TRIED_MAX: usize = 64;
 /// Places in the order of the partition, to either side, in which a group is
 /// looked for: neighbours there were parted by few cuts.
 const REACH: usize = 1024;
+
+/// Groups that one thread looks at, at least.
+const GROUPS_MIN: usize = 256;
 
 /// Records that look the same.
 struct Class {
@@ -65,6 +69,19 @@ pub(super) fn joined(
         })
         .collect();
     let (covers, of_groups): (Vec<Covers<'_>>, Vec<Vec<u32>>) = covered.into_iter().unzip();
+    let first_of = first_alike(&of_groups, groups.len());
+    let (groups, firsts) = united(groups, &first_of);
+    let fails = |counts: &mut Counts, (at, group): (usize, &Vec<u32>)| {
+        let rows = group.iter().map(|&record| position[record as usize]);
+        let rows: Vec<u32> = rows.collect();
+        (!conditions.holds(&rows, counts)).then_some(at)
+    };
+    let places = groups.par_iter().enumerate().with_min_len(GROUPS_MIN);
+    let places = places.map_init(|| conditions.buffers(), fails);
+    let mut open: Vec<usize> = places.flatten_iter().collect();
+    if open.is_empty() {
+        return groups;
+    }
     let mut looks = Looks {
         covers,
         scales: present.quasi_scales(),
@@ -75,12 +92,10 @@ pub(super) fn joined(
         counts: conditions.buffers(),
         position,
     };
-    for (at, group) in groups.into_iter().enumerate() {
-        let look = of_groups.iter().map(|column| column[at]).collect();
+    for (group, &first) in groups.into_iter().zip(&firsts) {
+        let look = of_groups.iter().map(|column| column[first]).collect();
         looks.insert(group, look, None);
     }
-    let mut open: Vec<usize> = (0..looks.classes.len()).collect();
-    open.retain(|&at| !looks.holds(&[at]));
     while let Some(at) = open.pop() {
         if !looks.classes[at].records.is_empty() && !looks.holds(&[at]) {
             open.extend(looks.join_with_near(at));
@@ -88,6 +103,52 @@ pub(super) fn joined(
     }
     let classes = looks.classes.into_iter().map(|class| class.records);
     classes.filter(|records| !records.is_empty()).collect()
+}
+
+/// The first group that looks like each group; a column of cells each has one
+/// entry a group.
+fn first_alike(columns: &[Vec<u32>], groups: usize) -> Vec<usize> {
+    let hash = |at: usize| {
+        let mut hasher = FxHasher::default();
+        columns
+            .iter()
+            .for_each(|column| column[at].hash(&mut hasher));
+        (hasher.finish(), at)
+    };
+    let mut order: Vec<(u64, usize)> = (0..groups).into_par_iter().map(hash).collect();
+    order.par_sort_unstable();
+    let is_alike = |one: usize, other: usize| {
+        let mut columns = columns.iter();
+        columns.all(|column| column[one] == column[other])
+    };
+    let mut first_of: Vec<usize> = (0..groups).collect();
+    for run in order.chunk_by(|one, other| one.0 == other.0) {
+        // Looks that share a hash by accident are told apart.
+        let mut firsts: Vec<usize> = Vec::new();
+        for &(_, at) in run {
+            match firsts.iter().find(|&&first| is_alike(first, at)) {
+                Some(&first) => first_of[at] = first,
+                None => firsts.push(at),
+            }
+        }
+    }
+    first_of
+}
+
+/// Groups joined with the first that looks like them, in order of the first,
+/// and which that was.
+fn united(mut groups: Vec<Vec<u32>>, first_of: &[usize]) -> (Vec<Vec<u32>>, Vec<usize>) {
+    for (at, &first) in first_of
+        .iter()
+        .enumerate()
+        .filter(|&(at, &first)| first < at)
+    {
+        let records = std::mem::take(&mut groups[at]);
+        groups[first].extend(records);
+    }
+    let firsts: Vec<usize> = (0..groups.len()).filter(|&at| first_of[at] == at).collect();
+    groups.retain(|records| !records.is_empty());
+    (groups, firsts)
 }
 
 impl Looks<'_> {
@@ -127,7 +188,7 @@ impl Looks<'_> {
         class.ends.get_or_init(|| {
             let ends = self.columns.iter().map(|column| {
                 let codes = class.records.iter();
-                let codes = codes.map(|&record| column.codes[record as usize]);
+                let codes = codes.map(|&record| column.codes.at(record as usize));
                 codes.fold((u32::MAX, 0), |(low, high), code| {
                     (code.min(low), code.max(high))
                 })

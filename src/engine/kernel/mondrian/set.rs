@@ -86,7 +86,7 @@ impl<N: Cell> Board<N> {
                 for (at, column) in columns.iter().enumerate() {
                     let (strip, lane) = (at / LANES, at % LANES);
                     for (row, &record) in cells.chunks_exact_mut(strips).zip(records) {
-                        row[strip][lane] = N::of(column.codes[record as usize]);
+                        row[strip][lane] = N::of(column.codes.at(record as usize));
                     }
                 }
             });

@@ -31,7 +31,7 @@ fn numbers(codes: &[u32]) -> CodedColumn {
     let values = (0..=*codes.iter().max().unwrap()).map(i64::from).collect();
     CodedColumn {
         domain: Arc::new(Domain::new(Values::Integer(values), None)),
-        codes: codes.into(),
+        codes: codes.to_vec().into(),
     }
 }
 
@@ -129,7 +129,7 @@ fn gain_cuts_a_hierarchy_beside_the_branch_of_the_median() {
     let labels = ["a1", "a2", "a3", "b1", "b2"].map(String::from);
     let column = CodedColumn {
         domain: Arc::new(Domain::new(Values::Category(labels.into()), Some(tree))),
-        codes: vec![0, 1, 1, 2, 3, 4],
+        codes: vec![0, 1, 1, 2, 3, 4].into(),
     };
     for partitioning in [Partitioning::Strict, Partitioning::Relaxed] {
         let found = groups(&[&column], (SplitChoice::Gain, partitioning), 2);
@@ -143,10 +143,9 @@ fn drawn(rows: usize, values: &[u32]) -> Vec<CodedColumn> {
     let mut random = context.stream(0, 0);
     let column = |&values: &u32| {
         let codes = (0..rows).map(|_| random.random_range(0..values));
-        let codes: Vec<u32> = codes.collect();
         CodedColumn {
             domain: numbers(&[values]).domain,
-            codes,
+            codes: codes.collect(),
         }
     };
     values.iter().map(column).collect()
@@ -197,7 +196,7 @@ fn a_set_moves_its_rows_as_the_cut_says() {
         let codes = &columns[column].codes;
         let mut equals_left = equals;
         let goes_left = |row: &u32| {
-            let found = codes[*row as usize];
+            let found = codes.at(*row as usize);
             let takes = found == code && equals_left > 0;
             equals_left -= usize::from(takes);
             found < code || takes
@@ -222,7 +221,10 @@ fn a_set_moves_its_rows_as_the_cut_says() {
             let mut own = Ends::of(columns.len());
             set.ends(&mut own);
             for (at, column) in columns.iter().enumerate() {
-                let codes: Vec<u32> = rows.iter().map(|&row| column.codes[row as usize]).collect();
+                let codes: Vec<u32> = rows
+                    .iter()
+                    .map(|&row| column.codes.at(row as usize))
+                    .collect();
                 assert!(set.column(at).eq(codes.iter().copied()));
                 let (lowest, highest) = (codes.iter().min(), codes.iter().max());
                 assert_eq!((lowest, highest), (own.lowest.get(at), own.highest.get(at)));

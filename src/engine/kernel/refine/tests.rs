@@ -26,7 +26,7 @@ fn columns(cells: &[(u32, u32, u32)]) -> Vec<CodedColumn> {
     let words = Domain::new(Values::Category(labels(&["x", "y", "z"])), None);
     let column = |domain, codes: Vec<u32>| CodedColumn {
         domain: Arc::new(domain),
-        codes,
+        codes: codes.into(),
     };
     vec![
         column(numbers, cells.iter().map(|cells| cells.0).collect()),

@@ -7,7 +7,7 @@ use rand::RngExt;
 use vizard::microdata::{Code, Table, TableColumn};
 use vizard::release::Cell;
 
-use crate::case::Case;
+use crate::case::{Case, edit};
 use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const EXACT: &[&str] = &["sensitive_exact"];
@@ -186,9 +186,11 @@ fn set_source(case: &mut Case, name: &str, rows: &[usize], code: Code) {
     let at = case.attribute(name).at();
     let mut columns = case.table.columns().to_vec();
     if let TableColumn::Coded(column) = &mut columns[at] {
-        for &row in rows {
-            column.codes[case.record(row).at()] = code.0;
-        }
+        edit(&mut column.codes, |codes| {
+            for &row in rows {
+                codes[case.record(row).at()] = code.0;
+            }
+        });
     }
     let table = &case.table;
     let (schema, keys) = (Arc::clone(table.schema()), table.subject_keys().clone());

@@ -4,7 +4,7 @@ use rand::RngExt;
 use vizard::microdata::SubjectIndex;
 use vizard::release::{Cell, Cells, Item, PublishedTable};
 
-use super::super::super::case::Case;
+use super::super::super::case::{Case, edit};
 use super::super::{Corruption, Done, Random, any, corruption};
 
 const COLUMNS: &[&str] = &["tables_and_columns"];
@@ -81,7 +81,8 @@ fn contents() -> Vec<Corruption> {
             |case, random| {
                 if let Cells::Dictionary { codes, cells } = &mut column(case, random).cells {
                     let at = random.random_range(0..codes.len());
-                    codes[at] = any(&[cells.len() as u32, u32::MAX], random).unwrap();
+                    let beyond = any(&[cells.len() as u32, u32::MAX], random).unwrap();
+                    edit(codes, |codes| codes[at] = beyond);
                 }
                 Done::Keep
             },

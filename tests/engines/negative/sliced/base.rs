@@ -9,7 +9,7 @@ use vizard::microdata::{Preference, Table};
 use vizard::privacy::Requirements;
 use vizard::release::{Cell, Cells};
 
-use super::super::super::case::Case;
+use super::super::super::case::{Case, edit};
 use super::super::super::tables::{preferences, table};
 use super::super::Random;
 
@@ -135,8 +135,8 @@ pub fn exchange(case: &mut Case, header: &str, one: usize, other: usize) -> bool
     let Cells::Dictionary { codes, cells } = &mut column.expect("it is published").cells else {
         panic!("{header} holds numbers");
     };
-    let differ = cells[codes[one] as usize] != cells[codes[other] as usize];
-    codes.swap(one, other);
+    let differ = cells[codes.at(one) as usize] != cells[codes.at(other) as usize];
+    edit(codes, |codes| codes.swap(one, other));
     differ
 }
 

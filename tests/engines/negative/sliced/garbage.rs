@@ -3,7 +3,7 @@
 use rand::RngExt;
 use vizard::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
-use super::super::super::case::{Case, dictionary};
+use super::super::super::case::{Case, dictionary, edit};
 use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::linked;
 
@@ -106,7 +106,8 @@ fn contents() -> Vec<Corruption> {
             |case, random| {
                 if let Cells::Dictionary { codes, cells } = &mut column(case, random).cells {
                     let at = random.random_range(0..codes.len());
-                    codes[at] = any(&[cells.len() as u32, u32::MAX], random).unwrap();
+                    let beyond = any(&[cells.len() as u32, u32::MAX], random).unwrap();
+                    edit(codes, |codes| codes[at] = beyond);
                     return Done::Keep;
                 }
                 Done::Skip
@@ -142,7 +143,7 @@ fn contents() -> Vec<Corruption> {
             |case, _| {
                 let table = case.published_mut("columns");
                 if let Cells::Dictionary { codes, .. } = &mut table.columns[1].cells {
-                    codes[0] = u32::MAX;
+                    edit(codes, |codes| codes[0] = u32::MAX);
                 }
                 Done::Keep
             },
