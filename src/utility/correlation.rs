@@ -190,10 +190,8 @@ fn add_alike(
 
 impl<'s> Shares<'s> {
     fn of(spread: &'s Spread<'_>, rows: &[u32]) -> Self {
-        let mut runs = rows.iter().map(|&row| spread.run_of(row as usize));
-        let first = runs.next().unwrap_or(0);
-        if runs.all(|run| run == first) {
-            return Self::Each(spread.shares(first));
+        if let Some(run) = spread.run_of_all(rows) {
+            return Self::Each(spread.shares(run));
         }
         let mut sum = [0.0; BINS_MAX];
         for &row in rows {

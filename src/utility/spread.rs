@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::microdata::RecordIndex;
+use crate::microdata::{RecordIndex, of_width};
 use crate::release::JoinedAttribute;
 
 use super::coverage::{Coverage, pool_shares, value_codes};
@@ -112,6 +112,18 @@ impl<'a> Spread<'a> {
             Some(pool) => self.published.cells.len() + pool as usize,
             None => self.published.codes.at(row) as usize,
         }
+    }
+
+    /// What all of these rows show, if it is the same.
+    pub(super) fn run_of_all(&self, rows: &[u32]) -> Option<usize> {
+        let first = self.run_of(*rows.first()? as usize);
+        let is_same = match &self.published.buckets {
+            Some(_) => rows.iter().all(|&row| self.run_of(row as usize) == first),
+            None => of_width!(&*self.published.codes, codes => {
+                rows.iter().all(|&row| codes[row as usize] as usize == first)
+            }),
+        };
+        is_same.then_some(first)
     }
 
     /// Number of cells and pools.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{Code, CodedColumn, Domain, Values};
+use crate::microdata::{Code, CodedColumn, Codes, Domain, Values, of_width};
 use crate::release::Cell;
 
 use super::cells::{interval_cell, set_cell};
@@ -45,10 +45,9 @@ impl<'a> Covers<'a> {
 
     /// Position of the cell that covers the values of `records`.
     pub fn cover(&mut self, column: &CodedColumn, records: &[u32]) -> u32 {
-        let codes = records
-            .iter()
-            .map(|&record| column.codes.at(record as usize));
         if let (Values::Category(values), None) = (self.domain.values(), self.domain.hierarchy()) {
+            let codes = records.iter();
+            let codes = codes.map(|&record| column.codes.at(record as usize));
             let mut present: Vec<u32> = codes.collect();
             present.sort_unstable();
             present.dedup();
@@ -60,10 +59,7 @@ impl<'a> Covers<'a> {
             self.by_set.insert(present, position);
             return position;
         }
-        let (mut lowest, mut highest) = (u32::MAX, 0);
-        for code in codes {
-            (lowest, highest) = (code.min(lowest), code.max(highest));
-        }
+        let (lowest, highest) = ends(&column.codes, records);
         let key = match self.domain.hierarchy() {
             // Several pairs of extremes have one lowest common ancestor.
             Some(hierarchy) if !self.domain.is_numeric() => {
@@ -86,4 +82,12 @@ impl<'a> Covers<'a> {
         self.by_interval.insert(key, position);
         position
     }
+}
+
+/// Lowest and highest code of `records`.
+fn ends(codes: &Codes, records: &[u32]) -> (u32, u32) {
+    of_width!(codes, codes => {
+        let codes = records.iter().map(|&record| u32::from(codes[record as usize]));
+        codes.fold((u32::MAX, 0), |(low, high), code| (code.min(low), code.max(high)))
+    })
 }

@@ -95,6 +95,9 @@ impl KOfRows {
     /// Takes down what each record asks for; rows are numbered in the order
     /// of `records`.
     pub fn new(requirements: &Requirements, records: &[u32]) -> Self {
+        if let [all] = requirements.distinct_terms() {
+            return Self::Same(all.k);
+        }
         let each: Vec<u32> = records
             .iter()
             .map(|&record| requirements.of(RecordIndex(record)).k)

@@ -7,10 +7,11 @@
 //! nothing published depends on where a record stood in the source.
 
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
-use crate::microdata::{AttributeIndex, RecordIndex, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -71,15 +72,17 @@ pub fn of_looks(
     own: &[OwnCells],
     (context, stage): (&RunContext<'_>, u32),
 ) -> (PublishedTable, Lineage) {
-    let mut random = context.stream(stage, 0);
-    let groups = looks.iter().map(|look| look.group + 1).max().unwrap_or(0);
-    let mut numbers: Vec<u64> = (1..=u64::from(groups)).collect();
-    numbers.shuffle(&mut random);
-    let mut rows: Vec<(u32, u32)> = (0..)
-        .zip(looks)
-        .flat_map(|(at, look)| look.records.iter().map(move |&record| (record, at)))
-        .collect();
-    rows.shuffle(&mut random);
+    let attributes = present.table.schema().publishable();
+    // One thread puts everything in random order, the others see to the looks.
+    let ((numbers, rows), shown) = rayon::join(
+        || in_random_order(looks, &mut context.stream(stage, 0)),
+        || -> Vec<Shown<'_>> {
+            let attributes = attributes.par_iter();
+            attributes
+                .map(|&attribute| Shown::of(present, looks, own, attribute))
+                .collect()
+        },
+    );
     let number = |&(_, look): &(u32, u32)| numbers[looks[look as usize].group as usize];
     let mut columns = vec![PublishedColumn {
         name: "group".into(),
@@ -87,9 +90,17 @@ pub fn of_looks(
         kind: None,
         cells: Cells::Numbers(rows.iter().map(number).collect()),
     }];
-    let attributes = present.table.schema().publishable();
-    let attributes = attributes.into_par_iter();
-    columns.par_extend(attributes.map(|attribute| column(present, looks, own, &rows, attribute)));
+    let shown = attributes.par_iter().zip(shown);
+    columns.par_extend(shown.map(|(&attribute, shown)| {
+        let described = present.table.schema().attribute(attribute);
+        let (content, cells) = shown.of_rows(&rows);
+        PublishedColumn {
+            name: described.name.clone(),
+            content,
+            kind: described.kind,
+            cells,
+        }
+    }));
     let subject = |&(record, _): &(u32, u32)| present.table.subject_of(RecordIndex(record));
     let lineage = TableLineage {
         table: "microdata".into(),
@@ -107,46 +118,76 @@ pub fn of_looks(
     )
 }
 
-fn column(
-    present: &Present<'_>,
-    looks: &[Look<'_>],
-    own: &[OwnCells],
-    rows: &[(u32, u32)],
-    attribute: AttributeIndex,
-) -> PublishedColumn {
-    let described = present.table.schema().attribute(attribute);
-    let own = own.iter().find(|own| own.attribute == attribute);
-    let (content, cells) = match (own, present.table.coded(attribute)) {
-        (Some(own), _) => {
-            let codes = rows
-                .iter()
-                .map(|&(record, _)| own.of_record[record as usize]);
-            let codes = codes.collect();
-            let cells = own.cells.clone();
-            (own.content, Cells::Dictionary { codes, cells })
+/// A record and the position of its look.
+type Row = (u32, u32);
+
+/// Numbers for the groups, and the rows with the position of each one's look.
+fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64>, Vec<Row>) {
+    let groups = looks.iter().map(|look| look.group + 1).max().unwrap_or(0);
+    let mut numbers: Vec<u64> = (1..=u64::from(groups)).collect();
+    numbers.shuffle(random);
+    let rows = (0..).zip(looks);
+    let rows = rows.flat_map(|(at, look)| look.records.iter().map(move |&record| (record, at)));
+    let mut rows: Vec<Row> = rows.collect();
+    rows.shuffle(random);
+    (numbers, rows)
+}
+
+/// What rows show of one attribute.
+enum Shown<'a> {
+    /// Cells that the engine handed in.
+    Own(&'a OwnCells),
+    /// One cell a look, by its position among those that cover any.
+    Covers { of_look: Vec<u32>, cells: Vec<Cell> },
+    /// Each record's own value.
+    Exact(&'a CodedColumn),
+    /// Nothing; every publishable attribute is coded.
+    Nothing,
+}
+
+impl<'a> Shown<'a> {
+    fn of(
+        present: &Present<'a>,
+        looks: &[Look<'_>],
+        own: &'a [OwnCells],
+        attribute: AttributeIndex,
+    ) -> Self {
+        let described = present.table.schema().attribute(attribute);
+        let own = own.iter().find(|own| own.attribute == attribute);
+        match (own, present.table.coded(attribute)) {
+            (Some(own), _) => Self::Own(own),
+            (None, Some(column)) if described.role == Role::QuasiIdentifier => {
+                let mut covers = Covers::new(&column.domain);
+                let of_look = looks.iter().map(|look| covers.cover(column, look.covers));
+                Self::Covers {
+                    of_look: of_look.collect(),
+                    cells: covers.cells,
+                }
+            }
+            (None, Some(column)) => Self::Exact(column),
+            (None, None) => Self::Nothing,
         }
-        (None, Some(column)) if described.role == Role::QuasiIdentifier => {
-            let mut covers = Covers::new(&column.domain);
-            let of_look: Vec<u32> = looks
-                .iter()
-                .map(|look| covers.cover(column, look.covers))
-                .collect();
-            let codes = rows.iter().map(|&(_, look)| of_look[look as usize]);
-            let codes = codes.collect();
-            let cells = covers.cells;
-            (Content::Generalized, Cells::Dictionary { codes, cells })
+    }
+
+    fn of_rows(self, rows: &[Row]) -> (Content, Cells) {
+        match self {
+            Self::Own(own) => {
+                let codes = rows.iter();
+                let codes = codes.map(|&(record, _)| own.of_record[record as usize]);
+                let cells = own.cells.clone();
+                let codes = Codes::below(cells.len(), codes);
+                (own.content, Cells::Dictionary { codes, cells })
+            }
+            Self::Covers { of_look, cells } => {
+                let codes = rows.iter().map(|&(_, look)| of_look[look as usize]);
+                let codes = Codes::below(cells.len(), codes);
+                (Content::Generalized, Cells::Dictionary { codes, cells })
+            }
+            Self::Exact(column) => {
+                let records = rows.iter().map(|&(record, _)| record);
+                (Content::Exact, exact_cells(column, records))
+            }
+            Self::Nothing => (Content::Exact, Cells::Numbers(Vec::new())),
         }
-        (None, Some(column)) => {
-            let records = rows.iter().map(|&(record, _)| record);
-            (Content::Exact, exact_cells(column, records))
-        }
-        // Every publishable attribute is coded.
-        (None, None) => (Content::Exact, Cells::Numbers(Vec::new())),
-    };
-    PublishedColumn {
-        name: described.name.clone(),
-        content,
-        kind: described.kind,
-        cells,
     }
 }

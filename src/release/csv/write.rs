@@ -53,8 +53,8 @@ pub fn encode_csv(
                 (0, 0) => &header,
                 _ => &[],
             };
-            let rows: usize = lengths[range.clone()].iter().sum();
-            let mut out = Vec::with_capacity(head.len() + rows);
+            let rows = lengths[range.clone()].iter().map(|&length| length as usize);
+            let mut out = Vec::with_capacity(head.len() + rows.sum::<usize>());
             out.extend_from_slice(head);
             write_rows(&columns, range.clone(), &mut out);
             (out, range.len() as u64)
@@ -268,17 +268,23 @@ fn write_number(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&digits[start..]);
 }
 
-fn row_lengths(columns: &[ColumnText<'_>], rows: usize) -> Vec<usize> {
-    let length = |row| columns.iter().map(|column| column.length(row)).sum();
+/// Bytes of each row. One that is longer than a number can say counts as the
+/// longest that it can: it has a piece of its own anyway.
+fn row_lengths(columns: &[ColumnText<'_>], rows: usize) -> Vec<u32> {
+    let length = |row| {
+        let length: usize = columns.iter().map(|column| column.length(row)).sum();
+        u32::try_from(length).unwrap_or(u32::MAX)
+    };
     (0..rows).into_par_iter().map(length).collect()
 }
 
 /// Ranges of rows whose text fits a piece; the first also holds the header.
-fn cut(lengths: &[usize], header: usize, piece_bytes: usize) -> Vec<Range<usize>> {
+fn cut(lengths: &[u32], header: usize, piece_bytes: usize) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut start = 0;
     let mut filled = header;
     for (row, &length) in lengths.iter().enumerate() {
+        let length = length as usize;
         if row > start && filled + length > piece_bytes {
             cuts.push(start..row);
             start = row;

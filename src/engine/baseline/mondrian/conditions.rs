@@ -9,7 +9,7 @@ use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Condition, Present, is_eligible};
-use crate::privacy::{Diversity, Protection, Share, T};
+use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 
 /// Conditions of groups among the records that are present. Rows are
 /// positions in [`Present::records`].
@@ -24,7 +24,7 @@ pub(super) struct Conditions {
 
 /// What the values of one attribute must satisfy.
 struct AttributeCondition {
-    /// Code of each row.
+    /// Code of each row; empty where nothing is asked.
     codes: Vec<u32>,
     domain: usize,
     /// l of each row; empty where nobody asks for one.
@@ -142,16 +142,30 @@ impl Condition for Conditions {
     }
 }
 
+/// What each of those present asks for; nothing where all ask for `nothing`.
+fn unless_all<T: PartialEq>(
+    present: &Present<'_>,
+    nothing: T,
+    asked: impl Fn(&RecordTerms) -> T,
+) -> Vec<T> {
+    let mut terms = present.requirements.distinct_terms().iter();
+    if terms.all(|terms| asked(terms) == nothing) {
+        return Vec::new();
+    }
+    let records = present.records.iter();
+    let each: Vec<T> = records
+        .map(|&record| asked(present.terms(record)))
+        .collect();
+    match each.iter().all(|asked| *asked == nothing) {
+        true => Vec::new(),
+        false => each,
+    }
+}
+
 impl AttributeCondition {
     fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
         let column = attribute.column;
-        let records = present.records.iter();
-        let codes = records.map(|&record| column.codes.at(record as usize));
-        let codes: Vec<u32> = codes.collect();
         let at = attribute.index.at();
-        let terms = || present.records.iter().map(|&record| present.terms(record));
-        let l: Vec<u32> = terms().map(|terms| terms.l[at]).collect();
-        let share: Vec<Share> = terms().map(|terms| terms.max_share[at]).collect();
         let (diversity, closeness) = match present.requirements.protection(attribute.index) {
             Protection::InGroup {
                 diversity,
@@ -159,22 +173,20 @@ impl AttributeCondition {
             } => (diversity, closeness),
             _ => (None, None),
         };
-        let reference =
-            closeness.map(|t| (Reference::new(&column.domain, codes.iter().copied()), t));
-        Self {
+        let records = present.records.iter();
+        let codes = records.map(|&record| column.codes.at(record as usize));
+        let mut condition = Self {
             domain: column.domain.len(),
-            codes,
-            l: match l.iter().all(|&l| l == 1) {
-                true => Vec::new(),
-                false => l,
-            },
-            share: match share.iter().all(|&share| share == Share::ALL) {
-                true => Vec::new(),
-                false => share,
-            },
+            codes: Vec::new(),
+            l: unless_all(present, 1, |terms| terms.l[at]),
+            share: unless_all(present, Share::ALL, |terms| terms.max_share[at]),
             diversity,
-            closeness: reference,
+            closeness: closeness.map(|t| (Reference::new(&column.domain, codes.clone()), t)),
+        };
+        if !condition.asks_nothing() {
+            condition.codes = codes.collect();
         }
+        condition
     }
 
     /// Whether every set of rows holds.
