@@ -40,26 +40,25 @@ pub fn encode_csv(
 ) -> CsvSummary {
     let columns = ColumnText::of(table, false);
     let header = header(&table.columns, false);
-    let lengths = row_lengths(&columns, table.rows());
-    let cuts = cut(&lengths, header.len(), piece_bytes);
+    let length = |row| columns.iter().map(|column| column.length(row)).sum();
+    let cuts = cut(table.rows(), length, (header.len(), piece_bytes));
     let mut digest = Sha256::new();
     let mut bytes = 0;
     // Only two times as many pieces as there are threads are in memory: while
     // one batch is digested, which goes in order, the next is written.
     let mut batches = cuts.chunks(rayon::current_num_threads()).enumerate();
-    let write = |(batch, ranges): (usize, &[Range<usize>])| -> Vec<(Vec<u8>, u64)> {
-        let write = |(position, range): (usize, &Range<usize>)| {
+    let write = |(batch, cuts): (usize, &[Cut])| -> Vec<(Vec<u8>, u64)> {
+        let write = |(position, cut): (usize, &Cut)| {
             let head: &[u8] = match (batch, position) {
                 (0, 0) => &header,
                 _ => &[],
             };
-            let rows = lengths[range.clone()].iter().map(|&length| length as usize);
-            let mut out = Vec::with_capacity(head.len() + rows.sum::<usize>());
+            let mut out = Vec::with_capacity(cut.bytes);
             out.extend_from_slice(head);
-            write_rows(&columns, range.clone(), &mut out);
-            (out, range.len() as u64)
+            write_rows(&columns, cut.rows.clone(), &mut out);
+            (out, cut.rows.len() as u64)
         };
-        ranges.par_iter().enumerate().map(write).collect()
+        cuts.par_iter().enumerate().map(write).collect()
     };
     let mut written = batches.next().map(write);
     while let Some(pieces) = written {
@@ -268,31 +267,52 @@ fn write_number(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&digits[start..]);
 }
 
-/// Bytes of each row. One that is longer than a number can say counts as the
-/// longest that it can: it has a piece of its own anyway.
-fn row_lengths(columns: &[ColumnText<'_>], rows: usize) -> Vec<u32> {
-    let length = |row| {
-        let length: usize = columns.iter().map(|column| column.length(row)).sum();
-        u32::try_from(length).unwrap_or(u32::MAX)
-    };
-    (0..rows).into_par_iter().map(length).collect()
+/// The rows of a piece.
+#[derive(Debug, PartialEq)]
+struct Cut {
+    rows: Range<usize>,
+    /// Length of their text; of the first piece with the header.
+    bytes: usize,
 }
 
+/// Rows whose lengths are added up at once.
+const RUN_ROWS: usize = 1024;
+
 /// Ranges of rows whose text fits a piece; the first also holds the header.
-fn cut(lengths: &[u32], header: usize, piece_bytes: usize) -> Vec<Range<usize>> {
+/// The lengths are not kept: those near a cut are reckoned twice.
+fn cut(
+    rows: usize,
+    length: impl Fn(usize) -> usize + Sync,
+    (header, piece_bytes): (usize, usize),
+) -> Vec<Cut> {
+    let run = |start: usize| start..rows.min(start + RUN_ROWS);
+    let starts = (0..rows.div_ceil(RUN_ROWS)).into_par_iter();
+    let runs = starts.map(|at| run(at * RUN_ROWS).map(&length).sum());
+    let runs: Vec<usize> = runs.collect();
     let mut cuts = Vec::new();
-    let mut start = 0;
-    let mut filled = header;
-    for (row, &length) in lengths.iter().enumerate() {
-        let length = length as usize;
-        if row > start && filled + length > piece_bytes {
-            cuts.push(start..row);
-            start = row;
-            filled = 0;
+    let mut open = Cut {
+        rows: 0..0,
+        bytes: header,
+    };
+    for (at, bytes) in runs.into_iter().enumerate() {
+        let run = run(at * RUN_ROWS);
+        if open.bytes + bytes <= piece_bytes {
+            (open.rows.end, open.bytes) = (run.end, open.bytes + bytes);
+            continue;
         }
-        filled += length;
+        for row in run {
+            let bytes = length(row);
+            if !open.rows.is_empty() && open.bytes + bytes > piece_bytes {
+                let next = Cut {
+                    rows: row..row,
+                    bytes: 0,
+                };
+                cuts.push(std::mem::replace(&mut open, next));
+            }
+            (open.rows.end, open.bytes) = (row + 1, open.bytes + bytes);
+        }
     }
-    cuts.push(start..lengths.len());
+    cuts.push(open);
     cuts
 }
 
@@ -325,10 +345,42 @@ mod tests {
         }
     }
 
+    fn cuts(lengths: &[usize], header: usize, piece_bytes: usize) -> Vec<Cut> {
+        cut(lengths.len(), |row| lengths[row], (header, piece_bytes))
+    }
+
     #[test]
     fn a_row_longer_than_a_piece_has_its_own() {
-        assert_eq!(cut(&[5, 50, 5, 5], 3, 10), [0..1, 1..2, 2..4]);
-        assert_eq!(cut(&[50, 1], 3, 10), [0..1, 1..2]);
-        assert_eq!(cut(&[], 3, 10).len(), 1, "the header needs a piece");
+        let found = cuts(&[5, 50, 5, 5], 3, 10);
+        let found: Vec<_> = found.into_iter().map(|cut| (cut.rows, cut.bytes)).collect();
+        assert_eq!(found, [(0..1, 8), (1..2, 50), (2..4, 10)]);
+        let found = cuts(&[50, 1], 3, 10);
+        let found: Vec<_> = found.into_iter().map(|cut| (cut.rows, cut.bytes)).collect();
+        assert_eq!(found, [(0..1, 53), (1..2, 1)]);
+        let empty = Cut {
+            rows: 0..0,
+            bytes: 3,
+        };
+        assert_eq!(cuts(&[], 3, 10), [empty], "the header needs a piece");
+    }
+
+    #[test]
+    fn cuts_are_where_the_next_row_would_not_fit_also_between_runs() {
+        let lengths: Vec<usize> = (0..5000).map(|row| 1 + row * 7919 % 97).collect();
+        for piece_bytes in [1, 96, 97, 1000, 49_000, 60_000, 130_000, 1 << 20] {
+            let mut wanted = Vec::new();
+            let (mut start, mut filled) = (0, 11);
+            for (row, &length) in lengths.iter().enumerate() {
+                if row > start && filled + length > piece_bytes {
+                    wanted.push((start..row, filled));
+                    (start, filled) = (row, 0);
+                }
+                filled += length;
+            }
+            wanted.push((start..lengths.len(), filled));
+            let found = cuts(&lengths, 11, piece_bytes).into_iter();
+            let found: Vec<_> = found.map(|cut| (cut.rows, cut.bytes)).collect();
+            assert_eq!(found, wanted, "{piece_bytes}");
+        }
     }
 }
