@@ -17,6 +17,7 @@ pub mod joined;
 mod lineage;
 mod manifest;
 mod ndjson;
+mod packed;
 mod parquet;
 mod table;
 mod transcode;
@@ -34,5 +35,6 @@ pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
 };
+pub use packed::{Packed, Unpacker, pack};
 pub use table::{Cells, Content, PublishedColumn, PublishedTable, Release};
 pub use transcode::Transcoder;

@@ -8,10 +8,8 @@ use crate::ids::ReleaseId;
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec, PublishMode};
 use crate::microdata::{Table, from_hex};
+use crate::release::pack;
 use crate::store::{NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit};
-
-/// Level of zstd for pieces: about as small as higher ones on such text.
-const PIECE_ZSTD_LEVEL: i32 = 3;
 
 /// What one job commits: documents, compressed pieces, lineage, and with
 /// `"publish": "automatic"` the check that publishing asks for.
@@ -52,7 +50,7 @@ fn document(written: &impl serde::Serialize) -> Result<Value, JobFailure> {
 fn compressed(table: EncodedTable) -> Option<NewReleaseTable> {
     let description = table.description;
     let compress = |piece: Piece| {
-        let bytes = zstd::bulk::compress(&piece.bytes, PIECE_ZSTD_LEVEL).ok()?;
+        let bytes = pack(&piece.bytes).ok()?;
         Some(NewPiece {
             bytes,
             raw_bytes: piece.bytes.len() as u64,

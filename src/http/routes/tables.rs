@@ -78,10 +78,19 @@ async fn get_release_table(
         form,
     };
     let store = Arc::clone(&download.state.store);
-    store.release_read(principal.act(), id, read).await?;
+    let reading = store.release_read(principal.act(), id, read);
     match ByteRange::read(&headers, &tag) {
-        None => Ok((etag(&tag), response_headers(&download), download.body(None)).into_response()),
-        Some(range) => part(download, range, &tag).await,
+        None => {
+            let headers = response_headers(&download);
+            // Begun while the log takes the reading; nothing leaves before it has.
+            let body = download.body(None);
+            reading.await?;
+            Ok((etag(&tag), headers, body).into_response())
+        }
+        Some(range) => {
+            reading.await?;
+            part(download, range, &tag).await
+        }
     }
 }
 

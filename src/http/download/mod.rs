@@ -1,0 +1,102 @@
+//! A table on its way to a client, made while it is taken.
+//!
+//! A table is stored in pieces of canonical CSV, packed by zstd. While the
+//! frames of one piece are unpacked, turned into the form wanted, packed as the
+//! client likes and cut to the range asked for, on a thread that may block, the
+//! next piece is fetched. Few parts wait for the client; until it has taken them,
+//! nothing further is made, and no thread waits for it.
+//! Canonical CSV that is wanted as zstd is sent as it is stored. An error in
+//! the middle breaks the connection off: a shorter table must not look like a
+//! whole one.
+
+mod maker;
+mod parts;
+mod pieces;
+
+use std::io;
+
+use axum::body::{Body, Bytes};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::coding::ContentCoding;
+use super::range::{Part, Window};
+use super::state::AppState;
+use crate::release::{Format, TableDescription};
+use crate::store::ReleaseTableRow;
+
+/// Parts that wait for a slow client: of a table as CSV a frame each.
+const PARTS_WAITING: usize = 2;
+
+/// The form in which a table is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// The format.
+    pub format: Format,
+    /// Whether cells of CSV that a spreadsheet would run are made harmless.
+    pub spreadsheet_safe: bool,
+    /// How it is packed.
+    pub coding: ContentCoding,
+}
+
+impl Form {
+    /// Whether unpacked it is the text that is stored.
+    pub fn is_canonical(self) -> bool {
+        self.format == Format::Csv && !self.spreadsheet_safe
+    }
+
+    /// Whether it is what is stored, packed as it is.
+    fn is_as_stored(self) -> bool {
+        self.is_canonical() && self.coding == ContentCoding::Zstd
+    }
+}
+
+/// A table to be sent.
+#[derive(Clone)]
+pub struct Download {
+    /// Where it is stored.
+    pub state: AppState,
+    /// What is stored.
+    pub table: ReleaseTableRow,
+    /// Its columns.
+    pub description: TableDescription,
+    /// How it is wanted.
+    pub form: Form,
+}
+
+impl Download {
+    /// Bytes of the whole body, which for most forms has to be made to know.
+    pub async fn length(&self) -> io::Result<u64> {
+        if self.form.is_canonical() && self.form.coding == ContentCoding::Identity {
+            return Ok(self.table.raw_bytes);
+        }
+        let mut parts = self.clone().parts(None);
+        let mut length = 0;
+        while let Some(bytes) = parts.recv().await {
+            length += bytes?.len() as u64;
+        }
+        Ok(length)
+    }
+
+    /// The body, or a part of it. The first bytes are made at once, before
+    /// anybody asks for them; of a body that is dropped no more is made.
+    pub fn body(self, part: Option<Part>) -> Body {
+        Body::from_stream(ReceiverStream::new(self.parts(part)))
+    }
+
+    fn parts(self, part: Option<Part>) -> mpsc::Receiver<io::Result<Bytes>> {
+        let (sender, receiver) = mpsc::channel(PARTS_WAITING);
+        let span = tracing::Span::current();
+        let sending = async move {
+            let release = self.table.release;
+            let window = Window::new(part);
+            if let Err(error) = parts::send(self, window, sender.clone()).await {
+                tracing::error!(%release, %error, "a download was broken off");
+                // Nobody may be left to hear it.
+                let _ = sender.send(Err(error)).await;
+            }
+        };
+        tokio::spawn(tracing::Instrument::instrument(sending, span));
+        receiver
+    }
+}
