@@ -96,7 +96,7 @@ mod tests {
         let labels = tree.leaf_labels().map(str::to_owned).collect();
         let column = CodedColumn {
             domain: Arc::new(Domain::new(Values::Category(labels), Some(tree))),
-            codes: Vec::new().into(),
+            codes: [0_u32].into(),
         };
         Trees::new(&[(AttributeIndex(0), &column)], None)
     }
@@ -115,7 +115,7 @@ mod tests {
                     let items = (0..3 * children).filter(|item| {
                         let drawn =
                             u64::from(person % 300 + 1) * u64::from(item + 7) * 2_654_435 % 1_009;
-                        drawn < 60 || *item == person % (3 * children)
+                        drawn < 60 || *item == person % 300 % (3 * children)
                     });
                     let items: Vec<u32> = items.collect();
                     let mut own: Vec<u32> = items.iter().map(|item| item / 3).collect();

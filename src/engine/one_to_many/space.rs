@@ -110,10 +110,8 @@ impl<'a> Space<'a> {
             let (mut low, mut top) = ([u32::MAX; LANES], [0; LANES]);
             for &person in persons {
                 let codes = &self.low[row(person)];
-                for lane in 0..LANES {
-                    low[lane] = low[lane].min(codes[lane]);
-                    top[lane] = top[lane].max(codes[lane]);
-                }
+                low = lane_by_lane(low, codes, u32::min);
+                top = lane_by_lane(top, codes, u32::max);
             }
             into.low.extend(low);
             into.low_top.extend(top);
@@ -123,10 +121,7 @@ impl<'a> Space<'a> {
             }
             let mut high = [0; LANES];
             for &person in persons {
-                let codes = &self.high[row(person)];
-                for lane in 0..LANES {
-                    high[lane] = high[lane].max(codes[lane]);
-                }
+                high = lane_by_lane(high, &self.high[row(person)], u32::max);
             }
             into.high.extend(high);
         }
@@ -161,6 +156,11 @@ impl<'a> Space<'a> {
         seen.sort_unstable();
         seen.dedup();
     }
+}
+
+#[inline]
+fn lane_by_lane(one: Lanes, other: &Lanes, choose: impl Fn(u32, u32) -> u32) -> Lanes {
+    std::array::from_fn(|lane| choose(one[lane], other[lane]))
 }
 
 /// The children of the lowest node of a tree that covers two codes.
