@@ -9,7 +9,8 @@ use super::trees::Trees;
 
 /// Conditions of every group.
 pub(super) struct Conditions<'a> {
-    persons: &'a Persons<'a>,
+    /// What is asked of every person, at once.
+    terms: Vec<Terms>,
     fingerprints: &'a Fingerprints,
     floors: Floors,
     /// Exactly published values of each fingerprint; empty without `value_l`.
@@ -25,6 +26,14 @@ pub(super) struct Floors {
     pub value_l: u32,
 }
 
+/// A person's fingerprint, and the k and l that they ask for themself.
+#[derive(Clone, Copy)]
+struct Terms {
+    fingerprint: u32,
+    k: u32,
+    l: u32,
+}
+
 /// Counts, all zero between uses.
 #[derive(Default)]
 pub(super) struct Counts {
@@ -35,7 +44,7 @@ pub(super) struct Counts {
 impl<'a> Conditions<'a> {
     /// Conditions over the published fingerprints.
     pub fn new(
-        persons: &'a Persons<'a>,
+        persons: &Persons<'_>,
         fingerprints: &'a Fingerprints,
         trees: &Trees,
         floors: Floors,
@@ -52,8 +61,11 @@ impl<'a> Conditions<'a> {
                 .map(|nodes| nodes.iter().copied().filter(is_value).collect())
                 .collect(),
         };
+        let own = persons.k.iter().zip(&persons.l);
+        let terms = own.zip(&fingerprints.of_person);
+        let terms = terms.map(|((&k, &l), &fingerprint)| Terms { fingerprint, k, l });
         Self {
-            persons,
+            terms: terms.collect(),
             fingerprints,
             floors,
             values,
@@ -99,21 +111,21 @@ impl Condition for Conditions<'_> {
 
     /// Whether these persons may be a group; they may be fewer than the least.
     fn holds(&self, group: &[u32], counts: &mut Counts) -> bool {
-        let size = group.len() as u64;
-        if size < u64::from(self.floors.k_group) {
+        if group.len() < self.least() {
             return false;
         }
+        let size = group.len() as u64;
         let (mut most, mut k, mut l) = (0_u32, 1, self.floors.l);
         for &person in group {
-            let person = person as usize;
-            let count = &mut counts.of_fingerprint[self.fingerprints.of_person[person] as usize];
+            let terms = self.terms[person as usize];
+            let count = &mut counts.of_fingerprint[terms.fingerprint as usize];
             *count += 1;
             most = most.max(*count);
-            k = k.max(self.persons.k[person]);
-            l = l.max(self.persons.l[person]);
+            k = k.max(terms.k);
+            l = l.max(terms.l);
         }
         for &person in group {
-            let fingerprint = self.fingerprints.of_person[person as usize];
+            let fingerprint = self.terms[person as usize].fingerprint;
             counts.of_fingerprint[fingerprint as usize] = 0;
         }
         u64::from(k) <= size

@@ -11,36 +11,38 @@
 //!
 //! Saved loss is summed over the persons who get the children.
 
-use rustc_hash::FxHashMap;
-
+use super::child_sets::ChildSets;
 use super::partition::Material;
 
 /// Number of the set of those who keep the node.
 pub(super) const POOL: usize = 0;
 
 /// A way to expand a node.
+#[derive(Clone, Copy)]
 pub(super) struct Expansion {
     pub node: u32,
     /// Loss saved, summed over items.
     pub gain: f32,
-    /// Children of each set, by number of the set.
-    pub children: Vec<Vec<u32>>,
 }
 
 /// Tries expansions, one part at a time; buffers are reused.
 pub(super) struct Expander<'a> {
     material: Material<'a>,
-    /// Number of the set of each member of the part, for the expansion tried
-    /// last and for the one kept.
-    set_of: Vec<u32>,
-    kept_set_of: Vec<u32>,
+    /// The expansion tried last, and the one kept.
+    tried: Tried,
+    kept: Tried,
     /// Loss that each member saves.
     savings: Vec<f32>,
-    sets: Vec<Set>,
-    by_key: FxHashMap<u64, u32>,
-    /// Numbers of sets of children where a node has too many for a bit each.
-    chains: FxHashMap<(u64, u32), u64>,
+    numbers: ChildSets,
     room: Vec<u32>,
+}
+
+/// Who falls into which set.
+#[derive(Default)]
+struct Tried {
+    /// Number of the set of each member of the part.
+    set_of: Vec<u32>,
+    sets: Vec<Set>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -49,6 +51,8 @@ struct Set {
     /// K of its members.
     k: u32,
     saving: f32,
+    /// Who was met first; their items say which children it stands for.
+    first: u32,
     is_hidden: bool,
 }
 
@@ -57,12 +61,10 @@ impl<'a> Expander<'a> {
     pub fn new(material: Material<'a>) -> Self {
         Self {
             material,
-            set_of: Vec::new(),
-            kept_set_of: Vec::new(),
+            tried: Tried::default(),
+            kept: Tried::default(),
             savings: Vec::new(),
-            sets: Vec::new(),
-            by_key: FxHashMap::default(),
-            chains: FxHashMap::default(),
+            numbers: ChildSets::default(),
             room: Vec::new(),
         }
     }
@@ -74,162 +76,154 @@ impl<'a> Expander<'a> {
 
     /// Keeps the expansion tried last, to be arranged later.
     pub fn keep(&mut self) {
-        std::mem::swap(&mut self.set_of, &mut self.kept_set_of);
+        std::mem::swap(&mut self.tried, &mut self.kept);
     }
 
     /// Tries to expand a node that every member has; `None` if nobody would
     /// get its children.
     pub fn expand(&mut self, node: u32, members: &[u32]) -> Option<Expansion> {
-        let mut children = self.divide(node, members);
+        self.divide(node, members);
         self.settle(members);
-        let kept: Vec<bool> = self.sets.iter().map(|set| set.size > 0).collect();
-        if !kept[POOL + 1..].contains(&true) {
-            return None;
-        }
-        for (children, kept) in children.iter_mut().zip(&kept) {
-            if !kept {
-                children.clear();
-            }
-        }
-        Some(Expansion {
+        let sets = &self.tried.sets[POOL + 1..];
+        sets.iter().any(|set| set.size > 0).then(|| Expansion {
             node,
-            gain: self.sets[POOL + 1..].iter().map(|set| set.saving).sum(),
-            children,
+            gain: sets.iter().map(|set| set.saving).sum(),
         })
     }
 
-    /// Sorts members by the sets of the expansion that was kept; gives the
-    /// size of each set.
-    pub fn arrange(&mut self, expansion: &Expansion, members: &mut [u32]) -> Vec<usize> {
-        let mut sizes = vec![0_usize; expansion.children.len()];
-        for &set in &self.kept_set_of {
-            sizes[set as usize] += 1;
-        }
-        let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
+    /// Sorts members by the sets of the expansion that was kept. Gives the
+    /// size of each set that has any, with the children that replace `node`;
+    /// none for those who keep it, who come first.
+    pub fn arrange(&mut self, node: u32, members: &mut [u32]) -> Vec<(usize, Vec<u32>)> {
+        let Tried { set_of, sets } = &self.kept;
+        let mut next: Vec<usize> = Vec::with_capacity(sets.len());
         let mut start = 0;
-        for &size in &sizes {
+        for set in sets {
             next.push(start);
-            start += size;
+            start += set.size as usize;
         }
         self.room.clear();
         self.room.extend_from_slice(members);
-        for (&person, &set) in self.room.iter().zip(&self.kept_set_of) {
+        for (&person, &set) in self.room.iter().zip(set_of) {
             let at = &mut next[set as usize];
             members[*at] = person;
             *at += 1;
         }
-        sizes
+        let children = |number: usize| match number {
+            POOL => Vec::new(),
+            _ => self.children(node, sets[number].first),
+        };
+        let occupied = (0..sets.len()).filter(|&number| sets[number].size > 0);
+        occupied
+            .map(|number| (sets[number].size as usize, children(number)))
+            .collect()
+    }
+
+    /// Children of a node that a person's items lie under.
+    fn children(&self, node: u32, person: u32) -> Vec<u32> {
+        let below = self.material.trees.below(node);
+        let items = self.items(node, person).iter();
+        let mut children: Vec<u32> = items
+            .map(|&item| below.nodes[below.position(item)])
+            .collect();
+        children.dedup();
+        children
+    }
+
+    /// Items of a person under a node.
+    #[inline]
+    fn items(&self, node: u32, person: u32) -> &'a [u32] {
+        let node = self.material.trees.node(node);
+        items_within(self.material.persons.items(person), node.first, node.last)
     }
 
     /// Puts each member into the set of the children that its items lie
-    /// under. Gives the children of each set; the pool is empty so far.
-    fn divide(&mut self, node: u32, members: &[u32]) -> Vec<Vec<u32>> {
+    /// under; the pool is empty so far.
+    fn divide(&mut self, node: u32, members: &[u32]) {
         let Material {
             persons,
             trees,
             k,
             hidden,
         } = self.material;
-        self.set_of.clear();
+        let Tried { set_of, sets } = &mut self.tried;
+        set_of.clear();
+        sets.clear();
+        sets.push(Set::default());
         self.savings.clear();
-        self.sets.clear();
-        self.sets.push(Set::default());
-        self.by_key.clear();
-        self.chains.clear();
-        let mut children: Vec<Vec<u32>> = vec![Vec::new()];
-        let below = trees.children(node);
+        let below = trees.below(node);
+        self.numbers.start(below.nodes.len());
         let (first, last, loss) = {
             let node = trees.node(node);
             (node.first, node.last, node.loss)
         };
+        let is_hidden = |item: &u32| hidden[below.nodes[below.position(*item)] as usize];
         for &person in members {
             let items = items_within(persons.items(person), first, last);
-            let (mut key, mut saving, mut previous) = (0_u64, 0.0, usize::MAX);
-            for &item in items {
-                let at = trees.child_position(node, item);
-                saving += loss - trees.node(below[at]).loss;
-                // Items ascend, so those of one child stand together.
-                if at != previous {
-                    key = self.extend_key(key, at, below.len());
-                    previous = at;
-                }
-            }
-            let next = self.sets.len() as u32;
-            let set = *self.by_key.entry(key).or_insert(next);
-            if set == next {
-                let nodes = items
-                    .iter()
-                    .map(|&item| below[trees.child_position(node, item)]);
-                let mut nodes: Vec<u32> = nodes.collect();
-                nodes.dedup();
-                self.sets.push(Set {
+            let (key, saving) = self.numbers.key(items, below, loss);
+            let next = sets.len() as u32;
+            let number = self.numbers.number(key, next);
+            if number == next {
+                sets.push(Set {
                     k,
-                    is_hidden: nodes.iter().any(|&node| hidden[node as usize]),
+                    first: person,
+                    is_hidden: items.iter().any(is_hidden),
                     ..Set::default()
                 });
-                children.push(nodes);
             }
-            let entry = &mut self.sets[set as usize];
-            entry.size += 1;
-            entry.k = entry.k.max(persons.k[person as usize]);
-            entry.saving += saving;
-            self.set_of.push(set);
+            let set = &mut sets[number as usize];
+            set.size += 1;
+            set.k = set.k.max(persons.k[person as usize]);
+            set.saving += saving;
+            set_of.push(number);
             self.savings.push(saving);
         }
-        children
-    }
-
-    /// The key of a set of children with one more: a bit each, or the number
-    /// of the chain that led to it.
-    #[inline]
-    fn extend_key(&mut self, key: u64, child: usize, children: usize) -> u64 {
-        if children <= 64 {
-            return key | 1 << child;
-        }
-        let next = self.chains.len() as u64 + 1;
-        *self.chains.entry((key, child as u32)).or_insert(next)
     }
 
     fn settle(&mut self, members: &[u32]) {
         self.pool_small_sets(members);
-        if self.sets[POOL].size == 0 {
+        if self.tried.sets[POOL].size == 0 {
             return;
         }
-        self.sets[POOL].k = self.k_of(POOL as u32, members);
-        if self.sets[POOL].size < self.sets[POOL].k {
+        self.tried.sets[POOL].k = self.k_of(POOL as u32, members);
+        if self.tried.sets[POOL].size < self.tried.sets[POOL].k {
             self.borrow(members);
         }
-        while self.sets[POOL].size < self.sets[POOL].k {
-            let open = (POOL + 1..self.sets.len()).filter(|&set| self.sets[set].size > 0);
-            let cheapest = open
-                .min_by(|&one, &other| self.sets[one].saving.total_cmp(&self.sets[other].saving));
+        while self.tried.sets[POOL].size < self.tried.sets[POOL].k {
+            let open =
+                (POOL + 1..self.tried.sets.len()).filter(|&set| self.tried.sets[set].size > 0);
+            let cheapest = open.min_by(|&one, &other| {
+                self.tried.sets[one]
+                    .saving
+                    .total_cmp(&self.tried.sets[other].saving)
+            });
             let Some(cheapest) = cheapest else { return };
             self.dissolve(cheapest as u32);
-            self.sets[POOL].k = self.k_of(POOL as u32, members);
+            self.tried.sets[POOL].k = self.k_of(POOL as u32, members);
         }
     }
 
     /// Pools sets of fewer than K, and strict members of others.
     fn pool_small_sets(&mut self, members: &[u32]) {
         let k = self.material.k;
-        let mut is_pooled = vec![false; self.sets.len()];
+        let mut is_pooled = vec![false; self.tried.sets.len()];
         for (set, is_pooled) in is_pooled.iter_mut().enumerate().skip(POOL + 1) {
-            let found = self.sets[set];
+            let found = self.tried.sets[set];
             if !found.is_hidden && found.size >= found.k {
                 continue;
             }
             if !found.is_hidden && found.size >= k {
                 self.leave_strict(set as u32, members);
             }
-            *is_pooled = self.sets[set].size < k || found.is_hidden;
+            *is_pooled = self.tried.sets[set].size < k || found.is_hidden;
         }
-        for set in &mut self.set_of {
+        for set in &mut self.tried.set_of {
             if is_pooled[*set as usize] {
                 *set = POOL as u32;
-                self.sets[POOL].size += 1;
+                self.tried.sets[POOL].size += 1;
             }
         }
-        for (set, pooled) in self.sets.iter_mut().zip(is_pooled) {
+        for (set, pooled) in self.tried.sets.iter_mut().zip(is_pooled) {
             if pooled {
                 (set.size, set.saving) = (0, 0.0);
             }
@@ -241,65 +235,66 @@ impl<'a> Expander<'a> {
     fn leave_strict(&mut self, set: u32, members: &[u32]) {
         let own_k = |at: usize| self.material.persons.k[members[at] as usize];
         let mut strict: Vec<usize> = (0..members.len())
-            .filter(|&at| self.set_of[at] == set && own_k(at) > self.material.k)
+            .filter(|&at| self.tried.set_of[at] == set && own_k(at) > self.material.k)
             .collect();
         strict.sort_by_key(|&at| std::cmp::Reverse(own_k(at)));
         let ks: Vec<u32> = strict.iter().map(|&at| own_k(at)).collect();
         for (at, k) in strict.into_iter().zip(ks) {
-            if k <= self.sets[set as usize].size {
-                self.sets[set as usize].k = k;
+            if k <= self.tried.sets[set as usize].size {
+                self.tried.sets[set as usize].k = k;
                 return;
             }
             self.move_to_pool(at);
         }
-        self.sets[set as usize].k = self.material.k;
+        self.tried.sets[set as usize].k = self.material.k;
     }
 
     fn move_to_pool(&mut self, at: usize) {
-        let set = &mut self.sets[self.set_of[at] as usize];
+        let set = &mut self.tried.sets[self.tried.set_of[at] as usize];
         set.size -= 1;
         set.saving -= self.savings[at];
-        self.set_of[at] = POOL as u32;
-        self.sets[POOL].size += 1;
+        self.tried.set_of[at] = POOL as u32;
+        self.tried.sets[POOL].size += 1;
     }
 
     /// Takes members who save least from sets that can spare them, until the
     /// pool has K or nothing can be spared.
     fn borrow(&mut self, members: &[u32]) {
-        let k = self.sets[POOL].k;
+        let k = self.tried.sets[POOL].k;
         let persons = self.material.persons;
         let can_leave = |at: &usize| {
-            let set = self.sets[self.set_of[*at] as usize];
-            self.set_of[*at] != POOL as u32
+            let set = self.tried.sets[self.tried.set_of[*at] as usize];
+            self.tried.set_of[*at] != POOL as u32
                 && set.size > set.k
                 && persons.k[members[*at] as usize] <= k
         };
         let mut lenders: Vec<usize> = (0..members.len()).filter(can_leave).collect();
-        // Stable: members came in random order, which decides between equals.
-        lenders.sort_by(|&one, &other| self.savings[one].total_cmp(&self.savings[other]));
-        for at in lenders {
-            if self.sets[POOL].size >= k {
-                return;
-            }
-            let set = self.sets[self.set_of[at] as usize];
-            if set.size > set.k {
-                self.move_to_pool(at);
+        while self.tried.sets[POOL].size < k && !lenders.is_empty() {
+            let missing = (k - self.tried.sets[POOL].size) as usize;
+            for at in take_least(&mut lenders, 2 * missing, &self.savings) {
+                let set = self.tried.sets[self.tried.set_of[at] as usize];
+                if set.size > set.k && self.tried.sets[POOL].size < k {
+                    self.move_to_pool(at);
+                }
             }
         }
     }
 
     fn dissolve(&mut self, set: u32) {
-        for of in &mut self.set_of {
+        for of in &mut self.tried.set_of {
             if *of == set {
                 *of = POOL as u32;
             }
         }
-        self.sets[POOL].size += self.sets[set as usize].size;
-        (self.sets[set as usize].size, self.sets[set as usize].saving) = (0, 0.0);
+        self.tried.sets[POOL].size += self.tried.sets[set as usize].size;
+        (
+            self.tried.sets[set as usize].size,
+            self.tried.sets[set as usize].saving,
+        ) = (0, 0.0);
     }
 
     fn k_of(&self, set: u32, members: &[u32]) -> u32 {
-        let of_set = self.set_of.iter().zip(members);
+        let of_set = self.tried.set_of.iter().zip(members);
         let own = of_set
             .filter(|(of, _)| **of == set)
             .map(|(_, &person)| self.material.persons.k[person as usize]);
@@ -314,4 +309,40 @@ fn items_within(items: &[u32], first: u32, last: u32) -> &[u32] {
     let rest = &items[from.unwrap_or(items.len())..];
     let to = rest.iter().position(|&item| item > last);
     &rest[..to.unwrap_or(rest.len())]
+}
+
+/// Takes so many lenders off the list, those who save least, in order.
+fn take_least(lenders: &mut Vec<usize>, number: usize, savings: &[f32]) -> Vec<usize> {
+    // Members came in random order, which decides between equals.
+    let by_saving = |one: &usize, other: &usize| {
+        let savings = savings[*one].total_cmp(&savings[*other]);
+        savings.then(one.cmp(other))
+    };
+    let kept = lenders.len().saturating_sub(number);
+    if kept > 0 {
+        lenders.select_nth_unstable_by(kept, |one, other| by_saving(other, one));
+    }
+    let mut least = lenders.split_off(kept);
+    least.sort_unstable_by(by_saving);
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lenders_are_taken_as_if_all_had_been_sorted() {
+        let savings: Vec<f32> = (0..97).map(|at| (at * 31 % 7) as f32).collect();
+        let mut sorted: Vec<usize> = (0..savings.len()).collect();
+        sorted.sort_by(|&one, &other| savings[one].total_cmp(&savings[other]));
+        for number in [1, 2, 10, 96, 97, 200] {
+            let mut lenders: Vec<usize> = (0..savings.len()).collect();
+            let mut taken = Vec::new();
+            while !lenders.is_empty() {
+                taken.extend(take_least(&mut lenders, number, &savings));
+            }
+            assert_eq!(taken, sorted, "{number} at a time");
+        }
+    }
 }

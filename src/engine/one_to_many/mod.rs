@@ -9,12 +9,13 @@
 //! | stage | file | result |
 //! |---|---|---|
 //! | 1 | `persons`, `trees` | one row a subject, items under their hierarchies |
-//! | 2 | `partition`, `expansion` | fingerprints shared by at least K |
+//! | 2 | `partition`, `expansion`, `child_sets` | fingerprints shared by at least K |
 //! | between | `prepare`, `strongest` | who is left out, or why nothing can be published |
 //! | 3 | `split`, `space`, `conditions`, `refined` | groups |
 //! | 4 | `publish` | the table and its lineage |
 
 mod alike;
+mod child_sets;
 mod conditions;
 mod describe;
 mod expansion;
@@ -85,7 +86,11 @@ pub fn run(
     report(1, "gather persons");
     let persons = Persons::gather(table, requirements, params.qid_conflict)?;
     report(2, "partition fingerprints");
-    let mut prepared = match prepare(&persons, params, context) {
+    let (prepared, space) = rayon::join(
+        || prepare(&persons, params, context),
+        || Space::new(&persons),
+    );
+    let mut prepared = match prepared {
         Ok(prepared) => prepared,
         Err(Failure::Stopped(error)) => return Err(error),
         Err(Failure::Refused(refusal)) => {
@@ -98,7 +103,7 @@ pub fn run(
         }
     };
     report(3, "generalize");
-    let sizes = groups(&persons, &mut prepared, params, context)?;
+    let sizes = groups(&persons, &space, &mut prepared, (params, context))?;
     report(5, "publish");
     let mut groups: Vec<&[u32]> = Vec::with_capacity(sizes.len());
     let mut rest = prepared.present.as_slice();
@@ -132,9 +137,9 @@ pub fn run(
 /// Stage 3: sorts those present into groups, and gives their sizes.
 fn groups(
     persons: &Persons<'_>,
+    space: &Space<'_>,
     prepared: &mut Prepared,
-    params: &Params,
-    context: &RunContext<'_>,
+    (params, context): (&Params, &RunContext<'_>),
 ) -> Result<Vec<usize>, EngineError> {
     let floors = Floors {
         k_group: params.k_group()?.get(),
@@ -142,13 +147,13 @@ fn groups(
         value_l: params.value_l.get(),
     };
     let conditions = Conditions::new(persons, &prepared.fingerprints, &prepared.trees, floors);
-    let space = Space::new(persons);
     let mut order: Vec<usize> = (0..space.axes.len()).collect();
     order.shuffle(&mut context.stream(stage::AXES, 0));
     let splitter = Splitter {
-        space: &space,
+        space,
         conditions: &conditions,
         order,
+        wide: split::WIDE,
     };
     let present = &mut prepared.present;
     let sizes = split::split(&splitter, present, context)?;

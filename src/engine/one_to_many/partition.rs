@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 
-use super::expansion::{Expander, Expansion, POOL};
+use super::expansion::{Expander, Expansion};
 use super::persons::Persons;
 use super::trees::Trees;
 
@@ -63,8 +63,8 @@ struct Part<'p> {
 }
 
 /// A part that is done.
-struct Done {
-    members: Vec<u32>,
+struct Done<'p> {
+    members: &'p [u32],
     nodes: Vec<u32>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn partition(
         ..Fingerprints::default()
     };
     for (number, part) in (0..).zip(done) {
-        for &person in &part.members {
+        for &person in part.members {
             fingerprints.of_person[person as usize] = number;
         }
         fingerprints.sizes.push(part.members.len() as u32);
@@ -95,54 +95,71 @@ pub(super) fn partition(
     Ok(fingerprints)
 }
 
-fn refine(
-    mut part: Part<'_>,
+fn refine<'p>(
+    mut part: Part<'p>,
     expander: &mut Expander<'_>,
     context: &RunContext<'_>,
-) -> Result<Vec<Done>, EngineError> {
+) -> Result<Vec<Done<'p>>, EngineError> {
     context.check()?;
     let Some(expansion) = best(&mut part, expander) else {
         return Ok(vec![Done {
-            members: part.members.to_vec(),
+            members: part.members,
             nodes: part.nodes,
         }]);
     };
-    let sizes = expander.arrange(&expansion, part.members);
-    let mut parts = Vec::with_capacity(sizes.len());
-    let mut rest = part.members;
-    for (set, size) in sizes.into_iter().enumerate() {
-        let (members, behind) = rest.split_at_mut(size);
-        rest = behind;
-        let (mut nodes, mut closed) = (part.nodes.clone(), part.closed.clone());
-        if set == POOL {
-            closed.push(expansion.node);
-        } else {
-            nodes.retain(|&node| node != expansion.node);
-            nodes.extend(&expansion.children[set]);
+    let (mut large, mut small) = (Vec::new(), Vec::new());
+    for part in divided(part, expansion.node, expander) {
+        match part.members.len() >= TASK_PERSONS {
+            true => large.push(part),
+            false => small.push(part),
         }
-        if !members.is_empty() {
-            parts.push(Part {
-                members,
-                nodes,
-                closed,
-            });
-        }
-    }
-    let is_large = |part: &Part<'_>| part.members.len() >= TASK_PERSONS;
-    let (large, small): (Vec<Part<'_>>, Vec<Part<'_>>) = parts.into_iter().partition(is_large);
-    let mut done = Vec::new();
-    for part in small {
-        done.extend(refine(part, expander, context)?);
     }
     let material = expander.material();
-    let refined: Vec<Result<Vec<Done>, EngineError>> = large
-        .into_par_iter()
-        .map(|part| refine(part, &mut Expander::new(material), context))
-        .collect();
-    for parts in refined {
-        done.extend(parts?);
+    let of_small = || -> Result<Vec<Done<'p>>, EngineError> {
+        let mut done = Vec::with_capacity(small.len());
+        for part in small {
+            done.append(&mut refine(part, expander, context)?);
+        }
+        Ok(done)
+    };
+    if large.is_empty() {
+        return of_small();
+    }
+    let of_large = || -> Vec<Result<Vec<Done<'p>>, EngineError>> {
+        let large = large.into_par_iter();
+        large
+            .map(|part| refine(part, &mut Expander::new(material), context))
+            .collect()
+    };
+    let (of_large, of_small) = rayon::join(of_large, of_small);
+    let mut done = of_small?;
+    for parts in of_large {
+        done.append(&mut parts?);
     }
     Ok(done)
+}
+
+/// The parts that a part falls into where a node is expanded.
+fn divided<'p>(part: Part<'p>, node: u32, expander: &mut Expander<'_>) -> Vec<Part<'p>> {
+    let sets = expander.arrange(node, part.members);
+    let mut rest = part.members;
+    let parts = sets.into_iter().map(|(size, children)| {
+        let (members, behind) = std::mem::take(&mut rest).split_at_mut(size);
+        rest = behind;
+        let (mut nodes, mut closed) = (part.nodes.clone(), part.closed.clone());
+        if children.is_empty() {
+            closed.push(node);
+        } else {
+            nodes.retain(|&other| other != node);
+            nodes.extend(children);
+        }
+        Part {
+            members,
+            nodes,
+            closed,
+        }
+    });
+    parts.collect()
 }
 
 /// The expansion that saves most; `None` if nothing can be expanded. Nodes

@@ -5,6 +5,7 @@
 //! set of distinct sensitive values over all of their records. Counts of
 //! visits and their order are gone from here on.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::engine::error::EngineError;
@@ -13,8 +14,6 @@ use crate::microdata::{
     AttributeIndex, CodedColumn, RecordIndex, Role, SubjectIndex, SubjectRecords, Table,
 };
 use crate::privacy::{QidConflict, Requirements};
-
-use super::trees::Trees;
 
 /// One quasi-identifier of all persons.
 pub(super) struct Quasi<'a> {
@@ -71,8 +70,8 @@ impl<'a> Persons<'a> {
             opted_out: table.subjects() - subjects.len(),
             quasi: Vec::new(),
             sensitive: columns(table, Role::Sensitive),
-            starts: vec![0],
-            items: Vec::with_capacity(table.records()),
+            starts: Vec::new(),
+            items: Vec::new(),
             k: subjects
                 .iter()
                 .map(|&subject| terms(subject).own.k)
@@ -83,11 +82,15 @@ impl<'a> Persons<'a> {
                 .collect(),
             subjects,
         };
-        for (attribute, column) in columns(table, Role::QuasiIdentifier) {
-            let quasi = persons.quasi(&records, attribute, column, rule)?;
-            persons.quasi.push(quasi);
-        }
-        persons.gather_items(&records);
+        let quasi = || -> Vec<Result<Quasi<'a>, EngineError>> {
+            let columns = columns(table, Role::QuasiIdentifier).into_par_iter();
+            columns
+                .map(|(attribute, column)| persons.quasi(&records, attribute, column, rule))
+                .collect()
+        };
+        let (quasi, items) = rayon::join(quasi, || persons.gather_items(&records));
+        persons.quasi = quasi.into_iter().collect::<Result<_, _>>()?;
+        (persons.starts, persons.items) = items;
         Ok(persons)
     }
 
@@ -144,26 +147,35 @@ impl<'a> Persons<'a> {
         Ok(quasi)
     }
 
-    fn gather_items(&mut self, records: &SubjectRecords) {
-        let tree = Trees::new(&self.sensitive, None);
+    /// Where the items of each person begin, and all items.
+    fn gather_items(&self, records: &SubjectRecords) -> (Vec<u32>, Vec<u32>) {
+        let mut columns = Vec::with_capacity(self.sensitive.len());
+        let mut offset = 0;
+        for (_, column) in &self.sensitive {
+            columns.push((offset, column));
+            offset += column.domain.len() as u32;
+        }
+        let mut starts = Vec::with_capacity(self.subjects.len() + 1);
+        let mut items: Vec<u32> = Vec::with_capacity(self.table.records() * columns.len());
+        starts.push(0);
         for &subject in &self.subjects {
-            let from = self.items.len();
-            for (&(_, column), &offset) in self.sensitive.iter().zip(tree.offsets()) {
+            let from = items.len();
+            for &(offset, column) in &columns {
                 let codes = records.of_subject(subject).iter();
-                self.items
-                    .extend(codes.map(|&record| offset + column.code(record).0));
+                items.extend(codes.map(|&record| offset + column.code(record).0));
             }
-            self.items[from..].sort_unstable();
+            items[from..].sort_unstable();
             let mut kept = from;
-            for at in from..self.items.len() {
-                if kept == from || self.items[kept - 1] != self.items[at] {
-                    self.items[kept] = self.items[at];
+            for at in from..items.len() {
+                if kept == from || items[kept - 1] != items[at] {
+                    items[kept] = items[at];
                     kept += 1;
                 }
             }
-            self.items.truncate(kept);
-            self.starts.push(kept as u32);
+            items.truncate(kept);
+            starts.push(kept as u32);
         }
+        (starts, items)
     }
 
     /// Number of persons.
@@ -174,8 +186,8 @@ impl<'a> Persons<'a> {
     /// Fingerprint of a person: items, ascending; at least one.
     #[inline]
     pub fn items(&self, person: u32) -> &[u32] {
-        let [from, to] = [0, 1].map(|side| self.starts[person as usize + side] as usize);
-        &self.items[from..to]
+        let at = person as usize;
+        &self.items[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 

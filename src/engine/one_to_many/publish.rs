@@ -53,13 +53,13 @@ impl Layout<'_> {
             cells: Cells::Numbers(groups.collect()),
         }];
         let quasi = self.persons.quasi.par_iter();
-        let mut others: Vec<(AttributeIndex, PublishedColumn)> = quasi
-            .map(|quasi| (quasi.attribute, self.quasi_column(quasi, &rows)))
-            .collect();
-        for number in 0..self.trees.roots().len() {
-            let attribute = self.trees.attributes()[number];
-            others.push((attribute, self.fingerprint_column(number, &rows)));
-        }
+        let quasi = quasi.map(|quasi| (quasi.attribute, self.quasi_column(quasi, &rows)));
+        let trees = self.trees.attributes().par_iter().enumerate();
+        let fingerprints =
+            trees.map(|(number, &attribute)| (attribute, self.fingerprint_column(number, &rows)));
+        // Fingerprints take longest.
+        let mut others: Vec<(AttributeIndex, PublishedColumn)> =
+            fingerprints.chain(quasi).collect();
         others.sort_by_key(|(attribute, _)| *attribute);
         columns.extend(others.into_iter().map(|(_, column)| column));
         let subjects = rows.iter();

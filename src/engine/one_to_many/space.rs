@@ -9,29 +9,38 @@
 use std::sync::Arc;
 
 use crate::engine::kernel::Scale;
+use crate::engine::kernel::loss::Tree;
+use crate::microdata::{Hierarchy, NodeIndex};
 
 use super::persons::{Persons, Quasi};
-use super::trees::Trees;
+use super::trees::Firsts;
 
 /// One quasi-identifier.
-pub(super) enum Axis {
+pub(super) enum Axis<'a> {
     /// Position of each code in the range, 0 to 1.
     Number(Arc<[f32]>),
-    /// A hierarchy.
-    Tree(Trees),
+    /// A hierarchy, as it is climbed and with its children.
+    Tree(Arc<Tree>, &'a Hierarchy),
     /// Share of the domain that one value is.
     Set(f32),
 }
 
+/// Codes that lie together: a row is as many of these as hold all attributes.
+const LANES: usize = 8;
+
+/// Codes of a row of up to [`LANES`] attributes; 0 beyond the last.
+type Lanes = [u32; LANES];
+
 /// All of them, with the persons' codes row by row.
 pub(super) struct Space<'a> {
-    pub axes: Vec<Axis>,
+    pub axes: Vec<Axis<'a>>,
     quasi: &'a [Quasi<'a>],
+    /// Lanes of a row.
     width: usize,
     /// Lowest codes, row by row.
-    low: Vec<u32>,
+    low: Vec<Lanes>,
     /// Highest codes, row by row; empty where they are the lowest.
-    high: Vec<u32>,
+    high: Vec<Lanes>,
 }
 
 /// Lowest and highest codes of a set of persons.
@@ -46,17 +55,19 @@ pub(super) struct Extremes {
 impl<'a> Space<'a> {
     /// Lays out the quasi-identifiers of all persons.
     pub fn new(persons: &'a Persons<'a>) -> Self {
-        let width = persons.quasi.len();
-        let axes = persons.quasi.iter().map(|quasi| match &quasi.scale {
-            Scale::Number(positions) => Axis::Number(Arc::clone(positions)),
-            Scale::Tree(_) => Axis::Tree(Trees::new(&[(quasi.attribute, quasi.column)], None)),
-            Scale::Set(values) => Axis::Set(1.0 / *values as f32),
+        let width = persons.quasi.len().div_ceil(LANES);
+        let axes = persons.quasi.iter().map(|quasi| {
+            match (&quasi.scale, quasi.column.domain.hierarchy()) {
+                (Scale::Number(positions), _) => Axis::Number(Arc::clone(positions)),
+                (Scale::Tree(tree), Some(hierarchy)) => Axis::Tree(Arc::clone(tree), hierarchy),
+                _ => Axis::Set(1.0 / quasi.column.domain.len() as f32),
+            }
         });
         let row_by_row = |codes: fn(&'a Quasi<'a>) -> &'a [u32]| {
-            let mut rows = vec![0; persons.len() * width];
+            let mut rows = vec![[0; LANES]; persons.len() * width];
             for (at, quasi) in persons.quasi.iter().enumerate() {
                 for (person, &code) in codes(quasi).iter().enumerate() {
-                    rows[person * width + at] = code;
+                    rows[person * width + at / LANES][at % LANES] = code;
                 }
             }
             rows
@@ -77,7 +88,7 @@ impl<'a> Space<'a> {
     /// A person's lowest code on an axis.
     #[inline]
     pub fn low(&self, person: u32, axis: usize) -> u32 {
-        self.low[person as usize * self.width + axis]
+        self.low[person as usize * self.width + axis / LANES][axis % LANES]
     }
 
     /// A person's highest code on an axis.
@@ -85,41 +96,34 @@ impl<'a> Space<'a> {
     pub fn high(&self, person: u32, axis: usize) -> u32 {
         match self.high.is_empty() {
             true => self.low(person, axis),
-            false => self.high[person as usize * self.width + axis],
+            false => self.high[person as usize * self.width + axis / LANES][axis % LANES],
         }
     }
 
     /// Codes that a set of persons covers; the set is not empty.
     pub fn extremes(&self, persons: &[u32], into: &mut Extremes) {
-        for (ends, start) in [
-            (&mut into.low, u32::MAX),
-            (&mut into.low_top, 0),
-            (&mut into.high, 0),
-        ] {
-            ends.clear();
-            ends.resize(self.width, start);
-        }
-        let row = |rows: &'_ [u32], person: u32| -> std::ops::Range<usize> {
-            let at = person as usize * self.width;
-            debug_assert!(at + self.width <= rows.len());
-            at..at + self.width
-        };
-        for &person in persons {
-            let codes = &self.low[row(&self.low, person)];
-            for ((&code, low), top) in codes.iter().zip(&mut into.low).zip(&mut into.low_top) {
-                *low = code.min(*low);
-                *top = code.max(*top);
+        into.low.clear();
+        into.low_top.clear();
+        into.high.clear();
+        for lanes in 0..self.width {
+            let row = |person: u32| person as usize * self.width + lanes;
+            let (mut low, mut top) = ([u32::MAX; LANES], [0; LANES]);
+            for &person in persons {
+                let codes = &self.low[row(person)];
+                low = lane_by_lane(low, codes, u32::min);
+                top = lane_by_lane(top, codes, u32::max);
             }
-        }
-        if self.high.is_empty() {
-            into.high.copy_from_slice(&into.low_top);
-            return;
-        }
-        for &person in persons {
-            let codes = &self.high[row(&self.high, person)];
-            for (&code, high) in codes.iter().zip(&mut into.high) {
-                *high = code.max(*high);
+            into.low.extend(low);
+            into.low_top.extend(top);
+            if self.high.is_empty() {
+                into.high.extend(top);
+                continue;
             }
+            let mut high = [0; LANES];
+            for &person in persons {
+                high = lane_by_lane(high, &self.high[row(person)], u32::max);
+            }
+            into.high.extend(high);
         }
     }
 
@@ -130,7 +134,7 @@ impl<'a> Space<'a> {
             match axis {
                 _ if low == high => 0.0,
                 Axis::Number(positions) => positions[high as usize] - positions[low as usize],
-                Axis::Tree(trees) => trees.node(trees.common_ancestor(low, high)).loss,
+                Axis::Tree(tree, _) => tree.node(tree.climb(tree.leaf(low), high)).loss,
                 Axis::Set(share) => {
                     self.codes(persons, at, seen);
                     seen.len() as f32 * share
@@ -151,5 +155,48 @@ impl<'a> Space<'a> {
         }
         seen.sort_unstable();
         seen.dedup();
+    }
+}
+
+#[inline]
+fn lane_by_lane(one: Lanes, other: &Lanes, choose: impl Fn(u32, u32) -> u32) -> Lanes {
+    std::array::from_fn(|lane| choose(one[lane], other[lane]))
+}
+
+/// The children of the lowest node of a tree that covers two codes.
+#[derive(Default)]
+pub(super) struct Children {
+    /// First code under each child, ascending; none if the node is a leaf.
+    firsts: Vec<u32>,
+    /// Last code under each child.
+    lasts: Vec<u32>,
+}
+
+impl Children {
+    /// Makes it the children of the lowest node that covers `low` and `high`.
+    pub fn look_up(&mut self, (tree, hierarchy): (&Tree, &Hierarchy), low: u32, high: u32) {
+        let node = NodeIndex(tree.climb(tree.leaf(low), high));
+        self.firsts.clear();
+        self.lasts.clear();
+        for &child in &hierarchy.node(node).children {
+            let child = tree.node(child.0);
+            self.firsts.push(child.first);
+            self.lasts.push(child.last);
+        }
+    }
+
+    /// Number of children.
+    pub fn number(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The child that covers given codes under the node: its position, by the
+    /// lowest and the highest of them; `None` if they lie under several.
+    pub fn position(&self) -> impl Fn(u32, u32) -> Option<usize> {
+        let firsts = Firsts::new(&self.firsts);
+        move |low, high| {
+            let at = firsts.position(low);
+            (high <= self.lasts[at]).then_some(at)
+        }
     }
 }

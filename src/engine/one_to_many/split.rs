@@ -17,10 +17,14 @@ use crate::engine::kernel::Condition;
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut};
 
 use super::conditions::{Conditions, Counts};
-use super::space::{Axis, Extremes, Space};
+use super::space::{Axis, Children, Extremes, Space};
 
 /// A part with fewer persons is not worth handing to another thread.
 const TASK_PERSONS: usize = 1024;
+
+/// A set of so many has its axes tried side by side: such sets are fewer than
+/// threads.
+pub(super) const WIDE: usize = 8 * TASK_PERSONS;
 
 /// What is split, and under which conditions.
 pub(super) struct Splitter<'a> {
@@ -28,6 +32,8 @@ pub(super) struct Splitter<'a> {
     pub conditions: &'a Conditions<'a>,
     /// Axes in the order in which they are tried; the first of equals wins.
     pub order: Vec<usize>,
+    /// Least size of a set whose axes are tried side by side.
+    pub wide: usize,
 }
 
 /// Buffers that one task reuses from set to set.
@@ -37,13 +43,21 @@ struct Buffers {
     extremes: Extremes,
     part_extremes: Extremes,
     seen: Vec<u32>,
+    children: Children,
     /// Part of each member.
     part_of: Vec<u32>,
-    /// Members by part, and the ends of the parts.
-    tried: Vec<u32>,
-    tried_ends: Vec<usize>,
-    best: Vec<u32>,
-    best_ends: Vec<usize>,
+    by_part: Parts,
+    /// Parts that may be groups.
+    kept: Vec<usize>,
+    tried: Parts,
+    best: Parts,
+}
+
+/// Members by part, and the ends of the parts.
+#[derive(Default)]
+struct Parts {
+    members: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 /// Splits persons into groups. The result does not depend on the number of
@@ -64,11 +78,12 @@ impl Splitter<'_> {
             extremes: Extremes::default(),
             part_extremes: Extremes::default(),
             seen: Vec::new(),
+            children: Children::default(),
             part_of: Vec::new(),
-            tried: Vec::new(),
-            tried_ends: Vec::new(),
-            best: Vec::new(),
-            best_ends: Vec::new(),
+            by_part: Parts::default(),
+            kept: Vec::new(),
+            tried: Parts::default(),
+            best: Parts::default(),
         }
     }
 
@@ -83,8 +98,8 @@ impl Splitter<'_> {
         if !self.best_split(persons, buffers) {
             return Ok(vec![persons.len()]);
         }
-        persons.copy_from_slice(&buffers.best);
-        let ends = buffers.best_ends.clone();
+        persons.copy_from_slice(&buffers.best.members);
+        let ends = buffers.best.ends.clone();
         let is_large = persons.len() >= TASK_PERSONS;
         let mut parts = Vec::with_capacity(ends.len());
         let (mut rest, mut start) = (persons, 0);
@@ -109,33 +124,62 @@ impl Splitter<'_> {
 
     /// Finds the split that saves most; false if there is none.
     fn best_split(&self, persons: &[u32], buffers: &mut Buffers) -> bool {
+        if persons.len() < 2 * self.conditions.least() {
+            return false;
+        }
         self.space.extremes(persons, &mut buffers.extremes);
         let all = self
             .space
             .loss(persons, &buffers.extremes, &mut buffers.seen);
         let before = all * persons.len() as f32;
-        let mut best = 0.0;
-        let mut found = false;
-        for &axis in &self.order {
-            if !self.divide(persons, axis, buffers) {
-                continue;
+        let mut best: Option<f32> = None;
+        let mut is_best = |after: f32| {
+            let gain = before - after;
+            let is_best = best.is_none_or(|best| gain > best);
+            if is_best {
+                best = Some(gain);
             }
-            let after = self.loss_of_parts(buffers);
-            if !found || before - after > best {
-                best = before - after;
-                found = true;
-                std::mem::swap(&mut buffers.tried, &mut buffers.best);
-                std::mem::swap(&mut buffers.tried_ends, &mut buffers.best_ends);
+            is_best
+        };
+        if persons.len() < self.wide {
+            for &axis in &self.order {
+                if self
+                    .try_axis(persons, axis, buffers)
+                    .is_some_and(&mut is_best)
+                {
+                    std::mem::swap(&mut buffers.tried, &mut buffers.best);
+                }
+            }
+            return best.is_some();
+        }
+        let extremes = &buffers.extremes;
+        let tried = self.order.par_iter().map(|&axis| {
+            let mut own = self.buffers();
+            own.extremes.clone_from(extremes);
+            let after = self.try_axis(persons, axis, &mut own)?;
+            Some((after, own.tried))
+        });
+        let tried: Vec<Option<(f32, Parts)>> = tried.collect();
+        for (after, parts) in tried.into_iter().flatten() {
+            if is_best(after) {
+                buffers.best = parts;
             }
         }
-        found
+        best.is_some()
+    }
+
+    /// Divides the set on one axis; the loss that is left, or `None` if it
+    /// cannot be divided.
+    fn try_axis(&self, persons: &[u32], axis: usize, buffers: &mut Buffers) -> Option<f32> {
+        self.divide(persons, axis, buffers)
+            .then(|| self.loss_of_parts(buffers))
     }
 
     fn loss_of_parts(&self, buffers: &mut Buffers) -> f32 {
         let mut loss = 0.0;
         let mut start = 0;
-        for &end in &buffers.tried_ends {
-            let part = &buffers.tried[start..end];
+        for &end in &buffers.tried.ends {
+            let part = &buffers.tried.members[start..end];
             self.space.extremes(part, &mut buffers.part_extremes);
             let of_row = self
                 .space
@@ -151,22 +195,25 @@ impl Splitter<'_> {
     fn divide(&self, persons: &[u32], axis: usize, buffers: &mut Buffers) -> bool {
         match &self.space.axes[axis] {
             Axis::Number(_) | Axis::Set(_) => self.cut(persons, axis, buffers),
-            Axis::Tree(trees) => {
+            Axis::Tree(tree, hierarchy) => {
                 let (low, high) = (buffers.extremes.low[axis], buffers.extremes.high[axis]);
-                let node = trees.common_ancestor(low, high);
-                if trees.node(node).is_leaf() {
+                let children = &mut buffers.children;
+                children.look_up((tree, hierarchy), low, high);
+                if children.number() == 0 {
                     return false;
                 }
-                let children = trees.children(node);
+                let parts = children.number() + 1;
                 buffers.part_of.clear();
-                // Part 0 keeps the node: those who lie under several children.
-                buffers.part_of.extend(persons.iter().map(|&person| {
-                    let low = self.space.low(person, axis);
-                    let child = trees.child_position(node, low);
-                    let covers = self.space.high(person, axis) <= trees.node(children[child]).last;
-                    if covers { child as u32 + 1 } else { 0 }
-                }));
-                self.pool(persons, children.len() + 1, buffers)
+                {
+                    // Part 0 keeps the node: those who lie under several children.
+                    let child = children.position();
+                    buffers.part_of.extend(persons.iter().map(|&person| {
+                        let low = self.space.low(person, axis);
+                        let high = self.space.high(person, axis);
+                        child(low, high).map_or(0, |child| child as u32 + 1)
+                    }));
+                }
+                self.pool(persons, parts, buffers)
             }
         }
     }
@@ -177,17 +224,19 @@ impl Splitter<'_> {
         let Some(cut) = lower_median_cut(codes, low, top, &mut buffers.cut) else {
             return false;
         };
-        buffers.tried.clear();
+        buffers.tried.members.clear();
         let is_left = |person: &u32| self.space.low(*person, axis) <= cut.code;
         buffers
             .tried
+            .members
             .extend(persons.iter().filter(|person| is_left(person)));
         buffers
             .tried
+            .members
             .extend(persons.iter().filter(|person| !is_left(person)));
-        buffers.tried_ends.clear();
-        buffers.tried_ends.extend([cut.left, persons.len()]);
-        let (left, right) = buffers.tried.split_at(cut.left);
+        buffers.tried.ends.clear();
+        buffers.tried.ends.extend([cut.left, persons.len()]);
+        let (left, right) = buffers.tried.members.split_at(cut.left);
         self.conditions.holds(left, &mut buffers.counts)
             && self.conditions.holds(right, &mut buffers.counts)
     }
@@ -195,57 +244,130 @@ impl Splitter<'_> {
     /// Sorts members by part, pools parts that are no groups into part 0, and
     /// lets the pool take in others until it is one.
     fn pool(&self, persons: &[u32], parts: usize, buffers: &mut Buffers) -> bool {
-        let mut sizes = vec![0_usize; parts];
-        for &part in &buffers.part_of {
-            sizes[part as usize] += 1;
-        }
-        let mut ends = Vec::with_capacity(parts);
-        let mut start = 0;
-        for &size in &sizes {
-            ends.push(start);
-            start += size;
-        }
-        buffers.tried.clear();
-        buffers.tried.resize(persons.len(), 0);
-        for (&person, &part) in persons.iter().zip(&buffers.part_of) {
-            let end = &mut ends[part as usize];
-            buffers.tried[*end] = person;
-            *end += 1;
-        }
-        let part = |number: usize| ends[number] - sizes[number]..ends[number];
-        let mut pool: Vec<u32> = buffers.tried[part(0)].to_vec();
-        let mut kept: Vec<usize> = Vec::new();
-        for number in (1..parts).filter(|&number| sizes[number] > 0) {
-            let members = &buffers.tried[part(number)];
-            match self.conditions.holds(members, &mut buffers.counts) {
+        let Buffers {
+            counts,
+            part_of,
+            by_part,
+            kept,
+            tried,
+            ..
+        } = buffers;
+        by_part.sort(persons, part_of, parts);
+        let Parts {
+            members: pool,
+            ends,
+        } = tried;
+        pool.clear();
+        pool.extend_from_slice(by_part.part(0));
+        kept.clear();
+        for number in 1..parts {
+            let members = by_part.part(number);
+            match self.conditions.holds(members, counts) {
                 true => kept.push(number),
                 false => pool.extend_from_slice(members),
             }
         }
         // Smallest first: they have least to lose.
-        kept.sort_by_key(|&number| sizes[number]);
-        let mut taken = 0;
-        while !pool.is_empty() && !self.conditions.holds(&pool, &mut buffers.counts) {
-            let Some(&number) = kept.get(taken) else {
+        kept.sort_by_key(|&number| by_part.part(number).len());
+        let mut kept = kept.iter().map(|&number| by_part.part(number));
+        while !pool.is_empty() && !self.conditions.holds(pool, counts) {
+            let Some(members) = kept.next() else {
                 return false;
             };
-            pool.extend_from_slice(&buffers.tried[part(number)]);
-            taken += 1;
+            pool.extend_from_slice(members);
         }
-        let kept = &kept[taken..];
         if kept.len() + usize::from(!pool.is_empty()) < 2 {
             return false;
         }
-        let mut sorted = pool;
-        buffers.tried_ends.clear();
-        if !sorted.is_empty() {
-            buffers.tried_ends.push(sorted.len());
+        ends.clear();
+        if !pool.is_empty() {
+            ends.push(pool.len());
         }
-        for &number in kept {
-            sorted.extend_from_slice(&buffers.tried[part(number)]);
-            buffers.tried_ends.push(sorted.len());
+        for members in kept {
+            pool.extend_from_slice(members);
+            ends.push(pool.len());
         }
-        buffers.tried = sorted;
         true
+    }
+}
+
+impl Parts {
+    /// Makes it the members sorted by their part, of so many parts.
+    fn sort(&mut self, members: &[u32], part_of: &[u32], parts: usize) {
+        self.ends.clear();
+        self.ends.resize(parts + 1, 0);
+        for &part in part_of {
+            self.ends[part as usize + 1] += 1;
+        }
+        for part in 0..parts {
+            self.ends[part + 1] += self.ends[part];
+        }
+        // From where parts start to where they end, member by member.
+        self.members.clear();
+        self.members.resize(members.len(), 0);
+        for (&member, &part) in members.iter().zip(part_of) {
+            let end = &mut self.ends[part as usize];
+            self.members[*end] = member;
+            *end += 1;
+        }
+    }
+
+    /// Members of a part.
+    fn part(&self, number: usize) -> &[u32] {
+        let start = match number {
+            0 => 0,
+            _ => self.ends[number - 1],
+        };
+        &self.members[start..self.ends[number]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::one_to_many::conditions::Floors;
+    use crate::engine::one_to_many::partition::{Material, partition};
+    use crate::engine::one_to_many::persons::Persons;
+    use crate::engine::one_to_many::rmr::tests::made::{made, params};
+    use crate::engine::one_to_many::trees::Trees;
+
+    #[test]
+    fn axes_tried_side_by_side_give_the_split_of_axes_tried_in_turn() {
+        let made = made(3, 400, 3);
+        let params = params(4, 2, 0.5);
+        let requirements = made.requirements(&params);
+        let persons = Persons::gather(&made.table, &requirements, params.qid_conflict);
+        let persons = persons.expect("persons");
+        let trees = Trees::new(&persons.sensitive, None);
+        let context = RunContext::silent(1);
+        let material = Material {
+            persons: &persons,
+            trees: &trees,
+            k: 4,
+            hidden: &vec![false; trees.len()],
+        };
+        let everyone: Vec<u32> = (0..persons.len() as u32).collect();
+        let fingerprints = partition(material, everyone.clone(), &context).expect("parts");
+        let floors = Floors {
+            k_group: 4,
+            l: 1,
+            value_l: 1,
+        };
+        let conditions = Conditions::new(&persons, &fingerprints, &trees, floors);
+        let space = Space::new(&persons);
+        let groups = |wide: usize| {
+            let splitter = Splitter {
+                space: &space,
+                conditions: &conditions,
+                order: (0..space.axes.len()).rev().collect(),
+                wide,
+            };
+            let mut members = everyone.clone();
+            let sizes = split(&splitter, &mut members, &context).expect("groups");
+            (members, sizes)
+        };
+        let in_turn = groups(usize::MAX);
+        assert!(in_turn.1.len() > 20);
+        assert_eq!(groups(0), in_turn);
     }
 }

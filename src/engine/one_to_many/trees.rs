@@ -79,12 +79,67 @@ pub(super) struct Trees {
     child_nodes: Vec<u32>,
     /// First item of each entry of `child_nodes`.
     child_firsts: Vec<u32>,
+    /// Loss of each entry of `child_nodes`.
+    child_losses: Vec<f32>,
     /// Root of each tree.
     roots: Vec<u32>,
     /// Attribute of each tree.
     attributes: Vec<AttributeIndex>,
-    /// Number of the first item of each tree.
-    offsets: Vec<u32>,
+}
+
+/// The children of one node, in order of items.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub nodes: &'a [u32],
+    /// Loss of each of them.
+    pub losses: &'a [f32],
+    /// First item under each.
+    firsts: Firsts<'a>,
+}
+
+impl Below<'_> {
+    /// Position of the child that covers an item under the node.
+    #[inline]
+    pub fn position(&self, item: u32) -> usize {
+        self.firsts.position(item)
+    }
+}
+
+/// Where children begin, ascending; few of them are compared all at once,
+/// because which child it is cannot be predicted.
+#[derive(Clone, Copy)]
+pub(super) enum Firsts<'a> {
+    Few([u32; FEW]),
+    Many(&'a [u32]),
+}
+
+/// Number of children that are few.
+const FEW: usize = 8;
+
+impl<'a> Firsts<'a> {
+    /// The first items or codes of all children.
+    pub fn new(firsts: &'a [u32]) -> Self {
+        if firsts.len() > FEW {
+            return Self::Many(firsts);
+        }
+        // Nothing lies beyond the largest number.
+        let mut few = [u32::MAX; FEW];
+        few[..firsts.len()].copy_from_slice(firsts);
+        Self::Few(few)
+    }
+
+    /// Position of the child that covers an item; one does.
+    #[inline]
+    pub fn position(&self, item: u32) -> usize {
+        let upto = match self {
+            Self::Few(few) => few
+                .iter()
+                .map(|&first| u32::from(first <= item))
+                .sum::<u32>() as usize,
+            Self::Many(firsts) => firsts.partition_point(|&first| first <= item),
+        };
+        upto - 1
+    }
 }
 
 /// What a node is made from; a union with its parts.
@@ -100,13 +155,12 @@ impl Trees {
             leaves: Vec::new(),
             child_nodes: Vec::new(),
             child_firsts: Vec::new(),
+            child_losses: Vec::new(),
             roots: Vec::new(),
             attributes: Vec::new(),
-            offsets: Vec::new(),
         };
         for &(attribute, column) in columns {
             tree.attributes.push(attribute);
-            tree.offsets.push(tree.leaves.len() as u32);
             tree.add(&column.domain, fan_out);
             tree.domains.push(Arc::clone(&column.domain));
         }
@@ -198,8 +252,6 @@ impl Trees {
                 *end += 1;
             }
         }
-        let firsts = self.child_nodes.iter();
-        self.child_firsts = firsts.map(|&at| self.nodes[at as usize].first).collect();
         for at in 0..self.nodes.len() {
             let root = &self.nodes[self.roots[self.nodes[at].tree as usize] as usize];
             let all = (root.last - root.first + 1) as f32;
@@ -212,6 +264,9 @@ impl Trees {
                 size / all
             };
         }
+        let children = || self.child_nodes.iter().map(|&at| &self.nodes[at as usize]);
+        self.child_firsts = children().map(|node| node.first).collect();
+        self.child_losses = children().map(|node| node.loss).collect();
     }
 
     /// How a node is published.
@@ -243,16 +298,6 @@ impl Trees {
         }
     }
 
-    /// The lowest node that covers two items of one tree.
-    #[inline]
-    pub fn common_ancestor(&self, low: u32, high: u32) -> u32 {
-        let mut at = self.leaf(low);
-        while self.node(at).last < high {
-            at = self.node(at).parent;
-        }
-        at
-    }
-
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -261,11 +306,6 @@ impl Trees {
     /// Number of items.
     pub fn items(&self) -> usize {
         self.leaves.len()
-    }
-
-    /// Number of the first item of each tree.
-    pub fn offsets(&self) -> &[u32] {
-        &self.offsets
     }
 
     /// Root of each tree.
@@ -297,16 +337,23 @@ impl Trees {
         &self.child_nodes[from as usize..to as usize]
     }
 
+    /// Children of a node with what is asked of each for every item.
+    #[inline]
+    pub fn below(&self, at: u32) -> Below<'_> {
+        let (from, to) = self.node(at).children;
+        let entries = from as usize..to as usize;
+        Below {
+            nodes: &self.child_nodes[entries.clone()],
+            losses: &self.child_losses[entries.clone()],
+            firsts: Firsts::new(&self.child_firsts[entries]),
+        }
+    }
+
     /// Position among its children of the child that covers an item; the node
     /// covers the item and is none itself.
     #[inline]
     pub fn child_position(&self, at: u32, item: u32) -> usize {
-        let (from, to) = self.node(at).children;
-        let firsts = &self.child_firsts[from as usize..to as usize];
-        match firsts.len() {
-            0..=8 => firsts.iter().take_while(|&&first| first <= item).count() - 1,
-            _ => firsts.partition_point(|&first| first <= item) - 1,
-        }
+        self.below(at).position(item)
     }
 }
 

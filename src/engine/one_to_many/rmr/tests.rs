@@ -1,6 +1,6 @@
 //! The engine on made-up persons: its parts against plain versions of
 //! themselves, and whole plans against their promise.
 
-mod made;
+pub(in crate::engine::one_to_many) mod made;
 mod parts;
 mod whole;

@@ -117,7 +117,11 @@ impl Made {
     }
 
     /// Hands the persons, laid out as a run does, to `look`.
-    pub fn frame<R>(&self, params: &Params, look: impl FnOnce(&Frame<'_>) -> R) -> R {
+    pub(in crate::engine::one_to_many::rmr) fn frame<R>(
+        &self,
+        params: &Params,
+        look: impl FnOnce(&Frame<'_>) -> R,
+    ) -> R {
         let requirements = self.requirements(params);
         let persons = Persons::gather(&self.table, &requirements, params.qid_conflict);
         let persons = persons.expect("persons");
