@@ -25,7 +25,7 @@ mod merge;
 mod params;
 mod plan;
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 pub use params::{M_MAX, Params};
 

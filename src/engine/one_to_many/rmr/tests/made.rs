@@ -117,11 +117,7 @@ impl Made {
     }
 
     /// Hands the persons, laid out as a run does, to `look`.
-    pub(in crate::engine::one_to_many::rmr) fn frame<R>(
-        &self,
-        params: &Params,
-        look: impl FnOnce(&Frame<'_>) -> R,
-    ) -> R {
+    pub fn frame<R>(&self, params: &Params, look: impl FnOnce(&Frame<'_>) -> R) -> R {
         let requirements = self.requirements(params);
         let persons = Persons::gather(&self.table, &requirements, params.qid_conflict);
         let persons = persons.expect("persons");
