@@ -96,7 +96,7 @@ mod tests {
         let labels = tree.leaf_labels().map(str::to_owned).collect();
         let column = CodedColumn {
             domain: Arc::new(Domain::new(Values::Category(labels), Some(tree))),
-            codes: [0_u32].into(),
+            codes: vec![0_u32].into(),
         };
         Trees::new(&[(AttributeIndex(0), &column)], None)
     }
