@@ -35,6 +35,7 @@ fn partition(records: &[u32], choice: SplitChoice) -> Groups {
         scales: &scales(),
         choice,
         partitioning: Partitioning::Strict,
+        uncut: 0,
     };
     let groups = mondrian.groups(records, &KOfRows::Same(K));
     groups.expect("nobody cancels it")

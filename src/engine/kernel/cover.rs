@@ -206,6 +206,14 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// Makes it the box around several rows, at least one.
+    pub fn enclose(&mut self, rows: &Rows, members: &[u32]) {
+        self.start(rows.row(members[0]));
+        for &member in &members[1..] {
+            self.include(rows.row(member));
+        }
+    }
+
     /// Loss of one record of the box, summed over attributes.
     pub fn loss(&self) -> f32 {
         let numbers: f32 = self.high.iter().zip(&self.low).map(|(h, l)| h - l).sum();

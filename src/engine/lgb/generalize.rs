@@ -57,6 +57,7 @@ fn generalize_one(
                 scales: &scales,
                 choice: SplitChoice::Widest,
                 partitioning: Partitioning::Strict,
+                uncut: 0,
             };
             mondrian.groups_of_subset(records, &k, place, descent)?
         }

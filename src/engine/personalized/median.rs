@@ -24,6 +24,7 @@ pub(super) fn groups(
         scales: &scales,
         choice: SplitChoice::Widest,
         partitioning: Partitioning::Strict,
+        uncut: 0,
     };
     mondrian.groups(&present.records, k)
 }

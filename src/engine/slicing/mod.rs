@@ -94,6 +94,7 @@ pub fn run(
         scales: &scales,
         choice: params.split,
         partitioning: Partitioning::Strict,
+        uncut: 0,
     };
     let buckets = mondrian.groups(&present.records, &conditions)?;
     report(4, "publish");

@@ -96,6 +96,7 @@ pub fn run(
             scales: &scales,
             choice: params.split,
             partitioning: params.partitioning,
+            uncut: params.effort.uncut(records.len()),
         };
         let found = mondrian.groups(&records, &among)?;
         let refinement = Refinement {

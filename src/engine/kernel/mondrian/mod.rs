@@ -107,6 +107,8 @@ pub struct Mondrian<'a> {
     pub choice: SplitChoice,
     /// Where records go that are equal to the median.
     pub partitioning: Partitioning,
+    /// Sets of no more rows stay whole, for someone else to part; 0 for none.
+    pub uncut: usize,
 }
 
 impl Mondrian<'_> {

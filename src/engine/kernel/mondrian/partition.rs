@@ -6,7 +6,7 @@ use rand::RngExt;
 use crate::engine::kernel::cut::{CutBuffers, Middle, middle};
 use crate::engine::kernel::{Place, Scale, Splitter};
 
-use super::set::{Aside, Cell, Ends, RowCut, Set};
+use super::set::{Aside, Cell, Ends, RowCut, Sample, Set};
 use super::{Condition, Mondrian, Partitioning, SplitChoice};
 
 /// One partition as it goes on.
@@ -37,6 +37,10 @@ struct Candidate {
     cut: Option<RowCut>,
 }
 
+/// Cuts of large sets that others part further are ranked by some of their
+/// rows.
+const SAMPLE_ROWS: usize = 1 << 15;
+
 /// What one task reuses from set to set.
 pub(super) struct PartitionBuffers<N, B> {
     ends: Ends,
@@ -46,6 +50,7 @@ pub(super) struct PartitionBuffers<N, B> {
     left: Vec<u32>,
     right: Vec<u32>,
     aside: Aside<N>,
+    sample: Sample<N>,
     distinct: Distinct,
     condition: B,
 }
@@ -87,6 +92,14 @@ impl<C: Condition> Partition<'_, C> {
         buffers.candidates.clear();
         match self.mondrian.choice {
             SplitChoice::Widest => self.rank_by_range(buffers),
+            SplitChoice::Gain if self.mondrian.uncut > 0 && set.rows.len() >= 2 * SAMPLE_ROWS => {
+                let mut sample = std::mem::take(&mut buffers.sample);
+                self.rank_by_gain(&sample.of(set, SAMPLE_ROWS), buffers);
+                buffers.sample = sample;
+                for candidate in &mut buffers.candidates {
+                    candidate.cut = None;
+                }
+            }
             SplitChoice::Gain => self.rank_by_gain(set, buffers),
         }
         let candidates = &mut buffers.candidates;
@@ -299,6 +312,7 @@ impl<'r, C: Condition, N: Cell> Splitter<Set<'r, N>> for Partition<'_, C> {
             left: Vec::new(),
             right: Vec::new(),
             aside: Aside::default(),
+            sample: Sample::default(),
             distinct: Distinct::default(),
             condition: self.condition.buffers(),
         }
@@ -310,7 +324,8 @@ impl<'r, C: Condition, N: Cell> Splitter<Set<'r, N>> for Partition<'_, C> {
         place: Place,
         buffers: &mut Self::Buffers,
     ) -> Option<usize> {
-        if set.rows.len() < 2 * self.condition.least().max(1) {
+        let rows = set.rows.len();
+        if rows < 2 * self.condition.least().max(1) || rows <= self.mondrian.uncut {
             return None;
         }
         if self.mondrian.partitioning == Partitioning::Relaxed {

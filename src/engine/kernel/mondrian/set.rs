@@ -163,6 +163,31 @@ impl<N: Cell> Aside<N> {
     }
 }
 
+/// Some rows of a set.
+#[derive(Default)]
+pub(super) struct Sample<N> {
+    rows: Vec<u32>,
+    cells: Vec<Strip<N>>,
+}
+
+impl<N: Cell> Sample<N> {
+    /// As many rows of a set, at equal distances, or a few more.
+    pub fn of(&mut self, set: &Set<'_, N>, rows: usize) -> Set<'_, N> {
+        let step = (set.rows.len() / rows).max(1);
+        self.rows.clear();
+        self.rows.extend(set.rows.iter().step_by(step));
+        self.cells.clear();
+        for cells in set.cells.chunks_exact(set.strips).step_by(step) {
+            self.cells.extend_from_slice(cells);
+        }
+        Set {
+            rows: &mut self.rows,
+            cells: &mut self.cells,
+            strips: set.strips,
+        }
+    }
+}
+
 /// A run of rows and their codes.
 pub(super) struct Set<'r, N> {
     pub rows: &'r mut [u32],

@@ -40,6 +40,15 @@ fn groups(
     rules: (SplitChoice, Partitioning),
     least: usize,
 ) -> Vec<Vec<u32>> {
+    groups_uncut(columns, rules, least, 0)
+}
+
+fn groups_uncut(
+    columns: &[&CodedColumn],
+    rules: (SplitChoice, Partitioning),
+    least: usize,
+    uncut: usize,
+) -> Vec<Vec<u32>> {
     let context = RunContext::silent(7);
     let scales: Vec<Scale> = columns.iter().map(|c| Scale::new(&c.domain)).collect();
     let mondrian = Mondrian {
@@ -50,6 +59,7 @@ fn groups(
         scales: &scales,
         choice: rules.0,
         partitioning: rules.1,
+        uncut,
     };
     let records: Vec<u32> = (0..columns[0].codes.len() as u32).collect();
     let found = mondrian.groups(&records, &AtLeast(least)).unwrap();
@@ -67,6 +77,46 @@ fn strict_splits_keep_equal_values_together_and_relaxed_ones_are_even() {
     let relaxed = groups(&[&column], (SplitChoice::Widest, Partitioning::Relaxed), 3);
     assert_eq!(relaxed.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
     assert!(relaxed[0].contains(&0) && relaxed[1].contains(&5));
+}
+
+#[test]
+fn sets_that_need_no_cut_stay_whole_and_larger_ones_are_cut_as_ever() {
+    let codes: Vec<u32> = (0..500).map(|row| row * 7919 % 499).collect();
+    let (one, other) = (numbers(&codes), numbers(&codes[250..]));
+    let other = CodedColumn {
+        codes: codes.iter().map(|&code| code % 17).collect(),
+        ..other
+    };
+    let find = |uncut| {
+        let rules = (SplitChoice::Gain, Partitioning::Strict);
+        groups_uncut(&[&one, &other], rules, 3, uncut)
+    };
+    let (all, whole) = (find(0), find(60));
+    assert!(2 * whole.len() < all.len());
+    assert!(whole.iter().all(|group| (30..=60).contains(&group.len())));
+    for group in &all {
+        let is_in = |set: &Vec<u32>| group.iter().all(|row| set.contains(row));
+        assert!(whole.iter().any(is_in));
+    }
+}
+
+#[test]
+fn large_sets_that_others_part_further_are_cut_where_a_sample_saves_most() {
+    // What is cut first saves a half of one attribute, or all of the other.
+    let numbers_of = |code: fn(u32) -> u32| numbers(&(0..150_001).map(code).collect::<Vec<_>>());
+    let wide = numbers_of(|row| row.wrapping_mul(2_654_435_761) >> 20);
+    let halves = numbers_of(|row| (row / 3) % 2);
+    let rules = (SplitChoice::Gain, Partitioning::Strict);
+    let groups = groups_uncut(&[&wide, &halves], rules, 2, 40_000);
+    assert_eq!(groups.len(), 4);
+    assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 150_001);
+    for group in groups {
+        assert!(group.len() <= 40_000);
+        assert!(group.iter().all(|row| (row / 3) % 2 == (group[0] / 3) % 2));
+        let codes = |row: &u32| wide.codes[*row as usize];
+        let ends = (group.iter().map(codes).min(), group.iter().map(codes).max());
+        assert!(ends.0 >= Some(2040) || ends.1 <= Some(2055), "{ends:?}");
+    }
 }
 
 #[test]
@@ -169,6 +219,7 @@ fn wide_cells_and_narrow_ones_give_the_same_groups() {
                 scales: &scales,
                 choice,
                 partitioning,
+                uncut: 0,
             };
             let descent = Descent {
                 context: &context,

@@ -16,6 +16,11 @@ const TABLE_VALUES_MAX: usize = 128;
 enum Column {
     /// Loss from one value to another: `tables[first + low * values + high]`.
     Table { first: usize, values: usize },
+    /// A hierarchy: what is lost from one value to another is the most that is
+    /// lost between two neighbours on the way. The most in a run of 1, 2, 4 …
+    /// pairs of neighbours from a value on is
+    /// `tables[first + power * values + value]`; two runs cover any way.
+    Runs { first: usize, values: usize },
     /// The attribute's own scale, and the domain's code of each value.
     Scale(Scale, Vec<u32>),
     /// Loss of one value of a set, and where the bits of its values lie: in
@@ -156,6 +161,24 @@ impl<const CELLS: usize, const WORDS: usize> Measure<CELLS, WORDS> {
                     values: values.len(),
                 }
             }
+            Scale::Tree(_) => {
+                let first = self.tables.len();
+                let neighbours = values.windows(2);
+                let losses = neighbours.map(|pair| scale.interval(pair[0], pair[1]));
+                let mut runs: Vec<f32> = losses.collect();
+                let mut length = 1;
+                while !runs.is_empty() {
+                    self.tables.extend(&runs);
+                    self.tables.resize(self.tables.len() + length, 0.0);
+                    let pairs = runs.iter().zip(runs.iter().skip(length));
+                    runs = pairs.map(|(one, other)| one.max(*other)).collect();
+                    length *= 2;
+                }
+                Column::Runs {
+                    first,
+                    values: values.len(),
+                }
+            }
             _ => Column::Scale(scale.clone(), values),
         }
     }
@@ -236,6 +259,11 @@ impl<const CELLS: usize, const WORDS: usize> Measure<CELLS, WORDS> {
                 // Nothing is lost from a value to itself: no branch that is hard to foresee.
                 Column::Table { first, values } => self.tables[first + low * values + high],
                 _ if low == high => 0.0,
+                Column::Runs { first, values } => {
+                    let power = (high - low).ilog2() as usize;
+                    let runs = first + power * values;
+                    self.tables[runs + low].max(self.tables[runs + high - (1 << power)])
+                }
                 Column::Scale(scale, codes) => scale.interval(codes[low], codes[high]),
                 Column::Set { share, place } => place.count(&hull.bits) as f32 * share,
             };

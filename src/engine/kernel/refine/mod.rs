@@ -17,7 +17,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | [`levels`], [`seeds`] | groups of nearly equal records to begin with |
+//! | [`levels`], [`left`], [`seeds`] | groups of nearly equal records to begin with |
 //! | [`quotas`] | groups with their share of each kind to begin with |
 //! | [`budget`] | how far each effort goes |
 //! | [`region`] | groups of one region and what changes of them cost |
@@ -25,6 +25,7 @@
 //! | [`measure`], [`near`] | losses within a region, which rows are near |
 
 mod budget;
+mod left;
 mod levels;
 mod measure;
 mod moves;
@@ -103,7 +104,7 @@ impl Refinement<'_> {
         groups: Groups,
         condition: &C,
     ) -> Result<Groups, EngineError> {
-        let Some(budget) = self.effort.budget() else {
+        let Some(budget) = self.effort.budget(records.len()) else {
             return Ok(groups);
         };
         if self.columns.is_empty() || records.is_empty() {
@@ -209,8 +210,14 @@ impl<C: Condition> Search<'_, C> {
                     let start = start?;
                     Some((self.loss(&start) * share, start))
                 });
+                let mut starts: Vec<_> = starts.collect();
+                if starts.is_empty() {
+                    let cut = self.cut(&rows)?;
+                    starts.extend(cut.map(|groups| (self.loss(&groups), groups)));
+                }
                 let own = (self.loss(part), part.clone());
                 let best = starts
+                    .into_iter()
                     .chain([own])
                     .min_by(|one, other| one.0.total_cmp(&other.0));
                 Ok(best.map(|(_, start)| start).unwrap_or_default())
@@ -223,17 +230,19 @@ impl<C: Condition> Search<'_, C> {
     /// many, by cuts, or else those that grow least by them. Whether all found
     /// one.
     fn place_left(&self, left: Vec<u32>, groups: &mut Vec<Vec<u32>>) -> Result<bool, EngineError> {
-        let mut buffers = self.condition.buffers();
-        let are_many = left.len() >= self.condition.least();
-        if are_many && self.condition.holds(&left, &mut buffers) {
-            groups.extend(self.partition(&left)?);
+        if let Some(found) = self.cut(&left)? {
+            groups.extend(found);
             return Ok(true);
         }
         Ok(self.place(left, groups))
     }
 
-    /// Rows parted by the cuts that save most.
-    fn partition(&self, rows: &[u32]) -> Result<Vec<Vec<u32>>, EngineError> {
+    /// Rows parted by the cuts that save most, if all of them together hold.
+    fn cut(&self, rows: &[u32]) -> Result<Option<Vec<Vec<u32>>>, EngineError> {
+        let mut buffers = self.condition.buffers();
+        if rows.len() < self.condition.least() || !self.condition.holds(rows, &mut buffers) {
+            return Ok(None);
+        }
         let refinement = self.refinement;
         let mondrian = Mondrian {
             context: refinement.context,
@@ -243,6 +252,7 @@ impl<C: Condition> Search<'_, C> {
             scales: refinement.scales,
             choice: SplitChoice::Gain,
             partitioning: Partitioning::Strict,
+            uncut: 0,
         };
         let among = Among {
             condition: self.condition,
@@ -255,7 +265,7 @@ impl<C: Condition> Search<'_, C> {
         for row in groups.iter_mut().flatten() {
             *row = rows[*row as usize];
         }
-        Ok(groups)
+        Ok(Some(groups))
     }
 
     /// Gives rows that are in no group to the groups that grow least by them
@@ -293,17 +303,16 @@ impl<C: Condition> Search<'_, C> {
 
     fn cover(&self, group: &[u32]) -> Cover<'_> {
         let mut cover = Cover::new(&self.space);
-        cover.start(self.rows.row(group[0]));
-        for &row in &group[1..] {
-            cover.include(self.rows.row(row));
-        }
+        cover.enclose(&self.rows, group);
         cover
     }
 
     fn loss(&self, groups: &[Vec<u32>]) -> f64 {
-        let losses = groups
-            .iter()
-            .map(|group| f64::from(self.cover(group).loss()) * group.len() as f64);
+        let mut cover = Cover::new(&self.space);
+        let losses = groups.iter().map(|group| {
+            cover.enclose(&self.rows, group);
+            f64::from(cover.loss()) * group.len() as f64
+        });
         losses.sum()
     }
 
@@ -402,7 +411,7 @@ impl<C: Condition> Search<'_, C> {
             kinds: kinds.collect::<Option<_>>().unwrap_or_default(),
         };
         let mut region: Region<'_, CELLS, WORDS> =
-            Region::new(frame, &part, condition, &mut random);
+            Region::new(frame, &part, condition, self.budget.orders(), &mut random);
         region.anneal(proposals, temperatures, &mut random);
         region.into_groups()
     }

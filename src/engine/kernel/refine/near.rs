@@ -10,8 +10,6 @@ use rand_chacha::ChaCha12Rng;
 
 use super::measure::Measure;
 
-/// Lexicographic orders that are tried.
-const ORDERS: usize = 6;
 /// Places to one side in which rows are compared.
 const PLACES: usize = 6;
 /// Near rows that each row keeps.
@@ -50,17 +48,18 @@ impl Nearest {
 }
 
 impl Near {
-    /// Compares the `count` rows of a region with `columns` attributes.
+    /// Compares the `count` rows of a region with `columns` attributes, in as
+    /// many lexicographic orders.
     pub fn find<const CELLS: usize, const WORDS: usize>(
         measure: &Measure<CELLS, WORDS>,
-        count: usize,
-        columns: usize,
+        (count, columns): (usize, usize),
+        orders: usize,
         random: &mut ChaCha12Rng,
     ) -> Self {
         let mut nearest = vec![Nearest::default(); count];
         let mut order: Vec<u16> = (0..count).map(|row| row as u16).collect();
         let mut attributes: Vec<usize> = (0..columns).collect();
-        for _ in 0..ORDERS {
+        for _ in 0..orders {
             attributes.shuffle(random);
             // Equal rows should not always meet the same others.
             order.shuffle(random);

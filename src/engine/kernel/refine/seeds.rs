@@ -16,16 +16,13 @@ use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{Condition, Cover, Rows, Space};
 
+use super::left::Left;
 use super::levels::{Ascending, Choice, Level, Priced};
 
 /// Means are taken anew once this share of the records has found a group.
 const FOUND_SHARE: f64 = 0.05;
 /// What a choice that came too early must cost more before it comes again.
 const STEP: f32 = 0.03;
-/// Slots for each row when equal names are counted.
-const SLOTS: usize = 4;
-/// Rows whose keys are made together.
-const BLOCK: usize = 1024;
 /// What it costs to ask the condition about a row, in readings, where it
 /// matters which rows a group has.
 const ASKING_COST: usize = 16;
@@ -59,14 +56,6 @@ struct Found<C: Condition> {
     scratch: Scratch,
 }
 
-/// Rows in no group, with their codes close together: each choice reads all.
-struct Left {
-    /// The rows, ascending.
-    rows: Vec<u32>,
-    /// Their codes, a column an attribute.
-    columns: Vec<Vec<u32>>,
-}
-
 /// Memory that one choice leaves to the next.
 #[derive(Default)]
 struct Scratch {
@@ -76,50 +65,12 @@ struct Scratch {
     taken: Vec<bool>,
 }
 
-impl Left {
-    fn of(codes: &Rows, rows: &[u32]) -> Self {
-        let column = |at: usize| rows.iter().map(move |&row| codes.cell(row, at)).collect();
-        Self {
-            columns: (0..codes.width()).map(column).collect(),
-            rows: rows.to_vec(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Leaves out the rows at the positions that are taken.
-    fn keep(&mut self, taken: &[bool]) {
-        let columns = self.columns.iter_mut().chain([&mut self.rows]);
-        for column in columns {
-            let mut taken = taken.iter();
-            column.retain(|_| taken.next().is_none_or(|taken| !taken));
-        }
-    }
-
-    /// The key of each row's names, from those of each attribute's codes.
-    fn keys(&self, of_codes: &[&[u64]], keys: &mut Vec<u64>) {
-        keys.clear();
-        keys.resize(self.len(), 0);
-        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-            let columns = self.columns.iter().zip(of_codes);
-            for (column, of_codes) in columns.filter(|(_, of_codes)| !of_codes.is_empty()) {
-                let codes = &column[block * BLOCK..];
-                for (key, &code) in keys.iter_mut().zip(codes) {
-                    *key ^= of_codes[code as usize];
-                }
-            }
-        }
-    }
-}
-
 impl<C: Condition> Seeds<'_, C> {
     /// Groups among `rows`, and the rows that are in none.
     pub fn find(&self, rows: &[u32]) -> Result<(Vec<Vec<u32>>, Vec<u32>), EngineError> {
         let mut found: Found<C> = Found {
             groups: Vec::new(),
-            left: Left::of(self.codes, rows),
+            left: Left::of(self.codes, rows, self.levels),
             buffers: self.condition.buffers(),
             scratch: Scratch::default(),
         };
@@ -131,7 +82,7 @@ impl<C: Condition> Seeds<'_, C> {
         let enough = self.condition.least().max(rows.len() / LEFT_SHARE);
         'anew: while found.left.len() >= enough {
             let anew_at = (found.left.len() as f64 * (1.0 - FOUND_SHARE)) as usize;
-            for (at, next) in Ascending::new(self.means(&found.left)).enumerate() {
+            for (at, next) in Ascending::new(found.left.means(self.levels)).enumerate() {
                 if at % CHOICES_PER_CHECK == 0 {
                     self.context.check()?;
                 }
@@ -170,22 +121,6 @@ impl<C: Condition> Seeds<'_, C> {
         Ok((found.groups, found.left.rows))
     }
 
-    /// Mean loss of each level of each attribute over the rows left.
-    fn means(&self, left: &Left) -> Vec<Vec<f32>> {
-        let columns = self.levels.iter().zip(&left.columns);
-        columns
-            .map(|(levels, codes)| {
-                let of_level = |level: &Level| {
-                    let losses = codes
-                        .iter()
-                        .map(|&code| f64::from(level.loss[code as usize]));
-                    (losses.sum::<f64>() / left.len() as f64) as f32
-                };
-                levels.iter().map(of_level).collect()
-            })
-            .collect()
-    }
-
     /// Makes groups of the rows with equal names at the chosen levels; the loss
     /// of the cheapest that holds and is too dear.
     fn take(&self, choice: &Choice, threshold: f32, found: &mut Found<C>) -> Option<f32> {
@@ -196,11 +131,7 @@ impl<C: Condition> Seeds<'_, C> {
             scratch,
         } = found;
         let least = self.condition.least();
-        let of_codes = choice.iter().zip(self.levels);
-        let of_codes: Vec<&[u64]> = of_codes
-            .map(|(&level, levels)| levels[level as usize].keys.as_slice())
-            .collect();
-        left.keys(&of_codes, &mut scratch.keys);
+        left.keys(choice, self.levels, &mut scratch.keys);
         scratch.gather(least);
         let Scratch {
             gathered, taken, ..
@@ -210,6 +141,7 @@ impl<C: Condition> Seeds<'_, C> {
         }
         gathered.sort_unstable();
         taken.clear();
+        let mut cover = Cover::new(self.space);
         let mut too_dear: Option<f32> = None;
         for group in gathered.chunk_by(|one, other| one.0 == other.0) {
             let rows = group.iter().map(|&(_, at)| left.rows[at as usize]);
@@ -217,7 +149,8 @@ impl<C: Condition> Seeds<'_, C> {
             if rows.len() < least || !self.condition.holds(&rows, buffers) {
                 continue;
             }
-            let loss = self.loss(&rows);
+            cover.enclose(self.rows, &rows);
+            let loss = cover.loss();
             if loss > threshold + 1e-6 {
                 too_dear = Some(too_dear.map_or(loss, |least| least.min(loss)));
                 continue;
@@ -233,23 +166,13 @@ impl<C: Condition> Seeds<'_, C> {
         }
         too_dear
     }
-
-    /// Loss of one record of a group.
-    fn loss(&self, rows: &[u32]) -> f32 {
-        let mut cover = Cover::new(self.space);
-        cover.start(self.rows.row(rows[0]));
-        for &row in &rows[1..] {
-            cover.include(self.rows.row(row));
-        }
-        cover.loss()
-    }
 }
 
 impl Scratch {
     /// Gathers the keys that at least `least` rows may have, with the rows'
     /// positions. Keys that meet in a slot by accident are among them.
     fn gather(&mut self, least: usize) {
-        let slots = (SLOTS * self.keys.len()).next_power_of_two();
+        let slots = self.keys.len().next_power_of_two();
         let slot = |key: u64| key as usize & (slots - 1);
         self.members.clear();
         self.members.resize(slots, 0);

@@ -264,6 +264,122 @@ proptest! {
 }
 
 #[test]
+fn what_is_lost_between_many_leaves_is_looked_up_as_it_is_reckoned() {
+    let lines = (0..400).map(|leaf| format!("{leaf};{}-;{}+;*\n", leaf / 7, leaf / 90));
+    let text: String = lines.collect();
+    let source = HierarchySource::read(text.as_bytes(), HierarchyFormat::Csv);
+    let Ok(HierarchySource::Tree(tree)) = source else {
+        panic!("the tree is well-formed");
+    };
+    let labels = (0..400).map(|leaf| leaf.to_string().into()).collect();
+    let column = CodedColumn {
+        domain: Arc::new(Domain::new(Values::Category(labels), Some(tree))),
+        codes: (0..400).collect(),
+    };
+    let scales = [Scale::new(&column.domain)];
+    let members: Vec<u32> = (0..400).filter(|leaf| leaf % 5 != 2).collect();
+    let rows = Rows::gather(&[&column], &members);
+    let numbers: Vec<u32> = (0..members.len() as u32).collect();
+    let measure = Measure::<16, 0>::new(&rows, &scales, &numbers);
+    for (one, &low) in (0..).zip(&members) {
+        for (other, &high) in (0..).zip(&members) {
+            let reckoned = scales[0].interval(low.min(high), low.max(high));
+            assert_eq!(measure.pair(one, other), reckoned, "{low} {high}");
+        }
+    }
+}
+
+#[test]
+fn rows_left_have_the_keys_and_means_of_their_attributes() {
+    let mut columns = columns(&cells(600, 3));
+    columns.push(CodedColumn {
+        domain: Arc::new(Domain::new(Values::Integer((0..3000).collect()), None)),
+        codes: (0..600).map(|row| row * 1777 % 3000).collect(),
+    });
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let levels = columns.iter().enumerate().map(|(at, column)| {
+        let scale = Scale::new(&column.domain);
+        levels::levels(at, &scale, column.domain.len())
+    });
+    let levels: Vec<Vec<levels::Level>> = levels.collect();
+    let all: Vec<u32> = (0..600).collect();
+    let codes = Rows::gather(&columns, &all);
+    let mut left = left::Left::of(&codes, &all, &levels);
+    let mut keys = Vec::new();
+    // Each turn the rows with one value of the first attribute leave.
+    for turn in 0..5 {
+        let means = left.means(&levels);
+        for (at, (levels, means)) in levels.iter().zip(&means).enumerate() {
+            assert_eq!(levels.len(), means.len());
+            for (level, mean) in levels.iter().zip(means) {
+                let losses = left
+                    .rows
+                    .iter()
+                    .map(|&row| level.loss[codes.cell(row, at) as usize]);
+                let sum: f64 = losses.map(f64::from).sum();
+                assert!((sum / left.len() as f64 - f64::from(*mean)).abs() < 1e-6);
+            }
+        }
+        for raised in 0..12_usize {
+            let choice = levels.iter().enumerate();
+            let choice = choice.map(|(at, levels)| (raised * (at + 1) % levels.len()) as u8);
+            let choice: Vec<u8> = choice.collect();
+            left.keys(&choice, &levels, &mut keys);
+            let expected = left.rows.iter().map(|&row| {
+                let of_levels = choice.iter().zip(&levels).enumerate();
+                let keys = of_levels.filter_map(|(at, (&level, levels))| {
+                    let keys = &levels[level as usize].keys;
+                    keys.get(codes.cell(row, at) as usize)
+                });
+                keys.fold(0, |all, key| all ^ key)
+            });
+            assert_eq!(keys, expected.collect::<Vec<u64>>());
+        }
+        let taken = left.rows.iter().map(|&row| codes.cell(row, 0) == turn);
+        let taken: Vec<bool> = taken.collect();
+        left.keep(&taken);
+    }
+    assert!(!left.rows.is_empty() && left.rows.iter().all(|&row| codes.cell(row, 0) == 5));
+}
+
+#[test]
+fn where_no_seeds_are_found_uncut_sets_are_cut() {
+    let columns = columns(&cells(300, 11));
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let scales = columns.iter().map(|column| Scale::new(&column.domain));
+    let scales: Vec<Scale> = scales.collect();
+    let records: Vec<u32> = (0..300).collect();
+    let context = RunContext::silent(1);
+    let refinement = Refinement {
+        context: &context,
+        stage: 1,
+        step: (1, 1),
+        columns: &columns,
+        scales: &scales,
+        effort: Effort::Fast,
+    };
+    let space = Space::new(&scales);
+    let search = Search {
+        refinement: &refinement,
+        records: &records,
+        codes: Rows::gather(&columns, &records),
+        rows: space.gather(&columns, &records),
+        space,
+        condition: &KOfRows::Same(4),
+        budget: Budget {
+            readings: 0,
+            ..Effort::Fast.budget(300).expect("there is a search")
+        },
+    };
+    let begun = search.begin(vec![records.clone()]).expect("nobody cancels");
+    assert!(begun.len() > 20, "{}", begun.len());
+    assert!(begun.iter().all(|group| group.len() >= 4));
+    let mut all = begun.concat();
+    all.sort_unstable();
+    assert_eq!(all, records);
+}
+
+#[test]
 fn the_groups_do_not_depend_on_threads() {
     let columns = columns(&cells(9_000, 5));
     let start = in_order(9_000, 4);
