@@ -113,7 +113,7 @@ fn large_sets_that_others_part_further_are_cut_where_a_sample_saves_most() {
     for group in groups {
         assert!(group.len() <= 40_000);
         assert!(group.iter().all(|row| (row / 3) % 2 == (group[0] / 3) % 2));
-        let codes = |row: &u32| wide.codes[*row as usize];
+        let codes = |row: &u32| wide.codes.at(*row as usize);
         let ends = (group.iter().map(codes).min(), group.iter().map(codes).max());
         assert!(ends.0 >= Some(2040) || ends.1 <= Some(2055), "{ends:?}");
     }
