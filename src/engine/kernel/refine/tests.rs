@@ -265,7 +265,7 @@ proptest! {
 
 #[test]
 fn what_is_lost_between_many_leaves_is_looked_up_as_it_is_reckoned() {
-    let lines = (0..400).map(|leaf| format!("{leaf};{}-;{}+;*\n", leaf / 7, leaf / 90));
+    let lines = (0..400).map(|leaf| format!("{leaf};{}-;{}+;*\n", leaf / 7, leaf / 91));
     let text: String = lines.collect();
     let source = HierarchySource::read(text.as_bytes(), HierarchyFormat::Csv);
     let Ok(HierarchySource::Tree(tree)) = source else {
