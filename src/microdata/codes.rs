@@ -46,7 +46,11 @@ impl Codes {
     /// The code at `row`; panics beyond the end, as a slice does.
     #[inline]
     pub fn at(&self, row: usize) -> u32 {
-        of_width!(self, codes => u32::from(codes[row]))
+        match self {
+            Self::Byte(codes) => codes[row].into(),
+            Self::Short(codes) => codes[row].into(),
+            Self::Wide(codes) => codes[row],
+        }
     }
 
     /// The code at `row`, if there is one.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{Code, CodedColumn, Codes, Domain, Values, of_width};
+use crate::microdata::{Code, CodedColumn, Domain, Values, of_width};
 use crate::release::Cell;
 
 use super::cells::{interval_cell, set_cell};
@@ -59,7 +59,7 @@ impl<'a> Covers<'a> {
             self.by_set.insert(present, position);
             return position;
         }
-        let (lowest, highest) = ends(&column.codes, records);
+        let (lowest, highest) = of_width!(&column.codes, codes => ends(codes, records));
         let key = match self.domain.hierarchy() {
             // Several pairs of extremes have one lowest common ancestor.
             Some(hierarchy) if !self.domain.is_numeric() => {
@@ -85,9 +85,9 @@ impl<'a> Covers<'a> {
 }
 
 /// Lowest and highest code of `records`.
-fn ends(codes: &Codes, records: &[u32]) -> (u32, u32) {
-    of_width!(codes, codes => {
-        let codes = records.iter().map(|&record| u32::from(codes[record as usize]));
-        codes.fold((u32::MAX, 0), |(low, high), code| (code.min(low), code.max(high)))
+fn ends<N: Copy + Into<u32>>(codes: &[N], records: &[u32]) -> (u32, u32) {
+    let codes = records.iter().map(|&record| codes[record as usize].into());
+    codes.fold((u32::MAX, 0), |(low, high), code| {
+        (code.min(low), code.max(high))
     })
 }

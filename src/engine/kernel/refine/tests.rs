@@ -271,7 +271,7 @@ fn what_is_lost_between_many_leaves_is_looked_up_as_it_is_reckoned() {
     let Ok(HierarchySource::Tree(tree)) = source else {
         panic!("the tree is well-formed");
     };
-    let labels = (0..400).map(|leaf| leaf.to_string().into()).collect();
+    let labels = (0..400).map(|leaf| leaf.to_string()).collect();
     let column = CodedColumn {
         domain: Arc::new(Domain::new(Values::Category(labels), Some(tree))),
         codes: (0..400).collect(),
