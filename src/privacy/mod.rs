@@ -11,6 +11,7 @@ mod policy;
 mod requirements;
 mod retention;
 mod slicing;
+mod subject_finder;
 
 pub use parameter::{C, K, L, ParameterError, Share, T};
 pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding};

@@ -7,12 +7,12 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
-    AttributeIndex, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
-    Terms,
+    AttributeIndex, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, Table, Terms,
 };
 
 use super::parameter::Share;
 use super::policy::{Policy, Protection};
+use super::subject_finder::SubjectFinder;
 
 /// Position of an attribute among the protectable ones of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -168,7 +168,7 @@ impl RecordTerms {
 pub struct Requirements {
     policy: Policy,
     terms: Vec<RecordTerms>,
-    terms_of_record: Vec<u32>,
+    terms_of_record: Codes,
 }
 
 impl Requirements {
@@ -188,16 +188,9 @@ impl Requirements {
         };
         let fallback = join.intern(join.record_terms(default, default, false));
         let mut terms_of_subject = vec![fallback; table.subjects()];
-        let by_key: FxHashMap<&str, SubjectIndex> = match preferences {
-            [] => FxHashMap::default(),
-            _ => {
-                let keys = table.subject_keys().iter().enumerate();
-                keys.map(|(at, key)| (key, SubjectIndex::from_usize(at)))
-                    .collect()
-            }
-        };
+        let mut subjects = SubjectFinder::new(table.subject_keys());
         for preference in preferences {
-            let Some(&subject) = by_key.get(preference.subject.as_str()) else {
+            let Some(subject) = subjects.find(&preference.subject) else {
                 continue;
             };
             let given = match policy.apply_preferences {
@@ -212,13 +205,11 @@ impl Requirements {
         }
         let terms = join.terms;
         let records = (0..table.records()).map(RecordIndex::from_usize);
-        let terms_of_record = records
-            .map(|record| terms_of_subject[table.subject_of(record).at()])
-            .collect();
+        let of_records = records.map(|record| terms_of_subject[table.subject_of(record).at()]);
         Self {
             policy,
+            terms_of_record: Codes::below(terms.len(), of_records),
             terms,
-            terms_of_record,
         }
     }
 
@@ -246,7 +237,7 @@ impl Requirements {
     /// What a record asks for.
     #[inline]
     pub fn of(&self, record: RecordIndex) -> &RecordTerms {
-        &self.terms[self.terms_of_record[record.at()] as usize]
+        &self.terms[self.terms_of_record.at(record.at()) as usize]
     }
 
     /// The distinct terms; [`Requirements::terms_of_record`] points into them.
@@ -255,7 +246,7 @@ impl Requirements {
     }
 
     /// Position in [`Requirements::distinct_terms`] of each record's terms.
-    pub fn terms_of_record(&self) -> &[u32] {
+    pub fn terms_of_record(&self) -> &Codes {
         &self.terms_of_record
     }
 

@@ -135,7 +135,7 @@ fn leaks(
     let rows = prepared.records.par_iter().enumerate();
     rows.map(|(row, &record)| match own_share(row, record) {
         None => (-1.0, 0.0),
-        Some(share) => (share, share / limits[terms_of[record.at()] as usize]),
+        Some(share) => (share, share / limits[terms_of.at(record.at()) as usize]),
     })
     .collect()
 }
@@ -200,7 +200,7 @@ fn leaks_in_group(
                 }
             };
             let share = chances / rows.len() as f64;
-            let limit = limits[terms_of[record.at()] as usize];
+            let limit = limits[terms_of.at(record.at()) as usize];
             (share, share / limit)
         });
         leaks.collect::<Vec<Leak>>()

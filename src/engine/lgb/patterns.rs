@@ -164,7 +164,7 @@ fn by_pattern(frame: &Frame<'_>, records: &[u32]) -> Vec<Draft> {
         .collect();
     let terms_of_record = frame.requirements.terms_of_record();
     for &record in records {
-        let terms = terms_of_record[record as usize] as usize;
+        let terms = terms_of_record.at(record as usize) as usize;
         members[of_terms[terms]].1.push(record);
     }
     members.retain(|(_, records)| !records.is_empty());

@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::Hierarchy;
+use crate::microdata::{Codes, Hierarchy};
 use crate::privacy::{RecordTerms, Requirements, Share};
 
 use super::super::kernel::present::SensitiveColumn;
@@ -34,7 +34,7 @@ pub(super) struct Ask {
 #[derive(Debug)]
 pub(super) struct Asked<'a> {
     asks: Vec<Ask>,
-    of_record: &'a [u32],
+    of_record: &'a Codes,
     guards: Vec<Leaves>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Asked<'a> {
     /// What a record asks for.
     #[inline]
     pub fn of(&self, record: u32) -> Ask {
-        self.asks[self.of_record[record as usize] as usize]
+        self.asks[self.of_record.at(record as usize) as usize]
     }
 
     /// K of a set of records: the strictest K_i; 1 for none.

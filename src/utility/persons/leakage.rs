@@ -56,5 +56,9 @@ fn limits(prepared: &PreparedPersons<'_>) -> Vec<f64> {
 /// All records of a subject have the same terms.
 fn limit(prepared: &PreparedPersons<'_>, limits: &[f64], subject: SubjectIndex) -> f64 {
     let record = prepared.records.of_subject(subject)[0];
-    limits[prepared.evidence.requirements.terms_of_record()[record.at()] as usize]
+    limits[prepared
+        .evidence
+        .requirements
+        .terms_of_record()
+        .at(record.at()) as usize]
 }

@@ -65,7 +65,7 @@ pub(super) fn max_leakage(view: &View, looks: &Signatures, published: &Published
             let (true, Some(leaf)) = (record != NONE, leaf) else {
                 continue;
             };
-            let terms = terms_of[record as usize];
+            let terms = terms_of.at(record as usize);
             let bound = view.requirements.distinct_terms()[terms as usize]
                 .max_share
                 .first()
