@@ -20,6 +20,9 @@ pub(super) struct Budget {
     pub temperature: f32,
     /// Records read by seeds, for each record.
     pub readings: usize,
+    /// Regions that are searched before the others, which are left as they are
+    /// if it does not pay; 0 where all are searched.
+    pub regions_tried: usize,
 }
 
 impl Effort {
@@ -43,12 +46,14 @@ impl Effort {
                 rounds: 1,
                 temperature: 0.05,
                 readings: 6_000,
+                regions_tried: 16,
             }),
             Self::Best => Some(Budget {
                 proposals: 200,
                 rounds: 3,
                 temperature: 0.15,
                 readings: 20_000,
+                regions_tried: 0,
             }),
         }
     }
@@ -70,6 +75,7 @@ impl Budget {
         Self {
             proposals: self.proposals.max(30),
             rounds: self.rounds + 4,
+            regions_tried: 0,
             ..self
         }
     }

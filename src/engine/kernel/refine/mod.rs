@@ -71,6 +71,14 @@ const PLACES_MAX: usize = 1 << 24;
 /// Groups that a row left by the seeds is offered to.
 const PLACES_TRIED: usize = 64;
 
+/// A few regions are searched first only of more than so many times as many.
+const REGIONS_MANY: usize = 8;
+/// Share of their loss that the first regions must lose, or the others are left
+/// as they are.
+const WORTHWHILE: f64 = 0.02;
+/// Groups whose losses one thread adds up, at least.
+const GROUPS_MIN: usize = 256;
+
 /// Of the readings of seeds one in so many may be spent on quotas.
 const GATHERING_SHARE: usize = 4;
 /// Share of their loss that quotas are counted with when starts are compared.
@@ -308,12 +316,14 @@ impl<C: Condition> Search<'_, C> {
     }
 
     fn loss(&self, groups: &[Vec<u32>]) -> f64 {
-        let mut cover = Cover::new(&self.space);
-        let losses = groups.iter().map(|group| {
+        let loss = |cover: &mut Cover<'_>, group: &Vec<u32>| {
             cover.enclose(&self.rows, group);
             f64::from(cover.loss()) * group.len() as f64
-        });
-        losses.sum()
+        };
+        let losses = groups.par_iter().with_min_len(GROUPS_MIN);
+        let losses = losses.map_init(|| Cover::new(&self.space), loss);
+        // Added up in order, whatever the number of threads.
+        losses.collect::<Vec<f64>>().iter().sum()
     }
 
     /// Regions of the groups: neighbours in a lexicographic order of the
@@ -350,16 +360,34 @@ impl<C: Condition> Search<'_, C> {
     fn go_on(&self, mut groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
         let rounds = self.budget.rounds;
         for round in 0..rounds {
-            let parts = self.parts(&groups, round + 1, REGION_RECORDS);
+            let mut parts = self.parts(&groups, round + 1, REGION_RECORDS);
             let falling =
                 |round: u64| self.budget.temperature * (1.0 - round as f32 / rounds as f32);
             let temperatures = (falling(round), falling(round + 1));
-            let searched: Vec<_> = parts
-                .into_par_iter()
-                .enumerate()
-                .map(|(at, part)| self.search_part(part, (round + 1, at as u64), temperatures))
-                .collect::<Result<_, EngineError>>()?;
-            groups = searched.concat();
+            let tried = self.budget.regions_tried;
+            let step = match tried > 0 && parts.len() > REGIONS_MANY * tried {
+                true => parts.len() / tried,
+                false => 1,
+            };
+            let search = |parts: &mut [Vec<Vec<u32>>], is_due: &(dyn Fn(usize) -> bool + Sync)| {
+                let parts = parts.par_iter_mut().enumerate();
+                let due = parts.filter(|(at, _)| is_due(*at));
+                due.try_for_each(|(at, part)| {
+                    let found = std::mem::take(part);
+                    *part = self.search_part(found, (round + 1, at as u64), temperatures)?;
+                    Ok::<(), EngineError>(())
+                })
+            };
+            let loss_of_tried = |parts: &[Vec<Vec<u32>>]| -> f64 {
+                let tried = parts.iter().step_by(step);
+                tried.map(|part| self.loss(part)).sum()
+            };
+            let before = loss_of_tried(&parts);
+            search(&mut parts, &|at| at % step == 0)?;
+            if step > 1 && loss_of_tried(&parts) < before * (1.0 - WORTHWHILE) {
+                search(&mut parts, &|at| at % step != 0)?;
+            }
+            groups = parts.concat();
             let (step, steps) = self.refinement.step;
             let fraction = (round + 1) as f64 / rounds as f64;
             let progress = self.refinement.context.progress;
