@@ -50,12 +50,10 @@ struct Looks<'a> {
     position: Vec<u32>,
 }
 
-/// The groups with those that look alike joined, in order of the first;
-/// `position` is [`Present::positions`].
+/// The groups with those that look alike joined, in order of the first.
 pub(super) fn joined(
     present: &Present<'_>,
     conditions: &Conditions,
-    position: Vec<u32>,
     groups: Vec<Vec<u32>>,
 ) -> Vec<Vec<u32>> {
     let columns = present.quasi_columns();
@@ -71,6 +69,11 @@ pub(super) fn joined(
     let (covers, of_groups): (Vec<Covers<'_>>, Vec<Vec<u32>>) = covered.into_iter().unzip();
     let first_of = first_alike(&of_groups, groups.len());
     let (groups, firsts) = united(groups, &first_of);
+    if !conditions.tells_rows_apart() {
+        // What holds for each holds for those that were joined.
+        return groups;
+    }
+    let position = present.positions();
     let fails = |counts: &mut Counts, (at, group): (usize, &Vec<u32>)| {
         let rows = group.iter().map(|&record| position[record as usize]);
         let rows: Vec<u32> = rows.collect();

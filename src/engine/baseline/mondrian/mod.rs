@@ -26,8 +26,10 @@ pub use params::{AttributeParams, DiversityKind, Params};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Among, Mondrian, Present, Refinement, microdata_table};
-use crate::microdata::{RecordIndex, Table};
+use crate::engine::kernel::{
+    Among, Condition, Mondrian, Present, Refinement, Scale, microdata_table,
+};
+use crate::microdata::{CodedColumn, RecordIndex, Table};
 use crate::privacy::{Diversity, Protection, Requirements};
 use crate::release::{Guarantee, Release};
 
@@ -76,42 +78,30 @@ pub fn run(
     }
     report(2, "partition");
     let conditions = Conditions::new(&present);
-    let (columns, scales) = (present.quasi_columns(), present.quasi_scales());
-    let position = present.positions();
+    let frame = Frame {
+        context,
+        params,
+        columns: &present.quasi_columns(),
+        scales: &present.quasi_scales(),
+    };
     let mut groups = Vec::new();
-    for (at, records) in (0..).zip(pools(&present, &conditions, context)) {
-        let of_records: Vec<u32> = records
-            .iter()
-            .map(|&record| position[record as usize])
-            .collect();
-        let among = Among {
-            condition: &conditions,
-            position: &of_records,
-        };
-        let mondrian = Mondrian {
-            context,
-            stage: stage::PARTITION + at,
-            step: (2, STEPS),
-            columns: &columns,
-            scales: &scales,
-            choice: params.split,
-            partitioning: params.partitioning,
-            uncut: params.effort.uncut(records.len()),
-        };
-        let found = mondrian.groups(&records, &among)?;
-        let refinement = Refinement {
-            context,
-            stage: stage::REFINE + at,
-            step: (3, STEPS),
-            columns: &columns,
-            scales: &scales,
-            effort: params.effort,
-        };
-        let refined = refinement.refine(&records, found, &among)?;
-        groups.extend(refined.iter().map(<[u32]>::to_vec));
+    match pools(&present, &conditions, context) {
+        None => frame.group(0, &present.records, &conditions, &mut groups)?,
+        Some(pools) => {
+            let position = present.positions();
+            for (at, records) in (0..).zip(pools) {
+                let of_records = records.iter().map(|&record| position[record as usize]);
+                let of_records: Vec<u32> = of_records.collect();
+                let among = Among {
+                    condition: &conditions,
+                    position: &of_records,
+                };
+                frame.group(at, &records, &among, &mut groups)?;
+            }
+        }
     }
     report(4, "publish");
-    let groups = looks::joined(&present, &conditions, position, groups);
+    let groups = looks::joined(&present, &conditions, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let random = (context, stage::PUBLISH);
     let (published, lineage) = microdata_table::of_groups(&present, &groups, &[], random);
@@ -126,6 +116,49 @@ pub fn run(
         excluded: (present.opted_out + left_out.len()) as u64,
         unsatisfiable: left_out.iter().map(subject).collect(),
     })
+}
+
+/// What all pools are grouped by.
+struct Frame<'a> {
+    context: &'a RunContext<'a>,
+    params: &'a Params,
+    columns: &'a [&'a CodedColumn],
+    scales: &'a [Scale],
+}
+
+impl Frame<'_> {
+    /// Partitions the records of a pool and refines their groups; rows of the
+    /// condition are positions in `records`.
+    fn group<C: Condition>(
+        &self,
+        pool: u32,
+        records: &[u32],
+        condition: &C,
+        groups: &mut Vec<Vec<u32>>,
+    ) -> Result<(), EngineError> {
+        let mondrian = Mondrian {
+            context: self.context,
+            stage: stage::PARTITION + pool,
+            step: (2, STEPS),
+            columns: self.columns,
+            scales: self.scales,
+            choice: self.params.split,
+            partitioning: self.params.partitioning,
+            uncut: self.params.effort.uncut(records.len()),
+        };
+        let found = mondrian.groups(records, condition)?;
+        let refinement = Refinement {
+            context: self.context,
+            stage: stage::REFINE + pool,
+            step: (3, STEPS),
+            columns: self.columns,
+            scales: self.scales,
+            effort: self.params.effort,
+        };
+        let refined = refinement.refine(records, found, condition)?;
+        groups.extend(refined.iter().map(<[u32]>::to_vec));
+        Ok(())
+    }
 }
 
 const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \

@@ -17,19 +17,20 @@ use crate::engine::kernel::{Condition, Present};
 use super::conditions::Conditions;
 use super::stage;
 
-/// Sets of records to partition; the conditions hold for each.
+/// Sets of records to partition, the conditions hold for each; none where all
+/// are partitioned together.
 pub(super) fn pools(
     present: &Present<'_>,
     conditions: &Conditions,
     context: &RunContext<'_>,
-) -> Vec<Vec<u32>> {
+) -> Option<Vec<Vec<u32>>> {
     let rows = 0..present.records.len() as u32;
+    if !rows.clone().any(|row| conditions.asks_of_values(row)) {
+        return None;
+    }
     let (mut pool, mut others): (Vec<u32>, Vec<u32>) =
         rows.partition(|&row| conditions.asks_of_values(row));
     let record = |row: &u32| present.records[*row as usize];
-    if pool.is_empty() {
-        return vec![present.records.clone()];
-    }
     others.shuffle(&mut context.stream(stage::POOL, 0));
     let mut counts = conditions.buffers();
     while !others.is_empty() {
@@ -40,5 +41,5 @@ pub(super) fn pools(
         }
     }
     let sets = [pool, others].into_iter().filter(|rows| !rows.is_empty());
-    sets.map(|rows| rows.iter().map(record).collect()).collect()
+    Some(sets.map(|rows| rows.iter().map(record).collect()).collect())
 }
