@@ -163,6 +163,9 @@ impl RecordTerms {
     }
 }
 
+/// Terms that were given lately: most subjects give the same few.
+const RECENT: usize = 8;
+
 /// What every record of a table asks for.
 #[derive(Clone, Debug)]
 pub struct Requirements {
@@ -189,19 +192,31 @@ impl Requirements {
         let fallback = join.intern(join.record_terms(default, default, false));
         let mut terms_of_subject = vec![fallback; table.subjects()];
         let mut subjects = SubjectFinder::new(table.subject_keys());
+        let mut recent: Vec<(&Terms, u32)> = Vec::with_capacity(RECENT);
         for preference in preferences {
             let Some(subject) = subjects.find(&preference.subject) else {
                 continue;
             };
-            let given = match policy.apply_preferences {
-                true => preference.terms.clone(),
-                false => Terms {
-                    exclude: preference.terms.exclude,
-                    ..Terms::default()
-                },
+            let given = &preference.terms;
+            let mut known = recent.iter();
+            if let Some(&(_, terms)) = known.find(|(terms, _)| *terms == given) {
+                terms_of_subject[subject.at()] = terms;
+                continue;
+            }
+            let terms = match policy.apply_preferences {
+                true => join.record_terms(given, default, true),
+                false => {
+                    let given = Terms {
+                        exclude: given.exclude,
+                        ..Terms::default()
+                    };
+                    join.record_terms(&given, default, false)
+                }
             };
-            let terms = join.record_terms(&given, default, policy.apply_preferences);
-            terms_of_subject[subject.at()] = join.intern(terms);
+            let terms = join.intern(terms);
+            terms_of_subject[subject.at()] = terms;
+            recent.truncate(RECENT - 1);
+            recent.insert(0, (given, terms));
         }
         let terms = join.terms;
         let records = (0..table.records()).map(RecordIndex::from_usize);
