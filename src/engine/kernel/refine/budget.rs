@@ -4,12 +4,6 @@ use crate::engine::kernel::Effort;
 
 use super::SEED_RECORDS;
 
-/// Records that are searched in full; of more, `fast` searches as much together.
-const FULL_RECORDS: u64 = 1 << 18;
-/// Proposals of `fast` for each record, and for each of very many.
-const PROPOSALS: u64 = 20;
-const PROPOSALS_MIN: u64 = 4;
-
 /// How far each effort goes.
 pub(super) struct Budget {
     /// Proposals a record.
@@ -36,13 +30,12 @@ impl Effort {
         }
     }
 
-    /// How far it goes with so many records; nowhere with none.
-    pub(super) fn budget(self, records: usize) -> Option<Budget> {
-        let full = PROPOSALS * FULL_RECORDS;
+    /// How far it goes; nowhere with none.
+    pub(super) fn budget(self) -> Option<Budget> {
         match self {
             Self::None => None,
             Self::Fast => Some(Budget {
-                proposals: (full / (records as u64).max(1)).clamp(PROPOSALS_MIN, PROPOSALS),
+                proposals: 20,
                 rounds: 1,
                 temperature: 0.05,
                 readings: 6_000,
@@ -60,15 +53,6 @@ impl Effort {
 }
 
 impl Budget {
-    /// Lexicographic orders in which near rows are looked for: where they are
-    /// asked for less often they are worth less.
-    pub fn orders(&self) -> usize {
-        match self.proposals {
-            ..PROPOSALS => 3,
-            _ => 6,
-        }
-    }
-
     /// Where it matters which values a group has, fewer changes are allowed:
     /// more are proposed, in more regions.
     pub fn among_kinds(self) -> Self {
@@ -84,20 +68,6 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fast_proposes_as_much_for_many_records_as_for_a_quarter_of_a_million() {
-        let proposals = |effort: Effort, records: usize| {
-            let budget = effort.budget(records).expect("there is a search");
-            budget.proposals
-        };
-        let fast = [0, 30_000, 1 << 18, 1 << 19, 1 << 20, 1 << 30];
-        let found = fast.map(|records| proposals(Effort::Fast, records));
-        assert_eq!(found, [20, 20, 20, 10, 5, 4]);
-        let orders = |records: usize| Effort::Fast.budget(records).map(|budget| budget.orders());
-        assert_eq!([1 << 18, 1 << 19].map(orders), [Some(6), Some(3)]);
-        assert_eq!(proposals(Effort::Best, 1 << 30), proposals(Effort::Best, 1));
-    }
 
     #[test]
     fn only_a_search_of_many_records_leaves_sets_uncut() {

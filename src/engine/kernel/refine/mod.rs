@@ -112,7 +112,7 @@ impl Refinement<'_> {
         groups: Groups,
         condition: &C,
     ) -> Result<Groups, EngineError> {
-        let Some(budget) = self.effort.budget(records.len()) else {
+        let Some(budget) = self.effort.budget() else {
             return Ok(groups);
         };
         if self.columns.is_empty() || records.is_empty() {
@@ -439,7 +439,7 @@ impl<C: Condition> Search<'_, C> {
             kinds: kinds.collect::<Option<_>>().unwrap_or_default(),
         };
         let mut region: Region<'_, CELLS, WORDS> =
-            Region::new(frame, &part, condition, self.budget.orders(), &mut random);
+            Region::new(frame, &part, condition, &mut random);
         region.anneal(proposals, temperatures, &mut random);
         region.into_groups()
     }

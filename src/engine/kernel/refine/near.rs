@@ -10,6 +10,8 @@ use rand_chacha::ChaCha12Rng;
 
 use super::measure::Measure;
 
+/// Lexicographic orders that are tried.
+const ORDERS: usize = 6;
 /// Places to one side in which rows are compared.
 const PLACES: usize = 6;
 /// Near rows that each row keeps.
@@ -48,18 +50,17 @@ impl Nearest {
 }
 
 impl Near {
-    /// Compares the `count` rows of a region with `columns` attributes, in as
-    /// many lexicographic orders.
+    /// Compares the `count` rows of a region with `columns` attributes.
     pub fn find<const CELLS: usize, const WORDS: usize>(
         measure: &Measure<CELLS, WORDS>,
-        (count, columns): (usize, usize),
-        orders: usize,
+        count: usize,
+        columns: usize,
         random: &mut ChaCha12Rng,
     ) -> Self {
         let mut nearest = vec![Nearest::default(); count];
         let mut order: Vec<u16> = (0..count).map(|row| row as u16).collect();
         let mut attributes: Vec<usize> = (0..columns).collect();
-        for _ in 0..orders {
+        for _ in 0..ORDERS {
             attributes.shuffle(random);
             // Equal rows should not always meet the same others.
             order.shuffle(random);

@@ -65,18 +65,16 @@ pub(super) struct Region<'a, const CELLS: usize, const WORDS: usize> {
 }
 
 impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
-    /// A region of the given groups, each a set of row numbers. Near rows are
-    /// looked for in as many orders.
+    /// A region of the given groups, each a set of row numbers.
     pub fn new(
         (rows, scales): (&Rows, &[Scale]),
         groups: &[Vec<u32>],
         condition: Conditions<'a>,
-        orders: usize,
         random: &mut ChaCha12Rng,
     ) -> Self {
         let numbers: Vec<u32> = groups.concat();
         let measure = Measure::new(rows, scales, &numbers);
-        let near = Near::find(&measure, (numbers.len(), scales.len()), orders, random);
+        let near = Near::find(&measure, numbers.len(), scales.len(), random);
         let mut region = Self {
             measure,
             near,

@@ -368,7 +368,7 @@ fn where_no_seeds_are_found_uncut_sets_are_cut() {
         condition: &KOfRows::Same(4),
         budget: Budget {
             readings: 0,
-            ..Effort::Fast.budget(300).expect("there is a search")
+            ..Effort::Fast.budget().expect("there is a search")
         },
     };
     let begun = search.begin(vec![records.clone()]).expect("nobody cancels");
@@ -410,7 +410,7 @@ fn searched_after_a_try(codes: Vec<u32>) -> (f64, f64) {
         condition: &KOfRows::Same(4),
         budget: Budget {
             regions_tried: 1,
-            ..Effort::Fast.budget(1).expect("there is a search")
+            ..Effort::Fast.budget().expect("there is a search")
         },
     };
     let groups: Vec<Vec<u32>> = records.chunks(4).map(<[u32]>::to_vec).collect();
