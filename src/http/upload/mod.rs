@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 
 use super::body::BodyPieces;
 use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
@@ -102,7 +101,11 @@ pub async fn receive(
     let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
     let (sender, reader) = body_channel();
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
-    let reading = on_own_thread(move || read(&intake, reader, store.as_ref(), &handle))?;
+    let span = tracing::Span::current();
+    let reading = tokio::task::spawn_blocking(move || {
+        let _entered = span.enter();
+        read(&intake, reader, store.as_ref(), &handle)
+    });
     let pumped = async {
         let mut received = 0_u64;
         while let Some(piece) = pieces.next().await? {
@@ -123,31 +126,6 @@ pub async fn receive(
         Ok(read) => read.map_err(|error| error.problem(limits)),
         Err(_) => {
             tracing::error!("the thread that reads an upload panicked");
-            Err(Problem::internal())
-        }
-    }
-}
-
-/// Runs `work` on a thread that ends with it; what it said, unless it panicked.
-///
-/// The C library keeps the memory that a thread gave back for that thread, and
-/// what an ended thread kept for the next that begins: on threads that stay,
-/// uploads one after the other would each leave theirs with another thread.
-fn on_own_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<oneshot::Receiver<T>, Problem> {
-    let (sender, receiver) = oneshot::channel();
-    let span = tracing::Span::current();
-    let thread = std::thread::Builder::new().name("upload".into());
-    let begun = thread.spawn(move || {
-        let _entered = span.enter();
-        // Nobody waits any more where the client is gone.
-        let _ = sender.send(work());
-    });
-    match begun {
-        Ok(_) => Ok(receiver),
-        Err(error) => {
-            tracing::error!(error = %error.kind(), "no thread for an upload");
             Err(Problem::internal())
         }
     }

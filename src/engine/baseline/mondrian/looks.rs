@@ -258,3 +258,30 @@ impl Looks<'_> {
         growth.sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_look_alike_are_one_in_order_of_the_first() {
+        let columns = [vec![0, 1, 0, 0, 1], vec![5, 5, 5, 6, 5]];
+        let first_of = first_alike(&columns, 5);
+        assert_eq!(first_of, [0, 1, 0, 3, 1]);
+        let groups = (0..5).map(|group| vec![2 * group, 2 * group + 1]);
+        let (groups, firsts) = united(groups.collect(), &first_of);
+        let expected: [&[u32]; 3] = [&[0, 1, 4, 5], &[2, 3, 8, 9], &[6, 7]];
+        assert_eq!(groups, expected);
+        assert_eq!(firsts, [0, 1, 3]);
+    }
+
+    #[test]
+    fn no_two_of_many_different_looks_are_taken_for_one() {
+        let column = |factor: u32| (0..40_000).map(move |at| at / 2 * factor % 20_000);
+        let columns = [column(1).collect(), column(7).collect()];
+        let expected: Vec<usize> = (0..40_000).map(|at| at / 2 * 2).collect();
+        assert_eq!(first_alike(&columns, 40_000), expected);
+        // Without a column all look alike.
+        assert_eq!(first_alike(&[], 3), [0, 0, 0]);
+    }
+}
