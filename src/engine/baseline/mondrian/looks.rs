@@ -75,9 +75,7 @@ pub(super) fn joined(
     }
     let position = present.positions();
     let fails = |counts: &mut Counts, (at, group): (usize, &Vec<u32>)| {
-        let rows = group.iter().map(|&record| position[record as usize]);
-        let rows: Vec<u32> = rows.collect();
-        (!conditions.holds(&rows, counts)).then_some(at)
+        (!hold(conditions, &position, group.iter(), counts)).then_some(at)
     };
     let places = groups.par_iter().enumerate().with_min_len(GROUPS_MIN);
     let places = places.map_init(|| conditions.buffers(), fails);
@@ -154,6 +152,17 @@ fn united(mut groups: Vec<Vec<u32>>, first_of: &[usize]) -> (Vec<Vec<u32>>, Vec<
     (groups, firsts)
 }
 
+/// Whether records hold as one group; `position` is [`Present::positions`].
+fn hold<'r>(
+    conditions: &Conditions,
+    position: &[u32],
+    records: impl Iterator<Item = &'r u32>,
+    counts: &mut Counts,
+) -> bool {
+    let rows = records.map(|&record| position[record as usize]);
+    conditions.holds(&rows.collect::<Vec<u32>>(), counts)
+}
+
 impl Looks<'_> {
     /// What records look like as one group: the cell of each column.
     fn look(&mut self, records: &[u32]) -> Vec<u32> {
@@ -203,9 +212,7 @@ impl Looks<'_> {
     /// Whether classes would hold as one.
     fn holds(&mut self, classes: &[usize]) -> bool {
         let records = classes.iter().flat_map(|&at| &self.classes[at].records);
-        let rows = records.map(|&record| self.position[record as usize]);
-        let rows: Vec<u32> = rows.collect();
-        self.conditions.holds(&rows, &mut self.counts)
+        hold(self.conditions, &self.position, records, &mut self.counts)
     }
 
     /// Joins a class with the nearest one that makes it hold, or the nearest;

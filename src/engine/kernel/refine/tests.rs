@@ -342,36 +342,46 @@ fn rows_left_have_the_keys_and_means_of_their_attributes() {
     assert!(!left.rows.is_empty() && left.rows.iter().all(|&row| codes.cell(row, 0) == 5));
 }
 
-#[test]
-fn where_no_seeds_are_found_uncut_sets_are_cut() {
-    let columns = columns(&cells(300, 11));
-    let columns: Vec<&CodedColumn> = columns.iter().collect();
+/// Uses a search by `fast`, changed as asked, of all rows for groups of four.
+fn with_search<T>(
+    columns: &[&CodedColumn],
+    change: impl FnOnce(&mut Budget),
+    work: impl FnOnce(&Search<'_, KOfRows>) -> T,
+) -> T {
     let scales = columns.iter().map(|column| Scale::new(&column.domain));
     let scales: Vec<Scale> = scales.collect();
-    let records: Vec<u32> = (0..300).collect();
+    let records: Vec<u32> = (0..columns[0].codes.len() as u32).collect();
     let context = RunContext::silent(1);
     let refinement = Refinement {
         context: &context,
         stage: 1,
         step: (1, 1),
-        columns: &columns,
+        columns,
         scales: &scales,
         effort: Effort::Fast,
     };
+    let mut budget = Effort::Fast.budget().expect("there is a search");
+    change(&mut budget);
     let space = Space::new(&scales);
-    let search = Search {
+    work(&Search {
         refinement: &refinement,
         records: &records,
-        codes: Rows::gather(&columns, &records),
-        rows: space.gather(&columns, &records),
+        codes: Rows::gather(columns, &records),
+        rows: space.gather(columns, &records),
         space,
         condition: &KOfRows::Same(4),
-        budget: Budget {
-            readings: 0,
-            ..Effort::Fast.budget().expect("there is a search")
-        },
-    };
-    let begun = search.begin(vec![records.clone()]).expect("nobody cancels");
+        budget,
+    })
+}
+
+#[test]
+fn where_no_seeds_are_found_uncut_sets_are_cut() {
+    let columns = columns(&cells(300, 11));
+    let columns: Vec<&CodedColumn> = columns.iter().collect();
+    let records: Vec<u32> = (0..300).collect();
+    let begin = |search: &Search<'_, KOfRows>| search.begin(vec![records.clone()]);
+    let begun = with_search(&columns, |budget| budget.readings = 0, begin);
+    let begun = begun.expect("nobody cancels");
     assert!(begun.len() > 20, "{}", begun.len());
     assert!(begun.iter().all(|group| group.len() >= 4));
     let mut all = begun.concat();
@@ -382,41 +392,19 @@ fn where_no_seeds_are_found_uncut_sets_are_cut() {
 /// What the search makes of groups of four rows each of one attribute, if it
 /// tries one region first: loss before and after.
 fn searched_after_a_try(codes: Vec<u32>) -> (f64, f64) {
-    let rows = codes.len() as u32;
     let numbers = Domain::new(Values::Integer((0..100).collect()), None);
     let column = CodedColumn {
         domain: Arc::new(numbers),
         codes: codes.into(),
     };
-    let columns = [&column];
-    let scales = [Scale::new(&column.domain)];
-    let records: Vec<u32> = (0..rows).collect();
-    let context = RunContext::silent(1);
-    let refinement = Refinement {
-        context: &context,
-        stage: 1,
-        step: (1, 1),
-        columns: &columns,
-        scales: &scales,
-        effort: Effort::Fast,
+    let work = |search: &Search<'_, KOfRows>| {
+        let groups = search.records.chunks(4).map(<[u32]>::to_vec);
+        let groups: Vec<Vec<u32>> = groups.collect();
+        let before = search.loss(&groups);
+        let found = search.go_on(groups).expect("nobody cancels");
+        (before, search.loss(&found))
     };
-    let space = Space::new(&scales);
-    let search = Search {
-        refinement: &refinement,
-        records: &records,
-        codes: Rows::gather(&columns, &records),
-        rows: space.gather(&columns, &records),
-        space,
-        condition: &KOfRows::Same(4),
-        budget: Budget {
-            regions_tried: 1,
-            ..Effort::Fast.budget().expect("there is a search")
-        },
-    };
-    let groups: Vec<Vec<u32>> = records.chunks(4).map(<[u32]>::to_vec).collect();
-    let before = search.loss(&groups);
-    let found = search.go_on(groups).expect("nobody cancels");
-    (before, search.loss(&found))
+    with_search(&[&column], |budget| budget.regions_tried = 1, work)
 }
 
 #[test]
