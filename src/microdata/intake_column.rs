@@ -257,8 +257,8 @@ impl CategoryCells {
     #[inline]
     fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<usize, CellErrorCode> {
         let texts = self.dictionary.texts();
-        let is_it = |code: u32| texts.bytes_at(code as usize) == cell;
-        if let Some(code) = self.recent.find(cell, is_it) {
+        let text_of = |code: u32| texts.bytes_at(code as usize);
+        if let Some(code) = self.recent.find(cell, text_of) {
             self.codes.push(code);
             return Ok(size_of::<u32>());
         }
@@ -296,7 +296,7 @@ impl CategoryCells {
     }
 
     fn close(&mut self) -> ChunkColumn {
-        self.recent = Recent::default();
+        self.recent.clear();
         ChunkColumn::Category {
             labels: self.dictionary.take_texts(),
             codes: std::mem::take(&mut self.codes),

@@ -1,78 +1,194 @@
 //! The texts seen lately, by a cheap hash.
 //!
 //! Most cells of a column hold one of few texts: they are found here, without
-//! the keyed hash of the whole dictionary. Texts made to collide only cost
-//! that hash.
+//! the keyed hash of the whole dictionary, and short ones without a look at
+//! the dictionary's texts. Texts made to collide only cost that hash.
 
-/// Slots of the table.
-const SLOTS: usize = 256;
+/// Slots of a new table; most columns need no more.
+const SLOTS_MIN: usize = 64;
+/// Slots of the largest table, which still fits a fast cache.
+const SLOTS_MAX: usize = 4096;
+/// A table in which so many texts were noted for each slot grows.
+const NOTES_PER_SLOT: usize = 2;
 
 /// Numbers of the texts seen lately.
 #[derive(Clone, Debug)]
 pub struct Recent {
-    /// The number plus one; 0 is a free slot.
-    numbers: [u32; SLOTS],
+    slots: Vec<Slot>,
+    /// Texts noted since the table has its size.
+    notes: usize,
+}
+
+/// A text and its number plus one; 0 is a free slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    key: Key,
+    number: u32,
+}
+
+/// Length and both ends of a text: up to [`Key::WHOLE`] bytes the whole text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Key {
+    first: u64,
+    last: u64,
+    length: u32,
+}
+
+impl Key {
+    const WHOLE: usize = 16;
+
+    #[inline]
+    fn of(text: &[u8]) -> Self {
+        let (first, last) = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+                (Some(first), Some(last)) => {
+                    let [first, last] = [first, last].map(|word| u32::from_le_bytes(*word));
+                    (first.into(), last.into())
+                }
+                _ => match *text {
+                    [] => (0, 0),
+                    [one] => (one.into(), 0),
+                    [one, two] => (one.into(), two.into()),
+                    [one, two, three, ..] => (one.into(), u64::from(two) << 8 | u64::from(three)),
+                },
+            },
+        };
+        Self {
+            first,
+            last,
+            length: text.len() as u32,
+        }
+    }
+
+    /// A slot out of `slots`, a power of two.
+    #[inline]
+    fn slot(&self, slots: usize) -> usize {
+        let mixed = self.first ^ self.last.rotate_left(29) ^ u64::from(self.length);
+        // The golden ratio spreads any input over the upper bits.
+        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (slots - 1)
+    }
 }
 
 impl Default for Recent {
     fn default() -> Self {
         Self {
-            numbers: [0; SLOTS],
+            slots: vec![Slot::default(); SLOTS_MIN],
+            notes: 0,
         }
     }
 }
 
 impl Recent {
-    /// The number noted for `text`, if `is_it` says that it is this text's.
+    /// The number noted for `text`. `text_of` gives the text of a number; it
+    /// is asked for long ones only.
     #[inline]
-    pub fn find(&self, text: &[u8], is_it: impl FnOnce(u32) -> bool) -> Option<u32> {
-        let number = self.numbers[slot_of(text)].checked_sub(1)?;
-        is_it(number).then_some(number)
+    pub fn find<'t>(&self, text: &[u8], text_of: impl FnOnce(u32) -> &'t [u8]) -> Option<u32> {
+        let key = Key::of(text);
+        let slot = &self.slots[key.slot(self.slots.len())];
+        let number = slot.number.checked_sub(1)?;
+        let is_it = slot.key == key && (text.len() <= Key::WHOLE || text_of(number) == text);
+        is_it.then_some(number)
     }
 
     /// Notes the number of a text, below `u32::MAX`.
     #[inline]
     pub fn note(&mut self, text: &[u8], number: u32) {
-        self.numbers[slot_of(text)] = number + 1;
+        let key = Key::of(text);
+        if self.notes == NOTES_PER_SLOT * self.slots.len() && self.slots.len() < SLOTS_MAX {
+            self.grow();
+        }
+        self.notes += 1;
+        let at = key.slot(self.slots.len());
+        self.slots[at] = Slot {
+            key,
+            number: number + 1,
+        };
     }
-}
 
-/// A cheap hash of a text: its length and its first and last eight bytes.
-#[inline]
-fn slot_of(text: &[u8]) -> usize {
-    let word = |bytes: &[u8]| {
-        let mut word = [0_u8; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(word)
-    };
-    let mixed = match text.len() {
-        0..=8 => word(text),
-        length => word(&text[..8]) ^ word(&text[length - 8..]).rotate_left(29),
-    } ^ text.len() as u64;
-    // The golden ratio spreads any input over the upper bits.
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize
+    /// Forgets all texts; the table keeps its size.
+    pub fn clear(&mut self) {
+        self.slots.fill(Slot::default());
+        self.notes = 0;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![Slot::default(); self.slots.len() * 2];
+        let held = std::mem::replace(&mut self.slots, larger);
+        for slot in held.into_iter().filter(|slot| slot.number > 0) {
+            let at = slot.key.slot(self.slots.len());
+            self.slots[at] = slot;
+        }
+        self.notes = 0;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn never(_: u32) -> &'static [u8] {
+        panic!("short texts are told apart by the table")
+    }
+
     #[test]
     fn a_text_is_found_until_another_takes_its_slot() {
         let mut recent = Recent::default();
-        assert_eq!(recent.find(b"flu", |_| true), None);
+        assert_eq!(recent.find(b"flu", never), None);
         recent.note(b"flu", 7);
-        assert_eq!(recent.find(b"flu", |number| number == 7), Some(7));
-        assert_eq!(recent.find(b"flu", |_| false), None, "another text's");
+        assert_eq!(recent.find(b"flu", never), Some(7));
         // Alike in length and both ends.
         let twins: [&[u8]; 2] = [b"abcdefgh 1 abcdefgh", b"abcdefgh 2 abcdefgh"];
         recent.note(twins[0], 1);
-        assert_eq!(
-            recent.find(twins[1], |_| true),
-            Some(1),
-            "the caller tells them apart"
-        );
+        assert_eq!(recent.find(twins[0], |_| twins[0]), Some(1));
+        assert_eq!(recent.find(twins[1], |_| twins[0]), None, "another text's");
         recent.note(twins[1], 2);
-        assert_eq!(recent.find(twins[0], |number| number == 1), None);
+        assert_eq!(recent.find(twins[0], |_| twins[1]), None);
+        recent.clear();
+        assert_eq!(recent.find(b"flu", never), None);
+    }
+
+    #[test]
+    fn no_two_short_texts_are_taken_for_each_other() {
+        // All texts of up to six bytes of two, then longer ones that differ in
+        // one byte.
+        let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
+        for length in 0..6 {
+            let longest = texts.iter().filter(|text| text.len() == length);
+            let more =
+                longest.flat_map(|text| [0_u8, b'a'].map(|byte| [&text[..], &[byte]].concat()));
+            texts.extend(more.collect::<Vec<_>>());
+        }
+        for length in 7..=Key::WHOLE {
+            texts.extend((0..length).map(|at| {
+                let mut text = vec![b'a'; length];
+                text[at] = b'b';
+                text
+            }));
+        }
+        let keys: Vec<Key> = texts.iter().map(|text| Key::of(text)).collect();
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key), "{:?}", texts[at]);
+        }
+    }
+
+    #[test]
+    fn a_table_of_many_texts_grows_and_keeps_what_it_holds() {
+        let mut recent = Recent::default();
+        for number in 0..SLOTS_MAX as u32 {
+            recent.note(format!("{number}").as_bytes(), number);
+        }
+        assert!(recent.slots.len() > SLOTS_MIN);
+        for number in 0..SLOTS_MAX as u32 {
+            let found = recent.find(format!("{number}").as_bytes(), never);
+            assert!(found.is_none_or(|found| found == number));
+        }
+        let last = SLOTS_MAX as u32 - 1;
+        assert_eq!(recent.find(format!("{last}").as_bytes(), never), Some(last));
+        for number in 0..4 * NOTES_PER_SLOT as u32 * SLOTS_MAX as u32 {
+            recent.note(format!("{number}").as_bytes(), number);
+        }
+        assert_eq!(recent.slots.len(), SLOTS_MAX);
     }
 }

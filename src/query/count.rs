@@ -9,10 +9,13 @@
 //! bucketized attribute of the query is tried, and the best bounds kept
 //! (*ours*; docs/DEVIATIONS.md, queries).
 
+use std::ops::Range;
+
 use super::answer::{Answer, Bounds};
+use super::block::{BLOCK_CLASSES, Block, Decided};
 use super::condition::Judgement;
-use super::index::{BY_ROW, Conditions, QueryIndex};
-use super::table::{JudgementTable, WEIGHT_MIN};
+use super::index::{Conditions, QueryIndex};
+use super::table::JudgementTable;
 
 /// A count with its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,12 +63,12 @@ struct PoolTally {
 }
 
 /// Rows that are certain and possible on every attribute.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    estimate: f64,
-    certain: u64,
-    possible: u64,
-    groups_touched: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    pub(super) estimate: f64,
+    pub(super) certain: u64,
+    pub(super) possible: u64,
+    pub(super) groups_touched: u64,
 }
 
 /// A class while its rows are visited.
@@ -76,67 +79,6 @@ struct Visit<'a> {
     share: f64,
     /// Whether all others are certain.
     certain: bool,
-}
-
-/// Classes that are looked at together.
-const BLOCK_CLASSES: usize = 1024;
-/// Weights whose product with one more is no 0, however small they are.
-const CONDITIONS_MAX: usize = 15;
-/// What the conditions on whole classes say of a block of them: the product of
-/// the shares, which is 0 where one rules the class out, and 1 where all are
-/// certain.
-#[derive(Debug)]
-struct Block([f64; BLOCK_CLASSES]);
-
-impl Default for Block {
-    fn default() -> Self {
-        Self([1.0; BLOCK_CLASSES])
-    }
-}
-
-impl Block {
-    /// Judges the classes `first..end` without a branch that depends on one:
-    /// which are ruled out cannot be foreseen. Columns that vary by row in a
-    /// class say nothing.
-    fn judge(
-        &mut self,
-        index: &QueryIndex<'_>,
-        classes: std::ops::Range<usize>,
-        (conditions, tables): (&Conditions, &[JudgementTable]),
-    ) {
-        self.0.fill(1.0);
-        for (position, ((at, _), table)) in conditions.iter().zip(tables).enumerate() {
-            if position > 0 && position % CONDITIONS_MAX == 0 {
-                self.keep_from_zero();
-            }
-            let codes = &index.columns[*at].of_class[classes.clone()];
-            for (share, &code) in self.0.iter_mut().zip(codes) {
-                *share *= table.weights.get(code as usize).unwrap_or(&1.0);
-            }
-        }
-    }
-
-    /// Makes room for more factors: no class is ruled out by their number.
-    fn keep_from_zero(&mut self) {
-        let open = self.0.iter_mut().filter(|share| **share > 0.0);
-        open.for_each(|share| *share = share.max(WEIGHT_MIN));
-    }
-
-    /// Counts classes of which no row has a say of its own; `starts` are where
-    /// they begin and the last one ends. Without a branch, too.
-    fn sum(&self, starts: &[u32], tally: &mut Tally) {
-        let (mut certain, mut possible, mut touched) = (0, 0, 0);
-        for (&share, run) in self.0.iter().zip(starts.windows(2)) {
-            let size = run[1] - run[0];
-            tally.estimate += share * f64::from(size);
-            certain += size * u32::from(share == 1.0);
-            possible += size * u32::from(share > 0.0);
-            touched += u32::from(share > 0.0);
-        }
-        tally.certain += u64::from(certain);
-        tally.possible += u64::from(possible);
-        tally.groups_touched += u64::from(touched);
-    }
 }
 
 impl QueryIndex<'_> {
@@ -152,15 +94,24 @@ impl QueryIndex<'_> {
         let mut tally = Tally::default();
         let varies = |&position: &usize| !self.of_row(conditions, position).is_empty();
         let varying: Vec<usize> = (0..conditions.len()).filter(varies).collect();
+        let decided = varying.iter().map(|&position| {
+            let exact = self.columns[conditions[position].0].exact.as_ref()?;
+            tables[position].admitted(exact)
+        });
+        let decided: Option<Vec<Decided<'_>>> = decided.collect();
         let classes = self.starts.len() - 1;
         for first in (0..classes).step_by(BLOCK_CLASSES) {
             let classes = first..classes.min(first + BLOCK_CLASSES);
-            block.judge(self, classes.clone(), (conditions, tables));
-            match varying.as_slice() {
-                [] => block.sum(&self.starts[first..=classes.end], &mut tally),
-                varying => {
-                    let frame = (conditions, tables, varying);
-                    self.visit(block, classes, frame, (&mut *pools, &mut tally));
+            let factors = conditions.iter().zip(tables);
+            let factors = factors.map(|((at, _), table)| (&self.columns[*at].of_class, table));
+            block.judge(classes.clone(), factors);
+            let starts = &self.starts[first..=classes.end];
+            match decided.as_deref() {
+                Some([]) => block.sum(starts, &mut tally),
+                Some(decided) => block.sum_decided(starts, decided, &mut tally),
+                None => {
+                    let frame = (conditions, tables, varying.as_slice());
+                    self.visit(block.shares(), classes, frame, (&mut *pools, &mut tally));
                 }
             }
         }
@@ -176,18 +127,17 @@ impl QueryIndex<'_> {
     /// `varying` have to be asked row by row.
     fn visit(
         &self,
-        block: &Block,
-        classes: std::ops::Range<usize>,
+        shares: &[f64],
+        classes: Range<usize>,
         (conditions, tables, varying): (&Conditions, &[JudgementTable], &[usize]),
         (pools, tally): (&mut [PoolTally], &mut Tally),
     ) {
         let mut deferred = Vec::with_capacity(varying.len());
-        for (class, &share) in classes.zip(&block.0) {
+        for (class, &share) in classes.zip(shares) {
             if share == 0.0 {
                 continue;
             }
-            let by_row =
-                |&position: &usize| self.columns[conditions[position].0].of_class[class] == BY_ROW;
+            let by_row = |&position: &usize| self.columns[conditions[position].0].is_by_row(class);
             deferred.clear();
             deferred.extend(varying.iter().copied().filter(by_row));
             let visit = Visit {
@@ -198,12 +148,6 @@ impl QueryIndex<'_> {
             let run = self.starts[class] as usize..self.starts[class + 1] as usize;
             match deferred.as_slice() {
                 [] => visit.class(run.len() as u64, tally),
-                &[position] if tables[position].is_exact() => {
-                    let hits = &tables[position].hits;
-                    let states = self.of_row(conditions, position)[run].iter();
-                    let rows = states.map(|&state| u64::from(hits[state as usize]));
-                    visit.class(rows.sum(), tally);
-                }
                 _ => {
                     let state = |row: usize, position: usize| {
                         self.of_row(conditions, position)[row] as usize
@@ -244,7 +188,7 @@ impl Visit<'_> {
     /// Visits the rows of a class one by one.
     fn rows(
         &self,
-        run: std::ops::Range<usize>,
+        run: Range<usize>,
         states: impl Fn(usize, usize) -> usize,
         (tables, pools): (&[JudgementTable], &mut [PoolTally]),
         tally: &mut Tally,

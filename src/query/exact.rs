@@ -1,9 +1,12 @@
 //! Counting in the original table, to hold estimates against.
 //!
 //! Records are those that were published: excluded ones are in no answer.
-//! Each attribute has its rows in order of codes, so that a count visits only
-//! the rows that satisfy its most selective condition; where those are many,
-//! all rows are looked at in blocks.
+//! They are put in order of the attributes with the fewest values, as many as
+//! leave long runs of records that are alike in them: a condition on one of
+//! those is asked once a run. The records of the runs that are left are looked
+//! at in blocks.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -18,30 +21,33 @@ use super::index::{Conditions, QueryIndex};
 #[derive(Debug)]
 pub struct ExactIndex<'a> {
     columns: Vec<ExactColumn<'a>>,
+    /// Where each run of records begins, and the last one ends.
+    starts: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct ExactColumn<'a> {
     domain: &'a Domain,
-    /// Code of each published record.
-    codes: Codes,
-    /// Where the rows with each code begin; one more entry than codes.
-    starts: Vec<u32>,
-    /// Rows in order of their codes.
-    rows: Vec<u32>,
+    codes: RecordCodes,
 }
 
-/// A condition on a column while it is counted.
-struct Sought<'s, 'a> {
-    column: &'s ExactColumn<'a>,
+/// The codes of one attribute.
+#[derive(Debug)]
+enum RecordCodes {
+    /// One for each run, whose records are alike in it.
+    OfRun(Codes),
+    /// One for each record, in order of runs.
+    OfRecord(Codes),
+}
+
+/// A condition while it is counted.
+struct Sought<'s> {
+    codes: &'s Codes,
     admitted: Admitted,
-    /// Rows that satisfy this condition.
-    rows: usize,
 }
 
-/// Visiting each row of one condition costs as much as looking at so many in
-/// blocks.
-const VISIT_COST: usize = 12;
+/// There are at most so many times fewer runs than records.
+const RECORDS_PER_RUN: usize = 16;
 
 impl<'a> ExactIndex<'a> {
     /// Indexes the originals of a release's rows; `subjects` is its lineage.
@@ -60,43 +66,77 @@ impl<'a> ExactIndex<'a> {
         if !fits {
             return None;
         }
-        let attributes = index.joined.attributes().par_iter();
+        let attributes = index.joined.attributes().iter();
         let columns = attributes.map(|attribute| {
             let column = table.coded(table.schema().find(attribute.name)?)?;
-            Some(ExactColumn::new(&column.domain, &column.codes, subjects))
+            Some((&*column.domain, &column.codes))
         });
-        let columns = columns.collect::<Option<_>>()?;
-        Some(Self { columns })
+        Some(Self::of(&columns.collect::<Option<Vec<_>>>()?, subjects))
+    }
+
+    /// Indexes these columns' codes of some records.
+    fn of(columns: &[(&'a Domain, &'a Codes)], records: &[SubjectIndex]) -> Self {
+        let (alike, (starts, records)) = runs(columns, records);
+        let columns = columns
+            .par_iter()
+            .zip(alike)
+            .map(|(&(domain, codes), alike)| {
+                let limit = domain.len();
+                let codes = match alike {
+                    true => {
+                        let firsts = starts[..starts.len() - 1].iter();
+                        let codes = firsts.map(|&first| codes.at(records[first as usize] as usize));
+                        RecordCodes::OfRun(Codes::below(limit, codes))
+                    }
+                    false => {
+                        let codes = records.iter().map(|&record| codes.at(record as usize));
+                        RecordCodes::OfRecord(Codes::below(limit, codes))
+                    }
+                };
+                ExactColumn { domain, codes }
+            });
+        Self {
+            columns: columns.collect(),
+            starts,
+        }
     }
 
     /// Number of records that satisfy all conditions.
     pub(super) fn count(&self, index: &QueryIndex<'_>, conditions: &Conditions) -> u64 {
-        let sought = conditions.iter().map(|(at, condition)| {
-            let column = &self.columns[*at];
-            let marks = column.marks(condition, |cell| {
-                condition.judge(cell, &index.domains[*at]).certain
-            });
-            Sought {
-                column,
-                rows: column.rows_of(&marks).map(<[u32]>::len).sum(),
-                admitted: Admitted::of(marks),
-            }
+        let marks = conditions.iter().map(|(at, condition)| {
+            let certain = |cell: &Cell| condition.judge(cell, &index.domains[*at]).certain;
+            (*at, self.columns[*at].marks(condition, certain))
         });
-        let mut sought: Vec<Sought<'_, '_>> = sought.collect();
-        sought.sort_by_key(|sought| sought.rows);
-        match sought.as_slice() {
-            [] => index.rows() as u64,
-            [only] => only.rows as u64,
-            [first, others @ ..] if first.rows * VISIT_COST < index.rows() => {
-                let candidates = first.column.rows_of(&first.admitted.marks).flatten();
-                let satisfies = |row: usize| {
-                    let mut others = others.iter();
-                    others.all(|other| other.admitted.marks[other.column.codes.at(row) as usize])
-                };
-                candidates.filter(|&&row| satisfies(row as usize)).count() as u64
+        self.count_marked(marks)
+    }
+
+    /// Number of records whose code of each named column is marked.
+    fn count_marked(&self, marks: impl Iterator<Item = (usize, Vec<bool>)>) -> u64 {
+        let (mut of_runs, mut of_records) = (Vec::new(), Vec::new());
+        for (at, marks) in marks {
+            let admitted = Admitted::of(marks);
+            match &self.columns[at].codes {
+                RecordCodes::OfRun(codes) => of_runs.push(Sought { codes, admitted }),
+                RecordCodes::OfRecord(codes) => of_records.push(Sought { codes, admitted }),
             }
-            sought => count_in_blocks(sought, index.rows()),
         }
+        let holds = |run: usize| {
+            let mut sought = of_runs.iter();
+            sought.all(|sought| sought.admitted.marks[sought.codes.at(run) as usize])
+        };
+        // Runs that hold and are neighbours are looked at as one.
+        let (mut count, mut open) = (0, 0..0);
+        for (run, ends) in self.starts.windows(2).enumerate() {
+            if holds(run) {
+                let records = ends[0] as usize..ends[1] as usize;
+                if open.end < records.start {
+                    count += count_records(&of_records, open);
+                    open = records.start..records.start;
+                }
+                open.end = records.end;
+            }
+        }
+        count + count_records(&of_records, open)
     }
 
     /// The domain of an attribute, by position.
@@ -105,54 +145,76 @@ impl<'a> ExactIndex<'a> {
     }
 }
 
-/// Rows that satisfy all of them.
-fn count_in_blocks(sought: &[Sought<'_, '_>], rows: usize) -> u64 {
+/// Puts records in order of the columns with the fewest values. Returns for
+/// each column whether runs are alike in it, where runs begin and the last one
+/// ends, and the records in order.
+fn runs(
+    columns: &[(&Domain, &Codes)],
+    records: &[SubjectIndex],
+) -> (Vec<bool>, (Vec<u32>, Vec<u32>)) {
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|&at| columns[at].0.len());
+    let mut alike = vec![false; columns.len()];
+    let mut keys = vec![0_u32; records.len()];
+    let mut space = 1;
+    for at in order {
+        let (domain, codes) = columns[at];
+        if space * domain.len() > records.len() / RECORDS_PER_RUN {
+            break;
+        }
+        space *= domain.len();
+        alike[at] = true;
+        let rows = keys.par_iter_mut().zip(records);
+        rows.for_each(|(key, record)| *key = *key * domain.len() as u32 + codes.at(record.at()));
+    }
+    (alike, in_order(&keys, space, records))
+}
+
+/// Sorts records by keys below `space`: where each key that occurs begins and
+/// the last one ends, and the records.
+fn in_order(keys: &[u32], space: usize, records: &[SubjectIndex]) -> (Vec<u32>, Vec<u32>) {
+    let mut next = vec![0_u32; space];
+    keys.iter().for_each(|&key| next[key as usize] += 1);
+    let (mut starts, mut before) = (Vec::new(), 0);
+    for next in &mut next {
+        let size = std::mem::replace(next, before);
+        if size > 0 {
+            starts.push(before);
+        }
+        before += size;
+    }
+    starts.push(before);
+    let mut sorted = vec![0; records.len()];
+    for (&key, record) in keys.iter().zip(records) {
+        let place = &mut next[key as usize];
+        sorted[*place as usize] = record.0;
+        *place += 1;
+    }
+    (starts, sorted)
+}
+
+/// Records among these that satisfy all of `sought`.
+fn count_records(sought: &[Sought<'_>], records: Range<usize>) -> u64 {
+    if sought.is_empty() {
+        return records.len() as u64;
+    }
     let mut alive = [0_u8; BLOCK_ROWS];
     let mut count = 0;
-    for first in (0..rows).step_by(BLOCK_ROWS) {
-        let block = first..rows.min(first + BLOCK_ROWS);
+    for first in records.clone().step_by(BLOCK_ROWS) {
+        let block = first..records.end.min(first + BLOCK_ROWS);
         let alive = &mut alive[..block.len()];
         alive.fill(1);
-        for Sought {
-            column, admitted, ..
-        } in sought
-        {
-            keep(&column.codes, block.clone(), admitted, alive);
+        for Sought { codes, admitted } in sought {
+            keep(codes, block.clone(), admitted, alive);
         }
-        // Sums of one byte each would overflow; those of 128 rows do not.
+        // Sums of one byte each would overflow; those of 128 records do not.
         let sums = alive.chunks(128).map(|run| run.iter().sum::<u8>());
         count += sums.map(u64::from).sum::<u64>();
     }
     count
 }
 
-impl<'a> ExactColumn<'a> {
-    fn new(domain: &'a Domain, codes: &Codes, subjects: &[SubjectIndex]) -> Self {
-        let codes: Vec<u32> = subjects
-            .iter()
-            .map(|subject| codes.at(subject.at()))
-            .collect();
-        let mut starts = vec![0_u32; domain.len() + 1];
-        for &code in &codes {
-            starts[code as usize + 1] += 1;
-        }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0_u32; codes.len()];
-        for (row, &code) in codes.iter().enumerate() {
-            rows[next[code as usize] as usize] = row as u32;
-            next[code as usize] += 1;
-        }
-        Self {
-            domain,
-            codes: Codes::below(domain.len(), codes.into_iter()),
-            starts,
-            rows,
-        }
-    }
-
+impl ExactColumn<'_> {
     /// Which codes satisfy a condition.
     fn marks(&self, condition: &Condition, judge: impl Fn(&Cell) -> bool) -> Vec<bool> {
         match condition {
@@ -165,16 +227,6 @@ impl<'a> ExactColumn<'a> {
                 .collect(),
         }
     }
-
-    /// Runs of rows whose codes satisfy.
-    fn rows_of<'s>(&'s self, admitted: &'s [bool]) -> impl Iterator<Item = &'s [u32]> {
-        let codes = admitted
-            .iter()
-            .enumerate()
-            .filter(|(_, admitted)| **admitted);
-        codes
-            .map(|(code, _)| &self.rows[self.starts[code] as usize..self.starts[code + 1] as usize])
-    }
 }
 
 /// The cell that publishes a code exactly.
@@ -184,5 +236,52 @@ pub(super) fn exact_cell(domain: &Domain, code: Code) -> Cell {
         Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
         Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),
         Values::Category(values) => Cell::Label(values[code.at()].clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Values of four columns; the last has too many for runs.
+    const SIZES: [u32; 4] = [2, 3, 1, 200];
+
+    fn domain(size: u32) -> Domain {
+        Domain::new(Values::Integer((0..i64::from(size)).collect()), None)
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_looking_at_each_record(
+            records in prop::collection::vec((0..2_u32, 0..3_u32, 0..200_u32), 0..300),
+            chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
+            admitted in prop::collection::vec((0..4_usize, any::<u64>()), 0..4),
+        ) {
+            let domains = SIZES.map(domain);
+            let codes = [
+                records.iter().map(|record| record.0).collect::<Codes>(),
+                records.iter().map(|record| record.1).collect(),
+                records.iter().map(|_| 0).collect(),
+                records.iter().map(|record| record.2).collect(),
+            ];
+            let columns: Vec<_> = domains.iter().zip(&codes).collect();
+            let chosen: Vec<SubjectIndex> = match records.len() {
+                0 => Vec::new(),
+                count => chosen.iter().map(|at| SubjectIndex(at.index(count) as u32)).collect(),
+            };
+            let exact = ExactIndex::of(&columns, &chosen);
+            let marks: Vec<(usize, Vec<bool>)> = admitted
+                .iter()
+                .map(|&(at, bits)| (at, (0..SIZES[at]).map(|code| bits >> (code % 64) & 1 == 1).collect()))
+                .collect();
+            let holds = |record: &&SubjectIndex| {
+                let mut marks = marks.iter();
+                marks.all(|(at, marks)| marks[codes[*at].at(record.at()) as usize])
+            };
+            let wanted = chosen.iter().filter(holds).count() as u64;
+            prop_assert_eq!(exact.count_marked(marks.iter().cloned()), wanted);
+        }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::microdata::{Hierarchy, Table};
-use crate::release::{Cell, Content, JoinError, JoinedTable, PublishedTable};
+use crate::microdata::{Codes, Hierarchy, Table};
+use crate::release::{Cell, Content, JoinError, JoinedAttribute, JoinedTable, PublishedTable};
 
 use super::answer::{Answer, GroupAnswer, QueryAnswer};
 use super::compile::compile;
@@ -40,15 +40,26 @@ pub struct QueryIndex<'a> {
 /// One attribute of the index.
 #[derive(Debug)]
 pub(super) struct IndexedColumn {
-    /// Per class: position of its cell; for columns that vary by row in every
-    /// class, [`BY_ROW`].
-    pub(super) of_class: Vec<u32>,
+    /// Per class: position of its cell; the number of cells where its rows
+    /// have states of their own.
+    pub(super) of_class: Codes,
     /// Per row in order of classes, where any row needs it.
     pub(super) of_row: Vec<u32>,
+    /// The cells of an attribute that is published exactly, without buckets.
+    pub(super) exact: Option<RankedCells>,
+    /// Number of cells.
+    cells: u32,
 }
 
-/// Says that rows of the class have states of their own.
-pub(super) const BY_ROW: u32 = u32::MAX;
+/// The cells of rows, numbered in ascending order of what they publish, so
+/// that those between two values have numbers between two.
+#[derive(Debug)]
+pub(super) struct RankedCells {
+    /// Positions of the cells in ascending order.
+    pub(super) order: Vec<u32>,
+    /// Per row in order of classes: place of its cell in `order`.
+    pub(super) ranks: Codes,
+}
 
 /// Conditions by attribute, each attribute once, in order.
 pub(super) type Conditions = Vec<(usize, Condition)>;
@@ -77,7 +88,7 @@ impl<'a> QueryIndex<'a> {
         let (starts, rows) = joined.signatures().rows_by_class();
         let columns = (0..joined.attributes().len())
             .into_par_iter()
-            .map(|at| IndexedColumn::new(&joined, at, &starts, &rows))
+            .map(|at| IndexedColumn::new(&joined.attributes()[at], &starts, &rows))
             .collect();
         Self {
             joined,
@@ -194,39 +205,73 @@ fn narrow(conditions: &mut Conditions, at: usize, condition: Condition) {
 }
 
 impl IndexedColumn {
-    fn new(joined: &JoinedTable<'_>, at: usize, starts: &[u32], rows: &[u32]) -> Self {
-        let attribute = &joined.attributes()[at];
-        let classes = starts.windows(2).map(|run| rows[run[0] as usize]);
-        let of_class: Vec<u32> = classes
-            .map(|first| {
-                let code = attribute.codes.at(first as usize);
-                let in_bucket = attribute.cells[code as usize] == Cell::Empty;
-                match attribute.content {
-                    Content::Generalized if !in_bucket => code,
-                    _ => BY_ROW,
-                }
-            })
-            .collect();
-        if !of_class.contains(&BY_ROW) {
-            return Self {
-                of_class,
-                of_row: Vec::new(),
-            };
-        }
+    fn new(attribute: &JoinedAttribute<'_>, starts: &[u32], rows: &[u32]) -> Self {
         let cells = attribute.cells.len() as u32;
+        let in_bucket = |code: u32| attribute.cells[code as usize] == Cell::Empty;
+        let classes = starts[..starts.len() - 1].iter();
+        let of_class = classes.map(|&first| {
+            let code = attribute.codes.at(rows[first as usize] as usize);
+            match attribute.content {
+                Content::Generalized if !in_bucket(code) => code,
+                _ => cells,
+            }
+        });
+        let mut column = Self {
+            of_class: Codes::below(cells as usize + 1, of_class),
+            of_row: Vec::new(),
+            exact: None,
+            cells,
+        };
+        if !column.of_class.iter().any(|code| code == cells) {
+            return column;
+        }
         let buckets = attribute.buckets.as_ref();
-        let of_row = rows
-            .iter()
-            .map(|&row| {
-                let code = attribute.codes.at(row as usize);
-                let in_bucket = attribute.cells[code as usize] == Cell::Empty;
-                let pool = buckets
-                    .filter(|_| in_bucket)
-                    .and_then(|buckets| buckets.pool_of(row as usize));
-                pool.map_or(code, |pool| cells + pool)
-            })
-            .collect();
-        Self { of_class, of_row }
+        let of_row = rows.iter().map(|&row| {
+            let code = attribute.codes.at(row as usize);
+            let pool = buckets
+                .filter(|_| in_bucket(code))
+                .and_then(|buckets| buckets.pool_of(row as usize));
+            pool.map_or(code, |pool| cells + pool)
+        });
+        column.of_row = of_row.collect();
+        if buckets.is_none() && attribute.content == Content::Exact {
+            column.exact = Some(RankedCells::new(attribute.cells, &column.of_row));
+        }
+        column
+    }
+
+    /// Whether rows of a class have states of their own.
+    #[inline]
+    pub(super) fn is_by_row(&self, class: usize) -> bool {
+        self.of_class.at(class) == self.cells
+    }
+
+    /// State of a row of a class.
+    #[inline]
+    pub(super) fn state(&self, class: usize, row: usize) -> usize {
+        match self.of_class.at(class) {
+            code if code == self.cells => self.of_row[row] as usize,
+            code => code as usize,
+        }
+    }
+}
+
+impl RankedCells {
+    fn new(cells: &[Cell], of_row: &[u32]) -> Self {
+        let mut order: Vec<u32> = (0..cells.len() as u32).collect();
+        order.sort_by(|&one, &other| {
+            let [one, other] = [one, other].map(|at| &cells[at as usize]);
+            one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let mut rank_of = vec![0; cells.len()];
+        for (rank, &at) in (0..).zip(&order) {
+            rank_of[at as usize] = rank;
+        }
+        let ranks = of_row.iter().map(|&at| rank_of[at as usize]);
+        Self {
+            ranks: Codes::below(cells.len(), ranks),
+            order,
+        }
     }
 }
 

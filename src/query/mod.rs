@@ -24,6 +24,7 @@
 //! those of the *expected* number of records (docs/DEVIATIONS.md, queries).
 
 mod answer;
+mod block;
 mod compile;
 mod condition;
 mod count;

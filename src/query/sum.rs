@@ -13,7 +13,7 @@ use crate::release::Link;
 
 use super::answer::{Answer, Bounds};
 use super::condition::{Condition, Part};
-use super::index::{BY_ROW, Conditions, QueryIndex};
+use super::index::{Conditions, QueryIndex};
 use super::table::{JudgementTable, bucket_matches};
 
 /// Rounding forgiven before a count goes up or down to a whole number.
@@ -121,13 +121,7 @@ impl QueryIndex<'_> {
         for class in 0..self.starts.len() - 1 {
             let mut touched = false;
             for row in self.starts[class] as usize..self.starts[class + 1] as usize {
-                let state = |at: usize| {
-                    let column = &self.columns[at];
-                    match column.of_class[class] {
-                        BY_ROW => column.of_row[row] as usize,
-                        code => code as usize,
-                    }
-                };
+                let state = |at: usize| self.columns[at].state(class, row);
                 let mut share = 1.0;
                 let mut possible = own.judgements[state(measure)].possible;
                 for (table, (at, _)) in tables.iter().zip(others) {

@@ -2,7 +2,10 @@
 
 use crate::release::{Buckets, JoinedAttribute, Link};
 
+use super::block::Decided;
 use super::condition::{Condition, Judgement};
+use super::filter::Admitted;
+use super::index::RankedCells;
 use super::knowledge::PublicDomain;
 
 /// The least share of a cell that may satisfy: smaller ones round to it.
@@ -25,8 +28,9 @@ pub(super) struct PoolMatches {
 pub(super) struct JudgementTable {
     /// One per cell, then one per pool.
     pub(super) judgements: Vec<Judgement>,
-    /// The share of each judgement, so that a product of them tells as much:
-    /// 0 where one cannot be, 1 where all are certain, else between.
+    /// The share of each cell, so that a product of them tells as much: 0
+    /// where one cannot be, 1 where all are certain, else between. Behind all
+    /// cells stands 1: of rows with states of their own the class says nothing.
     pub(super) weights: Vec<f64>,
     /// One per pool.
     pub(super) pools: Vec<PoolMatches>,
@@ -34,9 +38,6 @@ pub(super) struct JudgementTable {
     pub(super) cells: usize,
     /// Cells in all buckets, and how many of them satisfy.
     pub(super) bucketized: (u64, u64),
-    /// Of an attribute without buckets whose every cell is certain or cannot
-    /// be: 1 for those that are certain. Else empty.
-    pub(super) hits: Vec<u8>,
 }
 
 impl JudgementTable {
@@ -51,7 +52,6 @@ impl JudgementTable {
         self.pools.clear();
         self.cells = attribute.cells.len();
         self.bucketized = (0, 0);
-        self.hits.clear();
         let judged = attribute
             .cells
             .iter()
@@ -60,6 +60,7 @@ impl JudgementTable {
         self.weights.clear();
         self.weights
             .extend(self.judgements.iter().copied().map(weight));
+        self.weights.push(1.0);
         if let Some(buckets) = &attribute.buckets {
             let matches = bucket_matches(condition, buckets, domain);
             for (&size, &matched) in buckets.sizes().iter().zip(&matches) {
@@ -67,16 +68,17 @@ impl JudgementTable {
                 self.bucketized.1 += u64::from(matched);
             }
             self.judge_pools(buckets, &matches);
-        } else if self.judgements.iter().all(Judgement::is_decided) {
-            let certain = self.judgements.iter().map(|judgement| judgement.certain);
-            self.hits.extend(certain.map(u8::from));
         }
     }
 
-    /// Whether each cell decides its condition, so that rows need only be
-    /// counted.
-    pub(super) fn is_exact(&self) -> bool {
-        !self.hits.is_empty()
+    /// Which of these cells satisfy, where each decides its condition: rows
+    /// need only be counted.
+    pub(super) fn admitted<'c>(&self, cells: &'c RankedCells) -> Option<Decided<'c>> {
+        let marks = cells.order.iter().map(|&at| {
+            let judgement = self.judgements[at as usize];
+            judgement.is_decided().then_some(judgement.certain)
+        });
+        Some((&cells.ranks, Admitted::of(marks.collect::<Option<_>>()?)))
     }
 
     fn judge_pools(&mut self, buckets: &Buckets<'_>, matches: &[u32]) {

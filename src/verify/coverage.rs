@@ -48,11 +48,14 @@ pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
 
 fn cover(view: &View, attribute: &AttributeView) -> Failures {
     let mut failures = Failures::none();
+    let spans: Vec<(u32, u32)> = attribute.cells.meanings.iter().map(span_of).collect();
     for row in 0..view.rows() {
         let Some(code) = view.source(attribute, row) else {
             continue;
         };
-        if attribute.cells.meaning(row).covers(code) {
+        let (first, last) = spans[attribute.cells.codes.at(row) as usize];
+        let within = first <= code && code <= last;
+        if within || attribute.cells.meaning(row).covers(code) {
             continue;
         }
         let terms = view.terms(row).zip(attribute.protected);
@@ -61,6 +64,16 @@ fn cover(view: &View, attribute: &AttributeView) -> Failures {
         }
     }
     failures
+}
+
+/// First and last code of a meaning that covers all codes between two; one
+/// without any code for others.
+fn span_of(meaning: &Meaning) -> (u32, u32) {
+    match *meaning {
+        Meaning::Masked => (0, u32::MAX),
+        Meaning::Span { first, last } => (first, last),
+        Meaning::Empty | Meaning::Values(_) | Meaning::Unknown => (1, 0),
+    }
 }
 
 fn exact(view: &View, attribute: &AttributeView) -> Failures {

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{Code, Codes, Domain, Hierarchy, Values};
+use crate::microdata::{Code, Codes, Domain, Hierarchy, Values, of_width};
 use crate::release::{Cell, Cells, Item, PublishedColumn};
 
 /// What one distinct cell of a column covers.
@@ -176,7 +176,8 @@ pub(super) fn looks(cells: &[Cell]) -> Vec<u32> {
 pub(super) fn dictionary(column: &PublishedColumn) -> Option<(&Codes, &[Cell])> {
     match &column.cells {
         Cells::Dictionary { codes, cells } => {
-            let within = codes.iter().all(|code| (code as usize) < cells.len());
+            let last = of_width!(codes, codes => codes.iter().max().map(|&code| code as usize));
+            let within = last.is_none_or(|last| last < cells.len());
             within.then_some((codes, cells.as_slice()))
         }
         Cells::Numbers(_) => None,

@@ -6,6 +6,8 @@
 //! unknown have no record; checks skip them, since `every_record_once` has
 //! named them already.
 
+use rayon::prelude::*;
+
 use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 use crate::release::{PublishedColumn, PublishedTable};
@@ -25,8 +27,9 @@ pub(super) struct AttributeView<'a> {
     /// Its position among the protectable attributes, if it is one.
     pub(super) protected: Option<ProtectedIndex>,
     pub(super) domain: &'a Domain,
-    /// Source code of each *record*.
-    source: &'a Codes,
+    /// Source code of each row's record; as many as there are codes where the
+    /// row has none.
+    source: Codes,
     /// The published cell of each row.
     pub(super) cells: MeaningColumn<'a>,
     /// The bucket number of each row (0 for none), where rows name theirs.
@@ -64,14 +67,12 @@ impl<'a> View<'a> {
             (found.cells.len() == rows).then_some(found)
         };
         let group = numbers(column(0)?)?;
-        let mut attributes = Vec::new();
+        let mut found = Vec::new();
         let mut at = 1;
         for index in table.schema().publishable() {
-            let attribute = table.schema().attribute(index);
-            let source = table.coded(index)?;
-            let cells = MeaningColumn::of(column(at)?, &source.domain)?;
+            let cells = column(at)?;
             at += 1;
-            let links_row = attribute.is_protectable()
+            let links_row = table.schema().attribute(index).is_protectable()
                 && wanted
                     .get(at)
                     .is_some_and(|column| column.content == crate::release::Content::Bucket);
@@ -80,16 +81,23 @@ impl<'a> View<'a> {
                 false => None,
             };
             at += usize::from(links_row);
-            attributes.push(AttributeView {
+            found.push((index, cells, bucket));
+        }
+        let records = records_of_rows(evidence, rows);
+        let found = found.into_par_iter().map(|(index, cells, bucket)| {
+            let attribute = table.schema().attribute(index);
+            let source = table.coded(index)?;
+            Some(AttributeView {
                 name: &attribute.name,
                 role: attribute.role,
                 protected: protected_position(evidence.requirements, index),
                 domain: &source.domain,
-                source: &source.codes,
-                cells,
+                source: of_rows(&source.codes, source.domain.len() as u32, &records),
+                cells: MeaningColumn::of(cells, &source.domain)?,
                 bucket,
-            });
-        }
+            })
+        });
+        let attributes: Vec<AttributeView> = found.collect::<Option<_>>()?;
         let protected = attributes
             .iter()
             .filter(|attribute| attribute.protected.is_some());
@@ -99,7 +107,7 @@ impl<'a> View<'a> {
         Some(Self {
             table,
             requirements: evidence.requirements,
-            records: records_of_rows(evidence, rows),
+            records,
             group,
             attributes,
         })
@@ -120,8 +128,8 @@ impl<'a> View<'a> {
     /// Source code of a row's value; `None` if the row has no record.
     #[inline]
     pub(super) fn source(&self, attribute: &AttributeView, row: usize) -> Option<u32> {
-        let record = self.records[row];
-        (record != NONE).then(|| attribute.source.at(record as usize))
+        let code = attribute.source.at(row);
+        (self.records[row] != NONE).then_some(code)
     }
 
     /// The protectable attributes with their position.
@@ -144,6 +152,15 @@ pub(super) fn find<'a>(
         .get(at)
         .filter(|column| fits(column, expected));
     there.or_else(|| table.columns.iter().find(|column| fits(column, expected)))
+}
+
+/// The code of each row's record, or `none`, which follows all codes.
+fn of_rows(codes: &Codes, none: u32, records: &[u32]) -> Codes {
+    let of_rows = records.iter().map(|&record| match record {
+        NONE => none,
+        record => codes.at(record as usize),
+    });
+    Codes::below(none as usize + 1, of_rows)
 }
 
 fn protected_position(

@@ -70,12 +70,14 @@ impl Dictionary {
         kind: Option<AttributeType>,
     ) -> Result<u32, WireFault> {
         let slot = slot(kind);
-        let is_it = |at: u32| {
-            let known = &self.known[at as usize];
-            known.slot == slot && *known.text == *field
-        };
-        if let Some(at) = self.recent.find(field, is_it) {
-            return Ok(self.known[at as usize].code);
+        let recent = self
+            .recent
+            .find(field, |at| &self.known[at as usize].text)
+            .map(|at| &self.known[at as usize]);
+        if let Some(known) = recent
+            && known.slot == slot
+        {
+            return Ok(known.code);
         }
         let at = match self.seen[slot].get(field) {
             Some(&at) => at,

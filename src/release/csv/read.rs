@@ -13,6 +13,9 @@ use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::{ColumnDescription, TableDescription};
 use crate::release::table::PublishedTable;
 
+/// Runs of pieces that each thread reads.
+const RUNS_PER_THREAD: usize = 4;
+
 /// Reads a whole table from its pieces, in order, the header in the first.
 /// Pieces are read side by side in rayon's current pool; the result does not
 /// depend on how the text is cut.
@@ -50,13 +53,20 @@ fn side_by_side<P: AsRef<[u8]> + Sync>(
     description: &TableDescription,
     pieces: &[P],
 ) -> Result<PublishedTable, WireError> {
-    let read = |(position, piece): (usize, &P)| {
+    // Pieces in a row are read by one decoder, which knows their cells; runs
+    // are short enough that no thread waits long for the last.
+    let run = pieces
+        .len()
+        .div_ceil(RUNS_PER_THREAD * rayon::current_num_threads());
+    let read = |(position, pieces): (usize, &[P])| {
         let mut decoder = CsvDecoder::new(&description.columns);
         decoder.header_read = position > 0;
-        decoder.piece(piece.as_ref())?;
+        for piece in pieces {
+            decoder.piece(piece.as_ref())?;
+        }
         decoder.finish(&description.name)
     };
-    let parts = pieces.par_iter().enumerate().map(read);
+    let parts = pieces.par_chunks(run.max(1)).enumerate().map(read);
     let mut parts = parts.collect::<Result<Vec<_>, _>>()?;
     match parts.len() {
         0 => Err(WireFault::ColumnsDiffer.into()),

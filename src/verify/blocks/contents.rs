@@ -45,11 +45,11 @@ pub(super) fn row_order_independent(view: &QuasiView) -> Check {
     let blocks = view.blocks.iter();
     let blocks = blocks.map(|block| (block.name, block.source, block.domain));
     let columns: Vec<_> = plain.chain(blocks).collect();
-    let mut found = vec![(None, spearman(&records, view.table.records()))];
+    let order = spearman(records.iter().copied(), view.table.records());
+    let mut found = vec![(None, order)];
     found.par_extend(columns.into_par_iter().map(|(name, source, domain)| {
         let codes = records.iter().map(|&record| source.at(record as usize));
-        let codes: Vec<u32> = codes.collect();
-        (Some(name), spearman(&codes, domain.len()))
+        (Some(name), spearman(codes, domain.len()))
     }));
     of_orders(records.len(), &found)
 }

@@ -16,8 +16,7 @@ pub(super) fn row_order_independent(view: &PersonsView) -> Check {
         return of_orders(subjects.len(), &[]);
     }
     let order = |value: &dyn Fn(u32) -> u32, values: usize| {
-        let codes: Vec<u32> = subjects.iter().map(|&subject| value(subject)).collect();
-        spearman(&codes, values)
+        spearman(subjects.iter().map(|&subject| value(subject)), values)
     };
     let mut found = vec![(None, order(&|subject| subject, view.subjects))];
     found.par_extend(view.quasi.par_iter().flat_map_iter(|attribute| {

@@ -34,17 +34,16 @@ pub(super) fn row_order_independent(view: &SlicedView) -> Check {
     if records.len() < ROWS_MIN {
         return of_orders(records.len(), &[]);
     }
-    let mut found = vec![(None, spearman(&records, view.records))];
+    let mut found = vec![(None, spearman(records.iter().copied(), view.records))];
     let appearances = view.exact.par_iter().chain(&view.generalized);
     found.par_extend(appearances.map(|appearance| {
         // What is no single value goes behind all of them.
         let unknown = appearance.domain.len() as u32;
         let codes = appearance.codes.iter();
         let codes = codes.map(|&code| if code == NONE { unknown } else { code });
-        let codes: Vec<u32> = codes.collect();
         (
             Some(appearance.name),
-            spearman(&codes, appearance.domain.len() + 1),
+            spearman(codes, appearance.domain.len() + 1),
         )
     }));
     of_orders(records.len(), &found)

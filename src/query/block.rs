@@ -1,0 +1,198 @@
+//! Classes of rows judged and counted a block at a time.
+//!
+//! No branch depends on a class or a row: which satisfy cannot be foreseen.
+//! Sums go by lanes, so that one need not wait for the one before.
+
+use crate::microdata::{Codes, of_width};
+
+use super::count::Tally;
+use super::filter::{Admitted, BLOCK_ROWS, keep};
+use super::table::{JudgementTable, WEIGHT_MIN};
+
+/// Classes that are looked at together.
+pub(super) const BLOCK_CLASSES: usize = 1024;
+/// Weights whose product with one more is no 0, however small they are.
+const CONDITIONS_MAX: usize = 15;
+/// Sums that are kept side by side.
+const LANES: usize = 4;
+
+/// A condition that each row decides: the rows' codes, and which satisfy.
+pub(super) type Decided<'a> = (&'a Codes, Admitted);
+
+/// What the conditions on whole classes say of a block of them.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Product of the shares of each class, which is 0 where one rules it out,
+    /// and 1 where all are certain.
+    shares: Vec<f64>,
+    /// Rows of each class that count.
+    sizes: Vec<f64>,
+    /// How many rows count before each end of a class.
+    before: Vec<u32>,
+}
+
+impl Block {
+    /// Judges `classes` by their codes under each condition and the
+    /// condition's table. Columns that vary by row in a class say nothing.
+    pub(super) fn judge<'c>(
+        &mut self,
+        classes: std::ops::Range<usize>,
+        factors: impl Iterator<Item = (&'c Codes, &'c JudgementTable)>,
+    ) {
+        self.shares.clear();
+        self.shares.resize(classes.len(), 1.0);
+        for (position, (codes, table)) in factors.enumerate() {
+            if position > 0 && position % CONDITIONS_MAX == 0 {
+                self.keep_from_zero();
+            }
+            let weights = table.weights.as_slice();
+            of_width!(codes, codes => {
+                for (share, &code) in self.shares.iter_mut().zip(&codes[classes.clone()]) {
+                    *share *= weights[code as usize];
+                }
+            });
+        }
+    }
+
+    /// The product of the shares of each class.
+    pub(super) fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// Makes room for more factors: no class is ruled out by their number.
+    fn keep_from_zero(&mut self) {
+        let open = self.shares.iter_mut().filter(|share| **share > 0.0);
+        open.for_each(|share| *share = share.max(WEIGHT_MIN));
+    }
+
+    /// Counts classes of which no row has a say of its own; `starts` are where
+    /// they begin and the last one ends.
+    pub(super) fn sum(&mut self, starts: &[u32], tally: &mut Tally) {
+        self.sizes.clear();
+        let sizes = starts.windows(2).map(|run| f64::from(run[1] - run[0]));
+        self.sizes.extend(sizes);
+        self.add(tally);
+    }
+
+    /// Counts classes whose rows each decide some conditions.
+    pub(super) fn sum_decided(
+        &mut self,
+        starts: &[u32],
+        decided: &[Decided<'_>],
+        tally: &mut Tally,
+    ) {
+        self.before.clear();
+        let (first, last) = (starts[0] as usize, starts[starts.len() - 1] as usize);
+        let mut ends = starts.iter().map(|&end| end as usize).peekable();
+        let mut alive = [0_u8; BLOCK_ROWS];
+        let mut so_far = [0_u32; BLOCK_ROWS];
+        let mut count = 0;
+        for first in (first..last).step_by(BLOCK_ROWS) {
+            let rows = first..last.min(first + BLOCK_ROWS);
+            let alive = &mut alive[..rows.len()];
+            alive.fill(1);
+            for (codes, admitted) in decided {
+                keep(codes, rows.clone(), admitted, alive);
+            }
+            for (so_far, &alive) in so_far.iter_mut().zip(&*alive) {
+                *so_far = count;
+                count += u32::from(alive);
+            }
+            while let Some(end) = ends.next_if(|&end| end < rows.end) {
+                self.before.push(so_far[end - first]);
+            }
+        }
+        self.before.extend(ends.map(|_| count));
+        self.sizes.clear();
+        let sizes = self.before.windows(2);
+        self.sizes
+            .extend(sizes.map(|run| f64::from(run[1] - run[0])));
+        self.add(tally);
+    }
+
+    fn add(&self, tally: &mut Tally) {
+        let mut estimate = [0.0; LANES];
+        let [mut certain, mut possible, mut touched] = [[0.0; LANES]; 3];
+        let mut add = |shares: &[f64], sizes: &[f64]| {
+            for (lane, (&share, &size)) in shares.iter().zip(sizes).enumerate() {
+                estimate[lane] += share * size;
+                certain[lane] += given(share == 1.0, size);
+                possible[lane] += given(share > 0.0, size);
+                touched[lane] += given(share * size > 0.0, 1.0);
+            }
+        };
+        let (shares, last_shares) = self.shares.as_chunks::<LANES>();
+        let (sizes, last_sizes) = self.sizes.as_chunks::<LANES>();
+        for (shares, sizes) in shares.iter().zip(sizes) {
+            add(shares, sizes);
+        }
+        add(last_shares, last_sizes);
+        // Whole numbers of rows, far below what a float holds exactly.
+        let whole = |lanes: [f64; LANES]| lanes.iter().sum::<f64>() as u64;
+        tally.estimate += estimate.iter().sum::<f64>();
+        tally.certain += whole(certain);
+        tally.possible += whole(possible);
+        tally.groups_touched += whole(touched);
+    }
+}
+
+/// A number if a condition holds, else 0: a mask, never a jump.
+#[inline]
+fn given(holds: bool, number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & u64::from(holds).wrapping_neg())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn rows_that_decide_are_those_that_satisfy_all(
+            sizes in prop::collection::vec((1_u32..12, 0..3_usize), 1..=BLOCK_CLASSES),
+            wide in 0..3 * BLOCK_ROWS as u32,
+            skipped in 0..5_u32,
+            bits: u64,
+        ) {
+            // One class may be wider than a block of rows; rows before and
+            // behind are of other blocks of classes.
+            let mut starts = vec![skipped];
+            let mut end = skipped;
+            for (at, &(size, _)) in sizes.iter().enumerate() {
+                end += size + if at == sizes.len() / 2 { wide } else { 0 };
+                starts.push(end);
+            }
+            let code = |row: u32| row.wrapping_mul(2_654_435_761) >> 27;
+            let one: Codes = (0..end + 9).map(code).collect();
+            let other: Codes = (0..end + 9).map(|row| 300 + code(row + 1)).collect();
+            let marks: Vec<bool> = (0..32).map(|code| bits >> code & 1 == 1).collect();
+            let later: Vec<bool> = (0..332).map(|code| bits >> (code % 64) & 1 == 0).collect();
+            let decided = [(&one, Admitted::of(marks.clone())), (&other, Admitted::of(later.clone()))];
+            let satisfies = |row: usize| marks[one.at(row) as usize] && later[other.at(row) as usize];
+
+            let shares: Vec<f64> = sizes.iter().map(|&(_, share)| share as f64 / 2.0).collect();
+            let mut block = Block { shares: shares.clone(), ..Block::default() };
+            for (decided, all) in [(&decided[..], false), (&[], true)] {
+                let mut tally = Tally::default();
+                match all {
+                    true => block.sum(&starts, &mut tally),
+                    false => block.sum_decided(&starts, decided, &mut tally),
+                }
+                let mut wanted = Tally::default();
+                for (run, &share) in starts.windows(2).zip(&shares) {
+                    let rows = run[0] as usize..run[1] as usize;
+                    let rows = rows.filter(|&row| all || satisfies(row)).count() as u64;
+                    wanted.estimate += share * rows as f64;
+                    wanted.certain += if share == 1.0 { rows } else { 0 };
+                    wanted.possible += if share > 0.0 { rows } else { 0 };
+                    wanted.groups_touched += u64::from(share > 0.0 && rows > 0);
+                }
+                prop_assert_eq!(tally, wanted);
+            }
+        }
+    }
+}
