@@ -58,7 +58,7 @@ pub(super) fn prepare(frame: &Frame<'_>) -> Result<Prepared, Failure> {
         }
         let division = divide(frame, &leaving.present)?;
         let before = leaving.left.len();
-        for &index in leaving.from_first_unmet(&indexes, &division) {
+        for &index in leaving.unmet_and_later(&indexes, &division) {
             leaving.meet(index, &division)?;
         }
         if leaving.left.len() == before {
@@ -151,9 +151,9 @@ impl<'f, 'a> Leaving<'f, 'a> {
         self.forget_the_left();
     }
 
-    /// Attributes from the first one whose conditions do not hold. Mostly all
-    /// do, and it takes a look at each to see it.
-    fn from_first_unmet<'i>(
+    /// The first attribute whose conditions do not hold, and those after it,
+    /// which may lack the cells of who leaves for it. Mostly there is none.
+    fn unmet_and_later<'i>(
         &self,
         indexes: &'i [ProtectedIndex],
         division: &Division,
