@@ -5,6 +5,7 @@
 //! Decisions on privacy are made in integers ([`Share`], `count * l <= size`),
 //! never in floats.
 
+mod documents;
 mod fraction;
 mod parameter;
 mod policy;

@@ -7,9 +7,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
-    AttributeIndex, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, Table, Terms,
+    AttributeIndex, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex,
+    Table, Terms,
 };
 
+use super::documents::documents;
 use super::parameter::Share;
 use super::policy::{Policy, Protection};
 use super::subject_finder::SubjectFinder;
@@ -163,9 +165,6 @@ impl RecordTerms {
     }
 }
 
-/// Terms that were given lately: most subjects give the same few.
-const RECENT: usize = 8;
-
 /// What every record of a table asks for.
 #[derive(Clone, Debug)]
 pub struct Requirements {
@@ -192,31 +191,30 @@ impl Requirements {
         let fallback = join.intern(join.record_terms(default, default, false));
         let mut terms_of_subject = vec![fallback; table.subjects()];
         let mut subjects = SubjectFinder::new(table.subject_keys());
-        let mut recent: Vec<(&Terms, u32)> = Vec::with_capacity(RECENT);
-        for preference in preferences {
-            let Some(subject) = subjects.find(&preference.subject) else {
-                continue;
-            };
-            let given = &preference.terms;
-            let mut known = recent.iter();
-            if let Some(&(_, terms)) = known.find(|(terms, _)| *terms == given) {
-                terms_of_subject[subject.at()] = terms;
-                continue;
-            }
-            let terms = match policy.apply_preferences {
-                true => join.record_terms(given, default, true),
-                false => {
-                    let given = Terms {
-                        exclude: given.exclude,
-                        ..Terms::default()
-                    };
-                    join.record_terms(&given, default, false)
-                }
-            };
-            let terms = join.intern(terms);
+        let keys = preferences.iter().map(|preference| &*preference.subject);
+        let (found, (documents, document_of)) = rayon::join(
+            || -> Vec<Option<SubjectIndex>> { keys.map(|key| subjects.find(key)).collect() },
+            || documents(preferences),
+        );
+        let mut terms_of_document: Vec<Option<u32>> = vec![None; documents.len()];
+        for (subject, document) in found.into_iter().zip(document_of) {
+            let Some(subject) = subject else { continue };
+            let terms = &mut terms_of_document[document as usize];
+            let terms = *terms.get_or_insert_with(|| {
+                let given = documents[document as usize];
+                let terms = match policy.apply_preferences {
+                    true => join.record_terms(given, default, true),
+                    false => {
+                        let given = Terms {
+                            exclude: given.exclude,
+                            ..Terms::default()
+                        };
+                        join.record_terms(&given, default, false)
+                    }
+                };
+                join.intern(terms)
+            });
             terms_of_subject[subject.at()] = terms;
-            recent.truncate(RECENT - 1);
-            recent.insert(0, (given, terms));
         }
         let terms = join.terms;
         let records = (0..table.records()).map(RecordIndex::from_usize);

@@ -1,8 +1,9 @@
 //! Subjects by their keys, for readers who come with many keys.
 //!
 //! Consent forms and records mostly come out of one register in one order: a
-//! key is looked for just behind the last one that was found. Only where it is
-//! not there are all keys hashed, once.
+//! key is looked for behind the last one that was found. Whoever passes over
+//! too many keys that way has them in another order; only then are all keys
+//! hashed, once.
 
 use std::cell::OnceCell;
 
@@ -10,14 +11,13 @@ use rustc_hash::FxHashMap;
 
 use crate::microdata::{SubjectIndex, TextColumn};
 
-/// Subjects in which a key is looked for before all keys are hashed.
-const AHEAD: usize = 16;
-
 /// Finds subjects one after the other.
 pub(super) struct SubjectFinder<'a> {
     keys: &'a TextColumn,
     /// Behind the subject that was found last.
     next: usize,
+    /// Keys that may still be passed over before all of them are hashed.
+    patience: usize,
     by_key: OnceCell<FxHashMap<&'a str, usize>>,
 }
 
@@ -27,15 +27,25 @@ impl<'a> SubjectFinder<'a> {
         Self {
             keys,
             next: 0,
+            // In one order no key is passed over twice; a key that nobody has
+            // is looked for among all of them.
+            patience: 2 * keys.len(),
             by_key: OnceCell::new(),
         }
     }
 
     /// The subject with this key.
     pub fn find(&mut self, key: &str) -> Option<SubjectIndex> {
-        let ahead = self.next..self.keys.len().min(self.next + AHEAD);
-        let near = ahead.into_iter().find(|&at| self.keys.get(at) == key);
-        let at = near.or_else(|| self.by_key().get(key).copied())?;
+        let all = self.keys.len();
+        let reach = all.min(self.patience);
+        let mut places = (self.next..all).chain(0..self.next).take(reach);
+        let passed = places.position(|at| self.keys.bytes_at(at) == key.as_bytes());
+        self.patience -= passed.unwrap_or(reach);
+        let at = match passed {
+            Some(passed) => (self.next + passed) % all,
+            None if reach == all => return None,
+            None => self.by_key().get(key).copied()?,
+        };
         self.next = at + 1;
         Some(SubjectIndex::from_usize(at))
     }
@@ -50,9 +60,13 @@ impl<'a> SubjectFinder<'a> {
 mod tests {
     use super::*;
 
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|at| format!("s{at}")).collect()
+    }
+
     #[test]
     fn subjects_are_found_in_any_order_and_only_where_they_are() {
-        let names: Vec<String> = (0..100).map(|at| format!("s{at}")).collect();
+        let names = names(100);
         let keys: TextColumn = names.iter().map(String::as_str).collect();
         let mut finder = SubjectFinder::new(&keys);
         let in_order = (0..100).step_by(7);
@@ -61,16 +75,26 @@ mod tests {
             assert_eq!(finder.find(&names[at]), Some(SubjectIndex(at as u32)));
             assert_eq!(finder.find("nobody"), None);
         }
+        assert!(finder.by_key.get().is_some(), "the patience has an end");
     }
 
     #[test]
-    fn keys_in_order_need_no_hashes() {
-        let names: Vec<String> = (0..100).map(|at| format!("s{at}")).collect();
+    fn keys_in_order_need_no_hashes_however_far_apart_they_are() {
+        let names = names(100);
         let keys: TextColumn = names.iter().map(String::as_str).collect();
-        let mut finder = SubjectFinder::new(&keys);
-        for at in (0..100).step_by(AHEAD - 1) {
-            assert!(finder.find(&names[at]).is_some());
+        for (step, stranger) in [(1, "nobody"), (3, "nobody"), (90, "nobody")] {
+            let mut finder = SubjectFinder::new(&keys);
+            assert_eq!(finder.find(stranger), None);
+            for at in (0..100).step_by(step) {
+                assert_eq!(finder.find(&names[at]), Some(SubjectIndex(at as u32)));
+            }
+            assert!(finder.by_key.get().is_none());
         }
-        assert!(finder.by_key.get().is_none());
+    }
+
+    #[test]
+    fn among_no_subjects_none_is_found() {
+        let keys = TextColumn::new();
+        assert_eq!(SubjectFinder::new(&keys).find("s0"), None);
     }
 }

@@ -21,6 +21,10 @@ impl<C: Condition> Condition for Among<'_, C> {
         self.condition.least()
     }
 
+    fn enough(&self) -> usize {
+        self.condition.enough()
+    }
+
     fn tells_rows_apart(&self) -> bool {
         self.condition.tells_rows_apart()
     }

@@ -1,7 +1,7 @@
 //! Published cells from codes: what a set of codes of one attribute looks
 //! like once it is published.
 
-use crate::microdata::{Code, CodedColumn, Domain, Hierarchy, NodeIndex, Values};
+use crate::microdata::{Code, CodedColumn, Codes, Domain, Hierarchy, NodeIndex, Values};
 use crate::release::{Cell, Cells};
 
 /// The label of a root that says nothing.
@@ -68,6 +68,6 @@ pub fn exact_cells(column: &CodedColumn, records: impl Iterator<Item = u32>) -> 
         }
         *position
     });
-    let codes = codes.collect();
+    let codes = Codes::below(column.domain.len(), codes);
     Cells::Dictionary { codes, cells }
 }

@@ -65,6 +65,13 @@ impl Condition for KOfRows {
         }
     }
 
+    fn enough(&self) -> usize {
+        match self {
+            Self::Same(k) => *k as usize,
+            Self::Each(each) => each.most,
+        }
+    }
+
     fn tells_rows_apart(&self) -> bool {
         matches!(self, Self::Each(_))
     }
@@ -89,6 +96,8 @@ pub struct KOfEach {
     of_rows: Vec<u32>,
     /// The smallest of them, which every set asks for.
     least: usize,
+    /// The largest of them; no set asks for more.
+    most: usize,
 }
 
 impl KOfRows {
@@ -112,7 +121,12 @@ impl KOfRows {
     /// What each row asks for.
     pub fn each(of_rows: Vec<u32>) -> Self {
         let least = of_rows.iter().min().map_or(1, |&k| k as usize);
-        Self::Each(KOfEach { of_rows, least })
+        let most = of_rows.iter().max().map_or(1, |&k| k as usize);
+        Self::Each(KOfEach {
+            of_rows,
+            least,
+            most,
+        })
     }
 
     /// K of a set of rows; 1 for none.
@@ -142,7 +156,7 @@ mod tests {
     #[test]
     fn no_set_has_fewer_rows_than_the_least_strict_of_all_asks_for() {
         let k = KOfRows::each(vec![3, 2, 5, 2]);
-        assert_eq!(k.least(), 2);
+        assert_eq!((k.least(), k.enough()), (2, 5));
         assert_eq!((k.of(&[1, 3]), k.of(&[0, 2]), k.of_row(2)), (2, 5, 5));
         assert!(k.holds(&[1, 3], &mut ()) && k.holds(&[0, 1, 3], &mut ()));
         assert!(!k.holds(&[0, 1], &mut ()), "row 0 asks for three");

@@ -119,16 +119,19 @@ pub fn of_looks(
 }
 
 /// A record and the position of its look.
-type Row = (u32, u32);
+pub type Row = (u32, u32);
 
-/// Numbers for the groups, and the rows with the position of each one's look.
-fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64>, Vec<Row>) {
+/// Numbers for the groups from 1, and the rows with the position of each one's
+/// look, both in random order.
+pub fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64>, Vec<Row>) {
     let groups = looks.iter().map(|look| look.group + 1).max().unwrap_or(0);
     let mut numbers: Vec<u64> = (1..=u64::from(groups)).collect();
     numbers.shuffle(random);
-    let rows = (0..).zip(looks);
-    let rows = rows.flat_map(|(at, look)| look.records.iter().map(move |&record| (record, at)));
-    let mut rows: Vec<Row> = rows.collect();
+    let all = looks.iter().map(|look| look.records.len()).sum();
+    let mut rows: Vec<Row> = Vec::with_capacity(all);
+    for (at, look) in (0..).zip(looks) {
+        rows.extend(look.records.iter().map(|&record| (record, at)));
+    }
     rows.shuffle(random);
     (numbers, rows)
 }

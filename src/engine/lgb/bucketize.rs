@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
 use crate::engine::error::EngineError;
@@ -27,10 +28,21 @@ use super::spread;
 /// Buckets of one attribute, numbered from 1 in random order.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// Records with a flagged, unmasked cell.
-    pub records: Vec<u32>,
-    /// Code and bucket of each of these cells.
-    pub cells: Vec<(u32, u32)>,
+    /// The flagged, unmasked cells.
+    pub runs: Runs,
+    /// Bucket of each of them.
+    pub numbers: Vec<u32>,
+}
+
+impl Buckets {
+    /// Bucket of each of as many records; 0 for none.
+    pub fn of_records(&self, records: usize) -> Vec<u32> {
+        let mut of_record = vec![0; records];
+        for (&record, &bucket) in self.runs.records.iter().zip(&self.numbers) {
+            of_record[record as usize] = bucket;
+        }
+        of_record
+    }
 }
 
 /// Buckets of every protectable attribute.
@@ -59,7 +71,7 @@ pub(super) fn bucketize(
         .collect()
 }
 
-fn stream(frame: &Frame<'_>, index: ProtectedIndex, part: u64) -> rand_chacha::ChaCha12Rng {
+fn stream(frame: &Frame<'_>, index: ProtectedIndex, part: u64) -> ChaCha12Rng {
     frame
         .context
         .stream(stage::BUCKETS, u64::from(index.0) << 8 | part)
@@ -88,33 +100,25 @@ fn bucketize_one(
         // be named by the verifier.
         Protection::InGroup { .. } => (0..runs.records.len() as u32).collect(),
     };
-    Ok(number(frame, index, runs, &heads))
+    let numbers = number(heads, &mut stream(frame, index, 1));
+    Ok(Buckets { runs, numbers })
 }
 
-/// Numbers buckets from 1 in random order.
-fn number(frame: &Frame<'_>, index: ProtectedIndex, runs: Runs, heads: &[u32]) -> Buckets {
-    let is_head = |at: usize| heads[at] as usize == at;
-    let count = (0..heads.len()).filter(|&at| is_head(at)).count();
-    let mut numbers: Vec<u32> = (1..=count as u32).collect();
-    numbers.shuffle(&mut stream(frame, index, 1));
+/// Bucket of each cell, numbered from 1 in random order; `heads` names the
+/// first cell of its bucket.
+fn number(mut heads: Vec<u32>, random: &mut ChaCha12Rng) -> Vec<u32> {
+    let is_head = |at: &usize| heads[*at] as usize == *at;
+    let firsts: Vec<usize> = (0..heads.len()).filter(is_head).collect();
+    let mut numbers: Vec<u32> = (1..=firsts.len() as u32).collect();
+    numbers.shuffle(random);
     let mut number_of_head = vec![0; heads.len()];
-    let mut unused = numbers.into_iter();
-    for at in (0..heads.len()).filter(|&at| is_head(at)) {
-        number_of_head[at] = unused.next().unwrap_or(0);
+    for (first, number) in firsts.into_iter().zip(numbers) {
+        number_of_head[first] = number;
     }
-    let mut cells = Vec::with_capacity(heads.len());
-    for (run, &code) in runs.codes.iter().enumerate() {
-        let of_run = &heads[runs.cells(run..run + 1)];
-        cells.extend(
-            of_run
-                .iter()
-                .map(|&head| (code, number_of_head[head as usize])),
-        );
+    for head in &mut heads {
+        *head = number_of_head[*head as usize];
     }
-    Buckets {
-        records: runs.records,
-        cells,
-    }
+    heads
 }
 
 /// Splits the cells of one attribute under l-diversity and fills buckets.
@@ -190,5 +194,22 @@ impl Splitter<&mut [u32]> for Filler<'_> {
         let cut = self.runs.cut(set.clone())?;
         let both = self.can_be_filled(set.start..cut) && self.can_be_filled(cut..set.end);
         both.then_some(cut - set.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn cells_of_one_head_get_one_number_and_no_number_is_left_out() {
+        let mut random = ChaCha12Rng::seed_from_u64(7);
+        let numbers = number(vec![2, 1, 2, 1, 4, 2], &mut random);
+        assert!(numbers[0] == numbers[2] && numbers[2] == numbers[5] && numbers[1] == numbers[3]);
+        let mut distinct = numbers;
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct, [1, 2, 3]);
     }
 }

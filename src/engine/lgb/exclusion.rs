@@ -19,6 +19,7 @@
 //! changes subsets, so stage 1 is repeated until nobody leaves.
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::{Tally, is_eligible};
@@ -26,6 +27,7 @@ use crate::privacy::{ProtectedIndex, Protection, Share};
 
 use super::frame::{Frame, stage};
 use super::patterns::{Division, divide};
+use super::refusal::{Condition, Failure, Refusal, Shortfall};
 use super::spread;
 
 /// Records and subsets for which every condition holds.
@@ -35,55 +37,6 @@ pub(super) struct Prepared {
     pub opted_out: usize,
     /// Records whose terms cannot be met, in the order in which they left.
     pub unsatisfiable: Vec<u32>,
-}
-
-/// A condition of one attribute that does not hold, in counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shortfall {
-    pub index: ProtectedIndex,
-    pub condition: Condition,
-    /// Flagged, unmasked cells of the attribute.
-    pub size: u64,
-    /// How many of them hold the most frequent value.
-    pub most: u64,
-}
-
-/// Which condition.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Condition {
-    /// l-diversity.
-    Diversity,
-    /// The share of one value.
-    Posterior,
-    /// Two values in a bucket.
-    TwoValues,
-    /// Spread; the widest that the cells allow.
-    Spread { widest: f64 },
-}
-
-/// Why there is no release.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Refusal {
-    /// Fewer records than k.
-    TooFew { left: u64 },
-    /// A condition of an attribute.
-    Shortfall(Shortfall),
-    /// More records would have to leave than may; the condition that takes
-    /// most of those who only flagged an attribute.
-    Budget {
-        needed: u64,
-        of: u64,
-        culprit: Option<Shortfall>,
-    },
-}
-
-/// A refusal, or the run was stopped.
-pub(super) type Failure = crate::engine::error::Failure<Refusal>;
-
-impl From<Shortfall> for Failure {
-    fn from(shortfall: Shortfall) -> Self {
-        Self::Refused(Refusal::Shortfall(shortfall))
-    }
 }
 
 /// Leaves out whom it must and divides the rest into subsets, or says which
@@ -96,6 +49,7 @@ pub(super) fn prepare(frame: &Frame<'_>) -> Result<Prepared, Failure> {
     if of < k {
         return Err(Failure::Refused(Refusal::TooFew { left: of }));
     }
+    let indexes: Vec<ProtectedIndex> = frame.requirements.protected().collect();
     let division = loop {
         frame.context.check()?;
         leaving.meet_k();
@@ -104,7 +58,7 @@ pub(super) fn prepare(frame: &Frame<'_>) -> Result<Prepared, Failure> {
         }
         let division = divide(frame, &leaving.present)?;
         let before = leaving.left.len();
-        for index in frame.requirements.protected() {
+        for &index in leaving.unmet_and_later(&indexes, &division) {
             leaving.meet(index, &division)?;
         }
         if leaving.left.len() == before {
@@ -197,10 +151,62 @@ impl<'f, 'a> Leaving<'f, 'a> {
         self.forget_the_left();
     }
 
+    /// The first attribute whose conditions do not hold, and those after it,
+    /// which may lack the cells of who leaves for it. Mostly there is none.
+    fn unmet_and_later<'i>(
+        &self,
+        indexes: &'i [ProtectedIndex],
+        division: &Division,
+    ) -> &'i [ProtectedIndex] {
+        let first = indexes
+            .par_iter()
+            .position_first(|&index| !self.is_met(index, division));
+        &indexes[first.unwrap_or(indexes.len())..]
+    }
+
+    /// Whether the conditions of one attribute hold.
+    fn is_met(&self, index: ProtectedIndex, division: &Division) -> bool {
+        let column = self.frame.protected_column(index);
+        let terms_of_record = self.frame.requirements.terms_of_record();
+        let distinct_terms = self.frame.requirements.distinct_terms();
+        let mut occurs = vec![false; distinct_terms.len()];
+        let codes = self.cells(index, division).map(|record| {
+            occurs[terms_of_record.at(record as usize) as usize] = true;
+            column.codes.at(record as usize)
+        });
+        let tally = Tally::new(column.domain.len(), codes);
+        let terms = distinct_terms.iter().zip(occurs);
+        let terms = terms.filter_map(|(terms, occurs)| occurs.then_some(terms));
+        match self.frame.requirements.protection(index) {
+            Protection::Diversity { min_spread, .. } => {
+                let l = terms.map(|terms| terms.l[index.at()]).max();
+                l.is_none_or(|l| {
+                    let spreads = |wanted| spread::widest(column, tally.counts(), l) >= wanted;
+                    is_eligible(tally.most(), tally.size(), l) && min_spread.is_none_or(spreads)
+                })
+            }
+            Protection::Closeness { .. } | Protection::Leakage { .. } => {
+                let share = terms.map(|terms| terms.max_share[index.at()]).min();
+                share.is_none_or(|share| {
+                    tally.distinct() >= 2 && share.allows(tally.most(), tally.size())
+                })
+            }
+            Protection::InGroup { .. } => true,
+        }
+    }
+
+    /// Records present whose cell of an attribute goes to a bucket.
+    fn cells(&self, index: ProtectedIndex, division: &Division) -> impl Iterator<Item = u32> {
+        let flagged = division.flagged_records(index);
+        flagged.filter(|&record| !self.has_left[record as usize])
+    }
+
     /// Makes the conditions of one attribute hold.
     fn meet(&mut self, index: ProtectedIndex, division: &Division) -> Result<(), Shortfall> {
-        let mut cells: Vec<u32> = division.flagged_records(index).collect();
-        cells.retain(|&record| !self.has_left[record as usize]);
+        if self.is_met(index, division) {
+            return Ok(());
+        }
+        let mut cells: Vec<u32> = self.cells(index, division).collect();
         match self.frame.requirements.protection(index) {
             Protection::Diversity { min_spread, .. } => {
                 self.meet_diversity(index, &cells)?;
@@ -226,11 +232,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
     fn meet_diversity(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
         let frame = self.frame;
         let l = |record: u32| frame.terms(record).l[index.at()];
-        let strictest = cells.iter().map(|&record| l(record)).max().unwrap_or(1);
         let mut tally = self.tally(index, cells);
-        if is_eligible(tally.most(), tally.size(), strictest) {
-            return Ok(());
-        }
         let floor = match frame.requirements.protection(index) {
             Protection::Diversity { l, .. } => l.get(),
             Protection::Closeness { .. }
@@ -253,13 +255,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
     fn meet_closeness(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
         let frame = self.frame;
         let share = |record: u32| frame.terms(record).max_share[index.at()];
-        let Some(strictest) = cells.iter().map(|&record| share(record)).min() else {
-            return Ok(());
-        };
         let mut tally = self.tally(index, cells);
-        if tally.distinct() >= 2 && strictest.allows(tally.most(), tally.size()) {
-            return Ok(());
-        }
         let floor = match frame.requirements.protection(index) {
             Protection::Closeness { max_posterior, .. } => max_posterior,
             Protection::Diversity { .. }

@@ -7,13 +7,14 @@
 //!
 //! | stage | file | result |
 //! |---|---|---|
-//! | before | `exclusion`, `strongest` | who is left out, or why nothing can be published |
+//! | before | `exclusion`, `refusal`, `strongest` | who is left out, or why nothing can be published |
 //! | 1 | `patterns` | subsets of records with one pattern, rare ones masked |
 //! | 2 | `bucketize`, `runs`, `assignment`, `nearest`, `spread`, `closeness` | buckets |
 //! | 3 | `generalize`, `ncp` | groups |
-//! | 4 | `publish` | tables and lineage |
+//! | 4 | `publish`, `bucket_tables` | tables and lineage |
 
 mod assignment;
+mod bucket_tables;
 mod bucketize;
 mod closeness;
 mod describe;
@@ -25,6 +26,7 @@ mod nearest;
 mod params;
 mod patterns;
 mod publish;
+mod refusal;
 mod runs;
 mod spread;
 mod strongest;
@@ -39,8 +41,10 @@ use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::acceptance::check_table;
 
-use exclusion::{Failure, prepare};
+use exclusion::prepare;
 use frame::{Frame, STEPS};
+use publish::Layout;
+use refusal::Failure;
 
 /// Publishes a table by local generalization and bucketization.
 ///
@@ -79,17 +83,24 @@ pub fn run(
     report(3, "generalize");
     let groups = generalize::generalize(&frame, &prepared.division)?;
     report(4, "publish");
-    let layout = publish::Layout::new(&frame, &prepared.division, &groups);
-    let mut tables = vec![layout.microdata(&buckets), layout.buckets(&buckets)];
+    let ((layout, (microdata, lineage)), contents) = rayon::join(
+        || {
+            let layout = Layout::new(&frame, &prepared.division, &groups, &buckets);
+            let microdata = layout.microdata();
+            (layout, microdata)
+        },
+        || bucket_tables::buckets(&frame, &buckets),
+    );
+    let mut tables = vec![microdata, contents];
     if params.bucket_link == BucketLink::Group {
-        tables.push(layout.group_buckets(&buckets));
+        tables.push(bucket_tables::group_buckets(&frame, &layout));
     }
     context.check()?;
     let unsatisfiable = prepared.unsatisfiable.iter();
     let unsatisfiable = unsatisfiable.map(|&record| table.subject_of(RecordIndex(record)));
     Ok(Release {
         tables,
-        lineage: layout.lineage(),
+        lineage,
         guarantees: guarantees(table, requirements.policy()),
         adversary: ADVERSARY.into(),
         not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),

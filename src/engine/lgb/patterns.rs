@@ -163,6 +163,16 @@ fn by_pattern(frame: &Frame<'_>, records: &[u32]) -> Vec<Draft> {
         })
         .collect();
     let terms_of_record = frame.requirements.terms_of_record();
+    let mut sizes = vec![0; members.len()];
+    for (&pattern, size) in of_terms
+        .iter()
+        .zip(terms_of_record.histogram(of_terms.len()))
+    {
+        sizes[pattern] += size as usize;
+    }
+    for ((_, members), size) in members.iter_mut().zip(sizes) {
+        members.reserve_exact(size.min(records.len()));
+    }
     for &record in records {
         let terms = terms_of_record.at(record as usize) as usize;
         members[of_terms[terms]].1.push(record);

@@ -82,6 +82,15 @@ impl Runs {
         self.starts[runs.start] as usize..self.starts[runs.end] as usize
     }
 
+    /// What each run has of `all`, one item a cell.
+    pub fn parts<'c, T>(&self, mut all: &'c mut [T]) -> impl Iterator<Item = &'c mut [T]> {
+        (0..self.len()).map(move |run| {
+            let (own, rest) = std::mem::take(&mut all).split_at_mut(self.count(run) as usize);
+            all = rest;
+            own
+        })
+    }
+
     /// Number of cells of one run.
     #[inline]
     pub fn count(&self, run: usize) -> u32 {

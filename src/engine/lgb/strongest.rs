@@ -11,8 +11,9 @@ use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::eligibility::least_share;
 use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share};
 
-use super::exclusion::{Condition, Failure, Refusal, Shortfall, prepare};
+use super::exclusion::prepare;
 use super::frame::Frame;
+use super::refusal::{Condition, Failure, Refusal, Shortfall};
 
 /// A parameter that can be weakened.
 #[derive(Clone, Copy, Debug)]

@@ -74,6 +74,12 @@ pub trait Condition: Sync {
     /// takes no look at the rows.
     fn least(&self) -> usize;
 
+    /// Any part of as many rows holds, which spares the look at them;
+    /// `usize::MAX` where that cannot be said of any number.
+    fn enough(&self) -> usize {
+        usize::MAX
+    }
+
     /// Whether it matters which rows a part has, and not only how many.
     fn tells_rows_apart(&self) -> bool {
         true

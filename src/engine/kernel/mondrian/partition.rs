@@ -288,6 +288,10 @@ impl<C: Condition> Partition<'_, C> {
         cut: RowCut,
         buffers: &mut PartitionBuffers<N, C::Buffers>,
     ) -> bool {
+        let smaller = cut.left.min(set.rows.len() - cut.left);
+        if smaller >= self.condition.enough() {
+            return true;
+        }
         let condition = &mut buffers.condition;
         if !self.condition.tells_rows_apart() {
             let (left, right) = set.rows.split_at(cut.left);

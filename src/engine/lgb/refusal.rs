@@ -1,0 +1,52 @@
+//! Why nothing can be published: which condition fails, in counts.
+
+use crate::privacy::ProtectedIndex;
+
+/// A condition of one attribute that does not hold, in counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shortfall {
+    pub index: ProtectedIndex,
+    pub condition: Condition,
+    /// Flagged, unmasked cells of the attribute.
+    pub size: u64,
+    /// How many of them hold the most frequent value.
+    pub most: u64,
+}
+
+/// Which condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Condition {
+    /// l-diversity.
+    Diversity,
+    /// The share of one value.
+    Posterior,
+    /// Two values in a bucket.
+    TwoValues,
+    /// Spread; the widest that the cells allow.
+    Spread { widest: f64 },
+}
+
+/// Why there is no release.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Refusal {
+    /// Fewer records than k.
+    TooFew { left: u64 },
+    /// A condition of an attribute.
+    Shortfall(Shortfall),
+    /// More records would have to leave than may; the condition that takes
+    /// most of those who only flagged an attribute.
+    Budget {
+        needed: u64,
+        of: u64,
+        culprit: Option<Shortfall>,
+    },
+}
+
+/// A refusal, or the run was stopped.
+pub(super) type Failure = crate::engine::error::Failure<Refusal>;
+
+impl From<Shortfall> for Failure {
+    fn from(shortfall: Shortfall) -> Self {
+        Self::Refused(Refusal::Shortfall(shortfall))
+    }
+}
