@@ -293,6 +293,30 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_an_exact_column_that_leaves_a_condition_open_stays_open() {
+        let cells = vec![Cell::Integer(9, 9), Cell::Masked, Cell::Integer(3, 3)];
+        let cells = Cells::Dictionary {
+            codes: vec![0, 1, 2, 0].into(),
+            cells,
+        };
+        let mut table = wide(1, 4);
+        table.columns[1] = PublishedColumn {
+            content: Content::Exact,
+            cells,
+            ..table.columns[1].clone()
+        };
+        let tables = [table];
+        let index = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();
+        let query = serde_json::json!({"select": {"count": true},
+            "where": [{"attribute": "a0", "op": ">", "value": 5}]});
+        let query: Query = serde_json::from_value(query).unwrap();
+        let QueryAnswer::Single(answer) = index.answer(&query).unwrap() else {
+            panic!("there is no group_by")
+        };
+        assert_eq!((answer.lower, answer.upper), (Some(2.0), Some(3.0)));
+    }
+
+    #[test]
     fn what_is_very_unlikely_stays_possible_however_many_conditions_there_are() {
         let tables = [wide(64, 10)];
         let index = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();

@@ -257,6 +257,7 @@ mod tests {
         fn counts_are_those_of_looking_at_each_record(
             records in prop::collection::vec((0..2_u32, 0..3_u32, 0..200_u32), 0..300),
             chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
+            times in 1..60_usize,
             admitted in prop::collection::vec((0..4_usize, any::<u64>()), 0..4),
         ) {
             let domains = SIZES.map(domain);
@@ -271,6 +272,8 @@ mod tests {
                 0 => Vec::new(),
                 count => chosen.iter().map(|at| SubjectIndex(at.index(count) as u32)).collect(),
             };
+            // As often as takes more than one block of records.
+            let chosen = chosen.repeat(times);
             let exact = ExactIndex::of(&columns, &chosen);
             let marks: Vec<(usize, Vec<bool>)> = admitted
                 .iter()
