@@ -296,7 +296,7 @@ impl CategoryCells {
     }
 
     fn close(&mut self) -> ChunkColumn {
-        self.recent.clear();
+        self.recent = Recent::default();
         ChunkColumn::Category {
             labels: self.dictionary.take_texts(),
             codes: std::mem::take(&mut self.codes),

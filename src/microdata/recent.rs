@@ -7,7 +7,7 @@
 /// Slots of a new table; most columns need no more.
 const SLOTS_MIN: usize = 64;
 /// Slots of the largest table, which still fits a fast cache.
-const SLOTS_MAX: usize = 4096;
+const SLOTS_MAX: usize = 1024;
 /// A table in which so many texts were noted for each slot grows.
 const NOTES_PER_SLOT: usize = 2;
 
@@ -106,12 +106,6 @@ impl Recent {
         };
     }
 
-    /// Forgets all texts; the table keeps its size.
-    pub fn clear(&mut self) {
-        self.slots.fill(Slot::default());
-        self.notes = 0;
-    }
-
     #[cold]
     fn grow(&mut self) {
         let larger = vec![Slot::default(); self.slots.len() * 2];
@@ -145,8 +139,6 @@ mod tests {
         assert_eq!(recent.find(twins[1], |_| twins[0]), None, "another text's");
         recent.note(twins[1], 2);
         assert_eq!(recent.find(twins[0], |_| twins[1]), None);
-        recent.clear();
-        assert_eq!(recent.find(b"flu", never), None);
     }
 
     #[test]
