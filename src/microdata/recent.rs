@@ -15,30 +15,26 @@ const NOTES_PER_SLOT: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Recent {
     slots: Vec<Slot>,
-    /// Texts noted since the table has its size.
+    /// Texts noted since the table has had its size.
     notes: usize,
 }
 
-/// A text and its number plus one; 0 is a free slot.
+/// A text by its length and both ends, which up to [`WHOLE`] bytes are the
+/// whole text, and its number plus one; 0 is a free slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    key: Key,
-    number: u32,
-}
-
-/// Length and both ends of a text: up to [`Key::WHOLE`] bytes the whole text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Key {
     first: u64,
     last: u64,
     length: u32,
+    number: u32,
 }
 
-impl Key {
-    const WHOLE: usize = 16;
+/// Longest text of which a slot tells everything.
+const WHOLE: usize = 16;
 
+impl Slot {
     #[inline]
-    fn of(text: &[u8]) -> Self {
+    fn of(text: &[u8], number: u32) -> Self {
         let (first, last) = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
             (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
             _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
@@ -58,15 +54,22 @@ impl Key {
             first,
             last,
             length: text.len() as u32,
+            number,
         }
     }
 
-    /// A slot out of `slots`, a power of two.
+    /// Its place among `slots`, a power of two above 1.
     #[inline]
-    fn slot(&self, slots: usize) -> usize {
+    fn place(&self, slots: usize) -> usize {
         let mixed = self.first ^ self.last.rotate_left(29) ^ u64::from(self.length);
-        // The golden ratio spreads any input over the upper bits.
-        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (slots - 1)
+        // All of the input has a say in the uppermost bits of the product.
+        let product = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (product >> (u64::BITS - slots.trailing_zeros())) as usize
+    }
+
+    #[inline]
+    fn has_same_text_ends(&self, other: &Self) -> bool {
+        (self.first, self.last, self.length) == (other.first, other.last, other.length)
     }
 }
 
@@ -84,26 +87,24 @@ impl Recent {
     /// is asked for long ones only.
     #[inline]
     pub fn find<'t>(&self, text: &[u8], text_of: impl FnOnce(u32) -> &'t [u8]) -> Option<u32> {
-        let key = Key::of(text);
-        let slot = &self.slots[key.slot(self.slots.len())];
+        let sought = Slot::of(text, 0);
+        let slot = &self.slots[sought.place(self.slots.len())];
         let number = slot.number.checked_sub(1)?;
-        let is_it = slot.key == key && (text.len() <= Key::WHOLE || text_of(number) == text);
+        let is_it =
+            slot.has_same_text_ends(&sought) && (text.len() <= WHOLE || text_of(number) == text);
         is_it.then_some(number)
     }
 
     /// Notes the number of a text, below `u32::MAX`.
     #[inline]
     pub fn note(&mut self, text: &[u8], number: u32) {
-        let key = Key::of(text);
         if self.notes == NOTES_PER_SLOT * self.slots.len() && self.slots.len() < SLOTS_MAX {
             self.grow();
         }
         self.notes += 1;
-        let at = key.slot(self.slots.len());
-        self.slots[at] = Slot {
-            key,
-            number: number + 1,
-        };
+        let slot = Slot::of(text, number + 1);
+        let at = slot.place(self.slots.len());
+        self.slots[at] = slot;
     }
 
     #[cold]
@@ -111,7 +112,7 @@ impl Recent {
         let larger = vec![Slot::default(); self.slots.len() * 2];
         let held = std::mem::replace(&mut self.slots, larger);
         for slot in held.into_iter().filter(|slot| slot.number > 0) {
-            let at = slot.key.slot(self.slots.len());
+            let at = slot.place(self.slots.len());
             self.slots[at] = slot;
         }
         self.notes = 0;
@@ -152,16 +153,49 @@ mod tests {
                 longest.flat_map(|text| [0_u8, b'a'].map(|byte| [&text[..], &[byte]].concat()));
             texts.extend(more.collect::<Vec<_>>());
         }
-        for length in 7..=Key::WHOLE {
+        for length in 7..=WHOLE {
             texts.extend((0..length).map(|at| {
                 let mut text = vec![b'a'; length];
                 text[at] = b'b';
                 text
             }));
         }
-        let keys: Vec<Key> = texts.iter().map(|text| Key::of(text)).collect();
-        for (at, key) in keys.iter().enumerate() {
-            assert!(!keys[..at].contains(key), "{:?}", texts[at]);
+        let slots: Vec<Slot> = texts.iter().map(|text| Slot::of(text, 1)).collect();
+        for (at, slot) in slots.iter().enumerate() {
+            let mut before = slots[..at].iter();
+            let same = before.any(|other| other.has_same_text_ends(slot));
+            assert!(!same, "{:?}", texts[at]);
+        }
+    }
+
+    #[test]
+    fn texts_that_differ_in_one_place_spread_over_the_slots() {
+        let kinds: [fn(u32) -> String; 6] = [
+            |at| format!("20..{}", 21 + at),
+            |at| format!("{}", 100_000 + at),
+            |at| format!("{}..99", 10 + at),
+            |at| format!("12.{at:02}"),
+            |at| format!("A{at:02}.0"),
+            |at| format!("a long label of a leaf that ends in {at}"),
+        ];
+        for text in kinds {
+            let places = |slots: usize| {
+                let places = (0..64).map(|at| Slot::of(text(at).as_bytes(), 1).place(slots));
+                places.collect::<std::collections::BTreeSet<usize>>().len()
+            };
+            // Chance alone would fill 40 of 64, and 62 of 1,024.
+            assert!(
+                places(SLOTS_MIN) >= 32,
+                "{}: {}",
+                text(0),
+                places(SLOTS_MIN)
+            );
+            assert!(
+                places(SLOTS_MAX) >= 48,
+                "{}: {}",
+                text(0),
+                places(SLOTS_MAX)
+            );
         }
     }
 

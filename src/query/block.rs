@@ -5,8 +5,7 @@
 
 use crate::microdata::{Codes, of_width};
 
-use super::count::Tally;
-use super::filter::{Admitted, BLOCK_ROWS, keep};
+use super::filter::{BLOCK_ROWS, Decided, keep};
 use super::table::{JudgementTable, WEIGHT_MIN};
 
 /// Classes that are looked at together.
@@ -16,8 +15,14 @@ const CONDITIONS_MAX: usize = 15;
 /// Sums that are kept side by side.
 const LANES: usize = 4;
 
-/// A condition that each row decides: the rows' codes, and which satisfy.
-pub(super) type Decided<'a> = (&'a Codes, Admitted);
+/// Rows that are certain and possible on every attribute.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    pub(super) estimate: f64,
+    pub(super) certain: u64,
+    pub(super) possible: u64,
+    pub(super) groups_touched: u64,
+}
 
 /// What the conditions on whole classes say of a block of them.
 #[derive(Debug, Default)]
@@ -81,6 +86,9 @@ impl Block {
         decided: &[Decided<'_>],
         tally: &mut Tally,
     ) {
+        if self.shares.iter().all(|&share| share == 0.0) {
+            return;
+        }
         self.before.clear();
         let (first, last) = (starts[0] as usize, starts[starts.len() - 1] as usize);
         let mut ends = starts.iter().map(|&end| end as usize).peekable();
@@ -146,6 +154,7 @@ fn given(holds: bool, number: f64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::filter::Admitted;
     use super::*;
 
     proptest! {

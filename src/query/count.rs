@@ -12,8 +12,9 @@
 use std::ops::Range;
 
 use super::answer::{Answer, Bounds};
-use super::block::{BLOCK_CLASSES, Block, Decided};
+use super::block::{BLOCK_CLASSES, Block, Tally};
 use super::condition::Judgement;
+use super::filter::Decided;
 use super::index::{Conditions, QueryIndex};
 use super::table::JudgementTable;
 
@@ -60,15 +61,6 @@ struct PoolTally {
     certain: u64,
     /// Rows in any pool that are possible on every attribute.
     possible: u64,
-}
-
-/// Rows that are certain and possible on every attribute.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Tally {
-    pub(super) estimate: f64,
-    pub(super) certain: u64,
-    pub(super) possible: u64,
-    pub(super) groups_touched: u64,
 }
 
 /// A class while its rows are visited.

@@ -46,7 +46,7 @@ struct Sought<'s> {
     admitted: Admitted,
 }
 
-/// There are at most so many times fewer runs than records.
+/// Records that a run has at least, on average.
 const RECORDS_PER_RUN: usize = 16;
 
 impl<'a> ExactIndex<'a> {

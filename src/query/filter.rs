@@ -24,6 +24,9 @@ pub(super) struct Admitted {
     runs: Vec<(u32, u32)>,
 }
 
+/// A condition that each row decides: the rows' codes, and which satisfy.
+pub(super) type Decided<'a> = (&'a Codes, Admitted);
+
 impl Admitted {
     /// One mark for each code.
     pub(super) fn of(marks: Vec<bool>) -> Self {

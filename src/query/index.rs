@@ -261,6 +261,7 @@ impl RankedCells {
         let mut order: Vec<u32> = (0..cells.len() as u32).collect();
         order.sort_by(|&one, &other| {
             let [one, other] = [one, other].map(|at| &cells[at as usize]);
+            // Cells hold finite numbers only: all of a column can be compared.
             one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
         });
         let mut rank_of = vec![0; cells.len()];

@@ -2,9 +2,8 @@
 
 use crate::release::{Buckets, JoinedAttribute, Link};
 
-use super::block::Decided;
 use super::condition::{Condition, Judgement};
-use super::filter::Admitted;
+use super::filter::{Admitted, Decided};
 use super::index::RankedCells;
 use super::knowledge::PublicDomain;
 

@@ -66,8 +66,8 @@ fn cover(view: &View, attribute: &AttributeView) -> Failures {
     failures
 }
 
-/// First and last code of a meaning that covers all codes between two; one
-/// without any code for others.
+/// First and last code of a meaning that covers all codes between two; for
+/// other meanings a span that holds no code.
 fn span_of(meaning: &Meaning) -> (u32, u32) {
     match *meaning {
         Meaning::Masked => (0, u32::MAX),

@@ -97,7 +97,30 @@ pub(super) fn spearman(codes: impl IntoIterator<Item = u32>, domain: usize) -> O
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn one_pass_finds_the_rho_of_middle_ranks(codes in prop::collection::vec(0..7_u32, 1..60)) {
+            let n = codes.len() as f64;
+            let ranks = codes.iter().map(|code| {
+                let below = codes.iter().filter(|other| *other < code).count() as f64;
+                let alike = codes.iter().filter(|other| *other == code).count() as f64;
+                below + (alike - 1.0) / 2.0 - (n - 1.0) / 2.0
+            });
+            let ranks: Vec<f64> = ranks.collect();
+            let places = (0..codes.len()).map(|at| at as f64 - (n - 1.0) / 2.0);
+            let product: f64 = places.clone().zip(&ranks).map(|(place, rank)| place * rank).sum();
+            let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
+            let places: f64 = places.map(|place| place * place).sum();
+            match spearman(codes.iter().copied(), 9) {
+                None => prop_assert_eq!(squares, 0.0),
+                Some(rho) => prop_assert!((rho - product / (squares * places).sqrt()).abs() < 1e-9),
+            }
+        }
+    }
 
     #[test]
     fn a_sorted_column_has_rho_one_and_a_constant_one_none() {

@@ -27,8 +27,8 @@ pub(super) struct AttributeView<'a> {
     /// Its position among the protectable attributes, if it is one.
     pub(super) protected: Option<ProtectedIndex>,
     pub(super) domain: &'a Domain,
-    /// Source code of each row's record; as many as there are codes where the
-    /// row has none.
+    /// Source code of each row's record; the number of codes where the row has
+    /// no record.
     source: Codes,
     /// The published cell of each row.
     pub(super) cells: MeaningColumn<'a>,

@@ -83,7 +83,7 @@ pub fn of_looks(
                 .collect()
         },
     );
-    let number = |&(_, look): &(u32, u32)| numbers[looks[look as usize].group as usize];
+    let number = |&(_, look): &Row| numbers[looks[look as usize].group as usize];
     let mut columns = vec![PublishedColumn {
         name: "group".into(),
         content: Content::Group,
@@ -101,7 +101,7 @@ pub fn of_looks(
             cells,
         }
     }));
-    let subject = |&(record, _): &(u32, u32)| present.table.subject_of(RecordIndex(record));
+    let subject = |&(record, _): &Row| present.table.subject_of(RecordIndex(record));
     let lineage = TableLineage {
         table: "microdata".into(),
         subjects: rows.iter().map(subject).collect(),

@@ -17,18 +17,18 @@ use super::publish::Layout;
 
 /// The table `buckets`: the values of each bucket, in random order.
 pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable {
-    let runs = runs(frame, buckets);
+    let RunValues { of, values } = runs(frame, buckets);
     let mut entries = entries(buckets);
     entries.shuffle(&mut frame.context.stream(stage::PUBLISH, 2));
     let attributes = || {
-        let codes = entries.iter().map(|entry| runs.of[entry.run as usize].0);
+        let codes = entries.iter().map(|entry| of[entry.run as usize].0);
         attribute_names(frame, Codes::below(buckets.len(), codes))
     };
     let values = || {
-        let codes = entries.iter().map(|entry| runs.of[entry.run as usize].1);
+        let codes = entries.iter().map(|entry| of[entry.run as usize].1);
         let cells = Cells::Dictionary {
-            codes: Codes::below(runs.values.len(), codes),
-            cells: runs.values.clone(),
+            codes: Codes::below(values.len(), codes),
+            cells: values,
         };
         plain_column("value", Content::Value, cells)
     };

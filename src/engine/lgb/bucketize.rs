@@ -35,7 +35,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Bucket of each of as many records; 0 for none.
+    /// Bucket of each record of a table with so many; 0 for none.
     pub fn of_records(&self, records: usize) -> Vec<u32> {
         let mut of_record = vec![0; records];
         for (&record, &bucket) in self.runs.records.iter().zip(&self.numbers) {

@@ -85,8 +85,8 @@ pub fn run(
     report(4, "publish");
     let ((layout, (microdata, lineage)), contents) = rayon::join(
         || {
-            let layout = Layout::new(&frame, &prepared.division, &groups, &buckets);
-            let microdata = layout.microdata();
+            let (layout, shown) = Layout::new(&frame, &prepared.division, &groups, &buckets);
+            let microdata = layout.microdata(shown);
             (layout, microdata)
         },
         || bucket_tables::buckets(&frame, &buckets),

@@ -20,7 +20,7 @@ use super::frame::{Frame, stage};
 use super::params::BucketLink;
 use super::patterns::{Division, Subset};
 
-/// Everything that is published about the records, in the order of groups.
+/// Groups, buckets and rows as they are published.
 pub(super) struct Layout<'a> {
     frame: &'a Frame<'a>,
     /// Records of each group.
@@ -29,21 +29,20 @@ pub(super) struct Layout<'a> {
     numbers: Vec<u64>,
     /// Published rows.
     rows: Vec<Row>,
-    /// What rows show of each publishable attribute.
-    shown: Vec<Shown<'a>>,
     /// Per protectable attribute the bucket of each record; 0 for none.
     bucket_of_record: Vec<Vec<u32>>,
 }
 
 impl<'a> Layout<'a> {
-    /// Numbers groups and orders rows at random; `groups` are those of each
-    /// subset, `buckets` those of each protectable attribute.
+    /// Numbers groups and orders rows at random, and works out what rows show
+    /// of each publishable attribute; `groups` are those of each subset,
+    /// `buckets` those of each protectable attribute.
     pub fn new(
         frame: &'a Frame<'a>,
         division: &'a Division,
         groups: &'a [Groups],
         buckets: &[Buckets],
-    ) -> Self {
+    ) -> (Self, Vec<Shown<'a>>) {
         let mut looks = Vec::new();
         let mut subset_of: Vec<&Subset> = Vec::new();
         for (subset, groups) in division.subsets.iter().zip(groups) {
@@ -73,14 +72,14 @@ impl<'a> Layout<'a> {
                 )
             },
         );
-        Self {
+        let layout = Self {
             frame,
             looks,
             numbers,
             rows,
-            shown,
             bucket_of_record,
-        }
+        };
+        (layout, shown)
     }
 
     /// Subject of each row of `microdata`.
@@ -107,17 +106,19 @@ impl<'a> Layout<'a> {
         &self.bucket_of_record[index.at()]
     }
 
-    /// The table `microdata`, and who its rows are.
-    pub fn microdata(&self) -> (PublishedTable, Lineage) {
-        let columns = self.shown.par_iter().map(|shown| {
-            let attribute = rayon::join(
+    /// The table `microdata`, and who its rows are; `shown` is what rows show
+    /// of each publishable attribute.
+    pub fn microdata(&self, shown: Vec<Shown<'_>>) -> (PublishedTable, Lineage) {
+        let columns = shown.into_par_iter().map(|shown| {
+            let index = shown.index;
+            let (attribute, bucket) = rayon::join(
                 || self.attribute_column(shown),
-                || match (shown.index, self.frame.params.bucket_link) {
+                || match (index, self.frame.params.bucket_link) {
                     (Some(index), BucketLink::Row) => Some(self.bucket_column(index)),
                     _ => None,
                 },
             );
-            [Some(attribute.0), attribute.1]
+            [Some(attribute), bucket]
         });
         let ((group, lineage), columns): (_, Vec<_>) = rayon::join(
             || (self.group_column(), self.lineage()),
@@ -142,7 +143,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn attribute_column(&self, shown: &Shown<'_>) -> PublishedColumn {
+    fn attribute_column(&self, shown: Shown<'_>) -> PublishedColumn {
         let described = self.frame.table.schema().attribute(shown.attribute);
         let (content, cells) = shown.of_rows(&self.rows);
         PublishedColumn {
@@ -167,7 +168,7 @@ impl<'a> Layout<'a> {
 }
 
 /// What rows show of one attribute.
-struct Shown<'a> {
+pub(super) struct Shown<'a> {
     attribute: AttributeIndex,
     /// Its position among the protectable ones, if it is one.
     index: Option<ProtectedIndex>,
@@ -208,15 +209,15 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn of_rows(&self, rows: &[Row]) -> (Content, Cells) {
-        let Some((cells, of_group)) = &self.of_groups else {
+    fn of_rows(self, rows: &[Row]) -> (Content, Cells) {
+        let Some((cells, of_group)) = self.of_groups else {
             let records = rows.iter().map(|&(record, _)| record);
             return (Content::Exact, exact_cells(self.column, records));
         };
         let codes = rows.iter().map(|&(_, group)| of_group[group as usize]);
         let cells = Cells::Dictionary {
             codes: Codes::below(cells.len(), codes),
-            cells: cells.clone(),
+            cells,
         };
         (Content::Generalized, cells)
     }

@@ -53,8 +53,9 @@ fn side_by_side<P: AsRef<[u8]> + Sync>(
     description: &TableDescription,
     pieces: &[P],
 ) -> Result<PublishedTable, WireError> {
-    // Pieces in a row are read by one decoder, which knows their cells; runs
-    // are short enough that no thread waits long for the last.
+    // One decoder reads several pieces in a row, so that texts of an earlier
+    // piece are not parsed again; runs are short enough that no thread waits
+    // long for the last.
     let run = pieces
         .len()
         .div_ceil(RUNS_PER_THREAD * rayon::current_num_threads());

@@ -42,7 +42,11 @@ proptest! {
     #[test]
     fn every_table_reads_back_from_csv(table in any_table(), piece_bytes in 1..400_usize) {
         let (description, pieces) = encode(&table, piece_bytes);
-        prop_assert_eq!(decode_csv(&description, &pieces), Ok(table.canonical()));
+        // One thread reads several pieces in a row.
+        for threads in [1, 4] {
+            let read = with_threads(threads, || decode_csv(&description, &pieces));
+            prop_assert_eq!(read, Ok(table.canonical()));
+        }
         let digest = Sha256::digest(pieces.concat());
         prop_assert_eq!(crate::microdata::to_hex(&digest), description.sha256);
     }
