@@ -232,6 +232,23 @@ fn columns_that_cannot_be_the_attribute_are_named() {
 }
 
 #[test]
+fn a_column_without_a_type_is_broken_also_where_there_is_no_record() {
+    let root = structure(vec![(4, Wire::Text("schema".into())), (5, Wire::Int(2))]);
+    let id = structure(vec![
+        (1, Wire::Int(6)),
+        (3, Wire::Int(0)),
+        (4, Wire::Text("id".into())),
+    ]);
+    // The format's library takes it for a group of no columns.
+    let x = structure(vec![(3, Wire::Int(0)), (4, Wire::Text("x".into()))]);
+    let file = with_schema(Wire::Structs(vec![root, id, x]));
+    assert_eq!(
+        read(file).expect_err("is broken"),
+        TableError::File("has a footer that cannot be read")
+    );
+}
+
+#[test]
 fn a_million_columns_or_levels_are_refused_by_their_number() {
     for are_nested in [false, true] {
         let file = with_schema(Wire::Structs(many_columns(100_000, are_nested)));

@@ -193,12 +193,16 @@ impl Footer {
             return Err(BROKEN);
         };
         let columns = metadata.file_metadata().schema_descr().num_columns();
+        // The library may see fewer: a column without a type is none to it.
+        if columns != outline.columns.len() {
+            return Err(BROKEN);
+        }
         let data_end = source.length() - 8 - outline.bytes.len() as u64;
         let (mut rows, mut bytes) = (0_u64, 0_u64);
         for group in metadata.row_groups() {
             let group_rows = u64::try_from(group.num_rows()).map_err(|_| BROKEN)?;
             rows = rows.saturating_add(group_rows);
-            if columns != outline.columns.len() || group.columns().len() != columns {
+            if group.columns().len() != columns {
                 return Err(BROKEN);
             }
             for column in group.columns() {
