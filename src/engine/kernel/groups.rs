@@ -1,5 +1,7 @@
 //! Finished groups: runs of records, and the terms that bound their size.
 
+use rayon::prelude::*;
+
 use crate::microdata::RecordIndex;
 use crate::privacy::Requirements;
 
@@ -25,9 +27,8 @@ impl Groups {
 
     /// Groups of rows that are positions in `records`.
     pub fn of_rows(mut rows: Vec<u32>, starts: &[bool], records: &[u32]) -> Self {
-        for row in &mut rows {
-            *row = records[*row as usize];
-        }
+        let places = rows.par_iter_mut();
+        places.for_each(|row| *row = records[*row as usize]);
         Self::from_starts(rows, starts)
     }
 

@@ -8,6 +8,7 @@
 //! them.
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::present::SensitiveColumn;
@@ -51,7 +52,7 @@ fn leave_by_frequency(
         is_eligible(tally.most(), tally.size(), terms.l[at])
             && terms.max_share[at].allows(tally.most(), tally.size())
     };
-    let mut records = present.records.iter();
+    let records = present.records.par_iter();
     if records.all(|&record| is_content(record, &tally)) {
         return Vec::new();
     }

@@ -10,6 +10,7 @@
 //! many each time, until all conditions hold for both sides.
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::{Condition, Present};
@@ -25,7 +26,8 @@ pub(super) fn pools(
     context: &RunContext<'_>,
 ) -> Option<Vec<Vec<u32>>> {
     let rows = 0..present.records.len() as u32;
-    if !rows.clone().any(|row| conditions.asks_of_values(row)) {
+    let all = rows.clone().into_par_iter();
+    if !all.any(|row| conditions.asks_of_values(row)) {
         return None;
     }
     let (mut pool, mut others): (Vec<u32>, Vec<u32>) =
