@@ -111,11 +111,9 @@ impl Block {
             }
         }
         self.before.extend(ends.map(|_| count));
-        self.sizes.clear();
-        let sizes = self.before.windows(2);
-        self.sizes
-            .extend(sizes.map(|run| f64::from(run[1] - run[0])));
-        self.add(tally);
+        let before = std::mem::take(&mut self.before);
+        self.sum(&before, tally);
+        self.before = before;
     }
 
     fn add(&self, tally: &mut Tally) {

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
-use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role, Table};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -83,13 +83,7 @@ pub fn of_looks(
                 .collect()
         },
     );
-    let number = |&(_, look): &Row| numbers[looks[look as usize].group as usize];
-    let mut columns = vec![PublishedColumn {
-        name: "group".into(),
-        content: Content::Group,
-        kind: None,
-        cells: Cells::Numbers(rows.iter().map(number).collect()),
-    }];
+    let mut columns = vec![group_column(looks, &numbers, &rows)];
     let shown = attributes.par_iter().zip(shown);
     columns.par_extend(shown.map(|(&attribute, shown)| {
         let described = present.table.schema().attribute(attribute);
@@ -101,21 +95,11 @@ pub fn of_looks(
             cells,
         }
     }));
-    let subject = |&(record, _): &Row| present.table.subject_of(RecordIndex(record));
-    let lineage = TableLineage {
-        table: "microdata".into(),
-        subjects: rows.iter().map(subject).collect(),
-    };
     let table = PublishedTable {
         name: "microdata".into(),
         columns,
     };
-    (
-        table,
-        Lineage {
-            tables: vec![lineage],
-        },
-    )
+    (table, lineage(present.table, &rows))
 }
 
 /// A record and the position of its look.
@@ -134,6 +118,28 @@ pub fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64
     }
     rows.shuffle(random);
     (numbers, rows)
+}
+
+/// The column `group` of rows; `numbers` has the published number of each group.
+pub fn group_column(looks: &[Look<'_>], numbers: &[u64], rows: &[Row]) -> PublishedColumn {
+    let number = |&(_, look): &Row| numbers[looks[look as usize].group as usize];
+    PublishedColumn {
+        name: "group".into(),
+        content: Content::Group,
+        kind: None,
+        cells: Cells::Numbers(rows.iter().map(number).collect()),
+    }
+}
+
+/// The subject of each row.
+pub fn lineage(table: &Table, rows: &[Row]) -> Lineage {
+    let subject = |&(record, _): &Row| table.subject_of(RecordIndex(record));
+    Lineage {
+        tables: vec![TableLineage {
+            table: "microdata".into(),
+            subjects: rows.iter().map(subject).collect(),
+        }],
+    }
 }
 
 /// What rows show of one attribute.

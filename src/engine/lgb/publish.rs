@@ -8,11 +8,10 @@
 use rayon::prelude::*;
 
 use crate::engine::kernel::cells::exact_cells;
-use crate::engine::kernel::microdata_table::{Look, Row, in_random_order};
+use crate::engine::kernel::microdata_table::{Look, Row, group_column, in_random_order, lineage};
 use crate::engine::kernel::{Covers, Groups};
-use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
 use crate::privacy::ProtectedIndex;
-use crate::release::TableLineage;
 use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
 use super::bucketize::Buckets;
@@ -82,19 +81,6 @@ impl<'a> Layout<'a> {
         (layout, shown)
     }
 
-    /// Subject of each row of `microdata`.
-    fn lineage(&self) -> Lineage {
-        let rows = self.rows.iter();
-        let records = rows.map(|&(record, _)| RecordIndex(record));
-        let subjects = records.map(|record| self.frame.table.subject_of(record));
-        Lineage {
-            tables: vec![TableLineage {
-                table: "microdata".into(),
-                subjects: subjects.collect(),
-            }],
-        }
-    }
-
     /// Published number and records of each group.
     pub fn groups(&self) -> impl Iterator<Item = (u64, &'a [u32])> {
         let looks = self.numbers.iter().zip(&self.looks);
@@ -121,7 +107,10 @@ impl<'a> Layout<'a> {
             [Some(attribute), bucket]
         });
         let ((group, lineage), columns): (_, Vec<_>) = rayon::join(
-            || (self.group_column(), self.lineage()),
+            || {
+                let group = group_column(&self.looks, &self.numbers, &self.rows);
+                (group, lineage(self.frame.table, &self.rows))
+            },
             || columns.collect(),
         );
         let columns = columns.into_iter().flatten().flatten();
@@ -130,17 +119,6 @@ impl<'a> Layout<'a> {
             columns: std::iter::once(group).chain(columns).collect(),
         };
         (table, lineage)
-    }
-
-    fn group_column(&self) -> PublishedColumn {
-        let numbers = self.rows.iter();
-        let numbers = numbers.map(|&(_, group)| self.numbers[group as usize]);
-        PublishedColumn {
-            name: "group".into(),
-            content: Content::Group,
-            kind: None,
-            cells: Cells::Numbers(numbers.collect()),
-        }
     }
 
     fn attribute_column(&self, shown: Shown<'_>) -> PublishedColumn {
