@@ -11,6 +11,7 @@ use super::auth::{AdminDigest, KeyUse, Oidc};
 use super::listener::permits;
 use super::throttle::Throttle;
 use super::tls::Tls;
+use super::upload::ReadingThreads;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::store::Store;
@@ -40,6 +41,8 @@ pub struct AppState {
     pub(super) report_page: Option<ReportPage>,
     /// One permit for each upload that may be read at the same time.
     pub(super) uploads: Arc<Semaphore>,
+    /// Where they are read.
+    pub(super) reading: Arc<ReadingThreads>,
     /// The operator's own admin key, if there is one.
     pub(super) admin: Option<AdminDigest>,
     /// Believes the JWTs of an issuer, if one was named.
@@ -61,6 +64,7 @@ impl AppState {
     ) -> Self {
         Self {
             uploads: Arc::new(Semaphore::new(permits(settings.limits.uploads_max))),
+            reading: Arc::default(),
             throttle: Arc::new(Throttle::new(&settings.limits)),
             admin: settings.admin_key.as_ref().map(AdminDigest::of),
             oidc: None,

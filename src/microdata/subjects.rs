@@ -78,7 +78,8 @@ impl<'a> SubjectKeys<'a> {
     pub fn new(key: [u8; 16], spill: &'a mut (dyn Spill + Send)) -> Self {
         Self {
             key,
-            open: Vec::new(),
+            // Room is taken as it is filled; growing would hold it twice.
+            open: Vec::with_capacity(RUN_ENTRIES_MAX),
             run_entries_max: RUN_ENTRIES_MAX,
             runs: Vec::new(),
             spill,

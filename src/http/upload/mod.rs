@@ -9,6 +9,7 @@
 mod body_reader;
 mod hierarchies;
 mod spool;
+mod threads;
 
 pub use hierarchies::{load_hierarchies, pins};
 
@@ -32,6 +33,7 @@ use body_reader::{BodyReader, body_channel};
 use spool::{BodyFault, Room, Spool, spool_body};
 
 pub use spool::SpooledChunks;
+pub use threads::ReadingThreads;
 
 /// The form of a body of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +104,7 @@ pub async fn receive(
     let (sender, reader) = body_channel();
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
     let span = tracing::Span::current();
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = state.reading.run(move || {
         let _entered = span.enter();
         read(&intake, reader, store.as_ref(), &handle)
     });
@@ -123,9 +125,9 @@ pub async fn receive(
     };
     pumped.await?;
     match reading.await {
-        Ok(read) => read.map_err(|error| error.problem(limits)),
-        Err(_) => {
-            tracing::error!("the thread that reads an upload panicked");
+        Some(read) => read.map_err(|error| error.problem(limits)),
+        None => {
+            tracing::error!("there was no thread to read an upload, or it panicked");
             Err(Problem::internal())
         }
     }
