@@ -38,6 +38,8 @@ pub mod ids;
 #[cfg(feature = "server")]
 pub mod job;
 #[cfg(feature = "server")]
+pub mod room;
+#[cfg(feature = "server")]
 pub mod telemetry;
 
 // Layer 7: everything that survives a restart.

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::json;
-use vizard::catalog::{Assignment, Engine, Produced, Unobserved, produce};
+use vizard::catalog::{Assignment, Engine, Produced, Unobserved, in_memory, produce};
 use vizard::engine::RunContext;
 use vizard::microdata::{
     AttributeIndex, Chunk, CodedColumn, HierarchyFormat, HierarchySet, HierarchySource, ReadLimits,
@@ -160,7 +160,8 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         report: false,
     };
     let context = RunContext::silent(SEED);
-    let produced = produce(&assignment, &context, &mut Unobserved).expect("a release exists");
+    let produced =
+        produce(&assignment, &context, &mut in_memory, &mut Unobserved).expect("a release exists");
     let policy = engine.policy(&SCHEMA).expect("the job is sound");
     let tables = produced.tables.iter();
     Run {

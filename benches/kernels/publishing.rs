@@ -14,8 +14,8 @@ const QUERIES: u32 = 1_000;
 
 fn bytes() -> BytesCount {
     let pieces = RUN.produced.tables.iter().flat_map(|table| &table.pieces);
-    let lengths = pieces.map(|piece| piece.bytes.len());
-    BytesCount::new(lengths.sum::<usize>())
+    let lengths = pieces.map(|piece| piece.bytes.end - piece.bytes.start);
+    BytesCount::new(lengths.sum::<u64>())
 }
 
 /// Tables as canonical CSV, cut into pieces, with their digests.

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use vizard::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use vizard::catalog::{
+    Assignment, Engine, Observer, ProduceError, Produced, Stage, in_memory, produce,
+};
 use vizard::engine::{EngineError, RunContext};
 use vizard::microdata::{Preference, Table};
 use vizard::release::InputDescription;
@@ -39,7 +41,12 @@ pub fn timed(
         report: is_whole,
     };
     let mut clock = Clock::default();
-    let produced = produce(&assignment, &RunContext::silent(seed), &mut clock)?;
+    let context = RunContext::silent(seed);
+    let produced = match produce(&assignment, &context, &mut in_memory, &mut clock) {
+        Ok(produced) => produced,
+        Err(ProduceError::Engine(error)) => return Err(error),
+        Err(error @ ProduceError::Room(_)) => unreachable!("{error}: it is memory"),
+    };
     Ok(Timed {
         produced,
         engine: clock.engine,

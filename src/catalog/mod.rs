@@ -5,10 +5,10 @@
 //! the worker and the offline command go through it, so no release is made
 //! without it.
 
+mod encoded;
 mod engines;
 mod produce;
 
+pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory};
 pub use engines::{Engine, descriptions};
-pub use produce::{
-    Assignment, EncodedTable, Observer, Piece, Produced, Stage, Unobserved, produce,
-};
+pub use produce::{Assignment, Observer, ProduceError, Produced, Stage, Unobserved, produce};

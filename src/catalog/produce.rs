@@ -1,10 +1,11 @@
 //! From a table to a verified release, in one pure function.
 //!
 //! Engine, encoding, verification and measures follow one another; verifier
-//! and measures get the tables as they were read back from the encoded bytes,
+//! and measures get the tables as they were read back from their text,
 //! never the engine's own. The caller is told when each stage begins, so that
 //! it can time them: no clock is read here.
 
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -15,13 +16,13 @@ use crate::microdata::{Preference, Table};
 use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::{
-    Format, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedTable, Release,
-    TableDescription, Transcoder, WireError, decode_csv, encode_csv,
+    InputDescription, Lineage, MadeBy, Manifest, PublishedTable, Release, WireError, WireFault,
 };
 use crate::utility;
 use crate::verify::{self, Verdict, verify};
 
 use super::Engine;
+use super::encoded::{EncodedTable, TextRooms};
 
 /// Stages that follow the engine's own steps.
 const STAGES_AFTER_ENGINE: u32 = 3;
@@ -72,56 +73,20 @@ impl Observer for Unobserved {
     fn begins(&mut self, _stage: Stage) {}
 }
 
-/// A table as it is stored and sent: canonical CSV text, cut at rows.
-pub struct EncodedTable {
-    /// Entry of the manifest.
-    pub description: TableDescription,
-    /// The text; joined, the pieces are one CSV file.
-    pub pieces: Vec<Piece>,
+/// Why a run made nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProduceError {
+    /// The engine gave no release, or was stopped.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The room for the text of the tables failed.
+    #[error("the text of the tables could not be kept: {0}")]
+    Room(io::ErrorKind),
 }
 
-/// A part of a table's text, cut at a row.
-pub struct Piece {
-    /// The text; the first piece begins with the header.
-    pub bytes: Vec<u8>,
-    /// Rows in it.
-    pub rows: u64,
-}
-
-impl EncodedTable {
-    fn of(table: &PublishedTable) -> Self {
-        let mut pieces = Vec::new();
-        let summary = encode_csv(table, PIECE_BYTES_MAX, &mut |bytes, rows| {
-            pieces.push(Piece { bytes, rows });
-        });
-        Self {
-            description: TableDescription::of(table, &summary),
-            pieces,
-        }
-    }
-
-    /// The table in another format, as one file.
-    pub fn transcode(&self, format: Format, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        let broken = |error: WireError| {
-            std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())
-        };
-        let mut transcoder = Transcoder::new(&self.description, format).map_err(broken)?;
-        let mut bytes = Vec::new();
-        for piece in &self.pieces {
-            transcoder.piece(&piece.bytes, &mut bytes).map_err(broken)?;
-            out.write_all(&bytes)?;
-            bytes.clear();
-        }
-        transcoder.finish(&mut bytes).map_err(broken)?;
-        out.write_all(&bytes)
-    }
-
-    /// The table as anyone reads it from its bytes.
-    pub fn read_back(&self) -> Result<PublishedTable, WireError> {
-        decode_csv(
-            &self.description,
-            self.pieces.iter().map(|piece| &piece.bytes),
-        )
+impl From<io::Error> for ProduceError {
+    fn from(error: io::Error) -> Self {
+        Self::Room(error.kind())
     }
 }
 
@@ -129,7 +94,7 @@ impl EncodedTable {
 pub struct Produced {
     /// The manifest.
     pub manifest: Manifest,
-    /// The tables as bytes.
+    /// The tables as text.
     pub tables: Vec<EncodedTable>,
     /// Which row came from whom; private.
     pub lineage: Lineage,
@@ -139,12 +104,17 @@ pub struct Produced {
     pub report: Option<Value>,
 }
 
-/// Runs the engine and everything that a release needs before it may be stored.
+/// Runs the engine and everything that a release needs before it may be stored;
+/// the text of its tables goes to `rooms`.
+///
+/// # Errors
+/// The engine's answer where there is no release; a failure of the rooms.
 pub fn produce(
     assignment: &Assignment,
     context: &RunContext,
+    rooms: &mut TextRooms<'_>,
     observer: &mut dyn Observer,
-) -> Result<Produced, EngineError> {
+) -> Result<Produced, ProduceError> {
     let schema = assignment.table.schema();
     let policy = assignment.engine.policy(schema)?;
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
@@ -160,7 +130,7 @@ pub fn produce(
         .run(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
-    let (manifest, tables, lineage) = encode(assignment, release);
+    let (manifest, tables, lineage) = encode(assignment, release, rooms)?;
     context.check()?;
     observer.begins(Stage::Verify);
     steps.after(2, "verifying");
@@ -175,11 +145,18 @@ pub fn produce(
     if !assignment.verify && !assignment.report {
         return Ok(produced);
     }
-    let Ok(published) = read_back(&produced.tables) else {
-        // Bytes that cannot be read back are a verdict, not an accident: one
-        // without any check never holds.
-        produced.verdict = Some(Verdict { checks: Vec::new() });
-        return Ok(produced);
+    let published = match read_back(&produced.tables) {
+        Ok(published) => published,
+        // Only the room gives text that cannot be read at all.
+        Err(error) if error.fault == WireFault::Unreadable => {
+            return Err(ProduceError::Room(io::ErrorKind::Other));
+        }
+        Err(_) => {
+            // Text that does not read back is a verdict, not an accident: one
+            // without any check never holds.
+            produced.verdict = Some(Verdict { checks: Vec::new() });
+            return Ok(produced);
+        }
     };
     if assignment.verify {
         produced.verdict = Some(verify(&verify::Evidence {
@@ -247,8 +224,15 @@ fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> 
 }
 
 /// Writes the tables down and describes them; the engine's own are dropped.
-fn encode(assignment: &Assignment, release: Release) -> (Manifest, Vec<EncodedTable>, Lineage) {
-    let tables: Vec<EncodedTable> = release.tables.iter().map(EncodedTable::of).collect();
+fn encode(
+    assignment: &Assignment,
+    release: Release,
+    rooms: &mut TextRooms<'_>,
+) -> Result<(Manifest, Vec<EncodedTable>, Lineage), ProduceError> {
+    let tables = release.tables.iter();
+    let tables: Vec<EncodedTable> = tables
+        .map(|table| EncodedTable::write(table, rooms(&table.name)?))
+        .collect::<Result<_, _>>()?;
     let records = release
         .lineage
         .tables
@@ -276,7 +260,7 @@ fn encode(assignment: &Assignment, release: Release) -> (Manifest, Vec<EncodedTa
         },
         unverified: false,
     };
-    (manifest, tables, release.lineage)
+    Ok((manifest, tables, release.lineage))
 }
 
 /// Tells the stages after the engine's own steps as further steps.

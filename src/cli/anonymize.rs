@@ -18,6 +18,7 @@ use super::exit::Exit;
 use super::input::{Input, InputOptions};
 use super::options::cores;
 use super::progress::Bar;
+use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
 use crate::release::{Format, InputDescription};
@@ -63,15 +64,6 @@ enum TableFormat {
     Parquet,
 }
 
-impl From<TableFormat> for Format {
-    fn from(format: TableFormat) -> Self {
-        match format {
-            TableFormat::Csv => Self::Csv,
-            TableFormat::Parquet => Self::Parquet,
-        }
-    }
-}
-
 /// Reads, runs, verifies, writes.
 pub fn run(options: &Options) -> Result<(), Exit> {
     let threads = options.threads.unwrap_or_else(cores);
@@ -85,9 +77,10 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
     watch.lap("read_ms");
-    let produced = run_job(options, &input, &mut watch)?;
-    watch.begin("write_ms");
     std::fs::create_dir_all(&options.out).context("the folder for the release cannot be made")?;
+    let mut written = WrittenTables::new(&options.out, options.format == TableFormat::Csv);
+    let produced = run_job(options, &input, &mut written, &mut watch)?;
+    watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict {
         write_json(&options.out, "verification.json", verdict)?;
         if !verdict.holds() {
@@ -95,7 +88,7 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
             return Err(Exit::VerificationFailed(verdict.failed_kinds()));
         }
     }
-    write_release(options, &input, &produced)?;
+    write_release(options, &input, &produced, written)?;
     watch.end();
     summarize(&produced);
     if options.timings {
@@ -104,7 +97,12 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     Ok(())
 }
 
-fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Produced, Exit> {
+fn run_job(
+    options: &Options,
+    input: &Input,
+    written: &mut WrittenTables<'_>,
+    watch: &mut StopWatch,
+) -> Result<Produced, Exit> {
     let job = &input.spec.job;
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
         .map_err(Exit::of_engine)?;
@@ -136,26 +134,27 @@ fn run_job(options: &Options, input: &Input, watch: &mut StopWatch) -> Result<Pr
         progress,
         cancel: CancelFlag::default(),
     };
-    let produced = produce(&assignment, &context, watch);
+    let produced = produce(&assignment, &context, &mut |name| written.room(name), watch);
     bar.finish();
-    produced.map_err(Exit::of_engine)
+    produced.map_err(Exit::of_run)
 }
 
-fn write_release(options: &Options, input: &Input, produced: &Produced) -> Result<(), Exit> {
-    for table in &produced.tables {
-        let format = Format::from(options.format);
-        let mut file = create(
-            &options.out,
-            &format!("{}.{}", table.description.name, format.as_str()),
-        )?;
-        match options.format {
-            TableFormat::Csv => table
-                .pieces
-                .iter()
-                .try_for_each(|piece| file.write_all(&piece.bytes))?,
-            TableFormat::Parquet => table.transcode(format, &mut file)?,
+fn write_release(
+    options: &Options,
+    input: &Input,
+    produced: &Produced,
+    written: WrittenTables<'_>,
+) -> Result<(), Exit> {
+    match options.format {
+        TableFormat::Csv => written.show()?,
+        TableFormat::Parquet => {
+            for table in &produced.tables {
+                let name = &table.description.name;
+                let mut file = create(&options.out, &format!("{name}.parquet"))?;
+                table.transcode(Format::Parquet, &mut file)?;
+                file.flush()?;
+            }
         }
-        file.flush()?;
     }
     write_json(&options.out, "manifest.json", &produced.manifest)?;
     if let Some(report) = &produced.report {

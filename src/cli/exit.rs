@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::telemetry::tell_end;
+use crate::catalog::ProduceError;
 use crate::engine::EngineError;
 use crate::microdata::TableError;
 
@@ -74,6 +75,14 @@ impl<E: Into<anyhow::Error>> From<E> for Exit {
 }
 
 impl Exit {
+    /// The end that a run without a release leads to.
+    pub fn of_run(error: ProduceError) -> Self {
+        match error {
+            ProduceError::Engine(error) => Self::of_engine(error),
+            room @ ProduceError::Room(_) => Self::Internal(room.into()),
+        }
+    }
+
     /// The end that an engine's error leads to.
     pub fn of_engine(error: EngineError) -> Self {
         match error {

@@ -25,6 +25,7 @@ mod serve;
 mod telemetry;
 mod verify;
 mod work;
+mod written_tables;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use crate::catalog::ProduceError;
 use crate::engine::EngineError;
 use crate::microdata::TableError;
 
@@ -100,6 +101,15 @@ impl JobFailure {
 impl From<EngineError> for JobFailure {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<ProduceError> for JobFailure {
+    fn from(error: ProduceError) -> Self {
+        match error {
+            ProduceError::Engine(error) => Self::Engine(error),
+            ProduceError::Room(_) => Self::Internal,
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, ChunkColumn};
 use super::error::TableError;
 use super::schema::Schema;
+use super::spill::Spill;
 
 /// Subjects kept in memory before they are sorted and spilled.
 pub const RUN_ENTRIES_MAX: usize = 1 << 19;
@@ -24,41 +25,6 @@ pub const RUN_ENTRIES_MAX: usize = 1 << 19;
 const ENTRY_BYTES: usize = 24;
 /// Entries of one run that a merge holds at a time.
 const PAGE_ENTRIES: usize = 2048;
-
-/// Room beside the memory, such as an unlinked temporary file.
-pub trait Spill {
-    /// Appends bytes behind those written before.
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-
-    /// Fills `buffer` with what was written from byte `offset` on.
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-
-    /// Forgets what was written; what is written next stands at byte 0.
-    fn clear(&mut self) -> io::Result<()>;
-}
-
-/// Room in memory, for a command that holds the whole table anyway.
-impl Spill for Vec<u8> {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;
-        let bytes = start
-            .checked_add(buffer.len())
-            .and_then(|end| self.get(start..end))
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        Self::clear(self);
-        Ok(())
-    }
-}
 
 /// Both halves of the hash of a subject's key, and the line of its record.
 type Entry = (u64, u64, u64);
@@ -205,7 +171,7 @@ struct Run {
 }
 
 impl Run {
-    fn next(&mut self, spill: &mut dyn Spill) -> Result<Option<Entry>, TableError> {
+    fn next(&mut self, spill: &dyn Spill) -> Result<Option<Entry>, TableError> {
         if self.page.is_empty() && self.left > 0 {
             let entries = self.left.min(PAGE_ENTRIES as u64);
             let mut bytes = vec![0; entries as usize * ENTRY_BYTES];
@@ -276,7 +242,7 @@ mod tests {
             fn append(&mut self, _bytes: &[u8]) -> io::Result<()> {
                 Ok(())
             }
-            fn read_at(&mut self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
+            fn read_at(&self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
                 Err(io::ErrorKind::UnexpectedEof.into())
             }
 

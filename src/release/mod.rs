@@ -25,7 +25,7 @@ mod transcode;
 #[cfg(test)]
 mod tests;
 
-pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, decode_csv, encode_csv};
+pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_csv, encode_csv};
 pub use self::parquet::decode_parquet;
 pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};

@@ -8,7 +8,7 @@ use crate::ids::ReleaseId;
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec, PublishMode};
 use crate::microdata::{Table, from_hex};
-use crate::release::pack;
+use crate::release::{PIECE_BYTES_MAX, pack};
 use crate::store::{NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit};
 
 /// What one job commits: documents, compressed pieces, lineage, and with
@@ -48,26 +48,41 @@ fn document(written: &impl serde::Serialize) -> Result<Value, JobFailure> {
 }
 
 fn compressed(table: EncodedTable) -> Option<NewReleaseTable> {
-    let description = table.description;
-    let compress = |piece: Piece| {
-        let bytes = pack(&piece.bytes).ok()?;
+    let compress = |pieces: &[Piece]| {
+        let text = table.text(pieces).ok()?;
         Some(NewPiece {
-            bytes,
-            raw_bytes: piece.bytes.len() as u64,
-            rows: piece.rows,
+            bytes: pack(&text).ok()?,
+            raw_bytes: text.len() as u64,
+            rows: pieces.iter().map(|piece| piece.rows).sum(),
         })
     };
+    let stored: Option<Vec<NewPiece>> = stored_together(&table.pieces)
+        .into_par_iter()
+        .map(compress)
+        .collect();
+    let description = table.description;
     Some(NewReleaseTable {
         columns: serde_json::to_value(&description.columns).ok()?,
         rows: description.rows,
         sha256: from_hex(&description.sha256)?,
         name: description.name,
-        pieces: table
-            .pieces
-            .into_par_iter()
-            .map(compress)
-            .collect::<Option<_>>()?,
+        pieces: stored?,
     })
+}
+
+/// Pieces in runs that are stored as one: as many as fit
+/// [`PIECE_BYTES_MAX`], at least one.
+fn stored_together(pieces: &[Piece]) -> Vec<&[Piece]> {
+    let mut runs = Vec::new();
+    let mut rest = pieces;
+    while let Some(first) = rest.first() {
+        let end = first.bytes.start + PIECE_BYTES_MAX as u64;
+        let fit = rest.partition_point(|piece| piece.bytes.end <= end);
+        let (run, behind) = rest.split_at(fit.max(1));
+        runs.push(run);
+        rest = behind;
+    }
+    runs
 }
 
 fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFailure> {
@@ -84,4 +99,28 @@ fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFail
             false => PublishDecision::Refuse,
         }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_stored_together_up_to_the_size_of_a_stored_piece() {
+        let most = PIECE_BYTES_MAX as u64;
+        let lengths = [most - 10, 10, 1, most - 2, 2, 2 * most, 5];
+        let mut end = 0;
+        let pieces = lengths.map(|length| {
+            end += length;
+            Piece {
+                bytes: end - length..end,
+                rows: 1,
+            }
+        });
+        let runs = stored_together(&pieces);
+        let lengths: Vec<usize> = runs.iter().map(|run| run.len()).collect();
+        assert_eq!(lengths, [2, 2, 1, 1, 1]);
+        assert_eq!(runs.concat(), pieces);
+        assert!(stored_together(&[]).is_empty());
+    }
 }

@@ -15,7 +15,7 @@ use super::commit::commit;
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::steps::Steps;
-use crate::catalog::{Assignment, Engine, produce};
+use crate::catalog::{Assignment, Engine, in_memory, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
@@ -217,7 +217,7 @@ fn run_loaded(
             progress: watch,
             cancel: watch.flag(),
         };
-        let produced = produce(&assignment, &context, steps)?;
+        let produced = produce(&assignment, &context, &mut in_memory, steps)?;
         if let Some(verdict) = produced.verdict.as_ref().filter(|verdict| !verdict.holds()) {
             metrics::counter!("vizard_verification_failures_total", "engine" => engine.name())
                 .increment(1);

@@ -28,9 +28,10 @@ use crate::microdata::{
     HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
     TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
 };
+use crate::room::Room;
 use crate::store::{DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
-use spool::{BodyFault, Room, Spool, spool_body};
+use spool::{BodyFault, Spool, spool_body};
 
 pub use spool::SpooledChunks;
 pub use threads::ReadingThreads;

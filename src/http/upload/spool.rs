@@ -1,67 +1,13 @@
-//! Room beside the memory: unlinked temporary files, gone with the process.
+//! Bodies and chunks beside the memory: unlinked temporary files, gone with the
+//! process.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
 
-use crate::microdata::Spill;
 use crate::store::NewChunk;
 
 /// Bytes of a body that are passed on at a time.
 const PIECE_BYTES: usize = 64 << 10;
-
-/// Room for the subjects of an upload, or for the cells of a row group.
-pub struct Room {
-    file: File,
-    length: u64,
-    /// The first failure: whoever is given the room may not know what kinds
-    /// of failures there are.
-    failure: Option<io::Error>,
-}
-
-impl Room {
-    /// An empty room.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile()?,
-            length: 0,
-            failure: None,
-        })
-    }
-
-    /// The first failure of the file, if there was one.
-    pub fn failure(&mut self) -> Option<io::Error> {
-        self.failure.take()
-    }
-
-    fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
-        result.map_err(|error| {
-            let said = io::Error::from(error.kind());
-            self.failure.get_or_insert(error);
-            said
-        })
-    }
-}
-
-impl Spill for Room {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all_at(bytes, self.length);
-        self.note(written)?;
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let read = self.file.read_exact_at(buffer, offset);
-        self.note(read)
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        let cut = self.file.set_len(0);
-        self.length = 0;
-        self.note(cut)
-    }
-}
 
 /// Why a body did not get into a file.
 pub enum BodyFault {
@@ -167,16 +113,5 @@ mod tests {
             .collect();
         assert_eq!(sizes, [(5, 5), (0, 0), (100_000, 9)]);
         assert_eq!(chunks[0].bytes, b"first");
-    }
-
-    #[test]
-    fn a_room_reads_what_was_appended() {
-        let mut room = Room::new().unwrap();
-        room.append(b"abc").unwrap();
-        room.append(b"def").unwrap();
-        let mut buffer = [0; 4];
-        room.read_at(1, &mut buffer).unwrap();
-        assert_eq!(&buffer, b"bcde");
-        assert!(room.read_at(4, &mut buffer).is_err());
     }
 }

@@ -21,7 +21,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::super::cell::trimmed;
 use super::super::error::TableError;
-use super::super::subjects::Spill;
+use super::super::spill::Spill;
 use super::form::Form;
 use super::pages::Refusal;
 use super::source::Source;

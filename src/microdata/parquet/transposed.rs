@@ -12,7 +12,7 @@ use super::super::error::{CellErrorCode, TableError};
 use super::super::index::AttributeIndex;
 use super::super::limits::ReadLimits;
 use super::super::records::{Fault, Row, Rows};
-use super::super::subjects::Spill;
+use super::super::spill::Spill;
 use super::cells::{CellWriter, decode, room_error};
 use super::footer::Footer;
 use super::form::Form;

@@ -16,7 +16,7 @@ mod write;
 mod tests;
 
 pub(super) use column::{ColumnReader, read_number};
-pub use read::{CsvDecoder, decode_csv};
+pub use read::{CsvDecoder, PieceText, decode_csv};
 pub(super) use scan::{End, Scanner};
 pub use write::{CsvSummary, encode_csv};
 pub(super) use write::{write_field, write_spreadsheet_safe};

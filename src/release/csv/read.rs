@@ -16,6 +16,21 @@ use crate::release::table::PublishedTable;
 /// Runs of pieces that each thread reads.
 const RUNS_PER_THREAD: usize = 4;
 
+/// A piece of a table's text, wherever it stands.
+pub trait PieceText: Sync {
+    /// The text; `buffer` may hold it.
+    ///
+    /// # Errors
+    /// `Unreadable` where it stands on something that fails.
+    fn text<'a>(&'a self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], WireError>;
+}
+
+impl<T: AsRef<[u8]> + Sync> PieceText for T {
+    fn text<'a>(&'a self, _buffer: &'a mut Vec<u8>) -> Result<&'a [u8], WireError> {
+        Ok(self.as_ref())
+    }
+}
+
 /// Reads a whole table from its pieces, in order, the header in the first.
 /// Pieces are read side by side in rayon's current pool; the result does not
 /// depend on how the text is cut.
@@ -24,17 +39,13 @@ const RUNS_PER_THREAD: usize = 4;
 /// The first text that is not canonical, with line and column; or
 /// `RowsDiffer`, `DigestDiffers` where the bytes are not those that the
 /// manifest describes.
-pub fn decode_csv<P: AsRef<[u8]> + Sync>(
+pub fn decode_csv<P: PieceText>(
     description: &TableDescription,
     pieces: impl IntoIterator<Item = P>,
 ) -> Result<PublishedTable, WireError> {
     let pieces: Vec<P> = pieces.into_iter().collect();
     let read = || side_by_side(description, &pieces);
-    let (table, digest) = rayon::join(read, || {
-        let mut digest = Sha256::new();
-        pieces.iter().for_each(|piece| digest.update(piece));
-        to_hex(&digest.finish())
-    });
+    let (table, digest) = rayon::join(read, || digest(&pieces));
     // Only a reader of all pieces before knows the line of a fault.
     let table = match table {
         Ok(table) => table,
@@ -43,13 +54,21 @@ pub fn decode_csv<P: AsRef<[u8]> + Sync>(
     if table.rows() as u64 != description.rows {
         return Err(WireFault::RowsDiffer.into());
     }
-    if digest != description.sha256 {
+    if digest? != description.sha256 {
         return Err(WireFault::DigestDiffers.into());
     }
     Ok(table)
 }
 
-fn side_by_side<P: AsRef<[u8]> + Sync>(
+fn digest<P: PieceText>(pieces: &[P]) -> Result<String, WireError> {
+    let (mut digest, mut buffer) = (Sha256::new(), Vec::new());
+    for piece in pieces {
+        digest.update(piece.text(&mut buffer)?);
+    }
+    Ok(to_hex(&digest.finish()))
+}
+
+fn side_by_side<P: PieceText>(
     description: &TableDescription,
     pieces: &[P],
 ) -> Result<PublishedTable, WireError> {
@@ -62,10 +81,7 @@ fn side_by_side<P: AsRef<[u8]> + Sync>(
     let read = |(position, pieces): (usize, &[P])| {
         let mut decoder = CsvDecoder::new(&description.columns);
         decoder.header_read = position > 0;
-        for piece in pieces {
-            decoder.piece(piece.as_ref())?;
-        }
-        decoder.finish(&description.name)
+        decoder.whole(pieces, &description.name)
     };
     let parts = pieces.par_chunks(run.max(1)).enumerate().map(read);
     let mut parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -76,15 +92,11 @@ fn side_by_side<P: AsRef<[u8]> + Sync>(
     }
 }
 
-fn one_by_one<P: AsRef<[u8]>>(
+fn one_by_one<P: PieceText>(
     description: &TableDescription,
     pieces: &[P],
 ) -> Result<PublishedTable, WireError> {
-    let mut decoder = CsvDecoder::new(&description.columns);
-    for piece in pieces {
-        decoder.piece(piece.as_ref())?;
-    }
-    decoder.finish(&description.name)
+    CsvDecoder::new(&description.columns).whole(pieces, &description.name)
 }
 
 /// Reads a table from pieces that come one by one.
@@ -152,6 +164,19 @@ impl CsvDecoder {
         } else {
             Err(WireFault::ColumnsDiffer.into())
         }
+    }
+
+    /// The table called `name` of all `pieces`.
+    fn whole<P: PieceText>(
+        mut self,
+        pieces: &[P],
+        name: &str,
+    ) -> Result<PublishedTable, WireError> {
+        let mut buffer = Vec::new();
+        for piece in pieces {
+            self.piece(piece.text(&mut buffer)?)?;
+        }
+        self.finish(name)
     }
 
     fn header(

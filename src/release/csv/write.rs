@@ -29,14 +29,14 @@ pub struct CsvSummary {
 
 /// Writes `table` as canonical CSV and hands it to `sink` in pieces of at
 /// most `piece_bytes` bytes (more only where one row alone is longer), each
-/// with the number of its rows.
+/// with the number of its rows, in order.
 ///
 /// The first piece starts with the header and is there even without rows.
 /// All columns have the same length. Uses rayon's current pool.
 pub fn encode_csv(
     table: &PublishedTable,
     piece_bytes: usize,
-    sink: &mut dyn FnMut(Vec<u8>, u64),
+    sink: &mut (dyn FnMut(Vec<u8>, u64) + Send),
 ) -> CsvSummary {
     let columns = ColumnText::of(table, false);
     let header = header(&table.columns, false);
@@ -45,7 +45,8 @@ pub fn encode_csv(
     let mut digest = Sha256::new();
     let mut bytes = 0;
     // Only two times as many pieces as there are threads are in memory: while
-    // one batch is digested, which goes in order, the next is written.
+    // one batch is digested and handed on, which goes in order, the next is
+    // written.
     let mut batches = cuts.chunks(rayon::current_num_threads()).enumerate();
     let write = |(batch, cuts): (usize, &[Cut])| -> Vec<(Vec<u8>, u64)> {
         let write = |(position, cut): (usize, &Cut)| {
@@ -63,15 +64,14 @@ pub fn encode_csv(
     let mut written = batches.next().map(write);
     while let Some(pieces) = written {
         let next = batches.next();
-        let ((), after) = rayon::join(
-            || pieces.iter().for_each(|(piece, _)| digest.update(piece)),
-            || next.map(write),
-        );
-        for (piece, rows) in pieces {
-            bytes += piece.len() as u64;
-            sink(piece, rows);
-        }
-        written = after;
+        let hand_on = || {
+            for (piece, rows) in pieces {
+                digest.update(&piece);
+                bytes += piece.len() as u64;
+                sink(piece, rows);
+            }
+        };
+        ((), written) = rayon::join(hand_on, || next.map(write));
     }
     CsvSummary {
         sha256: digest.finish(),

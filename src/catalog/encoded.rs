@@ -1,0 +1,136 @@
+//! Tables as text, in room beside the memory until the release is stored.
+//!
+//! The text of a table is as long as the table itself. It is written piece by
+//! piece into room that the caller gives, and whoever needs it afterwards, the
+//! verifier first, reads it there.
+
+use std::io;
+use std::ops::Range;
+
+use super::produce::ProduceError;
+use crate::microdata::Spill;
+use crate::release::{
+    Format, PieceText, PublishedTable, TableDescription, Transcoder, WireError, WireFault,
+    decode_csv, encode_csv,
+};
+
+/// Bytes of a piece, at most, unless one row is longer. Each thread holds a few
+/// of them while text is written, and one while it is read.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// Room for the text of one table.
+pub type TextRoom = Box<dyn Spill + Send + Sync>;
+
+/// Gives the room for the text of the table with this name; it is empty.
+pub type TextRooms<'r> = dyn FnMut(&str) -> io::Result<TextRoom> + 'r;
+
+/// Room in memory for every table.
+///
+/// # Errors
+/// None.
+pub fn in_memory(_table: &str) -> io::Result<TextRoom> {
+    Ok(Box::new(Vec::new()))
+}
+
+/// A table as it is stored and sent: canonical CSV text, cut at rows.
+pub struct EncodedTable {
+    /// Entry of the manifest.
+    pub description: TableDescription,
+    /// Parts of the text; one behind the other, they are one CSV file.
+    pub pieces: Vec<Piece>,
+    room: TextRoom,
+}
+
+/// A part of a table's text, cut at a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where the text stands; the first piece begins with the header.
+    pub bytes: Range<u64>,
+    /// Rows in it.
+    pub rows: u64,
+}
+
+impl EncodedTable {
+    /// Writes a table into `room`.
+    pub(super) fn write(table: &PublishedTable, mut room: TextRoom) -> Result<Self, ProduceError> {
+        let mut pieces = Vec::new();
+        let mut written = Ok(());
+        let mut end = 0;
+        let summary = encode_csv(table, TEXT_BYTES_MAX, &mut |text, rows| {
+            if written.is_ok() {
+                written = room.append(&text);
+            }
+            let start = end;
+            end += text.len() as u64;
+            pieces.push(Piece {
+                bytes: start..end,
+                rows,
+            });
+        });
+        written?;
+        Ok(Self {
+            description: TableDescription::of(table, &summary),
+            pieces,
+            room,
+        })
+    }
+
+    /// The text of pieces that follow each other.
+    ///
+    /// # Errors
+    /// What the room says.
+    pub fn text(&self, pieces: &[Piece]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        if let (Some(first), Some(last)) = (pieces.first(), pieces.last()) {
+            self.read(first.bytes.start..last.bytes.end, &mut text)?;
+        }
+        Ok(text)
+    }
+
+    fn read(&self, bytes: Range<u64>, text: &mut Vec<u8>) -> io::Result<()> {
+        text.resize((bytes.end - bytes.start) as usize, 0);
+        self.room.read_at(bytes.start, text)
+    }
+
+    /// The table in another format, as one file.
+    ///
+    /// # Errors
+    /// What the room or `out` says; text that cannot be read back.
+    pub fn transcode(&self, format: Format, out: &mut dyn io::Write) -> io::Result<()> {
+        let broken =
+            |error: WireError| io::Error::new(io::ErrorKind::InvalidData, error.to_string());
+        let mut transcoder = Transcoder::new(&self.description, format).map_err(broken)?;
+        let (mut text, mut bytes) = (Vec::new(), Vec::new());
+        for piece in &self.pieces {
+            self.read(piece.bytes.clone(), &mut text)?;
+            transcoder.piece(&text, &mut bytes).map_err(broken)?;
+            out.write_all(&bytes)?;
+            bytes.clear();
+        }
+        transcoder.finish(&mut bytes).map_err(broken)?;
+        out.write_all(&bytes)
+    }
+
+    /// The table as anyone reads it from its text.
+    ///
+    /// # Errors
+    /// Text that is not canonical; `Unreadable` where the room fails.
+    pub fn read_back(&self) -> Result<PublishedTable, WireError> {
+        let standing = |piece| Standing { table: self, piece };
+        decode_csv(&self.description, self.pieces.iter().map(standing))
+    }
+}
+
+/// A piece that is read where it stands.
+struct Standing<'t> {
+    table: &'t EncodedTable,
+    piece: &'t Piece,
+}
+
+impl PieceText for Standing<'_> {
+    fn text<'a>(&'a self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], WireError> {
+        let read = self.table.read(self.piece.bytes.clone(), buffer);
+        read.map_err(|_| WireFault::Unreadable)?;
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,83 @@
+//! Room beside the memory: unlinked temporary files, gone with the process.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+
+use crate::microdata::Spill;
+
+/// Room for the subjects of an upload, for the cells of a row group, or for the
+/// text of a table.
+pub struct Room {
+    file: File,
+    length: u64,
+    /// The first failure: whoever is given the room may not know what kinds
+    /// of failures there are.
+    failure: OnceLock<io::Error>,
+}
+
+impl Room {
+    /// An empty room.
+    pub fn new() -> io::Result<Self> {
+        tempfile::tempfile().map(Self::of)
+    }
+
+    /// An empty file as room.
+    pub fn of(file: File) -> Self {
+        Self {
+            file,
+            length: 0,
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// The first failure of the file, if there was one.
+    pub fn failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    fn note(&self, result: io::Result<()>) -> io::Result<()> {
+        result.map_err(|error| {
+            let said = io::Error::from(error.kind());
+            let _first = self.failure.set(error);
+            said
+        })
+    }
+}
+
+impl Spill for Room {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all_at(bytes, self.length);
+        self.note(written)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let read = self.file.read_exact_at(buffer, offset);
+        self.note(read)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        let cut = self.file.set_len(0);
+        self.length = 0;
+        self.note(cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_reads_what_was_appended() {
+        let mut room = Room::new().unwrap();
+        room.append(b"abc").unwrap();
+        room.append(b"def").unwrap();
+        let mut buffer = [0; 4];
+        room.read_at(1, &mut buffer).unwrap();
+        assert_eq!(&buffer, b"bcde");
+        assert!(room.read_at(4, &mut buffer).is_err());
+    }
+}
