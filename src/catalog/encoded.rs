@@ -134,3 +134,73 @@ impl PieceText for Standing<'_> {
         Ok(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::{Cells, Content, PublishedColumn};
+
+    fn table(rows: u64) -> PublishedTable {
+        PublishedTable {
+            name: "groups".into(),
+            columns: vec![PublishedColumn {
+                name: "group".into(),
+                content: Content::Group,
+                kind: None,
+                cells: Cells::Numbers((1..=rows).map(|row| row * 1_000_000_007).collect()),
+            }],
+        }
+    }
+
+    /// Takes so many appends, then is full; forgets what it took.
+    struct Leaky(u32);
+
+    impl Spill for Leaky {
+        fn append(&mut self, _bytes: &[u8]) -> io::Result<()> {
+            let left = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
+            self.0 = left;
+            Ok(())
+        }
+
+        fn read_at(&self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
+
+        fn clear(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn text_of_several_pieces_is_one_file_and_reads_back() {
+        let table = table(300_000);
+        let room = in_memory("groups").unwrap();
+        let encoded = EncodedTable::write(&table, room).unwrap();
+        assert!(encoded.pieces.len() > 3);
+        let rows: u64 = encoded.pieces.iter().map(|piece| piece.rows).sum();
+        assert_eq!(rows, 300_000);
+        assert_eq!(encoded.read_back(), Ok(table.canonical()));
+        let text = encoded.text(&encoded.pieces).unwrap();
+        let each = encoded.pieces.iter();
+        let each = each.map(|piece| encoded.text(std::slice::from_ref(piece)).unwrap());
+        assert_eq!(each.collect::<Vec<_>>().concat(), text);
+        assert!(text.starts_with(b"group\n1000000007\n"));
+        assert_eq!(encoded.text(&[]).unwrap(), b"");
+    }
+
+    #[test]
+    fn room_that_is_full_is_an_error_and_no_shorter_table() {
+        for appends in [0, 1] {
+            let written = EncodedTable::write(&table(300_000), Box::new(Leaky(appends)));
+            let full = ProduceError::Room(io::ErrorKind::StorageFull);
+            assert_eq!(written.err(), Some(full));
+        }
+    }
+
+    #[test]
+    fn room_that_lost_its_text_is_told_from_text_that_does_not_read() {
+        let encoded = EncodedTable::write(&table(3), Box::new(Leaky(9))).unwrap();
+        assert_eq!(encoded.read_back(), Err(WireFault::Unreadable.into()));
+        assert!(encoded.text(&encoded.pieces).is_err());
+    }
+}

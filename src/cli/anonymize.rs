@@ -77,7 +77,6 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
     watch.lap("read_ms");
-    std::fs::create_dir_all(&options.out).context("the folder for the release cannot be made")?;
     let mut written = WrittenTables::new(&options.out, options.format == TableFormat::Csv);
     let produced = run_job(options, &input, &mut written, &mut watch)?;
     watch.begin("write_ms");

@@ -36,6 +36,8 @@ impl<'o> WrittenTables<'o> {
 
     /// Room for the text of the table `name`.
     pub fn room(&mut self, name: &str) -> io::Result<TextRoom> {
+        // Not before there is something to write: a refused job leaves nothing.
+        std::fs::create_dir_all(self.folder)?;
         if !self.is_csv {
             return Ok(Box::new(Room::of(tempfile::tempfile_in(self.folder)?)));
         }

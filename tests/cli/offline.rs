@@ -1,5 +1,6 @@
 //! `anonymize` and `verify` on files, and the exit code of each way to end.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::Arc;
@@ -78,6 +79,17 @@ impl Desk {
         vizard(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
+    /// Names of the files in a folder, in order.
+    fn files(&self, folder: &str) -> Vec<String> {
+        let files = std::fs::read_dir(self.path(folder)).unwrap();
+        let name = |file: std::io::Result<std::fs::DirEntry>| file.unwrap().file_name();
+        let mut names: Vec<String> = files
+            .map(|file| name(file).into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
     fn document(&self, path: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
     }
@@ -93,7 +105,12 @@ fn the_sample_is_released_verified_and_checked_again_in_both_formats() {
     for (format, out) in [("csv", "as-csv"), ("parquet", "as-parquet")] {
         let made = desk.anonymize(&sample("records.csv"), out, &["--format", format]);
         assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
-        assert!(desk.path(&format!("{out}/microdata.{format}")).exists());
+        let table = format!("microdata.{format}");
+        let buckets = format!("buckets.{format}");
+        let documents = ["manifest.json", "report.json", "verification.json"];
+        let [manifest, report, verification] = documents;
+        let files = [&buckets, manifest, &table, report, verification];
+        assert_eq!(desk.files(out), files, "and no unfinished text");
         assert_eq!(
             desk.document(&format!("{out}/verification.json"))["holds"],
             true
@@ -192,6 +209,43 @@ fn broken_records_are_exit_code_3_with_their_lines_and_no_value() {
     assert!(told.contains("line 4002"), "{told}");
     assert!(!told.contains("a-secret-value"), "{told}");
     assert!(!desk.path("out").exists(), "nothing is left behind");
+}
+
+#[test]
+fn a_table_takes_the_place_of_one_before_and_is_as_readable_as_other_files() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("out")).unwrap();
+    std::fs::write(desk.path("out/microdata.csv"), "of another day").unwrap();
+    std::fs::set_permissions(
+        desk.path("out/microdata.csv"),
+        std::fs::Permissions::from_mode(0o600),
+    )
+    .unwrap();
+    let made = desk.anonymize(&sample("records.csv"), "out", &[]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let mode = |file: &str| {
+        let file = desk.path("out").join(file);
+        file.metadata().unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode("microdata.csv"), mode("manifest.json"));
+    assert_eq!(desk.verify("out").status.code(), Some(0));
+}
+
+#[test]
+fn a_folder_that_takes_no_text_is_exit_code_1_and_keeps_what_was_there() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("out"), "a file, not a folder").unwrap();
+    let made = desk.anonymize(&sample("records.csv"), "out", &[]);
+    assert_eq!(made.status.code(), Some(1), "{}", text(&made.stderr));
+    assert!(
+        text(&made.stderr).contains("text of the tables"),
+        "{}",
+        text(&made.stderr)
+    );
+    assert_eq!(
+        std::fs::read(desk.path("out")).unwrap(),
+        b"a file, not a folder"
+    );
 }
 
 #[test]
