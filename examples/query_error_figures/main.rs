@@ -69,11 +69,24 @@ fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
         Ok(told)
     };
     let mut told = json!({});
-    for generalization in ["mdp", "ncp"] {
+    let ways = [
+        ("lgb_mdp", json!({"generalization": "mdp"})),
+        (
+            "lgb_ncp_fast",
+            json!({"generalization": "ncp", "effort": "fast"}),
+        ),
+        (
+            "lgb_ncp_best",
+            json!({"generalization": "ncp", "effort": "best"}),
+        ),
+    ];
+    for (name, own) in ways {
         let mut parameters = spec["job"]["parameters"].clone();
-        parameters["generalization"] = json!(generalization);
+        for (parameter, value) in own.as_object().into_iter().flatten() {
+            parameters[parameter] = value.clone();
+        }
         let release = run(&data.table, &preferences, ("lgb", &parameters))?;
-        told[format!("lgb_{generalization}")] = error_of(&release)?;
+        told[name] = error_of(&release)?;
     }
     let release = combined(folder, &spec, (&data.table, records))?;
     told["mondrian_anatomy"] = error_of(&release)?;

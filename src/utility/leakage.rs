@@ -67,7 +67,7 @@ pub(super) type Leak = (f64, f64);
 pub fn measure(prepared: &Prepared<'_>) -> Leakage {
     let requirements = prepared.evidence.requirements;
     let is_bucketized = requirements.policy().model == Model::Bucketized;
-    let mut worst: Vec<Leak> = vec![(-1.0, 0.0); prepared.joined.rows()];
+    let mut worst: Option<Vec<Leak>> = None;
     let mut attributes = BTreeMap::new();
     for attribute in prepared.attributes() {
         let position = requirements
@@ -83,13 +83,18 @@ pub fn measure(prepared: &Prepared<'_>) -> Leakage {
             }
             None => continue,
         };
-        for (worst, leak) in worst.iter_mut().zip(&leaks) {
-            *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
-        }
         attributes.insert(attribute.published.name.to_owned(), sum_up(&leaks));
+        match &mut worst {
+            None => worst = Some(leaks),
+            Some(worst) => {
+                for (worst, leak) in worst.iter_mut().zip(&leaks) {
+                    *worst = (worst.0.max(leak.0), worst.1.max(leak.1));
+                }
+            }
+        }
     }
     Leakage {
-        subjects: sum_up(&worst),
+        subjects: sum_up(&worst.unwrap_or_default()),
         attributes,
     }
 }
@@ -166,12 +171,10 @@ fn leaks_in_group(
     let limits = limits(prepared.evidence.requirements, position);
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();
-    let leaks_of_class = |known: &mut Known, class: &[u32]| {
-        let rows = &rows[class[0] as usize..class[1] as usize];
-        let mut cells: Vec<u32> = rows
-            .iter()
-            .map(|&row| published.codes.at(row as usize))
-            .collect();
+    let leaks_of_class = |known: &mut Known, rows: &[u32], leaks: &mut Vec<Leak>| {
+        let mut cells = std::mem::take(&mut known.cells);
+        cells.clear();
+        cells.extend(rows.iter().map(|&row| published.codes.at(row as usize)));
         cells.sort_unstable();
         known.begin_class();
         let mut wide: Vec<(u32, f64)> = Vec::new();
@@ -181,7 +184,8 @@ fn leaks_in_group(
                 None => wide.push((run[0], run.len() as f64)),
             }
         }
-        let leaks = rows.iter().map(|&row| {
+        known.cells = cells;
+        leaks.extend(rows.iter().map(|&row| {
             let record = prepared.records[row as usize];
             let own = attribute.original.code(record).0;
             let chances = match known.chances.get(own) {
@@ -202,26 +206,40 @@ fn leaks_in_group(
             let share = chances / rows.len() as f64;
             let limit = limits[terms_of.at(record.at()) as usize];
             (share, share / limit)
-        });
-        leaks.collect::<Vec<Leak>>()
+        }));
     };
-    let leaks_by_class: Vec<Vec<Leak>> = starts
-        .par_windows(2)
-        .with_min_len(CLASSES_MIN)
-        .map_init(|| Known::new(frequencies.len()), leaks_of_class)
+    let classes = starts.len() - 1;
+    let leaks_of_classes = |known: &mut Known, first: usize| {
+        let ends = &starts[first..=classes.min(first + CLASSES_AT_ONCE)];
+        let mut leaks = Vec::with_capacity((ends[ends.len() - 1] - ends[0]) as usize);
+        for class in ends.windows(2) {
+            leaks_of_class(
+                known,
+                &rows[class[0] as usize..class[1] as usize],
+                &mut leaks,
+            );
+        }
+        leaks
+    };
+    let leaks_in_order: Vec<Vec<Leak>> = (0..classes)
+        .into_par_iter()
+        .step_by(CLASSES_AT_ONCE)
+        .map_init(|| Known::new(frequencies.len()), leaks_of_classes)
         .collect();
     let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
-    for (&row, leak) in rows.iter().zip(leaks_by_class.into_iter().flatten()) {
+    for (&row, leak) in rows.iter().zip(leaks_in_order.into_iter().flatten()) {
         leaks[row as usize] = leak;
     }
     leaks
 }
 
-/// Classes that are looked at by one thread at least.
-const CLASSES_MIN: usize = 256;
+/// Classes that one thread looks at in a row.
+const CLASSES_AT_ONCE: usize = 1024;
 
 /// What is known of the values in the class at hand.
 struct Known {
+    /// The cells of its rows.
+    cells: Vec<u32>,
     /// Rows that show the value itself.
     exact: OfClass,
     /// Expected rows with the value.
@@ -236,6 +254,7 @@ impl Known {
             figures: vec![0.0; values],
         };
         Self {
+            cells: Vec::new(),
             exact: none(),
             chances: none(),
         }
