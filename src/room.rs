@@ -1,4 +1,4 @@
-//! Room beside the memory: unlinked temporary files, gone with the process.
+//! Room beside the memory: temporary files without a name, gone with the process.
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ impl Room {
         tempfile::tempfile().map(Self::of)
     }
 
-    /// An empty file as room.
+    /// An empty file as room; whoever made it may hold it as well.
     pub fn of(file: File) -> Self {
         Self {
             file,
@@ -79,5 +79,15 @@ mod tests {
         room.read_at(1, &mut buffer).unwrap();
         assert_eq!(&buffer, b"bcde");
         assert!(room.read_at(4, &mut buffer).is_err());
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_told_and_remembered() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut room = Room::of(full);
+        let kind = io::ErrorKind::StorageFull;
+        assert_eq!(room.append(b"abc").unwrap_err().kind(), kind);
+        assert_eq!(room.failure().map(|error| error.kind()), Some(kind));
+        assert!(room.failure().is_none());
     }
 }

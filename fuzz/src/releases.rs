@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use vizard::catalog::{Assignment, Engine, Unobserved, produce};
+use vizard::catalog::{Assignment, Engine, Unobserved, in_memory, produce};
 use vizard::engine::RunContext;
 use vizard::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, RecordFormat, Schema, SubjectKeys,
@@ -103,14 +103,13 @@ impl Published {
             verify: false,
             report: false,
         };
-        let produced = produce(&assignment, &RunContext::silent(7), &mut Unobserved);
+        let context = RunContext::silent(7);
+        let produced = produce(&assignment, &context, &mut in_memory, &mut Unobserved);
         let produced = produced.expect("the sample can be published");
         let read_back = produced.tables.iter().map(|table| table.read_back());
         let tables = read_back.collect::<Result<_, _>>();
-        let texts = produced.tables.into_iter().map(|table| {
-            let pieces = table.pieces.into_iter();
-            pieces.flat_map(|piece| piece.bytes).collect()
-        });
+        let texts = produced.tables.iter();
+        let texts = texts.map(|table| table.text(&table.pieces).expect("it is memory"));
         let policy = engine.policy(table.schema()).expect("parameters");
         let release = Self {
             manifest: produced.manifest,

@@ -7,7 +7,6 @@
 use std::io;
 use std::ops::Range;
 
-use super::produce::ProduceError;
 use crate::microdata::Spill;
 use crate::release::{
     Format, PieceText, PublishedTable, TableDescription, Transcoder, WireError, WireFault,
@@ -52,7 +51,10 @@ pub struct Piece {
 
 impl EncodedTable {
     /// Writes a table into `room`.
-    pub(super) fn write(table: &PublishedTable, mut room: TextRoom) -> Result<Self, ProduceError> {
+    ///
+    /// # Errors
+    /// The first that the room says.
+    pub(super) fn write(table: &PublishedTable, mut room: TextRoom) -> io::Result<Self> {
         let mut pieces = Vec::new();
         let mut written = Ok(());
         let mut end = 0;
@@ -152,14 +154,17 @@ mod tests {
         }
     }
 
-    /// Takes so many appends, then is full; forgets what it took.
-    struct Leaky(u32);
+    /// Is full for one append, the one after so many; forgets what it took.
+    struct Leaky(Option<u32>);
 
     impl Spill for Leaky {
         fn append(&mut self, _bytes: &[u8]) -> io::Result<()> {
-            let left = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
-            self.0 = left;
-            Ok(())
+            let left = self.0;
+            self.0 = left.and_then(|left| left.checked_sub(1));
+            match left {
+                Some(0) => Err(io::ErrorKind::StorageFull.into()),
+                _ => Ok(()),
+            }
         }
 
         fn read_at(&self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
@@ -189,17 +194,17 @@ mod tests {
     }
 
     #[test]
-    fn room_that_is_full_is_an_error_and_no_shorter_table() {
-        for appends in [0, 1] {
-            let written = EncodedTable::write(&table(300_000), Box::new(Leaky(appends)));
-            let full = ProduceError::Room(io::ErrorKind::StorageFull);
-            assert_eq!(written.err(), Some(full));
+    fn room_that_was_full_once_is_an_error_and_no_table_with_a_hole() {
+        for appends in [0, 1, 2] {
+            let written = EncodedTable::write(&table(300_000), Box::new(Leaky(Some(appends))));
+            let full = written.err().map(|error| error.kind());
+            assert_eq!(full, Some(io::ErrorKind::StorageFull));
         }
     }
 
     #[test]
     fn room_that_lost_its_text_is_told_from_text_that_does_not_read() {
-        let encoded = EncodedTable::write(&table(3), Box::new(Leaky(9))).unwrap();
+        let encoded = EncodedTable::write(&table(3), Box::new(Leaky(None))).unwrap();
         assert_eq!(encoded.read_back(), Err(WireFault::Unreadable.into()));
         assert!(encoded.text(&encoded.pieces).is_err());
     }

@@ -77,7 +77,7 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
     watch.lap("read_ms");
-    let mut written = WrittenTables::new(&options.out, options.format == TableFormat::Csv);
+    let mut written = WrittenTables::new(&options.out);
     let produced = run_job(options, &input, &mut written, &mut watch)?;
     watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict {
@@ -135,7 +135,7 @@ fn run_job(
     };
     let produced = produce(&assignment, &context, &mut |name| written.room(name), watch);
     bar.finish();
-    produced.map_err(Exit::of_run)
+    produced.map_err(|error| Exit::of_run(error, &options.out))
 }
 
 fn write_release(
@@ -146,14 +146,7 @@ fn write_release(
 ) -> Result<(), Exit> {
     match options.format {
         TableFormat::Csv => written.show()?,
-        TableFormat::Parquet => {
-            for table in &produced.tables {
-                let name = &table.description.name;
-                let mut file = create(&options.out, &format!("{name}.parquet"))?;
-                table.transcode(Format::Parquet, &mut file)?;
-                file.flush()?;
-            }
-        }
+        TableFormat::Parquet => written.show_converted(&produced.tables, Format::Parquet)?,
     }
     write_json(&options.out, "manifest.json", &produced.manifest)?;
     if let Some(report) = &produced.report {

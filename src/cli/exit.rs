@@ -1,5 +1,6 @@
 //! How a command ends when it does not end well: a sentence and a code.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::telemetry::tell_end;
@@ -76,10 +77,12 @@ impl<E: Into<anyhow::Error>> From<E> for Exit {
 
 impl Exit {
     /// The end that a run without a release leads to.
-    pub fn of_run(error: ProduceError) -> Self {
+    pub fn of_run(error: ProduceError, folder: &Path) -> Self {
         match error {
             ProduceError::Engine(error) => Self::of_engine(error),
-            room @ ProduceError::Room(_) => Self::Internal(room.into()),
+            room @ ProduceError::Room(_) => {
+                Self::Internal(anyhow::Error::from(room).context(folder.display().to_string()))
+            }
         }
     }
 

@@ -9,6 +9,7 @@
 //! subjects takes each subject's largest probability.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -208,24 +209,9 @@ fn leaks_in_group(
             (share, share / limit)
         }));
     };
-    let classes = starts.len() - 1;
-    let leaks_of_classes = |known: &mut Known, first: usize| {
-        let ends = &starts[first..=classes.min(first + CLASSES_AT_ONCE)];
-        let mut leaks = Vec::with_capacity((ends[ends.len() - 1] - ends[0]) as usize);
-        for class in ends.windows(2) {
-            leaks_of_class(
-                known,
-                &rows[class[0] as usize..class[1] as usize],
-                &mut leaks,
-            );
-        }
-        leaks
-    };
-    let leaks_in_order: Vec<Vec<Leak>> = (0..classes)
-        .into_par_iter()
-        .step_by(CLASSES_AT_ONCE)
-        .map_init(|| Known::new(frequencies.len()), leaks_of_classes)
-        .collect();
+    let leaks_in_order = in_runs_of_classes(&starts, frequencies.len(), |known, class, leaks| {
+        leaks_of_class(known, &rows[class], leaks);
+    });
     let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
     for (&row, leak) in rows.iter().zip(leaks_in_order.into_iter().flatten()) {
         leaks[row as usize] = leak;
@@ -233,8 +219,28 @@ fn leaks_in_group(
     leaks
 }
 
+/// What `leaks_of_class` appends for each class, given its rows' places, in
+/// order of classes.
+fn in_runs_of_classes(
+    starts: &[u32],
+    values: usize,
+    leaks_of_class: impl Fn(&mut Known, Range<usize>, &mut Vec<Leak>) + Sync,
+) -> Vec<Vec<Leak>> {
+    let classes = starts.len() - 1;
+    let run = |known: &mut Known, first: usize| {
+        let ends = &starts[first..=classes.min(first + CLASSES_AT_ONCE)];
+        let mut leaks = Vec::with_capacity((ends[ends.len() - 1] - ends[0]) as usize);
+        for class in ends.windows(2) {
+            leaks_of_class(known, class[0] as usize..class[1] as usize, &mut leaks);
+        }
+        leaks
+    };
+    let firsts = (0..classes).into_par_iter().step_by(CLASSES_AT_ONCE);
+    firsts.map_init(|| Known::new(values), run).collect()
+}
+
 /// Classes that one thread looks at in a row.
-const CLASSES_AT_ONCE: usize = 1024;
+const CLASSES_AT_ONCE: usize = 128;
 
 /// What is known of the values in the class at hand.
 struct Known {

@@ -1,5 +1,7 @@
 //! Records: uploaded, never given back.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
@@ -107,7 +109,8 @@ async fn upload_records(
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
-    let _permit = state.uploads.try_acquire().map_err(|_| {
+    let permit = Arc::clone(&state.uploads).try_acquire_owned();
+    let permit = permit.map(Arc::new).map_err(|_| {
         let limit = state.settings.limits.uploads_max();
         let detail = format!(
             "already at uploads_max, {} uploads at the same time",
@@ -120,7 +123,7 @@ async fn upload_records(
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
-    let (summary, chunks) = upload::receive(&state, body, intake).await?;
+    let (summary, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
     failpoint::reached("upload-spooled");
     let version = NewVersion {
         dataset: id,

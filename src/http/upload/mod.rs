@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::BodyPieces;
 use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
@@ -94,11 +95,14 @@ impl ReadError {
     }
 }
 
-/// Reads a body to its end: what it brought, and its chunks.
+/// Reads a body to its end: what it brought, and its chunks. The permit is
+/// shared with the request: an upload that is given up counts until the thread
+/// that reads it is done.
 pub async fn receive(
     state: &AppState,
     body: Body,
     intake: Intake,
+    permit: Arc<OwnedSemaphorePermit>,
 ) -> Result<(ReadSummary, SpooledChunks), Problem> {
     let limits = &state.settings.limits;
     let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
@@ -106,7 +110,7 @@ pub async fn receive(
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
     let span = tracing::Span::current();
     let reading = state.reading.run(move || {
-        let _entered = span.enter();
+        let (_entered, _permit) = (span.enter(), permit);
         read(&intake, reader, store.as_ref(), &handle)
     });
     let pumped = async {

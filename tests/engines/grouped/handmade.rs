@@ -259,3 +259,22 @@ fn semi_sensitive_attributes_are_refused() {
     };
     assert_eq!(parameter, "engine");
 }
+
+#[test]
+fn leakage_is_that_of_every_class_however_many_there_are() {
+    // Two of each age; at every third age both have the flu.
+    let rows: Vec<(u32, &str)> = (0..4_096)
+        .flat_map(|age| {
+            let other = if age % 3 == 0 { "flu" } else { "ulcer" };
+            [(age, "flu"), (age, other)]
+        })
+        .collect();
+    let case = verified(patients(&rows), json!({"k": 2}), json!([]));
+    assert_eq!(ages(&case).len(), 4_096);
+    let report = serde_json::to_value(case.report().unwrap()).unwrap();
+    let leakage = &report["measures"]["leakage"]["value"]["subjects"];
+    let sure = f64::from(4_096_u32.div_ceil(3)) / 4_096.0;
+    assert!((leakage["mean"].as_f64().unwrap() - (1.0 + sure) / 2.0).abs() < 1e-12);
+    assert_eq!(leakage["max"], 1.0);
+    assert_eq!(leakage["subjects"], 8_190, "rounded to tens");
+}
