@@ -44,8 +44,7 @@ impl<'a> SubjectKeys<'a> {
     pub fn new(key: [u8; 16], spill: &'a mut (dyn Spill + Send)) -> Self {
         Self {
             key,
-            // Room is taken as it is filled; growing would hold it twice.
-            open: Vec::with_capacity(RUN_ENTRIES_MAX),
+            open: Vec::new(),
             run_entries_max: RUN_ENTRIES_MAX,
             runs: Vec::new(),
             spill,
