@@ -172,10 +172,12 @@ fn leaks_in_group(
     let limits = limits(prepared.evidence.requirements, position);
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();
-    let leaks_of_class = |known: &mut Known, rows: &[u32], leaks: &mut Vec<Leak>| {
-        let mut cells = std::mem::take(&mut known.cells);
-        cells.clear();
-        cells.extend(rows.iter().map(|&row| published.codes.at(row as usize)));
+    let leaks_of_class = |known: &mut Known, class: Range<usize>, leaks: &mut Vec<Leak>| {
+        let rows = &rows[class];
+        let mut cells: Vec<u32> = rows
+            .iter()
+            .map(|&row| published.codes.at(row as usize))
+            .collect();
         cells.sort_unstable();
         known.begin_class();
         let mut wide: Vec<(u32, f64)> = Vec::new();
@@ -185,7 +187,6 @@ fn leaks_in_group(
                 None => wide.push((run[0], run.len() as f64)),
             }
         }
-        known.cells = cells;
         leaks.extend(rows.iter().map(|&row| {
             let record = prepared.records[row as usize];
             let own = attribute.original.code(record).0;
@@ -209,9 +210,7 @@ fn leaks_in_group(
             (share, share / limit)
         }));
     };
-    let leaks_in_order = in_runs_of_classes(&starts, frequencies.len(), |known, class, leaks| {
-        leaks_of_class(known, &rows[class], leaks);
-    });
+    let leaks_in_order = in_runs_of_classes(&starts, frequencies.len(), leaks_of_class);
     let mut leaks = vec![(-1.0, 0.0); published.codes.len()];
     for (&row, leak) in rows.iter().zip(leaks_in_order.into_iter().flatten()) {
         leaks[row as usize] = leak;
@@ -244,8 +243,6 @@ const CLASSES_AT_ONCE: usize = 128;
 
 /// What is known of the values in the class at hand.
 struct Known {
-    /// The cells of its rows.
-    cells: Vec<u32>,
     /// Rows that show the value itself.
     exact: OfClass,
     /// Expected rows with the value.
@@ -260,7 +257,6 @@ impl Known {
             figures: vec![0.0; values],
         };
         Self {
-            cells: Vec::new(),
             exact: none(),
             chances: none(),
         }

@@ -95,6 +95,13 @@ impl Desk {
     }
 }
 
+/// The command ended with this code, and told so on standard error.
+fn ended(made: &Output, code: i32, says: &str) {
+    let told = text(&made.stderr);
+    assert_eq!(made.status.code(), Some(code), "{told}");
+    assert!(told.contains(says), "{told}");
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -106,10 +113,9 @@ fn the_sample_is_released_verified_and_checked_again_in_both_formats() {
         let made = desk.anonymize(&sample("records.csv"), out, &["--format", format]);
         assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
         let table = format!("microdata.{format}");
-        let buckets = format!("buckets.{format}");
-        let documents = ["manifest.json", "report.json", "verification.json"];
-        let [manifest, report, verification] = documents;
-        let files = [&buckets, manifest, &table, report, verification];
+        let mut files = [format!("buckets.{format}"), table].to_vec();
+        files.extend(["manifest.json", "report.json", "verification.json"].map(String::from));
+        files.sort();
         assert_eq!(desk.files(out), files, "and no unfinished text");
         assert_eq!(
             desk.document(&format!("{out}/verification.json"))["holds"],
@@ -236,12 +242,7 @@ fn a_folder_that_takes_no_text_is_exit_code_1_and_keeps_what_was_there() {
     let desk = Desk::new();
     std::fs::write(desk.path("out"), "a file, not a folder").unwrap();
     let made = desk.anonymize(&sample("records.csv"), "out", &[]);
-    assert_eq!(made.status.code(), Some(1), "{}", text(&made.stderr));
-    assert!(
-        text(&made.stderr).contains("text of the tables"),
-        "{}",
-        text(&made.stderr)
-    );
+    ended(&made, 1, "text of the tables");
     assert_eq!(
         std::fs::read(desk.path("out")).unwrap(),
         b"a file, not a folder"
@@ -253,12 +254,7 @@ fn an_infeasible_job_is_exit_code_4_and_names_what_would_hold() {
     let mut desk = Desk::new();
     desk.spec["job"]["parameters"]["l"] = json!(3_000);
     let made = desk.anonymize(&sample("records.csv"), "out", &[]);
-    assert_eq!(made.status.code(), Some(4), "{}", text(&made.stderr));
-    assert!(
-        text(&made.stderr).contains("holds"),
-        "{}",
-        text(&made.stderr)
-    );
+    ended(&made, 4, "holds");
     assert!(!desk.path("out").exists(), "nothing is left behind");
 }
 
