@@ -22,6 +22,7 @@ from pathlib import Path
 
 import growth
 import losses
+import peers
 import service
 import speed
 from goals import Goals
@@ -58,6 +59,7 @@ def main():
         speed.measure(goals, vizard, given.data, times)
         service.measure(goals, given.program, given.data, times)
         losses.measure(goals, vizard, given.query_figures, given.data)
+        peers.measure(goals, vizard, given.data / "adult")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Larger data from what there is, and the loss of a table as ARX counts it."""
+"""Larger data from what there is, and what tables have lost."""
 
 import csv
 import json
@@ -74,6 +74,34 @@ def arx_loss(table, folder, job):
             for name, share in shares.items():
                 total += share[line[name]]
                 count += 1
+    return total / count
+
+
+def tight_ncp(groups, folder, columns, numbers):
+    """Mean over all cells of (max - min) / range, or of distinct / domain for a
+    category of more than one value.
+
+    `groups` has lines that stand for `count` records each: a number as `low-high`
+    or as it is, a category as its values with commas between them."""
+    with open(folder / "records.csv", newline="") as source:
+        records = list(csv.DictReader(source))
+    domains = {name: {record[name] for record in records} for name in columns}
+    ranges = {}
+    for name in numbers:
+        values = [int(text) for text in domains[name]]
+        ranges[name] = max(values) - min(values)
+    total = count = 0
+    with open(groups, newline="") as source:
+        for line in csv.DictReader(source):
+            people = int(line["count"])
+            for name in columns:
+                values = line[name].split("-" if name in ranges else ",")
+                if name in ranges:
+                    lost = (int(values[-1]) - int(values[0])) / ranges[name]
+                else:
+                    lost = len(values) / len(domains[name]) if len(values) > 1 else 0
+                total += people * lost
+                count += people
     return total / count
 
 
