@@ -6,7 +6,7 @@
 use crate::microdata::{Codes, of_width};
 
 use super::filter::{BLOCK_ROWS, Decided, keep};
-use super::table::{JudgementTable, WEIGHT_MIN};
+use super::table::WEIGHT_MIN;
 
 /// Classes that are looked at together.
 pub(super) const BLOCK_CLASSES: usize = 1024;
@@ -32,25 +32,22 @@ pub(super) struct Block {
     shares: Vec<f64>,
     /// Rows of each class that count.
     sizes: Vec<f64>,
-    /// How many rows count before each end of a class.
-    before: Vec<u32>,
 }
 
 impl Block {
-    /// Judges `classes` by their codes under each condition and the
-    /// condition's table. Columns that vary by row in a class say nothing.
+    /// Judges `classes` by their codes of one attribute or two, each with the
+    /// share of every code. Columns that vary by row in a class say nothing.
     pub(super) fn judge<'c>(
         &mut self,
         classes: std::ops::Range<usize>,
-        factors: impl Iterator<Item = (&'c Codes, &'c JudgementTable)>,
+        factors: impl Iterator<Item = (&'c Codes, &'c [f64])>,
     ) {
         self.shares.clear();
         self.shares.resize(classes.len(), 1.0);
-        for (position, (codes, table)) in factors.enumerate() {
+        for (position, (codes, weights)) in factors.enumerate() {
             if position > 0 && position % CONDITIONS_MAX == 0 {
                 self.keep_from_zero();
             }
-            let weights = table.weights.as_slice();
             of_width!(codes, codes => {
                 for (share, &code) in self.shares.iter_mut().zip(&codes[classes.clone()]) {
                     *share *= weights[code as usize];
@@ -70,16 +67,13 @@ impl Block {
         open.for_each(|share| *share = share.max(WEIGHT_MIN));
     }
 
-    /// Counts classes of which no row has a say of its own; `starts` are where
-    /// they begin and the last one ends.
-    pub(super) fn sum(&mut self, starts: &[u32], tally: &mut Tally) {
-        self.sizes.clear();
-        let sizes = starts.windows(2).map(|run| f64::from(run[1] - run[0]));
-        self.sizes.extend(sizes);
-        self.add(tally);
+    /// Counts classes of these sizes, of which no row has a say of its own.
+    pub(super) fn sum(&self, sizes: &[f64], tally: &mut Tally) {
+        add(&self.shares, sizes, tally);
     }
 
-    /// Counts classes whose rows each decide some conditions.
+    /// Counts classes whose rows each decide some conditions; `starts` are
+    /// where they begin and the last one ends.
     pub(super) fn sum_decided(
         &mut self,
         starts: &[u32],
@@ -89,57 +83,96 @@ impl Block {
         if self.shares.iter().all(|&share| share == 0.0) {
             return;
         }
-        self.before.clear();
+        self.sizes.clear();
         let (first, last) = (starts[0] as usize, starts[starts.len() - 1] as usize);
-        let mut ends = starts.iter().map(|&end| end as usize).peekable();
+        let mut ends = starts[1..].iter().map(|&end| end as usize).peekable();
         let mut alive = [0_u8; BLOCK_ROWS];
-        let mut so_far = [0_u32; BLOCK_ROWS];
-        let mut count = 0;
+        let mut words = [Word::default(); BLOCK_ROWS / WORD];
+        let (mut count, mut before) = (0, 0);
         for first in (first..last).step_by(BLOCK_ROWS) {
             let rows = first..last.min(first + BLOCK_ROWS);
-            let alive = &mut alive[..rows.len()];
-            alive.fill(1);
+            let (marks, behind) = alive.split_at_mut(rows.len());
+            marks.fill(1);
+            behind.fill(0);
             for (codes, admitted) in decided {
-                keep(codes, rows.clone(), admitted, alive);
+                keep(codes, rows.clone(), admitted, marks);
             }
-            for (so_far, &alive) in so_far.iter_mut().zip(&*alive) {
-                *so_far = count;
-                count += u32::from(alive);
+            for (word, marks) in words.iter_mut().zip(alive.as_chunks().0) {
+                let marks = u64::from_le_bytes(*marks);
+                *word = Word {
+                    before: count,
+                    marks,
+                };
+                count += sum_of_bytes(marks);
             }
             while let Some(end) = ends.next_if(|&end| end < rows.end) {
-                self.before.push(so_far[end - first]);
+                let so_far = words[(end - first) / WORD].before_byte((end - first) % WORD);
+                self.sizes.push(f64::from(so_far - before));
+                before = so_far;
+            }
+            if ends.next_if(|&end| end == rows.end).is_some() {
+                self.sizes.push(f64::from(count - before));
+                before = count;
             }
         }
-        self.before.extend(ends.map(|_| count));
-        let before = std::mem::take(&mut self.before);
-        self.sum(&before, tally);
-        self.before = before;
+        add(&self.shares, &self.sizes, tally);
     }
+}
 
-    fn add(&self, tally: &mut Tally) {
-        let mut estimate = [0.0; LANES];
-        let [mut certain, mut possible, mut touched] = [[0.0; LANES]; 3];
-        let mut add = |shares: &[f64], sizes: &[f64]| {
-            for (lane, (&share, &size)) in shares.iter().zip(sizes).enumerate() {
-                estimate[lane] += share * size;
-                certain[lane] += given(share == 1.0, size);
-                possible[lane] += given(share > 0.0, size);
-                touched[lane] += given(share * size > 0.0, 1.0);
-            }
-        };
-        let (shares, last_shares) = self.shares.as_chunks::<LANES>();
-        let (sizes, last_sizes) = self.sizes.as_chunks::<LANES>();
-        for (shares, sizes) in shares.iter().zip(sizes) {
-            add(shares, sizes);
-        }
-        add(last_shares, last_sizes);
-        // Whole numbers of rows, far below what a float holds exactly.
-        let whole = |lanes: [f64; LANES]| lanes.iter().sum::<f64>() as u64;
-        tally.estimate += estimate.iter().sum::<f64>();
-        tally.certain += whole(certain);
-        tally.possible += whole(possible);
-        tally.groups_touched += whole(touched);
+/// Rows whose marks are one word.
+const WORD: usize = 8;
+
+/// Eight rows' marks, and how many rows before them count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    before: u32,
+    marks: u64,
+}
+
+impl Word {
+    /// How many rows count before one of these.
+    #[inline]
+    fn before_byte(self, at: usize) -> u32 {
+        self.before + sum_of_bytes(self.marks & ((1 << (8 * at)) - 1))
     }
+}
+
+/// Sum of eight bytes that are 0 or 1.
+#[inline]
+fn sum_of_bytes(bytes: u64) -> u32 {
+    (bytes.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32
+}
+
+/// Adds classes of these shares and sizes.
+fn add(shares: &[f64], sizes: &[f64], tally: &mut Tally) {
+    let mut estimate = [0.0; LANES];
+    let [mut certain, mut possible, mut touched] = [[0.0; LANES]; 3];
+    let mut add = |shares: &[f64], sizes: &[f64]| {
+        for (lane, (&share, &size)) in shares.iter().zip(sizes).enumerate() {
+            estimate[lane] += share * size;
+            certain[lane] += given(share == 1.0, size);
+            possible[lane] += given(share > 0.0, size);
+            touched[lane] += given(share * size > 0.0, 1.0);
+        }
+    };
+    let (shares, last_shares) = shares.as_chunks::<LANES>();
+    let (sizes, last_sizes) = sizes.as_chunks::<LANES>();
+    for (shares, sizes) in shares.iter().zip(sizes) {
+        add(shares, sizes);
+    }
+    add(last_shares, last_sizes);
+    // Whole numbers of rows, far below what a float holds exactly.
+    let whole = |lanes: [f64; LANES]| lanes.iter().sum::<f64>() as u64;
+    tally.estimate += estimate.iter().sum::<f64>();
+    tally.certain += whole(certain);
+    tally.possible += whole(possible);
+    tally.groups_touched += whole(touched);
+}
+
+/// How many rows there are between where each class begins and ends.
+pub(super) fn sizes_of(starts: &[u32]) -> Vec<f64> {
+    let sizes = starts.windows(2);
+    sizes.map(|run| f64::from(run[1] - run[0])).collect()
 }
 
 /// A number if a condition holds, else 0: a mask, never a jump.
@@ -186,7 +219,7 @@ mod tests {
             for (decided, all) in [(&decided[..], false), (&[], true)] {
                 let mut tally = Tally::default();
                 match all {
-                    true => block.sum(&starts, &mut tally),
+                    true => block.sum(&sizes_of(&starts), &mut tally),
                     false => block.sum_decided(&starts, decided, &mut tally),
                 }
                 let mut wanted = Tally::default();

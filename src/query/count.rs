@@ -16,7 +16,9 @@ use super::block::{BLOCK_CLASSES, Block, Tally};
 use super::condition::Judgement;
 use super::filter::Decided;
 use super::index::{Conditions, QueryIndex};
+use super::pairs::Pair;
 use super::table::JudgementTable;
+use crate::microdata::Codes;
 
 /// A count with its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,8 +50,22 @@ impl Count {
 #[derive(Debug, Default)]
 pub struct Scratch {
     tables: Vec<JudgementTable>,
+    /// Shares of the looks of each pair of conditions.
+    weights: [Vec<f64>; PAIRS_MAX],
     pools: Vec<PoolTally>,
     block: Block,
+}
+
+/// Pairs of conditions of a query.
+const PAIRS_MAX: usize = 2;
+
+/// How classes look to some conditions.
+struct Look<'s> {
+    /// Per class: the number of its look.
+    of_class: &'s Codes,
+    /// Per look: the product of the shares.
+    weights: &'s [f64],
+    pair: Option<&'s Pair>,
 }
 
 /// What is known of the rows of one attribute's pools.
@@ -79,13 +95,27 @@ impl QueryIndex<'_> {
         scratch.prepare(self, conditions);
         let Scratch {
             tables,
+            weights,
             pools,
             block,
         } = scratch;
         let tables = &tables[..conditions.len()];
         let mut tally = Tally::default();
+        let looks = self.looks(conditions, tables, weights);
         let varies = |&position: &usize| !self.of_row(conditions, position).is_empty();
         let varying: Vec<usize> = (0..conditions.len()).filter(varies).collect();
+        if varying.is_empty()
+            && let [
+                Look {
+                    pair: Some(pair),
+                    weights,
+                    ..
+                },
+            ] = looks.as_slice()
+        {
+            pair.sum(weights, &mut tally);
+            return bounds(tally, tables, &pools[..conditions.len()]);
+        }
         let decided = varying.iter().map(|&position| {
             let exact = self.columns[conditions[position].0].exact.as_ref()?;
             tables[position].admitted(exact)
@@ -94,12 +124,11 @@ impl QueryIndex<'_> {
         let classes = self.starts.len() - 1;
         for first in (0..classes).step_by(BLOCK_CLASSES) {
             let classes = first..classes.min(first + BLOCK_CLASSES);
-            let factors = conditions.iter().zip(tables);
-            let factors = factors.map(|((at, _), table)| (&self.columns[*at].of_class, table));
+            let factors = looks.iter().map(|look| (look.of_class, look.weights));
             block.judge(classes.clone(), factors);
             let starts = &self.starts[first..=classes.end];
             match decided.as_deref() {
-                Some([]) => block.sum(starts, &mut tally),
+                Some([]) => block.sum(&self.sizes[classes], &mut tally),
                 Some(decided) => block.sum_decided(starts, decided, &mut tally),
                 None => {
                     let frame = (conditions, tables, varying.as_slice());
@@ -108,6 +137,44 @@ impl QueryIndex<'_> {
             }
         }
         bounds(tally, tables, &pools[..conditions.len()])
+    }
+
+    /// How classes look to the conditions: by two of their attributes at once
+    /// where pairs are kept, else by one each. Attributes of which rows alone
+    /// have a say are left out.
+    fn looks<'s>(
+        &'s self,
+        conditions: &Conditions,
+        tables: &'s [JudgementTable],
+        weights: &'s mut [Vec<f64>; PAIRS_MAX],
+    ) -> Vec<Look<'s>> {
+        let mut said: Vec<(usize, &JudgementTable)> = conditions
+            .iter()
+            .zip(tables)
+            .map(|((at, _), table)| (*at, table))
+            .filter(|&(at, _)| !self.columns[at].is_of_rows_alone)
+            .collect();
+        let pair = |one, other| self.pairs.get((one, other), &self.columns, &self.sizes);
+        if said.len() > 2 * PAIRS_MAX || pair(0, 0).is_none() {
+            let looks = said.into_iter().map(|(at, table)| Look {
+                of_class: &self.columns[at].of_class,
+                weights: &table.weights,
+                pair: None,
+            });
+            return looks.collect();
+        }
+        said.sort_unstable_by_key(|&(at, _)| at);
+        let looks = said.chunks(2).zip(weights).filter_map(|(two, weights)| {
+            let ((one, table), (other, behind)) = (two[0], two[two.len() - 1]);
+            let pair = pair(one, other)?;
+            pair.weigh(table, (two.len() == 2).then_some(behind), weights);
+            Some(Look {
+                of_class: &pair.of_class,
+                weights,
+                pair: Some(pair),
+            })
+        });
+        looks.collect()
     }
 
     /// Rows' states for a condition; empty where no row has one of its own.

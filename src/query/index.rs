@@ -15,11 +15,13 @@ use crate::microdata::{Codes, Hierarchy, Table};
 use crate::release::{Cell, Content, JoinError, JoinedAttribute, JoinedTable, PublishedTable};
 
 use super::answer::{Answer, GroupAnswer, QueryAnswer};
+use super::block::sizes_of;
 use super::compile::compile;
 use super::condition::Condition;
 use super::count::Scratch;
 use super::expression::{InvalidQuery, PREDICATES_MAX, Predicate, Query, Select};
 use super::knowledge::PublicDomain;
+use super::pairs::Pairs;
 
 /// Values that can be grouped by.
 pub const GROUPS_MAX: usize = 1_000;
@@ -34,7 +36,11 @@ pub struct QueryIndex<'a> {
     pub(super) domains: Vec<PublicDomain>,
     /// Where the rows of each class begin; one more entry than classes.
     pub(super) starts: Vec<u32>,
+    /// How many rows each class has.
+    pub(super) sizes: Vec<f64>,
     pub(super) columns: Vec<IndexedColumn>,
+    /// How classes look in two attributes, for many queries.
+    pub(super) pairs: Pairs,
 }
 
 /// One attribute of the index.
@@ -43,6 +49,8 @@ pub(super) struct IndexedColumn {
     /// Per class: position of its cell; the number of cells where its rows
     /// have states of their own.
     pub(super) of_class: Codes,
+    /// Whether rows of every class have states of their own.
+    pub(super) is_of_rows_alone: bool,
     /// Per row in order of classes, where any row needs it.
     pub(super) of_row: Vec<u32>,
     /// The cells of an attribute that is published exactly, without buckets.
@@ -79,6 +87,13 @@ impl<'a> QueryIndex<'a> {
         Ok(Self::of(JoinedTable::of_sliced(tables)?, hierarchies))
     }
 
+    /// The same, ready for so many queries that pairs of attributes are worth
+    /// numbering: that takes as long as a query each.
+    pub(super) fn for_many(self) -> Self {
+        let pairs = Pairs::of(self.columns.len());
+        Self { pairs, ..self }
+    }
+
     fn of(joined: JoinedTable<'a>, hierarchies: &Hierarchies) -> Self {
         let domains = joined
             .attributes()
@@ -93,8 +108,10 @@ impl<'a> QueryIndex<'a> {
         Self {
             joined,
             domains,
+            sizes: sizes_of(&starts),
             starts,
             columns,
+            pairs: Pairs::default(),
         }
     }
 
@@ -218,6 +235,7 @@ impl IndexedColumn {
         });
         let mut column = Self {
             of_class: Codes::below(cells as usize + 1, of_class),
+            is_of_rows_alone: false,
             of_row: Vec::new(),
             exact: None,
             cells,
@@ -225,6 +243,7 @@ impl IndexedColumn {
         if !column.of_class.iter().any(|code| code == cells) {
             return column;
         }
+        column.is_of_rows_alone = column.of_class.iter().all(|code| code == cells);
         let buckets = attribute.buckets.as_ref();
         let of_row = rows.iter().map(|&row| {
             let code = attribute.codes.at(row as usize);

@@ -34,6 +34,7 @@ mod expression;
 mod filter;
 mod index;
 mod knowledge;
+mod pairs;
 mod sliced;
 mod sum;
 mod table;

@@ -1,0 +1,264 @@
+//! Classes by how they look in two attributes at once.
+//!
+//! Many classes look the same in any two attributes. For many queries each pair
+//! of attributes is numbered once: a query on one or two of them then asks
+//! each look once, not each class, and one on more looks up half as often.
+
+use std::collections::hash_map::Entry;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use super::block::Tally;
+use super::index::IndexedColumn;
+use super::table::JudgementTable;
+use crate::microdata::Codes;
+
+/// A release of more attributes has too many pairs: each would be asked rarely.
+const ATTRIBUTES_MAX: usize = 16;
+/// Numbers of looks are kept in a table of their own while it is no larger than
+/// so many times the classes; else they are looked up.
+const SPACE_PER_CLASS: usize = 32;
+
+/// The pairs of a release's attributes, an attribute with itself among them;
+/// each is numbered when it is first asked for.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    attributes: usize,
+    pairs: Vec<OnceLock<Pair>>,
+}
+
+/// What classes look like in two attributes.
+#[derive(Debug)]
+pub(super) struct Pair {
+    /// Per class: the number of its look.
+    pub(super) of_class: Codes,
+    /// Per look: the positions of its two cells.
+    cells: Vec<(u32, u32)>,
+    /// Per look: rows of the classes that have it.
+    rows: Vec<f64>,
+    /// Per look: classes that have it.
+    classes: Vec<f64>,
+}
+
+impl Pairs {
+    /// Room for the pairs of as many attributes; none if they are too many.
+    pub(super) fn of(attributes: usize) -> Self {
+        let kept = attributes <= ATTRIBUTES_MAX;
+        let attributes = if kept { attributes } else { 0 };
+        let pairs = attributes * attributes;
+        Self {
+            attributes,
+            pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// The pair of two attributes, the first not behind the second, of classes
+    /// with these sizes; `None` where no pairs are kept.
+    pub(super) fn get(
+        &self,
+        (one, other): (usize, usize),
+        columns: &[IndexedColumn],
+        sizes: &[f64],
+    ) -> Option<&Pair> {
+        let pair = self.pairs.get(one * self.attributes + other)?;
+        Some(pair.get_or_init(|| Pair::of(&columns[one].of_class, &columns[other].of_class, sizes)))
+    }
+}
+
+impl Pair {
+    fn of(one: &Codes, other: &Codes, sizes: &[f64]) -> Self {
+        let width = |codes: &Codes| codes.iter().max().map_or(0, |code| code as usize + 1);
+        let (rows, columns) = (width(one), width(other));
+        let mut numbers = Numbers::of(rows * columns, sizes.len());
+        let mut cells = Vec::new();
+        let (mut rows, mut classes) = (Vec::new(), Vec::new());
+        let of_class = one.iter().zip(other.iter()).zip(sizes);
+        let of_class = of_class.map(|((one, other), &size)| {
+            let next = cells.len() as u32;
+            let number = numbers.number(u64::from(one) * columns as u64 + u64::from(other), next);
+            if number == next {
+                cells.push((one, other));
+                rows.push(0.0);
+                classes.push(0.0);
+            }
+            rows[number as usize] += size;
+            classes[number as usize] += 1.0;
+            number
+        });
+        let of_class: Vec<u32> = of_class.collect();
+        Self {
+            of_class: Codes::below(cells.len(), of_class.into_iter()),
+            cells,
+            rows,
+            classes,
+        }
+    }
+
+    /// The product of the two shares of each look, into `weights`; of an
+    /// attribute with itself there is one.
+    pub(super) fn weigh(
+        &self,
+        one: &JudgementTable,
+        other: Option<&JudgementTable>,
+        weights: &mut Vec<f64>,
+    ) {
+        weights.clear();
+        let shares = self.cells.iter().map(|&(at, _)| one.weights[at as usize]);
+        weights.extend(shares);
+        if let Some(other) = other {
+            for (weight, &(_, at)) in weights.iter_mut().zip(&self.cells) {
+                *weight *= other.weights[at as usize];
+            }
+        }
+    }
+
+    /// Counts all classes by the share of their look; of no row has a say of
+    /// its own.
+    pub(super) fn sum(&self, weights: &[f64], tally: &mut Tally) {
+        let (mut certain, mut possible, mut touched) = (0.0, 0.0, 0.0);
+        for ((&share, &rows), &classes) in weights.iter().zip(&self.rows).zip(&self.classes) {
+            tally.estimate += share * rows;
+            if share > 0.0 {
+                possible += rows;
+                touched += classes;
+            }
+            if share == 1.0 {
+                certain += rows;
+            }
+        }
+        // Whole numbers of rows, far below what a float holds exactly.
+        tally.certain += certain as u64;
+        tally.possible += possible as u64;
+        tally.groups_touched += touched as u64;
+    }
+}
+
+/// Numbers of looks in order of first appearance.
+enum Numbers {
+    /// One more than the number at each look's place; 0 for none.
+    Table(Vec<u32>),
+    Map(FxHashMap<u64, u32>),
+}
+
+impl Numbers {
+    fn of(space: usize, classes: usize) -> Self {
+        match space <= SPACE_PER_CLASS * classes {
+            true => Self::Table(vec![0; space]),
+            false => Self::Map(FxHashMap::default()),
+        }
+    }
+
+    /// The number of the look at `place`: `next` if it is new.
+    #[inline]
+    fn number(&mut self, place: u64, next: u32) -> u32 {
+        match self {
+            Self::Table(numbers) => {
+                let number = &mut numbers[place as usize];
+                if *number == 0 {
+                    *number = next + 1;
+                }
+                *number - 1
+            }
+            Self::Map(numbers) => match numbers.entry(place) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => *new.insert(next),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::microdata::AttributeType;
+    use crate::query::count::{Count, Scratch};
+    use crate::query::index::{Hierarchies, QueryIndex};
+    use crate::query::{Predicate, Query};
+    use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
+
+    /// A group for each row, so that a class is whoever looks the same; `looks`
+    /// are low ends and widths by row and attribute, without width in exact
+    /// ones.
+    fn table(looks: &[Vec<(i64, i64)>], exact: &[bool]) -> PublishedTable {
+        let column = |name: String, content, kind, cells| PublishedColumn {
+            name,
+            content,
+            kind,
+            cells,
+        };
+        let groups = Cells::Numbers((1..=looks.len() as u64).collect());
+        let mut columns = vec![column("group".into(), Content::Group, None, groups)];
+        for (at, &is_exact) in exact.iter().enumerate() {
+            let cell = |row: &Vec<(i64, i64)>| match (row[at], is_exact) {
+                ((low, _), true) => Cell::Integer(low, low),
+                ((low, width), false) => Cell::Integer(low, low + width),
+            };
+            let cells = Cells::Dictionary {
+                codes: (0..looks.len() as u32).collect(),
+                cells: looks.iter().map(cell).collect(),
+            };
+            let content = if is_exact {
+                Content::Exact
+            } else {
+                Content::Generalized
+            };
+            let kind = Some(AttributeType::Integer);
+            columns.push(column(format!("a{at}"), content, kind, cells));
+        }
+        PublishedTable {
+            name: "microdata".into(),
+            columns,
+        }
+        .canonical()
+    }
+
+    fn predicates(asked: &[(usize, i64, i64)]) -> Vec<Predicate> {
+        let predicate = |&(at, low, width): &(usize, i64, i64)| serde_json::json!({"attribute": format!("a{at}"), "op": "between", "lo": low, "hi": low + width});
+        let asked: Vec<_> = asked.iter().map(predicate).collect();
+        let query = serde_json::json!({"select": {"count": true}, "where": asked});
+        serde_json::from_value::<Query>(query).unwrap().predicates
+    }
+
+    proptest! {
+        #[test]
+        fn many_queries_are_answered_as_one_is(
+            looks in prop::collection::vec(prop::collection::vec((0..6_i64, 0..4_i64), 7), 1..60),
+            exact in prop::collection::vec(prop::bool::weighted(0.2), 7),
+            asked in prop::collection::vec(
+                prop::collection::vec((0..7_usize, 0..8_i64, 0..6_i64), 0..7), 1..12),
+        ) {
+            let tables = [table(&looks, &exact)];
+            let plain = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();
+            let paired = QueryIndex::new(&tables, &Hierarchies::new()).unwrap().for_many();
+            let (mut one, mut other) = (Scratch::default(), Scratch::default());
+            for asked in &asked {
+                let conditions = plain.conditions(&predicates(asked)).unwrap();
+                let wanted = plain.count(&conditions, &mut one);
+                let found = paired.count(&conditions, &mut other);
+                let near = (found.estimate - wanted.estimate).abs() < 1e-9;
+                prop_assert!(near, "{} {}", found.estimate, wanted.estimate);
+                prop_assert_eq!(Count { estimate: wanted.estimate, ..found }, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn looks_are_found_with_and_without_a_table_of_their_numbers() {
+        use super::{Numbers, SPACE_PER_CLASS};
+        for space in [SPACE_PER_CLASS * 4, SPACE_PER_CLASS * 4 + 1] {
+            let mut numbers = Numbers::of(space, 4);
+            let is_table = matches!(numbers, Numbers::Table(_));
+            assert_eq!(is_table, space == SPACE_PER_CLASS * 4);
+            let places = [7, 0, 7, 9, 0];
+            let mut next = 0;
+            let found = places.map(|place| {
+                let number = numbers.number(place, next);
+                next += u32::from(number == next);
+                number
+            });
+            assert_eq!(found, [0, 1, 0, 2, 1]);
+        }
+    }
+}
