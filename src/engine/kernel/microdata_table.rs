@@ -83,23 +83,33 @@ pub fn of_looks(
                 .collect()
         },
     );
-    let mut columns = vec![group_column(looks, &numbers, &rows)];
-    let shown = attributes.par_iter().zip(shown);
-    columns.par_extend(shown.map(|(&attribute, shown)| {
-        let described = present.table.schema().attribute(attribute);
-        let (content, cells) = shown.of_rows(&rows);
-        PublishedColumn {
-            name: described.name.clone(),
-            content,
-            kind: described.kind,
-            cells,
-        }
-    }));
+    let ((groups, lineage), attributes) = rayon::join(
+        || {
+            rayon::join(
+                || group_column(looks, &numbers, &rows),
+                || lineage(present.table, &rows),
+            )
+        },
+        || -> Vec<PublishedColumn> {
+            let shown = attributes.par_iter().zip(shown);
+            let columns = shown.map(|(&attribute, shown)| {
+                let described = present.table.schema().attribute(attribute);
+                let (content, cells) = shown.of_rows(&rows);
+                PublishedColumn {
+                    name: described.name.clone(),
+                    content,
+                    kind: described.kind,
+                    cells,
+                }
+            });
+            columns.collect()
+        },
+    );
     let table = PublishedTable {
         name: "microdata".into(),
-        columns,
+        columns: std::iter::once(groups).chain(attributes).collect(),
     };
-    (table, lineage(present.table, &rows))
+    (table, lineage)
 }
 
 /// A record and the position of its look.
@@ -122,7 +132,9 @@ pub fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64
 
 /// The column `group` of rows; `numbers` has the published number of each group.
 pub fn group_column(looks: &[Look<'_>], numbers: &[u64], rows: &[Row]) -> PublishedColumn {
-    let number = |&(_, look): &Row| numbers[looks[look as usize].group as usize];
+    let of_look = looks.iter().map(|look| numbers[look.group as usize]);
+    let of_look: Vec<u64> = of_look.collect();
+    let number = |&(_, look): &Row| of_look[look as usize];
     PublishedColumn {
         name: "group".into(),
         content: Content::Group,

@@ -51,7 +51,11 @@ impl<'a> Present<'a> {
         check_table(table, requirements, Multiplicity::One)?;
         let exclude = |record: &u32| requirements.of(RecordIndex(*record)).exclude;
         let mut records: Vec<u32> = (0..table.records() as u32).collect();
-        records.retain(|record| !exclude(record));
+        // Mostly nobody leaves, which few terms tell as well as all records.
+        let terms = requirements.distinct_terms();
+        if terms.iter().any(|terms| terms.exclude) {
+            records.retain(|record| !exclude(record));
+        }
         let schema = table.schema();
         let quasi = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
         let coded = |attribute: AttributeIndex| Some((attribute, table.coded(attribute)?));
@@ -77,6 +81,12 @@ impl<'a> Present<'a> {
     #[inline]
     pub fn terms(&self, record: u32) -> &'a RecordTerms {
         self.requirements.of(RecordIndex(record))
+    }
+
+    /// Whether this holds for whatever anybody asks for: mostly there are few
+    /// terms, and many records that share them.
+    pub fn whatever_is_asked(&self, holds: impl Fn(&RecordTerms) -> bool) -> bool {
+        self.requirements.distinct_terms().iter().all(holds)
     }
 
     /// Position in [`Self::records`] of each record of the table that is there.

@@ -50,11 +50,13 @@ impl Conditions {
     pub fn new(present: &Present<'_>) -> Self {
         let records = &present.records;
         let k = KOfRows::new(present.requirements, records);
-        let smallest = (0..records.len() as u32).map(|row| k.of_row(row)).min();
-        let floor = present.requirements.policy().k.get() as usize;
+        let least = match records.is_empty() {
+            true => present.requirements.policy().k.get() as usize,
+            false => k.least(),
+        };
         let attributes = present.sensitive.iter();
         let mut conditions = Self {
-            least: smallest.unwrap_or(floor),
+            least,
             k,
             attributes: attributes
                 .map(|attribute| AttributeCondition::new(present, attribute))

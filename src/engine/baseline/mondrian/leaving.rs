@@ -8,11 +8,11 @@
 //! them.
 
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Present, Tally, is_eligible};
+use crate::privacy::RecordTerms;
 
 use super::stage;
 
@@ -27,7 +27,10 @@ pub(super) fn leave(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<
             terms.own.k
         };
         let is_content = |record: u32, left: usize| own_k(record) as usize <= left;
-        gone.extend(present.leave_while(context, stage::LEAVE, own_k, is_content));
+        let all = present.records.len();
+        if !present.whatever_is_asked(|terms| terms.own.k as usize <= all) {
+            gone.extend(present.leave_while(context, stage::LEAVE, own_k, is_content));
+        }
         for attribute in present.sensitive.clone() {
             gone.extend(leave_by_frequency(present, &attribute, context));
         }
@@ -47,13 +50,15 @@ fn leave_by_frequency(
     let code = |record: u32| column.codes.at(record as usize);
     let codes = present.records.iter().map(|&record| code(record));
     let mut tally = Tally::new(column.domain.len(), codes);
-    let is_content = |record: u32, tally: &Tally| {
-        let terms = present.terms(record);
+    let holds = |terms: &RecordTerms, tally: &Tally| {
         is_eligible(tally.most(), tally.size(), terms.l[at])
             && terms.max_share[at].allows(tally.most(), tally.size())
     };
-    let records = present.records.par_iter();
-    if records.all(|&record| is_content(record, &tally)) {
+    let is_content = |record: u32, tally: &Tally| holds(present.terms(record), tally);
+    let mut records = present.records.iter();
+    if present.whatever_is_asked(|terms| holds(terms, &tally))
+        || records.all(|&record| is_content(record, &tally))
+    {
         return Vec::new();
     }
     let mut order = present.records.clone();
