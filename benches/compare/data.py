@@ -3,7 +3,10 @@
 import csv
 import json
 import random
+import re
 import shutil
+
+from work import Failed
 
 
 def jittered(folder, job, records, out, zip_code=False):
@@ -74,6 +77,8 @@ def arx_loss(table, folder, job):
             for name, share in shares.items():
                 total += share[line[name]]
                 count += 1
+    if count == 0:
+        raise Failed(f"{table} has no record")
     return total / count
 
 
@@ -82,7 +87,8 @@ def tight_ncp(groups, folder, columns, numbers):
     category of more than one value.
 
     `groups` has lines that stand for `count` records each: a number as `low-high`
-    or as it is, a category as its values with commas between them."""
+    or as it is, a category as its values with commas between them. All records
+    must be there."""
     with open(folder / "records.csv", newline="") as source:
         records = list(csv.DictReader(source))
     domains = {name: {record[name] for record in records} for name in columns}
@@ -90,19 +96,21 @@ def tight_ncp(groups, folder, columns, numbers):
     for name in numbers:
         values = [int(text) for text in domains[name]]
         ranges[name] = max(values) - min(values)
-    total = count = 0
+    total = people = 0
     with open(groups, newline="") as source:
         for line in csv.DictReader(source):
-            people = int(line["count"])
+            people += int(line["count"])
             for name in columns:
-                values = line[name].split("-" if name in ranges else ",")
                 if name in ranges:
-                    lost = (int(values[-1]) - int(values[0])) / ranges[name]
+                    low, high = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", line[name]).groups()
+                    lost = (int(high or low) - int(low)) / (ranges[name] or 1)
                 else:
-                    lost = len(values) / len(domains[name]) if len(values) > 1 else 0
-                total += people * lost
-                count += people
-    return total / count
+                    values = len(line[name].split(","))
+                    lost = values / len(domains[name]) if values > 1 else 0
+                total += int(line["count"]) * lost
+    if people != len(records):
+        raise Failed(f"{groups} has {people} of {len(records)} records")
+    return total / (people * len(columns))
 
 
 def leaf_shares(hierarchy):

@@ -16,7 +16,7 @@ columns = quasi_identifiers.split(",")
 hierarchies = {}
 for column in columns:
     with open(Path(folder) / f"{column}.csv", newline="") as source:
-        levels = zip(*csv.reader(source, delimiter=";"))
+        levels = zip(*csv.reader(source, delimiter=";"), strict=True)
         hierarchies[column] = {level: list(labels) for level, labels in enumerate(levels)}
-table = pd.read_csv(records, dtype=str, usecols=columns)
+table = pd.read_csv(records, dtype=str, usecols=columns, keep_default_na=False)
 k_anonymity(table, [], columns, int(k), 0, hierarchies).to_csv(out, index=False)

@@ -110,7 +110,7 @@ impl Block {
                 self.sizes.push(f64::from(so_far - before));
                 before = so_far;
             }
-            if ends.next_if(|&end| end == rows.end).is_some() {
+            while ends.next_if(|&end| end == rows.end).is_some() {
                 self.sizes.push(f64::from(count - before));
                 before = count;
             }
@@ -169,12 +169,6 @@ fn add(shares: &[f64], sizes: &[f64], tally: &mut Tally) {
     tally.groups_touched += whole(touched);
 }
 
-/// How many rows there are between where each class begins and ends.
-pub(super) fn sizes_of(starts: &[u32]) -> Vec<f64> {
-    let sizes = starts.windows(2);
-    sizes.map(|run| f64::from(run[1] - run[0])).collect()
-}
-
 /// A number if a condition holds, else 0: a mask, never a jump.
 #[inline]
 fn given(holds: bool, number: f64) -> f64 {
@@ -215,11 +209,12 @@ mod tests {
             let satisfies = |row: usize| marks[one.at(row) as usize] && later[other.at(row) as usize];
 
             let shares: Vec<f64> = sizes.iter().map(|&(_, share)| share as f64 / 2.0).collect();
+            let all_rows: Vec<f64> = starts.windows(2).map(|run| f64::from(run[1] - run[0])).collect();
             let mut block = Block { shares: shares.clone(), ..Block::default() };
             for (decided, all) in [(&decided[..], false), (&[], true)] {
                 let mut tally = Tally::default();
                 match all {
-                    true => block.sum(&sizes_of(&starts), &mut tally),
+                    true => block.sum(&all_rows, &mut tally),
                     false => block.sum_decided(&starts, decided, &mut tally),
                 }
                 let mut wanted = Tally::default();
@@ -234,5 +229,22 @@ mod tests {
                 prop_assert_eq!(tally, wanted);
             }
         }
+    }
+
+    #[test]
+    fn a_class_may_end_where_rows_that_are_looked_at_together_do() {
+        let rows = BLOCK_ROWS as u32;
+        let starts = [0, rows - 1, rows, 2 * rows, 2 * rows + 3];
+        let codes: Codes = (0..2 * rows + 3).map(|row| row % 2).collect();
+        let mut block = Block {
+            shares: vec![1.0; 4],
+            ..Block::default()
+        };
+        let mut tally = Tally::default();
+        let odd = Admitted::of(vec![false, true]);
+        block.sum_decided(&starts, &[(&codes, odd)], &mut tally);
+        let half = f64::from(rows / 2);
+        assert_eq!(block.sizes, [half - 1.0, 1.0, half, 1.0]);
+        assert_eq!(tally.certain, u64::from(rows) + 1);
     }
 }

@@ -65,6 +65,7 @@ struct Look<'s> {
     of_class: &'s Codes,
     /// Per look: the product of the shares.
     weights: &'s [f64],
+    /// The pair that looks are numbered by, if they are.
     pair: Option<&'s Pair>,
 }
 
@@ -154,27 +155,32 @@ impl QueryIndex<'_> {
             .map(|((at, _), table)| (*at, table))
             .filter(|&(at, _)| !self.columns[at].is_of_rows_alone)
             .collect();
-        let pair = |one, other| self.pairs.get((one, other), &self.columns, &self.sizes);
-        if said.len() > 2 * PAIRS_MAX || pair(0, 0).is_none() {
-            let looks = said.into_iter().map(|(at, table)| Look {
-                of_class: &self.columns[at].of_class,
-                weights: &table.weights,
-                pair: None,
-            });
-            return looks.collect();
-        }
         said.sort_unstable_by_key(|&(at, _)| at);
-        let looks = said.chunks(2).zip(weights).filter_map(|(two, weights)| {
-            let ((one, table), (other, behind)) = (two[0], two[two.len() - 1]);
-            let pair = pair(one, other)?;
-            pair.weigh(table, (two.len() == 2).then_some(behind), weights);
-            Some(Look {
-                of_class: &pair.of_class,
-                weights,
-                pair: Some(pair),
-            })
-        });
-        looks.collect()
+        let alone = said.len() == 1;
+        let mut looks = Vec::with_capacity(said.len());
+        let mut weights = weights.iter_mut();
+        for two in said.chunks(2) {
+            let (one, other) = (two[0], two[two.len() - 1]);
+            // An attribute with itself is shorter, but looked up no faster.
+            let pair = (two.len() == 2 || alone)
+                .then(|| self.pairs.get((one.0, other.0), &self.columns, &self.sizes))
+                .flatten();
+            if let Some((pair, weights)) = pair.zip(weights.next()) {
+                pair.weigh(one.1, (two.len() == 2).then_some(other.1), weights);
+                looks.push(Look {
+                    of_class: &pair.of_class,
+                    weights,
+                    pair: Some(pair),
+                });
+            } else {
+                looks.extend(two.iter().map(|&(at, table)| Look {
+                    of_class: &self.columns[at].of_class,
+                    weights: &table.weights,
+                    pair: None,
+                }));
+            }
+        }
+        looks
     }
 
     /// Rows' states for a condition; empty where no row has one of its own.

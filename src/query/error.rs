@@ -69,7 +69,7 @@ pub fn measure(
     let is_sliced = tables.iter().any(|table| table.name == SLICED);
     let index = match is_sliced {
         true => QueryIndex::of_sliced(tables, &hierarchies)?,
-        false => QueryIndex::new(tables, &hierarchies)?.for_many(),
+        false => QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries),
     };
     let sliced = match is_sliced {
         true => Some(SlicedRows::new(tables, &index)?),

@@ -15,7 +15,6 @@ use crate::microdata::{Codes, Hierarchy, Table};
 use crate::release::{Cell, Content, JoinError, JoinedAttribute, JoinedTable, PublishedTable};
 
 use super::answer::{Answer, GroupAnswer, QueryAnswer};
-use super::block::sizes_of;
 use super::compile::compile;
 use super::condition::Condition;
 use super::count::Scratch;
@@ -87,10 +86,10 @@ impl<'a> QueryIndex<'a> {
         Ok(Self::of(JoinedTable::of_sliced(tables)?, hierarchies))
     }
 
-    /// The same, ready for so many queries that pairs of attributes are worth
-    /// numbering: that takes as long as a query each.
-    pub(super) fn for_many(self) -> Self {
-        let pairs = Pairs::of(self.columns.len());
+    /// The same for as many queries: pairs of attributes are numbered where
+    /// that is worth it.
+    pub(super) fn for_queries(self, queries: u32) -> Self {
+        let pairs = Pairs::of(self.columns.len(), queries);
         Self { pairs, ..self }
     }
 
@@ -100,7 +99,9 @@ impl<'a> QueryIndex<'a> {
             .par_iter()
             .map(|attribute| PublicDomain::of(attribute, hierarchies.get(attribute.name).cloned()))
             .collect();
-        let (starts, rows) = joined.signatures().rows_by_class();
+        let signatures = joined.signatures();
+        let (starts, rows) = signatures.rows_by_class();
+        let sizes = signatures.sizes().iter().copied().map(f64::from).collect();
         let columns = (0..joined.attributes().len())
             .into_par_iter()
             .map(|at| IndexedColumn::new(&joined.attributes()[at], &starts, &rows))
@@ -108,7 +109,7 @@ impl<'a> QueryIndex<'a> {
         Self {
             joined,
             domains,
-            sizes: sizes_of(&starts),
+            sizes,
             starts,
             columns,
             pairs: Pairs::default(),

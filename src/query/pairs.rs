@@ -14,18 +14,22 @@ use super::index::IndexedColumn;
 use super::table::JudgementTable;
 use crate::microdata::Codes;
 
-/// A release of more attributes has too many pairs: each would be asked rarely.
+/// A release of more attributes has too many pairs to be kept.
 const ATTRIBUTES_MAX: usize = 16;
+/// Classes for each look of a pair, at least: else it is no shorter than the
+/// classes themselves.
+const CLASSES_PER_LOOK: usize = 3;
 /// Numbers of looks are kept in a table of their own while it is no larger than
 /// so many times the classes; else they are looked up.
-const SPACE_PER_CLASS: usize = 32;
+const SPACE_PER_CLASS: usize = 8;
 
 /// The pairs of a release's attributes, an attribute with itself among them;
 /// each is numbered when it is first asked for.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     attributes: usize,
-    pairs: Vec<OnceLock<Pair>>,
+    /// `None` where classes differ too much.
+    pairs: Vec<OnceLock<Option<Pair>>>,
 }
 
 /// What classes look like in two attributes.
@@ -42,61 +46,68 @@ pub(super) struct Pair {
 }
 
 impl Pairs {
-    /// Room for the pairs of as many attributes; none if they are too many.
-    pub(super) fn of(attributes: usize) -> Self {
-        let kept = attributes <= ATTRIBUTES_MAX;
-        let attributes = if kept { attributes } else { 0 };
+    /// Room for the pairs of as many attributes; none if there are too many, or
+    /// fewer queries than pairs.
+    pub(super) fn of(attributes: usize, queries: u32) -> Self {
         let pairs = attributes * attributes;
+        let kept = attributes <= ATTRIBUTES_MAX && pairs <= queries as usize;
         Self {
             attributes,
-            pairs: (0..pairs).map(|_| OnceLock::new()).collect(),
+            pairs: (0..if kept { pairs } else { 0 })
+                .map(|_| OnceLock::new())
+                .collect(),
         }
     }
 
-    /// The pair of two attributes, the first not behind the second, of classes
-    /// with these sizes; `None` where no pairs are kept.
+    /// The pair of two attributes in order, of classes with these sizes; `None`
+    /// where it is not kept.
     pub(super) fn get(
         &self,
         (one, other): (usize, usize),
         columns: &[IndexedColumn],
         sizes: &[f64],
     ) -> Option<&Pair> {
+        debug_assert!(one <= other, "a pair would be numbered twice");
         let pair = self.pairs.get(one * self.attributes + other)?;
-        Some(pair.get_or_init(|| Pair::of(&columns[one].of_class, &columns[other].of_class, sizes)))
+        let number = || Pair::of(&columns[one].of_class, &columns[other].of_class, sizes);
+        pair.get_or_init(number).as_ref()
     }
 }
 
 impl Pair {
-    fn of(one: &Codes, other: &Codes, sizes: &[f64]) -> Self {
+    fn of(one: &Codes, other: &Codes, sizes: &[f64]) -> Option<Self> {
         let width = |codes: &Codes| codes.iter().max().map_or(0, |code| code as usize + 1);
-        let (rows, columns) = (width(one), width(other));
-        let mut numbers = Numbers::of(rows * columns, sizes.len());
+        let columns = width(other);
+        let mut numbers = Numbers::of(width(one) * columns, sizes.len());
+        let looks_max = sizes.len() / CLASSES_PER_LOOK;
         let mut cells = Vec::new();
         let (mut rows, mut classes) = (Vec::new(), Vec::new());
-        let of_class = one.iter().zip(other.iter()).zip(sizes);
-        let of_class = of_class.map(|((one, other), &size)| {
+        let mut of_class = Codes::default();
+        for ((one, other), &size) in one.iter().zip(other.iter()).zip(sizes) {
             let next = cells.len() as u32;
             let number = numbers.number(u64::from(one) * columns as u64 + u64::from(other), next);
             if number == next {
+                if cells.len() == looks_max {
+                    return None;
+                }
                 cells.push((one, other));
                 rows.push(0.0);
                 classes.push(0.0);
             }
             rows[number as usize] += size;
             classes[number as usize] += 1.0;
-            number
-        });
-        let of_class: Vec<u32> = of_class.collect();
-        Self {
-            of_class: Codes::below(cells.len(), of_class.into_iter()),
+            of_class.push(number);
+        }
+        Some(Self {
+            of_class,
             cells,
             rows,
             classes,
-        }
+        })
     }
 
-    /// The product of the two shares of each look, into `weights`; of an
-    /// attribute with itself there is one.
+    /// The share of each look, into `weights`: the product of those of its two
+    /// cells, or that of the first alone.
     pub(super) fn weigh(
         &self,
         one: &JudgementTable,
@@ -113,7 +124,7 @@ impl Pair {
         }
     }
 
-    /// Counts all classes by the share of their look; of no row has a say of
+    /// Counts all classes by the share of their look; no row may have a say of
     /// its own.
     pub(super) fn sum(&self, weights: &[f64], tally: &mut Tally) {
         let (mut certain, mut possible, mut touched) = (0.0, 0.0, 0.0);
@@ -178,10 +189,12 @@ mod tests {
     use crate::query::{Predicate, Query};
     use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
-    /// Two rows of each look; `looks` are low ends and widths by attribute,
-    /// without width in exact ones.
-    fn table(looks: &[Vec<(i64, i64)>], exact: &[bool]) -> PublishedTable {
-        let looks: Vec<_> = looks.iter().flat_map(|look| [look, look]).collect();
+    /// Two rows of each look, which `times` groups have; `looks` are low ends
+    /// and widths by attribute, without width in exact ones. The widest cells
+    /// stand in no bucket and nowhere else: rows answer for themselves.
+    fn table(looks: &[Vec<(i64, i64)>], times: usize, exact: &[bool]) -> PublishedTable {
+        let looks = looks.iter().cycle().take(times * looks.len());
+        let looks: Vec<_> = looks.flat_map(|look| [look, look]).collect();
         let column = |name: String, content, kind, cells| PublishedColumn {
             name,
             content,
@@ -193,6 +206,7 @@ mod tests {
         for (at, &is_exact) in exact.iter().enumerate() {
             let cell = |row: &&Vec<(i64, i64)>| match (row[at], is_exact) {
                 ((low, _), true) => Cell::Integer(low, low),
+                ((_, 3), false) => Cell::Empty,
                 ((low, width), false) => Cell::Integer(low, low + width),
             };
             let cells = Cells::Dictionary {
@@ -225,13 +239,14 @@ mod tests {
         #[test]
         fn many_queries_are_answered_as_one_is(
             looks in prop::collection::vec(prop::collection::vec((0..6_i64, 0..4_i64), 7), 1..60),
+            times in 1..8_usize,
             exact in prop::collection::vec(prop::bool::weighted(0.2), 7),
             asked in prop::collection::vec(
                 prop::collection::vec((0..7_usize, 0..8_i64, 0..6_i64), 0..7), 1..12),
         ) {
-            let tables = [table(&looks, &exact)];
+            let tables = [table(&looks, times, &exact)];
             let plain = QueryIndex::new(&tables, &Hierarchies::new()).unwrap();
-            let paired = QueryIndex::new(&tables, &Hierarchies::new()).unwrap().for_many();
+            let paired = QueryIndex::new(&tables, &Hierarchies::new()).unwrap().for_queries(1_000);
             let (mut one, mut other) = (Scratch::default(), Scratch::default());
             for asked in &asked {
                 let conditions = plain.conditions(&predicates(asked)).unwrap();

@@ -83,8 +83,9 @@ impl<'a> Present<'a> {
         self.requirements.of(RecordIndex(record))
     }
 
-    /// Whether this holds for whatever anybody asks for: mostly there are few
-    /// terms, and many records that share them.
+    /// Whether this holds for all terms, of which there are mostly few for many
+    /// records. They may be of somebody who is not present: only a yes says
+    /// something of those who are.
     pub fn whatever_is_asked(&self, holds: impl Fn(&RecordTerms) -> bool) -> bool {
         self.requirements.distinct_terms().iter().all(holds)
     }

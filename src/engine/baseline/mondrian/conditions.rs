@@ -15,7 +15,6 @@ use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 /// positions in [`Present::records`].
 pub(super) struct Conditions {
     k: KOfRows,
-    least: usize,
     attributes: Vec<AttributeCondition>,
     /// Rows of one kind have like values and ask for the same; empty where
     /// all are alike.
@@ -50,13 +49,8 @@ impl Conditions {
     pub fn new(present: &Present<'_>) -> Self {
         let records = &present.records;
         let k = KOfRows::new(present.requirements, records);
-        let least = match records.is_empty() {
-            true => present.requirements.policy().k.get() as usize,
-            false => k.least(),
-        };
         let attributes = present.sensitive.iter();
         let mut conditions = Self {
-            least,
             k,
             attributes: attributes
                 .map(|attribute| AttributeCondition::new(present, attribute))
@@ -123,7 +117,7 @@ impl Condition for Conditions {
     }
 
     fn least(&self) -> usize {
-        self.least
+        self.k.least()
     }
 
     fn tells_rows_apart(&self) -> bool {
@@ -150,8 +144,7 @@ fn unless_all<T: PartialEq>(
     nothing: T,
     asked: impl Fn(&RecordTerms) -> T,
 ) -> Vec<T> {
-    let mut terms = present.requirements.distinct_terms().iter();
-    if terms.all(|terms| asked(terms) == nothing) {
+    if present.whatever_is_asked(|terms| asked(terms) == nothing) {
         return Vec::new();
     }
     let records = present.records.iter();

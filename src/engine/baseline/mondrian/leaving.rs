@@ -8,10 +8,12 @@
 //! them.
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Present, Tally, is_eligible};
+use crate::microdata::RecordIndex;
 use crate::privacy::RecordTerms;
 
 use super::stage;
@@ -22,13 +24,12 @@ pub(super) fn leave(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<
     loop {
         let before = gone.len();
         let requirements = present.requirements;
-        let own_k = |record: u32| {
-            let terms = requirements.of(crate::microdata::RecordIndex(record));
-            terms.own.k
-        };
-        let is_content = |record: u32, left: usize| own_k(record) as usize <= left;
+        let terms = |record: u32| requirements.of(RecordIndex(record));
+        let holds = |terms: &RecordTerms, left: usize| terms.own.k as usize <= left;
         let all = present.records.len();
-        if !present.whatever_is_asked(|terms| terms.own.k as usize <= all) {
+        if !present.whatever_is_asked(|terms| holds(terms, all)) {
+            let own_k = |record: u32| terms(record).own.k;
+            let is_content = |record: u32, left: usize| holds(terms(record), left);
             gone.extend(present.leave_while(context, stage::LEAVE, own_k, is_content));
         }
         for attribute in present.sensitive.clone() {
@@ -55,7 +56,7 @@ fn leave_by_frequency(
             && terms.max_share[at].allows(tally.most(), tally.size())
     };
     let is_content = |record: u32, tally: &Tally| holds(present.terms(record), tally);
-    let mut records = present.records.iter();
+    let records = present.records.par_iter();
     if present.whatever_is_asked(|terms| holds(terms, &tally))
         || records.all(|&record| is_content(record, &tally))
     {
