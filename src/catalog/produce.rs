@@ -121,7 +121,8 @@ pub fn produce(
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
     let inner = RunContext {
-        seed: context.seed,
+        seed: context.seed.clone(),
+        dataset_secret: context.dataset_secret.clone(),
         progress: &steps,
         cancel: context.cancel.clone(),
     };

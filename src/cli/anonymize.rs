@@ -21,6 +21,7 @@ use super::progress::Bar;
 use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
+use crate::privacy::Seed;
 use crate::release::{Format, InputDescription};
 use crate::verify::Section;
 
@@ -129,7 +130,8 @@ fn run_job(
             .context("the operating system gives no random numbers")?,
     };
     let context = RunContext {
-        seed,
+        seed: Seed::of_number(seed),
+        dataset_secret: Seed::of_number(0),
         progress,
         cancel: CancelFlag::default(),
     };

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand_chacha::ChaCha12Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use super::error::EngineError;
+use crate::privacy::Seed;
 
 /// Receives what a run has done so far. Called from any thread, often; an
 /// implementation only stores the figures.
@@ -46,7 +46,9 @@ impl CancelFlag {
 /// What a run is handed beside its data.
 pub struct RunContext<'a> {
     /// Decides every random choice of the run.
-    pub seed: u64,
+    pub seed: Seed,
+    /// Decides what must be the same in every release of a dataset.
+    pub dataset_secret: Seed,
     /// Receives progress.
     pub progress: &'a dyn Progress,
     /// Polled at every group boundary.
@@ -54,10 +56,12 @@ pub struct RunContext<'a> {
 }
 
 impl<'a> RunContext<'a> {
-    /// A context that nobody watches.
+    /// A context that nobody watches, with the seed of a number (tests and
+    /// figures).
     pub fn silent(seed: u64) -> RunContext<'static> {
         RunContext {
-            seed,
+            seed: Seed::of_number(seed),
+            dataset_secret: Seed::of_number(0),
             progress: &Silent,
             cancel: CancelFlag::default(),
         }
@@ -76,10 +80,6 @@ impl<'a> RunContext<'a> {
     /// `index` the groups within. Streams of different places are independent,
     /// so the order in which threads reach them does not matter.
     pub fn stream(&self, stage: u32, index: u64) -> ChaCha12Rng {
-        let mut key = [0_u8; 32];
-        key[..8].copy_from_slice(&self.seed.to_le_bytes());
-        key[8..12].copy_from_slice(&stage.to_le_bytes());
-        key[12..20].copy_from_slice(&index.to_le_bytes());
-        ChaCha12Rng::from_seed(key)
+        self.seed.stream(stage, index)
     }
 }

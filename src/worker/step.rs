@@ -20,6 +20,7 @@ use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
 use crate::microdata::to_hex;
+use crate::privacy::Seed;
 use crate::release::InputDescription;
 use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
 
@@ -213,7 +214,8 @@ fn run_loaded(
         // attempt gives the same bytes.
         let seed = spec.seed.ok_or(JobFailure::Internal)?;
         let context = RunContext {
-            seed,
+            seed: Seed::of_number(seed),
+            dataset_secret: Seed::of_number(0),
             progress: watch,
             cancel: watch.flag(),
         };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use vizard::catalog::Engine;
 use vizard::engine::{CancelFlag, EngineError, Progress, RunContext};
 use vizard::microdata::{Preference, Table};
-use vizard::privacy::Requirements;
+use vizard::privacy::{Requirements, Seed};
 
 use crate::case::Case;
 use crate::random_runs::{for_plans, must_hold, threads_do_not_matter};
@@ -210,7 +210,8 @@ fn a_search_that_is_cancelled_ends_the_run_before_its_next_round() {
         let requirements = Requirements::new(&table, policy, &wishes);
         let impatient = Impatient::default();
         let context = RunContext {
-            seed: 1,
+            seed: Seed::of_number(1),
+        dataset_secret: Seed::of_number(0),
             progress: &impatient,
             cancel: impatient.flag.clone(),
         };

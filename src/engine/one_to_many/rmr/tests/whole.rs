@@ -10,7 +10,7 @@ use crate::engine::one_to_many::rmr::answer::plan_or_answer;
 use crate::engine::one_to_many::rmr::bounds::Space;
 use crate::engine::one_to_many::rmr::plan::{Frame, Plan};
 use crate::engine::one_to_many::rmr::{Params, run};
-use crate::privacy::K;
+use crate::privacy::{K, Seed};
 
 use super::made::{Made, made, params};
 use super::parts::holds;
@@ -184,7 +184,8 @@ fn a_cancelled_run_stops() {
     let cancel = CancelFlag::default();
     cancel.cancel();
     let context = RunContext {
-        seed: 1,
+        seed: Seed::of_number(1),
+        dataset_secret: Seed::of_number(0),
         progress: &Silent,
         cancel,
     };
