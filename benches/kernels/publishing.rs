@@ -2,12 +2,13 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use vizard::privacy::Seed;
 use vizard::query::{self, Workload};
 use vizard::release::{Format, PIECE_BYTES_MAX, encode_csv};
 use vizard::utility;
 use vizard::verify::{self, verify};
 
-use crate::made::{RECORDS, RUN, TABLE};
+use crate::made::{RECORDS, RUN, SEED, TABLE};
 
 /// Random queries of a report, unless a job says otherwise.
 const QUERIES: u32 = 1_000;
@@ -63,6 +64,7 @@ fn release_verified(bencher: Bencher) {
         manifest: &RUN.produced.manifest,
         tables: &RUN.published,
         lineage: &RUN.produced.lineage,
+        seed: &Seed::of_number(SEED),
     };
     assert!(verify(&evidence).holds(), "the release is sound");
     let bencher = bencher.counter(ItemsCount::new(RECORDS));

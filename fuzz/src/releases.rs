@@ -9,13 +9,15 @@ use vizard::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, RecordFormat, Schema, SubjectKeys,
     Table, TableBuilder, Target, read_records,
 };
-use vizard::privacy::Requirements;
+use vizard::privacy::{Requirements, Seed};
 use vizard::query::QueryIndex;
 use vizard::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
 use vizard::verify::{Evidence, Verdict, verify};
 
 /// Records of the bundled sample that the releases are made of.
 const SAMPLE_RECORDS: usize = 150;
+/// What decides every random choice.
+const SEED: u64 = 7;
 
 const JOBS: [(&str, &str); 5] = [
     ("lgb", r#"{"k": 3, "l": 2}"#),
@@ -103,7 +105,7 @@ impl Published {
             verify: false,
             report: false,
         };
-        let context = RunContext::silent(7);
+        let context = RunContext::silent(SEED);
         let produced = produce(&assignment, &context, &mut in_memory, &mut Unobserved);
         let produced = produced.expect("the sample can be published");
         let read_back = produced.tables.iter().map(|table| table.read_back());
@@ -132,6 +134,7 @@ impl Published {
             manifest,
             tables,
             lineage: &self.lineage,
+            seed: &Seed::of_number(SEED),
         })
     }
 }

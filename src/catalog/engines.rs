@@ -8,7 +8,7 @@ use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb, personalized, slicing};
 use crate::microdata::{Multiplicity, Schema, Table, expectation};
 use crate::privacy::{Policy, Requirements};
-use crate::release::Release;
+use crate::release::{Release, order};
 
 /// One engine with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,8 +113,20 @@ impl Engine {
         }
     }
 
-    /// Runs the engine in the present rayon pool.
+    /// Runs the engine in the present rayon pool. Tables are in the order in
+    /// which they are published.
     pub fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext,
+    ) -> Result<Release, EngineError> {
+        let mut release = self.make(table, requirements, context)?;
+        order(&mut release.tables, &mut release.lineage, &context.seed);
+        Ok(release)
+    }
+
+    fn make(
         &self,
         table: &Table,
         requirements: &Requirements,

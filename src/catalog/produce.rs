@@ -166,6 +166,7 @@ pub fn produce(
             manifest: &produced.manifest,
             tables: &published,
             lineage: &produced.lineage,
+            seed: &context.seed,
         }));
     }
     context.check()?;

@@ -22,6 +22,14 @@ use crate::microdata::Sha256;
 pub struct Seed([u8; Self::BYTES]);
 
 impl Seed {
+    /// Stage of the draws between numbers whose content is the same. Stages
+    /// from here on are drawn by the verifier as well.
+    pub const TIES_OF_NUMBERS: u32 = 1 << 16;
+    /// Stage of randomized response; one stream a record.
+    pub const RANDOMIZED_RESPONSE: u32 = (1 << 16) + 1;
+    /// Stage of rings and their shifts; one stream a block, by its first record.
+    pub const RINGS: u32 = (1 << 16) + 2;
+
     /// Length of a seed in bytes.
     pub const BYTES: usize = 32;
 

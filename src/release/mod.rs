@@ -17,6 +17,7 @@ pub mod joined;
 mod lineage;
 mod manifest;
 mod ndjson;
+mod order;
 mod packed;
 mod parquet;
 mod table;
@@ -35,6 +36,7 @@ pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
 };
+pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};
 pub use table::{Cells, Content, PublishedColumn, PublishedTable, Release};
 pub use transcode::Transcoder;

@@ -97,7 +97,9 @@ fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Fail
         };
         // Rows of a class look the same: the first row's cell stands for all.
         let meaning = attribute.cells.meaning(first as usize);
-        if matches!(meaning, Meaning::Empty | Meaning::Masked) {
+        // What stands in place of a flagged value spans nothing.
+        let is_hidden = matches!(meaning, Meaning::Empty | Meaning::Masked);
+        if is_hidden && attribute.role != Role::QuasiIdentifier {
             continue;
         }
         codes.clear();
@@ -116,11 +118,17 @@ fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Fail
 }
 
 /// Whether no narrower cell of the same kind covers all of `codes`.
-fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut Vec<u32>) -> bool {
+pub(super) fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut Vec<u32>) -> bool {
     let (Some(&low), Some(&high)) = (codes.iter().min(), codes.iter().max()) else {
         return true;
     };
     match (meaning, attribute.domain.hierarchy()) {
+        (Meaning::Masked, Some(hierarchy)) if !attribute.domain.is_numeric() => {
+            hierarchy
+                .node(hierarchy.common_ancestor(Code(low), Code(high)))
+                .depth
+                == 0
+        }
         (Meaning::Values(values), None) => {
             codes.sort_unstable();
             codes.dedup();

@@ -8,7 +8,7 @@
 //! construction.
 
 use crate::microdata::Table;
-use crate::privacy::Requirements;
+use crate::privacy::{Requirements, Seed};
 use crate::release::{Lineage, Manifest, PublishedTable};
 
 /// Everything one verification looks at.
@@ -24,6 +24,8 @@ pub struct Evidence<'a> {
     pub tables: &'a [PublishedTable],
     /// The subject of each published row; private.
     pub lineage: &'a Lineage,
+    /// What decided every random choice of the run; private.
+    pub seed: &'a Seed,
 }
 
 impl<'a> Evidence<'a> {

@@ -24,7 +24,7 @@ use super::k_anonymity::{LargestK, k_anonymity};
 use super::leakage::max_leakage;
 use super::links;
 use super::membership::{self, Bucketized, Members};
-use super::row_order::row_order_independent;
+use super::order::canonical_order;
 use super::shape::{self, MICRODATA};
 use super::signature::Signatures;
 use super::verdict::{Check, Failures, Section, Verdict};
@@ -43,6 +43,7 @@ pub fn verify_lgb(evidence: &Evidence) -> Verdict {
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
     match View::of(evidence, &expected) {
         Some(view) => with_view(evidence, &view, links_groups, &mut checks),
         None => checks.extend(guarantees_not_examined(evidence, true)),
@@ -54,7 +55,6 @@ pub fn verify_lgb(evidence: &Evidence) -> Verdict {
 fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
     let signatures = Signatures::of(view);
     checks.extend(groups_numbered(view.group, &signatures.strangers));
-    checks.push(row_order_independent(view));
     checks.extend(coverage::cells(view, &signatures));
     checks.push(membership::flagged_cells(view));
     checks.push(membership::unflagged_cells(view));

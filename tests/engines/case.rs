@@ -2,10 +2,10 @@
 //! can change any part of it and seal the manifest over the change.
 
 use vizard::microdata::{AttributeIndex, Code, Codes, Domain, RecordIndex, SubjectIndex, Table};
-use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements, Seed};
 use vizard::release::{
     Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
-    PublishedTable, Release, TableDescription, decode_csv, encode_csv,
+    PublishedTable, Release, TableDescription, decode_csv, encode_csv, order,
 };
 use vizard::utility::{self, EvidenceError, UtilityReport};
 use vizard::verify::{Evidence, Verdict, verify};
@@ -18,6 +18,7 @@ pub struct Case {
     pub manifest: Manifest,
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
+    pub seed: Seed,
 }
 
 impl Case {
@@ -36,8 +37,10 @@ impl Case {
         engine: &str,
         (table, requirements): (Table, Requirements),
         parameters: serde_json::Value,
-        release: Release,
+        mut release: Release,
     ) -> Self {
+        let seed = Seed::of_number(0);
+        order(&mut release.tables, &mut release.lineage, &seed);
         let mut tables = Vec::new();
         let mut descriptions = Vec::new();
         for table in &release.tables {
@@ -75,7 +78,24 @@ impl Case {
             manifest,
             tables,
             lineage: release.lineage,
+            seed,
         }
+    }
+
+    /// The same release as one of the run with this seed, for engines whose
+    /// draws are drawn again.
+    pub fn drawn_by(mut self, seed: u64) -> Self {
+        self.seed = Seed::of_number(seed);
+        self.put_in_order();
+        self
+    }
+
+    /// Puts tables and lineage in the order in which they are published, and
+    /// describes them anew.
+    pub fn put_in_order(&mut self) {
+        order(&mut self.tables, &mut self.lineage, &self.seed);
+        self.tables = self.tables.iter().map(PublishedTable::canonical).collect();
+        self.seal();
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -85,6 +105,7 @@ impl Case {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            seed: &self.seed,
         })
     }
 

@@ -16,7 +16,6 @@ use crate::engine::kernel::{Rows, Scale, is_eligible};
 
 use super::frame::{Frame, Goal};
 use super::job::Made;
-use super::stage;
 
 /// Blocks on either side that a block may be joined with.
 const NEIGHBOURS: usize = 12;
@@ -38,8 +37,7 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     if !failing.is_empty() {
         return Made::Fails(failing);
     }
-    let random = (frame.context, stage::PUBLISH);
-    let (table, lineage) = of_groups(frame.present, &groups, &[], random);
+    let (table, lineage) = of_groups(frame.present, &groups, &[]);
     Made::Published((vec![table], lineage))
 }
 

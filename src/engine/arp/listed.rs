@@ -4,10 +4,10 @@
 //!
 //! With one sensitive attribute `quasi` begins with the column `block`; with
 //! several (*ours*) each has blocks of its own, and `quasi` begins with
-//! `<attribute>_block` for each. Blocks get random numbers, rows of both
-//! tables a random order.
+//! `<attribute>_block` for each. Numbers and rows
+//! stand as the engine has them: the order of what is published is the
+//! release's.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -18,23 +18,13 @@ use crate::release::{
 };
 
 use super::frame::{Frame, Goal};
-use super::stage;
 
 /// A sensitive attribute with its blocks.
 pub(super) type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
 
 /// Publishes the blocks of each sensitive attribute.
 pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTable>, Lineage) {
-    let numbers: Vec<Vec<u64>> = (0..)
-        .zip(parts)
-        .map(|(at, (_, blocks))| {
-            let mut numbers: Vec<u64> = (1..=blocks.len() as u64).collect();
-            numbers.shuffle(&mut frame.context.stream(stage::PUBLISH, 2 + at));
-            numbers
-        })
-        .collect();
-    let mut rows: Vec<u32> = (0..frame.rows() as u32).collect();
-    rows.shuffle(&mut frame.context.stream(stage::PUBLISH, 0));
+    let rows: Vec<u32> = (0..frame.rows() as u32).collect();
     let table = frame.present.table;
     let subject = |&row: &u32| {
         let record = frame.present.records[row as usize];
@@ -44,10 +34,7 @@ pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTa
         table: "quasi".into(),
         subjects: rows.iter().map(subject).collect(),
     };
-    let tables = vec![
-        quasi(frame, (parts, &numbers), &rows),
-        sensitive(frame, parts, &numbers),
-    ];
+    let tables = vec![quasi(frame, parts, &rows), sensitive(frame, parts)];
     let lineage = Lineage {
         tables: vec![lineage],
     };
@@ -62,16 +49,12 @@ fn block_column(name: &str, attributes: usize) -> String {
     }
 }
 
-fn quasi(
-    frame: &Frame<'_>,
-    (parts, numbers): (&[Part<'_>], &[Vec<u64>]),
-    rows: &[u32],
-) -> PublishedTable {
+fn quasi(frame: &Frame<'_>, parts: &[Part<'_>], rows: &[u32]) -> PublishedTable {
     let schema = frame.present.table.schema();
     let mut columns = Vec::new();
-    for ((goal, blocks), numbers) in parts.iter().zip(numbers) {
+    for (goal, blocks) in parts {
         let mut block_of = vec![0_u64; frame.rows()];
-        for (block, &number) in blocks.iter().zip(numbers) {
+        for (number, block) in (1..).zip(blocks) {
             block
                 .iter()
                 .for_each(|&row| block_of[row as usize] = number);
@@ -124,12 +107,12 @@ struct Entry {
     count: u64,
 }
 
-fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>], numbers: &[Vec<u64>]) -> PublishedTable {
+fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
     let mut values = Values::default();
     let mut entries = Vec::new();
-    for (attribute, ((goal, blocks), numbers)) in (0..).zip(parts.iter().zip(numbers)) {
+    for (attribute, (goal, blocks)) in (0..).zip(parts) {
         let column = goal.column.column;
-        for (block, &number) in blocks.iter().zip(numbers) {
+        for (number, block) in (1..).zip(blocks) {
             let code = |&row: &u32| {
                 column
                     .codes
@@ -145,7 +128,6 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>], numbers: &[Vec<u64>]) -> Pub
             }));
         }
     }
-    entries.shuffle(&mut frame.context.stream(stage::PUBLISH, 1));
     let schema = frame.present.table.schema();
     let name =
         |(goal, _): &Part<'_>| Cell::Label(schema.attribute(goal.column.attribute).name.clone());

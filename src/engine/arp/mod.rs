@@ -59,12 +59,6 @@ mod stage {
     pub const REFINE: u32 = 3;
     /// Proposals.
     pub const SEARCH: u32 = 4;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 5;
-    /// Rings and their shifts.
-    pub const RING: u32 = 6;
-    /// Values that are kept or drawn.
-    pub const RANDOMIZE: u32 = 7;
 }
 
 /// Publishes a table by refined blocks of each sensitive attribute.

@@ -11,15 +11,15 @@
 //! same goes for blocks so large that keeping would tell more than is claimed.
 
 use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
 
 use crate::engine::kernel::cells::value_cell;
 use crate::engine::kernel::microdata_table::{Look, OwnCells, of_looks};
-use crate::privacy::Share;
+use crate::privacy::{Seed, Share};
 use crate::release::Content;
 
 use super::frame::{Frame, Goal};
 use super::job::Made;
-use super::stage;
 
 /// Publishes blocks of distinct values as rows of the table `microdata`.
 pub(super) fn publish(
@@ -33,19 +33,23 @@ pub(super) fn publish(
     let code = |row: u32| column.codes.at(records[row as usize] as usize);
     let own = own_of_vector(frame, goal);
     let mut of_record = vec![0_u32; frame.present.table.records()];
-    for (at, block) in (0..).zip(blocks) {
-        let mut random = frame.context.stream(stage::RANDOMIZE, at);
+    let mut values = Vec::new();
+    for block in blocks {
         let mut vectors = block.iter().map(|&row| frame.vector_of[row as usize]);
         let keeps = retention.posterior_in_block(block.len() as u32) <= max_posterior
             && vectors.all(|vector| max_posterior.allows_times(own[vector as usize]));
+        values.clear();
+        values.extend(block.iter().map(|&row| code(row)));
+        values.sort_unstable();
         for &row in block {
-            let is_kept =
-                keeps && random.random_range(0..Share::WHOLE_PARTS as u32) < retention.parts();
-            let from = match is_kept {
-                true => row,
-                false => block[random.random_range(0..block.len())],
-            };
-            of_record[records[row as usize] as usize] = code(from);
+            // A stream a record, so that the verifier draws the same.
+            let record = records[row as usize];
+            let stream = frame
+                .context
+                .stream(Seed::RANDOMIZED_RESPONSE, record.into());
+            let kept = keeps.then_some(retention);
+            let drawn = drawn(kept, values.len(), stream);
+            of_record[record as usize] = drawn.map_or(code(row), |at| values[at]);
         }
     }
     let cells = OwnCells {
@@ -69,9 +73,18 @@ pub(super) fn publish(
         })
     });
     let looks: Vec<Look<'_>> = looks.collect();
-    let random = (frame.context, stage::PUBLISH);
-    let (table, lineage) = of_looks(frame.present, &looks, &[cells], random);
+    let (table, lineage) = of_looks(frame.present, &looks, &[cells]);
     Made::Published((vec![table], lineage))
+}
+
+/// Position of the value that is drawn from so many; none where a record's
+/// own is kept.
+fn drawn(kept: Option<Share>, values: usize, mut random: ChaCha12Rng) -> Option<usize> {
+    let part = random.random_range(0..Share::WHOLE_PARTS as u32);
+    match kept {
+        Some(retention) if part < retention.parts() => None,
+        _ => Some(random.random_range(0..values)),
+    }
 }
 
 /// The strictest own l of each vector: rows with one vector are one to an

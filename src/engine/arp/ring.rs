@@ -17,22 +17,20 @@
 //! (*ours*; the search for near neighbours would tell). A window of w records
 //! has no value more than w/L times, so P(s) ≤ 1/L.
 
-use rand::RngExt;
-use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
 use rand_chacha::ChaCha12Rng;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::microdata_table::{Look, of_looks};
 use crate::microdata::{Schema, Table};
-use crate::privacy::{BlockForm, Policy, Requirements};
+use crate::privacy::{BlockForm, Policy, Requirements, Seed};
 use crate::release::Release;
 
 use super::frame::{Frame, Goal};
 use super::initial::{Least, partition, window};
 use super::job::{Job, Made};
 use super::params::InitialParams;
-use super::stage;
 
 /// The floors that these parameters set for a schema.
 pub fn policy(params: &InitialParams, schema: &Schema) -> Result<Policy, EngineError> {
@@ -59,9 +57,9 @@ pub fn run(
         let mut rings = Vec::new();
         for goal in &goals {
             let blocks = partition(frame, goal, params.partitioning, Least::Window)?;
-            rings = (0..)
-                .zip(&blocks)
-                .map(|(at, block)| ring(frame, goal, (at, block)))
+            rings = blocks
+                .iter()
+                .map(|block| ring(frame, goal, block))
                 .collect();
         }
         Ok(publish(frame, &rings))
@@ -78,15 +76,19 @@ struct Ring {
     shift: usize,
 }
 
-fn ring(frame: &Frame<'_>, goal: &Goal<'_>, (at, block): (u64, &Vec<u32>)) -> Ring {
-    let mut random = frame.context.stream(stage::RING, at);
+fn ring(frame: &Frame<'_>, goal: &Goal<'_>, block: &[u32]) -> Ring {
+    let mut members: Vec<u32> = block
+        .iter()
+        .map(|&row| frame.present.records[row as usize])
+        .collect();
+    members.sort_unstable();
+    let first = members.first().copied().unwrap_or(0);
+    let mut random = frame.context.stream(Seed::RINGS, first.into());
     let l = goal.need_of(block);
     let window = window(l, goal.k_of(block)) as usize;
-    let rows = order(&goal.codes, block, l as usize, &mut random);
-    let mut records: Vec<u32> = rows
-        .into_iter()
-        .map(|row| frame.present.records[row as usize])
-        .collect();
+    let codes = &goal.column.column.codes;
+    let code = |record: u32| codes.at(record as usize);
+    let mut records = order(code, &members, l as usize, &mut random);
     for at in 0..window {
         records.push(records[at]);
     }
@@ -98,23 +100,30 @@ fn ring(frame: &Frame<'_>, goal: &Goal<'_>, (at, block): (u64, &Vec<u32>)) -> Ri
     }
 }
 
-/// The rows of an eligible block (`codes` are the values of all rows) in a ring: any `l` adjacent ones have
-/// different values.
+/// The records of an eligible block, given in the order of the table, in a
+/// ring: any `l` adjacent ones have different values.
+///
+/// One number is drawn for each record, then one for each value in the order
+/// of the domain; they decide among the records of a value, and among values
+/// that are equally frequent. The verifier draws the same.
 ///
 /// With q = ⌊size / l⌋ rounds, the records sorted by value, most frequent
 /// value first, are dealt out round by round. A value has at most q records,
 /// so it is in a round at most once, at the same place in neighbouring rounds
 /// or, past the last round, one place later in the first: never less than a
 /// round, l records, apart.
-fn order(codes: &[u32], block: &[u32], l: usize, random: &mut ChaCha12Rng) -> Vec<u32> {
-    let mut rows = block.to_vec();
-    rows.shuffle(random);
-    rows.sort_by_key(|&row| codes[row as usize]);
-    let runs = rows.chunk_by(|&a, &b| codes[a as usize] == codes[b as usize]);
-    let mut runs: Vec<&[u32]> = runs.collect();
-    runs.shuffle(random);
-    runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
-    let sorted: Vec<u32> = runs.concat();
+fn order(code: impl Fn(u32) -> u32, block: &[u32], l: usize, random: &mut ChaCha12Rng) -> Vec<u32> {
+    let drawn = block
+        .iter()
+        .map(|&record| (code(record), random.next_u64(), record));
+    let mut drawn: Vec<(u32, u64, u32)> = drawn.collect();
+    drawn.sort_unstable();
+    let runs = drawn.chunk_by(|one, other| one.0 == other.0);
+    let runs = runs.map(|run| (std::cmp::Reverse(run.len()), random.next_u64(), run));
+    let mut runs: Vec<_> = runs.collect();
+    runs.sort_unstable();
+    let sorted = runs.iter().flat_map(|(.., run)| run.iter());
+    let sorted: Vec<u32> = sorted.map(|&(.., record)| record).collect();
     let rounds = (block.len() / l.max(1)).max(1);
     let dealt = (0..rounds).flat_map(|round| sorted.iter().skip(round).step_by(rounds));
     dealt.copied().collect()
@@ -132,8 +141,7 @@ fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
             });
         }
     }
-    let random = (frame.context, stage::PUBLISH);
-    let (table, lineage) = of_looks(frame.present, &looks, &[], random);
+    let (table, lineage) = of_looks(frame.present, &looks, &[]);
     Made::Published((vec![table], lineage))
 }
 
@@ -159,7 +167,8 @@ mod tests {
             let most = (0..values).map(|value| codes.iter().filter(|&&code| code == value).count());
             let l = size / most.max().unwrap_or(1);
             let block: Vec<u32> = (0..size as u32).collect();
-            let ring = order(&codes, &block, l, &mut random);
+            let code = |record: u32| codes[record as usize];
+            let ring = order(code, &block, l, &mut random);
             let mut sorted = ring.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, block);

@@ -22,7 +22,6 @@ use crate::microdata::{AttributeIndex, Role};
 use super::frame::{Frame, Goal};
 use super::groups::{join, most};
 use super::job::Made;
-use super::stage;
 
 /// Quasi-identifiers in a column, on average.
 const COLUMN_WIDTH: usize = 2;
@@ -52,13 +51,14 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     };
     let mut all: Vec<Vec<AttributeIndex>> = columns.iter().map(quasi).collect();
     all.push(vec![goal.column.attribute]);
+    all.iter_mut().for_each(|column| column.sort_unstable());
+    all.sort();
     all.extend(insensitive.into_iter().map(|attribute| vec![attribute]));
     let slices = Slices {
         columns: all,
         generalized: Vec::new(),
     };
-    let random = (frame.context, stage::PUBLISH);
-    Made::Published(of_buckets(frame.present, &buckets, &slices, random))
+    Made::Published(of_buckets(frame.present, &buckets, &slices))
 }
 
 /// Positions of quasi-identifiers, column by column: those that tell most of

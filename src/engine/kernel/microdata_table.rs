@@ -3,14 +3,11 @@
 //!
 //! Quasi-identifiers are generalized over a group's records, insensitive
 //! attributes exact. Sensitive attributes are exact unless the engine hands
-//! in cells of its own. Groups get random numbers and rows a random order:
-//! nothing published depends on where a record stood in the source.
+//! in cells of its own. Numbers and rows stand as the engine has them: the
+//! order of what is published is the release's ([`order`](crate::release::order)).
 
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
-use crate::engine::context::RunContext;
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role, Table};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
@@ -23,7 +20,7 @@ use super::present::Present;
 /// Records published with one look.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
-    /// Number of the group they are in, from 0; random numbers are published.
+    /// Number of the group they are in, from 0.
     pub group: u32,
     /// The rows.
     pub records: &'a [u32],
@@ -46,13 +43,12 @@ pub struct OwnCells {
     pub cells: Vec<Cell>,
 }
 
-/// Publishes groups of records that share a look. `stage` names the random
-/// stream. Returns the table and who its rows are.
+/// Publishes groups of records that share a look. Returns the table and who
+/// its rows are.
 pub fn of_groups(
     present: &Present<'_>,
     groups: &[&[u32]],
     own: &[OwnCells],
-    random: (&RunContext<'_>, u32),
 ) -> (PublishedTable, Lineage) {
     let looks: Vec<Look<'_>> = (0..)
         .zip(groups)
@@ -62,7 +58,7 @@ pub fn of_groups(
             covers: records,
         })
         .collect();
-    of_looks(present, &looks, own, random)
+    of_looks(present, &looks, own)
 }
 
 /// Publishes rows with the looks given.
@@ -70,12 +66,10 @@ pub fn of_looks(
     present: &Present<'_>,
     looks: &[Look<'_>],
     own: &[OwnCells],
-    (context, stage): (&RunContext<'_>, u32),
 ) -> (PublishedTable, Lineage) {
     let attributes = present.table.schema().publishable();
-    // One thread puts everything in random order, the others see to the looks.
-    let ((numbers, rows), shown) = rayon::join(
-        || in_random_order(looks, &mut context.stream(stage, 0)),
+    let (rows, shown) = rayon::join(
+        || rows_of(looks),
         || -> Vec<Shown<'_>> {
             let attributes = attributes.par_iter();
             attributes
@@ -86,7 +80,7 @@ pub fn of_looks(
     let ((groups, lineage), attributes) = rayon::join(
         || {
             rayon::join(
-                || group_column(looks, &numbers, &rows),
+                || group_column(looks, &rows),
                 || lineage(present.table, &rows),
             )
         },
@@ -115,26 +109,19 @@ pub fn of_looks(
 /// A record and the position of its look.
 pub type Row = (u32, u32);
 
-/// Numbers for the groups from 1, and the rows with the position of each one's
-/// look, both in random order.
-pub fn in_random_order(looks: &[Look<'_>], random: &mut ChaCha12Rng) -> (Vec<u64>, Vec<Row>) {
-    let groups = looks.iter().map(|look| look.group + 1).max().unwrap_or(0);
-    let mut numbers: Vec<u64> = (1..=u64::from(groups)).collect();
-    numbers.shuffle(random);
+/// The rows of all looks.
+pub fn rows_of(looks: &[Look<'_>]) -> Vec<Row> {
     let all = looks.iter().map(|look| look.records.len()).sum();
     let mut rows: Vec<Row> = Vec::with_capacity(all);
     for (at, look) in (0..).zip(looks) {
         rows.extend(look.records.iter().map(|&record| (record, at)));
     }
-    rows.shuffle(random);
-    (numbers, rows)
+    rows
 }
 
-/// The column `group` of rows; `numbers` has the published number of each group.
-pub fn group_column(looks: &[Look<'_>], numbers: &[u64], rows: &[Row]) -> PublishedColumn {
-    let of_look = looks.iter().map(|look| numbers[look.group as usize]);
-    let of_look: Vec<u64> = of_look.collect();
-    let number = |&(_, look): &Row| of_look[look as usize];
+/// The column `group` of rows.
+pub fn group_column(looks: &[Look<'_>], rows: &[Row]) -> PublishedColumn {
+    let number = |&(_, look): &Row| u64::from(looks[look as usize].group) + 1;
     PublishedColumn {
         name: "group".into(),
         content: Content::Group,

@@ -11,16 +11,13 @@
 //! from 1; empty for what is generalized) and `attribute` (a header of
 //! `sliced`).
 //!
-//! Each column of each bucket is permuted for itself, the first one included;
-//! rows then get a random order, buckets random numbers. The lineage says whose
-//! values stand in the *first* column of a row: of the others only the bucket
-//! is anyone's.
+//! Each column of each bucket is sorted for itself before the release is
+//! published ([`order`](crate::release::order)), so that its rows link nothing.
+//! The lineage says whose values stand in the *first* column of a row: of the
+//! others only the bucket is anyone's.
 
-use rand::Rng;
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::engine::context::RunContext;
 use crate::microdata::{AttributeIndex, AttributeType, Codes, RecordIndex, Schema};
 use crate::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
@@ -63,62 +60,47 @@ impl Slices {
     }
 }
 
-/// Publishes buckets of records. `stage` names the random stream. Returns
-/// `sliced`, `columns`, and whose the first column of each row is.
+/// Publishes buckets of records, columns not sorted yet. Returns `sliced`,
+/// `columns`, and whose the first column of each row is.
 pub fn of_buckets(
     present: &Present<'_>,
     buckets: &[&[u32]],
     slices: &Slices,
-    (context, stage): (&RunContext<'_>, u32),
 ) -> (Vec<PublishedTable>, Lineage) {
-    let mut random = context.stream(stage, 0);
-    let mut numbers: Vec<u64> = (1..=buckets.len() as u64).collect();
-    numbers.shuffle(&mut random);
-    let bucket_of_slot = (0_u32..).zip(buckets);
-    let bucket_of_slot = bucket_of_slot.flat_map(|(at, bucket)| vec![at; bucket.len()]);
-    let bucket_of_slot: Vec<u32> = bucket_of_slot.collect();
-    let mut rows: Vec<u32> = (0..bucket_of_slot.len() as u32).collect();
-    rows.shuffle(&mut random);
-    let permuted = (0..slices.columns.len()).into_par_iter().map(|column| {
-        let mut random = context.stream(stage, 1 + column as u64);
-        let records = permute(buckets, &mut random);
-        rows.iter().map(|&slot| records[slot as usize]).collect()
-    });
-    let permuted: Vec<Vec<u32>> = permuted.collect();
+    let bucket_of_row = (0_u32..).zip(buckets);
+    let bucket_of_row = bucket_of_row.flat_map(|(at, bucket)| vec![at; bucket.len()]);
+    let bucket_of_row: Vec<u32> = bucket_of_row.collect();
+    let records: Vec<u32> = buckets.concat();
     let mut columns = vec![PublishedColumn {
         name: "bucket".into(),
         content: Content::Bucket,
         kind: None,
         cells: Cells::Numbers(
-            rows.iter()
-                .map(|&slot| numbers[bucket_of_slot[slot as usize] as usize])
+            bucket_of_row
+                .iter()
+                .map(|&bucket| u64::from(bucket) + 1)
                 .collect(),
         ),
     }];
     let generalized = slices.generalized.par_iter();
-    columns.par_extend(generalized.map(|&attribute| {
-        let of_bucket = |slot: &u32| bucket_of_slot[*slot as usize];
-        let rows: Vec<u32> = rows.iter().map(of_bucket).collect();
-        generalized_column(present, buckets, &rows, attribute)
-    }));
+    columns.par_extend(
+        generalized
+            .map(|&attribute| generalized_column(present, buckets, &bucket_of_row, attribute)),
+    );
     let headers = slices.headers(present.table.schema());
-    let parts = slices.columns.iter().zip(&headers).zip(&permuted);
-    let parts: Vec<(AttributeIndex, &String, &Vec<u32>)> = parts
-        .flat_map(|((attributes, headers), records)| {
-            let pairs = attributes.iter().zip(headers);
-            pairs.map(move |(&attribute, header)| (attribute, header, records))
-        })
+    let parts = slices.columns.iter().zip(&headers);
+    let parts: Vec<(AttributeIndex, &String)> = parts
+        .flat_map(|(attributes, headers)| attributes.iter().copied().zip(headers))
         .collect();
     columns.par_extend(
         parts
             .into_par_iter()
-            .map(|(attribute, header, records)| exact_column(present, attribute, header, records)),
+            .map(|(attribute, header)| exact_column(present, attribute, header, &records)),
     );
     let subject = |&record: &u32| present.table.subject_of(RecordIndex(record));
-    let first = permuted.first().map_or(&[][..], Vec::as_slice);
     let lineage = TableLineage {
         table: "sliced".into(),
-        subjects: first.iter().map(subject).collect(),
+        subjects: records.iter().map(subject).collect(),
     };
     let sliced = PublishedTable {
         name: "sliced".into(),
@@ -131,17 +113,6 @@ pub fn of_buckets(
             tables: vec![lineage],
         },
     )
-}
-
-/// Records bucket by bucket, in random order inside each.
-fn permute(buckets: &[&[u32]], random: &mut impl Rng) -> Vec<u32> {
-    let mut records: Vec<u32> = Vec::new();
-    for bucket in buckets {
-        let from = records.len();
-        records.extend_from_slice(bucket);
-        records[from..].shuffle(random);
-    }
-    records
 }
 
 fn generalized_column(

@@ -3,7 +3,6 @@
 //! Entries are counted in an order that says nothing of records, and then put
 //! in random order: nothing published depends on which record a cell is of.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -12,14 +11,13 @@ use crate::microdata::{Code, Codes, Domain, Values};
 use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
 use super::bucketize::Buckets;
-use super::frame::{Frame, stage};
+use super::frame::Frame;
 use super::publish::Layout;
 
-/// The table `buckets`: the values of each bucket, in random order.
+/// The table `buckets`: the values of each bucket.
 pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable {
     let RunValues { of, values } = runs(frame, buckets);
-    let mut entries = entries(buckets);
-    entries.shuffle(&mut frame.context.stream(stage::PUBLISH, 2));
+    let entries = entries(buckets);
     let attributes = || {
         let codes = entries.iter().map(|entry| of[entry.run as usize].0);
         attribute_names(frame, Codes::below(buckets.len(), codes))
@@ -50,7 +48,7 @@ pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable 
 }
 
 /// The table `group_buckets`: how many cells of each group are in each
-/// bucket, in random order.
+/// bucket.
 pub(super) fn group_buckets(frame: &Frame<'_>, layout: &Layout<'_>) -> PublishedTable {
     let mut entries: Vec<(u32, u64, u32)> = Vec::new();
     for index in frame.requirements.protected() {
@@ -63,8 +61,7 @@ pub(super) fn group_buckets(frame: &Frame<'_>, layout: &Layout<'_>) -> Published
     }
     entries.sort_unstable();
     let equal = entries.chunk_by(|one, other| one == other);
-    let mut counted: Vec<_> = equal.map(|run| (run[0], run.len() as u64)).collect();
-    counted.shuffle(&mut frame.context.stream(stage::PUBLISH, 1));
+    let counted: Vec<_> = equal.map(|run| (run[0], run.len() as u64)).collect();
     let attributes = counted.iter().map(|&((index, ..), _)| index).collect();
     let groups = counted.iter().map(|&((_, group, _), _)| group);
     let buckets = counted.iter().map(|&((.., bucket), _)| u64::from(bucket));

@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
@@ -100,19 +99,16 @@ fn bucketize_one(
         // be named by the verifier.
         Protection::InGroup { .. } => (0..runs.records.len() as u32).collect(),
     };
-    let numbers = number(heads, &mut stream(frame, index, 1));
+    let numbers = number(heads);
     Ok(Buckets { runs, numbers })
 }
 
-/// Bucket of each cell, numbered from 1 in random order; `heads` names the
-/// first cell of its bucket.
-fn number(mut heads: Vec<u32>, random: &mut ChaCha12Rng) -> Vec<u32> {
-    let is_head = |at: &usize| heads[*at] as usize == *at;
-    let firsts: Vec<usize> = (0..heads.len()).filter(is_head).collect();
-    let mut numbers: Vec<u32> = (1..=firsts.len() as u32).collect();
-    numbers.shuffle(random);
+/// Bucket of each cell, numbered from 1; `heads` names the first cell of its
+/// bucket.
+fn number(mut heads: Vec<u32>) -> Vec<u32> {
     let mut number_of_head = vec![0; heads.len()];
-    for (first, number) in firsts.into_iter().zip(numbers) {
+    let firsts = (0..heads.len()).filter(|&at| heads[at] as usize == at);
+    for (first, number) in firsts.zip(1..) {
         number_of_head[first] = number;
     }
     for head in &mut heads {
@@ -200,12 +196,10 @@ impl Splitter<&mut [u32]> for Filler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_chacha::rand_core::SeedableRng;
 
     #[test]
     fn cells_of_one_head_get_one_number_and_no_number_is_left_out() {
-        let mut random = ChaCha12Rng::seed_from_u64(7);
-        let numbers = number(vec![2, 1, 2, 1, 4, 2], &mut random);
+        let numbers = number(vec![2, 1, 2, 1, 4, 2]);
         assert!(numbers[0] == numbers[2] && numbers[2] == numbers[5] && numbers[1] == numbers[3]);
         let mut distinct = numbers;
         distinct.sort_unstable();

@@ -20,8 +20,6 @@ pub(super) mod stage {
     pub const BUCKETS: u32 = 3;
     /// Choices inside the tree of splits.
     pub const GROUPS: u32 = 4;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 5;
     /// Search for groups with less loss; one stream a subset.
     pub const REFINE: u32 = 6;
 }

@@ -1,21 +1,21 @@
 //! Stage 4: the published table `microdata` (releases.md).
 //!
-//! Groups, buckets and rows get fresh random numbers and order; nothing
-//! published depends on where a record stood in the source. Cells are worked
-//! out once per group and attribute and handed to rows by dictionary code.
+//! Numbers and rows stand as the engine has them: the order of what is
+//! published is the release's. Cells are worked out once per group and
+//! attribute and handed to rows by dictionary code.
 //! `bucket_tables` publishes what is in the buckets.
 
 use rayon::prelude::*;
 
 use crate::engine::kernel::cells::exact_cells;
-use crate::engine::kernel::microdata_table::{Look, Row, group_column, in_random_order, lineage};
+use crate::engine::kernel::microdata_table::{Look, Row, group_column, lineage, rows_of};
 use crate::engine::kernel::{Covers, Groups};
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
 use crate::privacy::ProtectedIndex;
 use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
 use super::bucketize::Buckets;
-use super::frame::{Frame, stage};
+use super::frame::Frame;
 use super::params::BucketLink;
 use super::patterns::{Division, Subset};
 
@@ -24,8 +24,6 @@ pub(super) struct Layout<'a> {
     frame: &'a Frame<'a>,
     /// Records of each group.
     looks: Vec<Look<'a>>,
-    /// Published number of each group.
-    numbers: Vec<u64>,
     /// Published rows.
     rows: Vec<Row>,
     /// Per protectable attribute the bucket of each record; 0 for none.
@@ -33,9 +31,8 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Numbers groups and orders rows at random, and works out what rows show
-    /// of each publishable attribute; `groups` are those of each subset,
-    /// `buckets` those of each protectable attribute.
+    /// Works out what rows show of each publishable attribute; `groups` are
+    /// those of each subset, `buckets` those of each protectable attribute.
     pub fn new(
         frame: &'a Frame<'a>,
         division: &'a Division,
@@ -57,10 +54,8 @@ impl<'a> Layout<'a> {
         let attributes = frame.table.schema().publishable();
         let show = |&attribute: &AttributeIndex| Shown::of(frame, attribute, &looks, &subset_of);
         let all = frame.table.records();
-        // One thread puts everything in random order, the others see to what
-        // is shown.
-        let ((numbers, rows), (shown, bucket_of_record)) = rayon::join(
-            || in_random_order(&looks, &mut frame.context.stream(stage::PUBLISH, 0)),
+        let (rows, (shown, bucket_of_record)) = rayon::join(
+            || rows_of(&looks),
             || {
                 rayon::join(
                     || attributes.par_iter().map(show).collect(),
@@ -74,7 +69,6 @@ impl<'a> Layout<'a> {
         let layout = Self {
             frame,
             looks,
-            numbers,
             rows,
             bucket_of_record,
         };
@@ -83,8 +77,8 @@ impl<'a> Layout<'a> {
 
     /// Published number and records of each group.
     pub fn groups(&self) -> impl Iterator<Item = (u64, &'a [u32])> {
-        let looks = self.numbers.iter().zip(&self.looks);
-        looks.map(|(&number, look)| (number, look.records))
+        let looks = self.looks.iter();
+        looks.map(|look| (u64::from(look.group) + 1, look.records))
     }
 
     /// Bucket of each record of the table, 0 for none.
@@ -108,7 +102,7 @@ impl<'a> Layout<'a> {
         });
         let ((group, lineage), columns): (_, Vec<_>) = rayon::join(
             || {
-                let group = group_column(&self.looks, &self.numbers, &self.rows);
+                let group = group_column(&self.looks, &self.rows);
                 (group, lineage(self.frame.table, &self.rows))
             },
             || columns.collect(),

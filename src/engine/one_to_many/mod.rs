@@ -57,8 +57,6 @@ mod stage {
     pub const ORDER: u32 = 1;
     /// Order of attributes among equals.
     pub const AXES: u32 = 2;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 3;
     /// Search for groups with less loss.
     pub const REFINE: u32 = 4;
 }
@@ -119,7 +117,7 @@ pub fn run(
         fingerprint_of: &prepared.fingerprints.of_person,
         fingerprints: &prepared.fingerprints.nodes,
     };
-    let (published, lineage) = layout.publish(context, stage::PUBLISH);
+    let (published, lineage) = layout.publish();
     context.check()?;
     let left_out = prepared.unsatisfiable.iter();
     let left_out = left_out.map(|&person| persons.subjects[person as usize]);

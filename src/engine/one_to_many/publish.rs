@@ -2,14 +2,12 @@
 //! generalized quasi-identifiers, and per sensitive attribute the generalized
 //! fingerprint.
 //!
-//! Groups and rows get fresh random numbers and order, so that nothing
-//! published depends on where a record stood in the source.
+//! Numbers and rows stand as the engine has them: the order of what is
+//! published is the release's.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::engine::context::RunContext;
 use crate::engine::kernel::cells::{interval_cell, set_cell};
 use crate::microdata::{AttributeIndex, AttributeType, Values};
 use crate::release::{
@@ -35,17 +33,13 @@ pub(super) struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// The table and its lineage; `stage` names the random stream.
-    pub fn publish(&self, context: &RunContext<'_>, stage: u32) -> (PublishedTable, Lineage) {
-        let mut random = context.stream(stage, 0);
-        let mut numbers: Vec<u64> = (1..=self.groups.len() as u64).collect();
-        numbers.shuffle(&mut random);
-        let mut rows: Vec<(u32, u32)> = (0..)
+    /// The table and its lineage.
+    pub fn publish(&self) -> (PublishedTable, Lineage) {
+        let rows: Vec<(u32, u32)> = (0..)
             .zip(self.groups)
             .flat_map(|(group, persons)| persons.iter().map(move |&person| (person, group)))
             .collect();
-        rows.shuffle(&mut random);
-        let groups = rows.iter().map(|&(_, group)| numbers[group as usize]);
+        let groups = rows.iter().map(|&(_, group)| u64::from(group) + 1);
         let mut columns = vec![PublishedColumn {
             name: "group".into(),
             content: Content::Group,

@@ -51,8 +51,6 @@ mod stage {
     pub const LEAVE: u32 = 1;
     /// Which of equal values is generalized, and who of a group leaves.
     pub const LOTS: u32 = 2;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 3;
     /// Order among equal records and attributes, one stream a round.
     pub const GATHER: u32 = 16;
     /// Search for groups with less loss, one stream a round.
@@ -96,8 +94,7 @@ pub fn run(
     report(4, "publish");
     let own = own_cells(&settled);
     let groups: Vec<&[u32]> = settled.groups.iter().map(Vec::as_slice).collect();
-    let random = (context, stage::PUBLISH);
-    let (published, lineage) = of_groups(&settled.present, &groups, &own, random);
+    let (published, lineage) = of_groups(&settled.present, &groups, &own);
     context.check()?;
     let left_out = settled.unsatisfiable.iter();
     let left_out = left_out.map(|&record| table.subject_of(crate::microdata::RecordIndex(record)));

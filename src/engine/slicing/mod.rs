@@ -47,8 +47,6 @@ mod stage {
     pub const EXCLUSION: u32 = 1;
     /// Which attribute is cut of equals.
     pub const PARTITION: u32 = 2;
-    /// Numbers, permutations and order of what is published.
-    pub const PUBLISH: u32 = 3;
 }
 
 /// Number of steps that progress counts.
@@ -99,8 +97,7 @@ pub fn run(
     let buckets = mondrian.groups(&present.records, &conditions)?;
     report(4, "publish");
     let buckets: Vec<&[u32]> = buckets.iter().collect();
-    let random = (context, stage::PUBLISH);
-    let (tables, lineage) = sliced_table::of_buckets(&present, &buckets, &slices, random);
+    let (tables, lineage) = sliced_table::of_buckets(&present, &buckets, &slices);
     context.check()?;
     let subject = |&record: &u32| table.subject_of(crate::microdata::RecordIndex(record));
     Ok(Release {

@@ -1,14 +1,9 @@
-//! Blocks against their source, and rows in no order.
+//! Blocks against their source.
 //!
-//! - `block_contents_match`: the published values of each block are the source
-//!   values of its rows, value by value.
-//! - `row_order_independent`: as of microdata; the order of rows says nothing
-//!   of the source or of any attribute, published here or not.
-
-use rayon::prelude::*;
+//! `block_contents_match`: the published values of each block are the source
+//! values of its rows, value by value.
 
 use super::super::membership::same_multiset;
-use super::super::row_order::{ROWS_MIN, of_orders, spearman};
 use super::super::verdict::{Check, Failures, Place};
 use super::super::view::NONE;
 use super::view::QuasiView;
@@ -31,25 +26,4 @@ pub(super) fn match_source(view: &QuasiView) -> Check {
         }
     }
     Check::structure("block_contents_match", &failures)
-}
-
-/// `row_order_independent` of `quasi`.
-pub(super) fn row_order_independent(view: &QuasiView) -> Check {
-    let records = view.records.iter().copied();
-    let records: Vec<u32> = records.filter(|&record| record != NONE).collect();
-    if records.len() < ROWS_MIN {
-        return of_orders(records.len(), &[]);
-    }
-    let plain = view.attributes.iter();
-    let plain = plain.map(|attribute| (attribute.name, attribute.source, attribute.domain));
-    let blocks = view.blocks.iter();
-    let blocks = blocks.map(|block| (block.name, block.source, block.domain));
-    let columns: Vec<_> = plain.chain(blocks).collect();
-    let order = spearman(records.iter().copied(), view.table.records());
-    let mut found = vec![(None, order)];
-    found.par_extend(columns.into_par_iter().map(|(name, source, domain)| {
-        let codes = records.iter().map(|&record| source.at(record as usize));
-        (Some(name), spearman(codes, domain.len()))
-    }));
-    of_orders(records.len(), &found)
 }

@@ -29,6 +29,7 @@ use super::conservation::{every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::leakage::Worst;
+use super::order::canonical_order;
 use super::shape::{self, QUASI};
 use super::sliced::verify_sliced;
 use super::verdict::{Check, Section, Verdict};
@@ -92,6 +93,7 @@ fn listed(evidence: &Evidence, is_distinct: bool) -> Verdict {
         exclusions_honoured(evidence, QUASI, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
     match QuasiView::of(evidence, &expected) {
         Some((view, failures)) => {
             checks.push(Check::structure("blocks_well_formed", &failures));
@@ -103,7 +105,6 @@ fn listed(evidence: &Evidence, is_distinct: bool) -> Verdict {
 }
 
 fn with_view(view: &QuasiView, is_distinct: bool, checks: &mut Vec<Check>) {
-    checks.push(contents::row_order_independent(view));
     checks.extend(coverage::exact(view));
     checks.push(contents::match_source(view));
     let mut worst = Worst::default();

@@ -9,16 +9,16 @@
 //!   claimed. Groups with a row whose quasi-identifiers somebody shows who
 //!   asks for less keep nothing: there every value is as likely as any other,
 //!   and so it is in every group that such a row is in.
-//! - `kept_as_claimed`: rows that show their own record's value are as many as
-//!   the retention makes them, within four standard deviations; apart for the
-//!   groups that keep nothing.
+//! - `values_as_drawn`: each row shows what the seed of the run draws for its
+//!   record, drawn again here: its own value or one of its group.
 //! - `max_leakage`: each subject's own l against the probability in their
 //!   group, and their own k against rows with the same quasi-identifiers.
 
-use crate::privacy::{BlockForm, ProtectedIndex, Share};
+use rand::RngExt;
+
+use crate::privacy::{BlockForm, ProtectedIndex, Seed, Share};
 
 use super::super::leakage::{Ratio, Worst};
-use super::super::row_order::ROWS_MIN;
 use super::super::verdict::{Check, Failures, Place, Section};
 use super::super::view::{AttributeView, View};
 use super::floor;
@@ -30,6 +30,7 @@ pub(super) fn verify(
     view: &View,
     ways: &Ways,
     form: BlockForm,
+    seed: &Seed,
     (worst, checks): (&mut Worst, &mut Vec<Check>),
 ) {
     let BlockForm::Randomized {
@@ -50,9 +51,10 @@ pub(super) fn verify(
             retention,
             max_posterior,
             own_of_look: own_of_look(view, ways, index),
+            seed,
         };
         checks.push(reading.values());
-        checks.extend(reading.kept());
+        checks.push(reading.as_drawn());
         checks.push(reading.response(worst));
     }
 }
@@ -90,6 +92,7 @@ struct Reading<'a> {
     retention: Share,
     max_posterior: Share,
     own_of_look: Vec<u32>,
+    seed: &'a Seed,
 }
 
 impl Reading<'_> {
@@ -187,45 +190,37 @@ impl Reading<'_> {
             .noting("largest probability of a value of one record, given all rows of its group")
     }
 
-    /// Rows that show their own value, in groups that keep and in those that
-    /// do not.
-    fn kept(&self) -> [Check; 2] {
-        let tally = |wanted: bool| {
-            let (mut expected, mut variance, mut own, mut rows) = (0.0, 0.0, 0_u64, 0_usize);
-            for group in (0..self.ways.groups.len()).filter(|&group| self.keeps(group) == wanted) {
-                let members = self.ways.groups.rows(group);
-                let kept = if wanted { self.retention.get() } else { 0.0 };
-                let chance = kept + (1.0 - kept) / members.len().max(1) as f64;
-                for &row in members {
-                    let source = self.view.source(self.attribute, row as usize);
-                    let shown = self.attribute.cells.meaning(row as usize).single();
-                    own += u64::from(source.is_some() && source == shown);
-                    rows += 1;
-                    expected += chance;
-                    variance += chance * (1.0 - chance);
+    /// Rows that do not show what the seed draws for their record.
+    fn as_drawn(&self) -> Check {
+        let mut failures = Failures::none();
+        for group in 0..self.ways.groups.len() {
+            let rows = self.ways.groups.rows(group);
+            let (source, shown) = self.group(group);
+            let keeps = self.keeps(group);
+            for (&row, shown) in rows.iter().zip(shown) {
+                let own = self.view.source(self.attribute, row as usize);
+                if own.is_some() && shown != self.drawn(row, (own, keeps), &source) {
+                    failures.add_at(self.attribute.name, Place::Row(u64::from(row) + 1));
                 }
             }
-            (expected, variance, own, rows)
-        };
-        [(true, "kept_as_claimed"), (false, "nothing_kept_where_asked")].map(|(wanted, kind)| {
-            let (expected, variance, own, rows): (f64, f64, u64, usize) = tally(wanted);
-            let check = Check::new(Section::Structure, kind).about(self.attribute.name);
-            if rows < ROWS_MIN || variance <= 0.0 {
-                return check.noting("not tested: fewer than 30 rows");
-            }
-            let deviations = (own as f64 - expected).abs() / variance.sqrt();
-            check
-                .claiming(BOUND)
-                .attaining(Some(deviations), None)
-                .holding(deviations < BOUND)
-                .with_figure("rows", rows as f64)
-                .noting("standard deviations between rows that show their own value and their expected number")
-        })
+        }
+        Check::structure("values_as_drawn", &failures)
+    }
+
+    /// What the seed draws for the record of a row: its own value or one of
+    /// its group's `values`, which ascend.
+    fn drawn(&self, row: u32, (own, keeps): (Option<u32>, bool), values: &[u32]) -> Option<u32> {
+        let record = self.view.records[row as usize];
+        let mut random = self.seed.stream(Seed::RANDOMIZED_RESPONSE, record.into());
+        let part = random.random_range(0..Share::WHOLE_PARTS as u32);
+        if keeps && part < self.retention.parts() {
+            return own;
+        }
+        values
+            .get(random.random_range(0..values.len().max(1)))
+            .copied()
     }
 }
-
-/// Standard deviations: beyond it once in 100,000 releases for each of two.
-const BOUND: f64 = 4.5;
 
 /// The ratio of a posterior to what a subject accepts; exact where nothing is
 /// kept.

@@ -8,13 +8,16 @@
 //! - `max_leakage`: each subject's own l in the same two ways, and as many
 //!   covering rows as their own k.
 //!
-//! That each of the candidate values is equally likely rests on the random
-//! shift of the group, which no table shows; the design argues for it.
+//! - `ring_as_drawn` (`drawn`): each group stands in the ring, and with the
+//!   shift, that the seed of the run draws. No table shows the shift; that each
+//!   of the candidate values is equally likely rests on it.
+
+mod drawn;
 
 use rayon::prelude::*;
 
 use crate::microdata::Role;
-use crate::privacy::ProtectedIndex;
+use crate::privacy::{ProtectedIndex, Seed};
 
 use super::super::leakage::{Ratio, Worst};
 use super::super::verdict::{Check, Place, Section};
@@ -23,9 +26,15 @@ use super::floor;
 use super::rows::{Ways, cover, largest_count, sensitive_exact};
 
 /// Adds the checks of rings.
-pub(super) fn verify(view: &View, ways: &Ways, worst: &mut Worst, checks: &mut Vec<Check>) {
+pub(super) fn verify(
+    view: &View,
+    ways: &Ways,
+    seed: &Seed,
+    (worst, checks): (&mut Worst, &mut Vec<Check>),
+) {
     checks.extend(cover(view, false));
     checks.push(sensitive_exact(view));
+    checks.push(drawn::ring_as_drawn(view, &ways.groups, seed));
     for (index, attribute) in view.protected() {
         checks.push(ring_diversity(view, ways, (index, attribute), worst));
     }

@@ -7,7 +7,7 @@
 //! have files of their own: `randomized`, `ring`.
 
 use crate::microdata::{RecordIndex, Role};
-use crate::privacy::{BlockForm, ProtectedIndex};
+use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 use crate::release::Content;
 
 use super::super::attack::linkage;
@@ -19,7 +19,7 @@ use super::super::identifiers::no_source_identifier;
 use super::super::k_anonymity::LargestK;
 use super::super::leakage::{Ratio, Worst};
 use super::super::meaning::MeaningColumn;
-use super::super::row_order::row_order_independent;
+use super::super::order::canonical_order;
 use super::super::shape::{self, MICRODATA};
 use super::super::signature::{Signatures, Subjects};
 use super::super::verdict::{Check, Failures, Place, Section, Verdict};
@@ -38,8 +38,9 @@ pub(super) fn verify(evidence: &Evidence, form: BlockForm) -> Verdict {
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
     match View::of(evidence, &expected) {
-        Some(view) => with_view(&view, form, &mut checks),
+        Some(view) => with_view(&view, (form, evidence.seed), &mut checks),
         None => checks.extend(guarantees_not_examined(evidence)),
     }
     Verdict { checks }
@@ -53,7 +54,7 @@ pub(super) struct Ways {
     pub(super) looks: Signatures,
 }
 
-fn with_view(view: &View, form: BlockForm, checks: &mut Vec<Check>) {
+fn with_view(view: &View, (form, seed): (BlockForm, &Seed), checks: &mut Vec<Check>) {
     let quasi = view.attributes.iter();
     let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
     let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
@@ -69,7 +70,6 @@ fn with_view(view: &View, form: BlockForm, checks: &mut Vec<Check>) {
     let strangers: &[u32] = if is_alike { &ways.looks.strangers } else { &[] };
     let [numbered, alike] = groups_numbered(view.group, strangers);
     checks.push(numbered);
-    checks.push(row_order_independent(view));
     let mut worst = Worst::default();
     match form {
         BlockForm::Generalized => {
@@ -79,9 +79,9 @@ fn with_view(view: &View, form: BlockForm, checks: &mut Vec<Check>) {
             generalized(view, &ways, &mut worst, checks);
         }
         BlockForm::Randomized { .. } => {
-            randomized::verify(view, &ways, form, (&mut worst, checks));
+            randomized::verify(view, &ways, form, seed, (&mut worst, checks));
         }
-        _ => ring::verify(view, &ways, &mut worst, checks),
+        _ => ring::verify(view, &ways, seed, (&mut worst, checks)),
     }
     checks.push(worst.check("terms_exceeded"));
 }

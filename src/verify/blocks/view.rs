@@ -6,7 +6,7 @@
 //! can be read, whatever the columns say. What is wrong with numbers and
 //! contents of blocks is counted while it is made.
 
-use crate::microdata::{Codes, Domain, RecordIndex, Role, Table};
+use crate::microdata::{Codes, Domain, RecordIndex, Role};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
 
 use super::super::buckets::{Buckets, Owner, read_table};
@@ -24,7 +24,6 @@ use super::published;
 pub(super) struct PlainView<'a> {
     pub(super) name: &'a str,
     pub(super) role: Role,
-    pub(super) domain: &'a Domain,
     /// Source code of each *record*.
     pub(super) source: &'a Codes,
     /// The published cell of each row.
@@ -48,7 +47,6 @@ pub(super) struct BlockView<'a> {
 /// A release of listed blocks joined with its source.
 #[derive(Debug)]
 pub(super) struct QuasiView<'a> {
-    pub(super) table: &'a Table,
     pub(super) requirements: &'a Requirements,
     /// Record of each row of `quasi`; [`NONE`] where it is not known.
     pub(super) records: Vec<u32>,
@@ -118,7 +116,6 @@ impl<'a> QuasiView<'a> {
             attributes.push(PlainView {
                 name: &schema.attribute(index).name,
                 role: schema.attribute(index).role,
-                domain: &source.domain,
                 source: &source.codes,
                 cells: MeaningColumn::of(column(at)?, &source.domain)?,
             });
@@ -126,7 +123,6 @@ impl<'a> QuasiView<'a> {
         let records = records_of_first_rows(evidence, QUASI, rows);
         let alike = alike(&attributes, &records, table.records());
         let view = Self {
-            table,
             requirements: evidence.requirements,
             records,
             attributes,

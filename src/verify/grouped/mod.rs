@@ -30,7 +30,7 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::row_order::row_order_independent;
+use super::order::canonical_order;
 use super::shape::{self, MICRODATA};
 use super::signature::{Signatures, Subjects};
 use super::verdict::{Check, Section, Verdict};
@@ -58,7 +58,7 @@ pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
 
 /// The checks that need no view.
 fn raw_checks(evidence: &Evidence, expected: &[shape::ExpectedTable]) -> Vec<Check> {
-    vec![
+    let mut checks = vec![
         shape::tables_and_columns(evidence, expected),
         shape::table_digests(evidence),
         claims_match_policy(evidence),
@@ -66,7 +66,9 @@ fn raw_checks(evidence: &Evidence, expected: &[shape::ExpectedTable]) -> Vec<Che
         // With one record a subject, a subject's position is the record's.
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
-    ]
+    ];
+    checks.extend(canonical_order(evidence));
+    checks
 }
 
 fn with_view(view: &View) -> Vec<Check> {
@@ -83,16 +85,10 @@ fn with_view(view: &View) -> Vec<Check> {
     );
     let mut checks = Vec::new();
     checks.extend(groups_numbered(view.group, &looks.strangers));
-    let (order, (cells, exact)) = rayon::join(
-        || row_order_independent(view),
-        || {
-            rayon::join(
-                || coverage::cells(view, &looks),
-                || exact::sensitive_exact(view),
-            )
-        },
+    let (cells, exact) = rayon::join(
+        || coverage::cells(view, &looks),
+        || exact::sensitive_exact(view),
     );
-    checks.push(order);
     checks.extend(cells);
     checks.push(exact);
     // Where no two groups look the same, both ways to see them are one.

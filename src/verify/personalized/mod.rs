@@ -25,7 +25,7 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::row_order::row_order_independent;
+use super::order::canonical_order;
 use super::shape::{self, MICRODATA};
 use super::signature::{Signatures, Subjects};
 use super::verdict::{Check, Section, Verdict};
@@ -51,6 +51,7 @@ pub(super) fn verify_personalized(evidence: &Evidence) -> Option<Verdict> {
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
     let view = View::of(evidence, &expected);
     let shown = view.as_ref().is_some_and(|view| {
         let sensitive = view.protected().next();
@@ -75,7 +76,6 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
     };
     let looks = Signatures::of_columns(view.group, &columns, subjects);
     let mut checks: Vec<Check> = groups_numbered(view.group, &looks.strangers).into();
-    checks.push(row_order_independent(view));
     checks.extend(coverage::cells(view, &looks));
     let published = Published::of(view, sensitive, &looks);
     checks.push(cut::values_under_their_node(view, sensitive, &published));

@@ -16,7 +16,6 @@ mod fingerprints;
 mod items;
 mod km;
 mod leakage;
-mod order;
 mod partition;
 mod source;
 mod values;
@@ -38,6 +37,7 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
+use super::order::canonical_order;
 use super::shape::{self, PERSONS};
 use super::signature::Signatures;
 use super::verdict::{Check, Section, Verdict};
@@ -67,6 +67,7 @@ pub(super) fn verify_persons(evidence: &Evidence) -> Option<Verdict> {
         }),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
     let view = expected
         .first()
         .and_then(|expected| PersonsView::of(evidence, expected, rule, &records));
@@ -102,7 +103,6 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
     let groups = Signatures::of_groups(view.group, view.subjects());
     let looks = Signatures::of_columns(view.group, &columns, view.subjects());
     checks.extend(groups_numbered(view.group, &looks.strangers));
-    checks.push(order::row_order_independent(view));
     checks.extend(coverage::cells(view, &groups));
     checks.extend(fingerprints::fingerprints(view));
     // Where no two groups look the same, both ways to see them are one.

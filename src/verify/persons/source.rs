@@ -54,11 +54,6 @@ impl Hulls {
         hulls
     }
 
-    /// Whether some subject has more than one value.
-    pub(super) fn disagrees(&self) -> bool {
-        self.low != self.high
-    }
-
     /// Whether a published cell covers all that counts of a subject.
     pub(super) fn covered_by(&self, meaning: &Meaning, subject: u32) -> bool {
         let (low, high) = (self.low[subject as usize], self.high[subject as usize]);

@@ -34,7 +34,6 @@ pub(super) struct QuasiView<'a> {
 #[derive(Debug)]
 pub(super) struct SensitiveView<'a> {
     pub(super) name: &'a str,
-    pub(super) domain: &'a Domain,
     codes: &'a Codes,
     looks: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
@@ -144,7 +143,6 @@ impl<'a> PersonsView<'a> {
             let fingerprints = cells.iter().map(|cell| view.trees.read(tree, cell));
             view.sensitive.push(SensitiveView {
                 name: &evidence.table.schema().attribute(index).name,
-                domain,
                 codes,
                 looks: looks(cells),
                 fingerprints: fingerprints.collect(),

@@ -5,7 +5,8 @@
 //! in its order; generalized attributes come first and have no column number,
 //! columns are numbered from 1; an attribute's second appearance is called
 //! `name@2`. Columns that the policy names are those; columns that the engine
-//! found hold every quasi-identifier and sensitive attribute once. Insensitive
+//! found hold every quasi-identifier and sensitive attribute once, and stand
+//! in the order of the schema, as do the attributes inside them. Insensitive
 //! attributes have a column each, behind the others.
 
 use crate::microdata::{AttributeIndex, Role, Schema};
@@ -114,6 +115,10 @@ fn compare(schema: &Schema, slicing: &Slicing, declared: &Declared, failures: &m
             found.sort_unstable();
             if found != wanted {
                 failures.add("not every attribute is in one column");
+            }
+            let is_sorted = columns.iter().all(|column| column.is_sorted());
+            if !is_sorted || !columns.is_sorted() {
+                failures.add("columns that were found are not in the order of the schema");
             }
         }
     }

@@ -32,6 +32,7 @@ use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
+use super::order::canonical_order;
 use super::shape::{self, SLICED};
 use super::signature::{Signatures, Subjects};
 use super::verdict::{Check, Section, Verdict};
@@ -54,6 +55,12 @@ pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
         exclusions_honoured(evidence, SLICED, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    checks.extend(canonical_order(evidence));
+    checks.extend(
+        declared
+            .as_ref()
+            .map(|declared| order::columns_sorted(evidence, declared, &expected[0])),
+    );
     let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
     let shown = view
         .as_ref()
@@ -78,8 +85,6 @@ fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
     let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
     let looks = Signatures::of_columns(view.number, &looks, subjects);
     checks.extend(groups_numbered(view.number, &looks.strangers));
-    checks.push(order::row_order_independent(view));
-    checks.push(order::columns_unlinked(view));
     checks.extend(conservation::combinations(view));
     checks.extend(coverage::cells(view));
     let policy = view.requirements.policy();

@@ -21,7 +21,7 @@ pub fn publish(
     let requirements = Requirements::new(&table, policy, &preferences);
     let release = parsed.run(&table, &requirements, &RunContext::silent(7))?;
     let made = (table, requirements);
-    Ok(Case::made_by(engine, made, parsed.parameters(), release))
+    Ok(Case::made_by(engine, made, parsed.parameters(), release).drawn_by(7))
 }
 
 /// A table of (city, disease), each letter a value.

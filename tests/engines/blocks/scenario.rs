@@ -86,12 +86,7 @@ impl Scenario {
         let policy = engine.policy(&self.schema)?;
         let requirements = Requirements::new(&table, policy, &self.preferences);
         let made = (table, requirements);
-        Ok(Case::made_by(
-            self.engine,
-            made,
-            engine.parameters(),
-            release,
-        ))
+        Ok(Case::made_by(self.engine, made, engine.parameters(), release).drawn_by(seed))
     }
 }
 

@@ -42,8 +42,6 @@ mod stage {
     pub const LEAVE: u32 = 1;
     /// Who is partitioned with those who ask for something.
     pub const POOL: u32 = 2;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 3;
     /// Ties between attributes and records of a split; one stream a pool.
     pub const PARTITION: u32 = 4;
     /// Search for groups with less loss; one stream a pool.
@@ -103,8 +101,7 @@ pub fn run(
     report(4, "publish");
     let groups = looks::joined(&present, &conditions, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-    let random = (context, stage::PUBLISH);
-    let (published, lineage) = microdata_table::of_groups(&present, &groups, &[], random);
+    let (published, lineage) = microdata_table::of_groups(&present, &groups, &[]);
     context.check()?;
     let subject = |&record: &u32| table.subject_of(RecordIndex(record));
     Ok(Release {

@@ -50,8 +50,6 @@ const STEPS: u32 = 5;
 mod stage {
     /// Order of persons, which breaks ties.
     pub const ORDER: u32 = 1;
-    /// Numbers and order of what is published.
-    pub const PUBLISH: u32 = 2;
 }
 
 /// Publishes a table of many records a subject by clusters and generalized
@@ -148,7 +146,7 @@ fn publish(
         fingerprint_of: &fingerprint_of,
         fingerprints: &fingerprints,
     };
-    layout.publish(frame.context, stage::PUBLISH)
+    layout.publish()
 }
 
 fn guarantees(policy: &Policy, m: u32) -> Vec<Guarantee> {

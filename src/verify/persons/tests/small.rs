@@ -8,7 +8,7 @@ use crate::microdata::{
     AttributeType, Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, Preference,
     Schema, SubjectIndex, Table, TableBuilder,
 };
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements};
+use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed};
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
     PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv,
@@ -192,6 +192,7 @@ impl Small {
             manifest: &self.manifest(&tables[0]),
             tables: &tables,
             lineage: &lineage,
+            seed: &Seed::of_number(0),
         })
     }
 

@@ -102,7 +102,7 @@ fn publish(seed: u64, engine: &str, table: Table, parameters: Value) -> Case {
     let release = parsed.run(&table, &requirements, &RunContext::silent(seed));
     let release = release.expect("the hospital can be published");
     let made = (table, requirements);
-    Case::made_by(engine, made, parsed.parameters(), release)
+    Case::made_by(engine, made, parsed.parameters(), release).drawn_by(seed)
 }
 
 /// One row of `sensitive`: block, attribute, value, count.

@@ -1,0 +1,121 @@
+//! Rows that are sorted and moved.
+
+use rayon::prelude::*;
+
+use crate::microdata::{Codes, SubjectIndex, of_width};
+use crate::release::cell::Cell;
+use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
+
+use super::keys::Keys;
+
+/// Moves the rows of a table: row `rows[i]` becomes row i.
+pub(super) fn permute(table: &mut PublishedTable, rows: &[u32]) {
+    let columns = table.columns.par_iter_mut();
+    columns.for_each(|column| permute_column(column, rows));
+}
+
+fn permute_column(column: &mut PublishedColumn, rows: &[u32]) {
+    match &mut column.cells {
+        Cells::Numbers(numbers) => {
+            let moved = rows.iter().map(|&row| numbers[row as usize]);
+            *numbers = moved.collect();
+        }
+        Cells::Dictionary { codes, cells } => {
+            let moved = of_width!(&*codes, codes => {
+                Codes::below(cells.len(), rows.iter().map(|&row| codes[row as usize].into()))
+            });
+            *codes = moved;
+        }
+    }
+}
+
+/// Sorts the rows of a table by its columns from the left.
+pub(super) fn sort_by_columns(table: &mut PublishedTable) {
+    let columns: Vec<&PublishedColumn> = table.columns.iter().collect();
+    let keys = Keys::of(&columns, table.rows());
+    let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
+    rows.par_sort_unstable_by(|&one, &other| keys.row(one).cmp(keys.row(other)));
+    permute(table, &rows);
+}
+
+/// Sorts each column of the sliced table called `name` inside its buckets;
+/// the subjects of its rows, which are those of the first column, with it.
+/// Does nothing where no table says which attributes form a column.
+pub(super) fn sort_inside_buckets(
+    tables: &mut [PublishedTable],
+    name: &str,
+    subjects: &mut [SubjectIndex],
+) {
+    let Some(members) = linked_columns(tables) else {
+        return;
+    };
+    let Some(table) = tables.iter_mut().find(|table| table.name == name) else {
+        return;
+    };
+    let in_buckets = in_buckets(table);
+    for (position, headers) in members.iter().enumerate() {
+        let is_linked = |column: &&PublishedColumn| headers.contains(&column.name);
+        let linked: Vec<&PublishedColumn> = table.columns.iter().filter(is_linked).collect();
+        let keys = Keys::of(&linked, table.rows());
+        let mut from = in_buckets.clone();
+        let parts = from.par_iter_mut().with_min_len(64);
+        parts.for_each(|rows| {
+            rows.sort_unstable_by(|&one, &other| keys.row(one).cmp(keys.row(other)));
+        });
+        let mut source = vec![0_u32; table.rows()];
+        for (places, rows) in in_buckets.iter().zip(&from) {
+            for (&place, &row) in places.iter().zip(rows) {
+                source[place as usize] = row;
+            }
+        }
+        let columns = table.columns.par_iter_mut();
+        let columns = columns.filter(|column| headers.contains(&column.name));
+        columns.for_each(|column| permute_column(column, &source));
+        if position == 0 {
+            let before = subjects.to_vec();
+            for (subject, &row) in subjects.iter_mut().zip(&source) {
+                *subject = before[row as usize];
+            }
+        }
+    }
+}
+
+/// The headers of each column, by number, of a sliced release.
+fn linked_columns(tables: &[PublishedTable]) -> Option<Vec<Vec<String>>> {
+    let is_declaration = |table: &&PublishedTable| {
+        let mut columns = table.columns.iter();
+        columns.any(|column| column.content == Content::Column)
+    };
+    let declaration = tables.iter().find(is_declaration)?;
+    let [numbers, names] = declaration.columns.as_slice() else {
+        return None;
+    };
+    let (Cells::Numbers(numbers), Cells::Dictionary { codes, cells }) =
+        (&numbers.cells, &names.cells)
+    else {
+        return None;
+    };
+    let largest = numbers.iter().copied().max().unwrap_or(0);
+    let mut members = vec![Vec::new(); largest as usize];
+    for (&number, name) in numbers.iter().zip(codes) {
+        if let (Some(at), Cell::Label(name)) = (number.checked_sub(1), &cells[name as usize]) {
+            members[at as usize].push(name.clone());
+        }
+    }
+    Some(members)
+}
+
+/// The rows of each bucket.
+fn in_buckets(table: &PublishedTable) -> Vec<Vec<u32>> {
+    let mut columns = table.columns.iter();
+    let bucket = columns.find(|column| column.content == Content::Bucket);
+    let Some(Cells::Numbers(numbers)) = bucket.map(|column| &column.cells) else {
+        return Vec::new();
+    };
+    let largest = numbers.iter().copied().max().unwrap_or(0);
+    let mut rows = vec![Vec::new(); largest as usize + 1];
+    for (row, &number) in (0_u32..).zip(numbers) {
+        rows[number as usize].push(row);
+    }
+    rows
+}

@@ -1,0 +1,108 @@
+//! What rows show, packed so that rows compare as a few whole numbers do.
+
+use rayon::prelude::*;
+
+use crate::microdata::of_width;
+use crate::release::table::{Cells, PublishedColumn};
+
+use super::compare_cells;
+
+/// Rows that one task packs; their keys fit into a cache.
+const ROWS_PER_TASK: usize = 8192;
+
+/// One key a row; keys compare as the rows' cells from the left do.
+pub(super) struct Keys {
+    words: usize,
+    of_rows: Vec<u64>,
+}
+
+/// Where a column stands in a key.
+struct Field<'a> {
+    column: &'a PublishedColumn,
+    /// Rank of each cell of a dictionary.
+    ranks: Vec<u32>,
+    word: usize,
+    shift: u32,
+}
+
+impl Keys {
+    /// The keys of all rows in some columns of one table.
+    pub fn of(columns: &[&PublishedColumn], rows: usize) -> Self {
+        let ranked: Vec<(Vec<u32>, u32)> = columns.par_iter().map(|column| ranks(column)).collect();
+        let mut fields = Vec::with_capacity(columns.len());
+        let (mut word, mut left) = (0, u64::BITS);
+        for (column, (ranks, bits)) in columns.iter().zip(ranked) {
+            if bits > left {
+                word += 1;
+                left = u64::BITS;
+            }
+            left -= bits;
+            fields.push(Field {
+                column,
+                ranks,
+                word,
+                shift: left,
+            });
+        }
+        // A field of no bits may stand at the very end of a word.
+        fields.retain(|field| field.shift < u64::BITS);
+        let words = word + 1;
+        let mut of_rows = vec![0_u64; rows * words];
+        let tasks = of_rows.par_chunks_mut(ROWS_PER_TASK * words).enumerate();
+        tasks.for_each(|(task, keys)| {
+            for field in &fields {
+                field.fill(keys, (task * ROWS_PER_TASK, words));
+            }
+        });
+        Self { words, of_rows }
+    }
+
+    /// The key of a row.
+    #[inline]
+    pub fn row(&self, row: u32) -> &[u64] {
+        let start = row as usize * self.words;
+        &self.of_rows[start..start + self.words]
+    }
+}
+
+impl Field<'_> {
+    /// Adds the column to the keys of the rows from `first` on.
+    fn fill(&self, keys: &mut [u64], (first, words): (usize, usize)) {
+        let keys = keys.chunks_exact_mut(words);
+        match &self.column.cells {
+            Cells::Numbers(numbers) => {
+                for (key, number) in keys.zip(&numbers[first..]) {
+                    key[self.word] |= number << self.shift;
+                }
+            }
+            Cells::Dictionary { codes, .. } => of_width!(codes, codes => {
+                for (key, &code) in keys.zip(&codes[first..]) {
+                    key[self.word] |= u64::from(self.ranks[code as usize]) << self.shift;
+                }
+            }),
+        }
+    }
+}
+
+/// The rank of each cell of a dictionary (none for numbers), equal cells
+/// having one, and the bits that the largest takes.
+fn ranks(column: &PublishedColumn) -> (Vec<u32>, u32) {
+    match &column.cells {
+        Cells::Numbers(numbers) => {
+            let largest = numbers.iter().copied().max().unwrap_or(0);
+            (Vec::new(), u64::BITS - largest.leading_zeros())
+        }
+        Cells::Dictionary { cells, .. } => {
+            let mut order: Vec<u32> = (0..cells.len() as u32).collect();
+            let cell = |at: u32| &cells[at as usize];
+            order.sort_unstable_by(|&one, &other| compare_cells(cell(one), cell(other)));
+            let mut ranks = vec![0_u32; cells.len()];
+            let mut rank = 0;
+            for pair in order.windows(2) {
+                rank += u32::from(compare_cells(cell(pair[0]), cell(pair[1])).is_ne());
+                ranks[pair[1] as usize] = rank;
+            }
+            (ranks, u32::BITS - rank.leading_zeros())
+        }
+    }
+}
