@@ -39,10 +39,7 @@ pub(super) fn canonical_order(evidence: &Evidence) -> [Check; 2] {
         }
         match TABLES_OF_SUBJECTS.contains(&table.name.as_str()) {
             true => {
-                // Columns of a sliced table are sorted one by one (`sliced`).
-                if table.name != SLICED {
-                    rows = rows.and(of_subjects(table));
-                }
+                rows = rows.and(of_subjects(table));
                 numbered = numbered.and(numbers_by_content(evidence, table));
             }
             false => rows = rows.and(of_list(table)),
@@ -134,6 +131,8 @@ fn of_subjects(table: &PublishedTable) -> Failures {
     let numbers = table.columns.iter().filter(|column| is_number(column));
     let shown = table.columns.iter().filter(|column| !is_number(column));
     let first = numbers.clone().take(1);
+    // Columns of a sliced table are sorted one by one (`columns_sorted`).
+    let shown = shown.filter(|_| table.name != SLICED);
     let columns = first.chain(shown).chain(numbers.skip(1));
     let columns: Option<Vec<Ordered>> = columns.map(Ordered::of).collect();
     columns.map_or_else(Failures::none, |columns| {

@@ -15,6 +15,7 @@ mod exchanges;
 mod garbage;
 mod identifiers;
 mod links;
+mod order;
 mod personalized;
 mod persons;
 mod rows;
@@ -180,7 +181,8 @@ pub struct Least {
 pub fn all_are_named(corruptions: &[Corruption], bases: &[Case], least: Least) {
     let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
     let mut missed = Vec::new();
-    for corruption in corruptions {
+    let of_order = order::corruptions();
+    for corruption in corruptions.iter().chain(&of_order) {
         let name = corruption.name;
         for (base, case) in bases.iter().enumerate() {
             for seed in 0..4_u64 {
@@ -218,8 +220,10 @@ pub fn all_are_named(corruptions: &[Corruption], bases: &[Case], least: Least) {
 /// Every guarantee and structural check of the releases must be what some
 /// corruption breaks.
 pub fn every_check_is_broken(corruptions: &[Corruption], cases: &[Case]) {
+    let of_order = order::corruptions();
     let mut broken: Vec<&str> = corruptions
         .iter()
+        .chain(&of_order)
         .flat_map(|one| one.caught_by)
         .copied()
         .collect();

@@ -201,22 +201,18 @@ fn lift_group(case: &mut Case, random: &mut Random) -> Done {
     let domain = case.domain("city");
     let tree = domain.hierarchy().unwrap().clone();
     let cells = case.cells("microdata", "city");
-    let below = case
-        .groups()
-        .into_iter()
-        .filter(|rows| cells[rows[0]] != Cell::Masked);
-    let Some(rows) = any(&below.collect::<Vec<_>>(), random) else {
+    let lifted = |rows: &[usize]| match &cells[rows[0]] {
+        Cell::Label(label) => {
+            let parent = tree.node(tree.find(label).unwrap()).parent;
+            (parent != NodeIndex::ROOT).then(|| Cell::Label(tree.node(parent).label.clone()))
+        }
+        _ => None,
+    };
+    let groups = case.groups().into_iter();
+    let below = groups.filter_map(|rows| Some((lifted(&rows)?, rows)));
+    let Some((lifted, rows)) = any(&below.collect::<Vec<_>>(), random) else {
         return Done::Skip;
     };
-    let Cell::Label(label) = &cells[rows[0]] else {
-        return Done::Skip;
-    };
-    let node = tree.find(label).unwrap();
-    let parent = tree.node(node).parent;
-    if parent == NodeIndex::ROOT {
-        return Done::Skip;
-    }
-    let lifted = Cell::Label(tree.node(parent).label.clone());
     put(case, "city", &rows, &lifted);
     let look = case.look(rows[0]);
     let alike = (0..case.rows())

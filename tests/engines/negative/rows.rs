@@ -37,12 +37,12 @@ pub fn corruptions() -> Vec<Corruption> {
         ),
         corruption(
             "sort the rows as the source is",
-            &["row_order_independent"],
+            &["rows_in_order"],
             sort_by_source,
         ),
         corruption(
             "sort the rows by an attribute",
-            &["row_order_independent"],
+            &["rows_in_order"],
             sort_by_attribute,
         ),
         corruption(

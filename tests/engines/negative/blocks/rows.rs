@@ -11,7 +11,7 @@ use super::super::{Corruption, Done, Random, any, corruption};
 
 const ONCE: &[&str] = &["every_record_once"];
 const TABLES: &[&str] = &["tables_and_columns"];
-const ORDER: &[&str] = &["row_order_independent"];
+const ORDER: &[&str] = &["rows_in_order"];
 const COVER: &[&str] = &["cells_cover_their_source"];
 
 pub fn corruptions() -> Vec<Corruption> {

@@ -4,7 +4,7 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard::microdata::{Code, Preference, SubjectIndex};
-use vizard::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Share};
+use vizard::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Seed, Share};
 use vizard::release::{Cell, Guarantee};
 
 use super::super::super::case::Case;
@@ -59,7 +59,7 @@ fn people() -> Vec<Corruption> {
         ),
         corruption(
             "sort the rows as the source is",
-            &["row_order_independent"],
+            &["rows_in_order"],
             |case, _| {
                 let mut rows: Vec<usize> = (0..case.rows()).collect();
                 rows.sort_by_key(|&row| case.subjects()[row]);
@@ -250,7 +250,7 @@ fn values() -> Vec<Corruption> {
         ),
         corruption(
             "show everyone's own value",
-            &["kept_as_claimed", "nothing_kept_where_asked"],
+            &["values_as_drawn"],
             |case, _| {
                 if !is_randomized(case) {
                     return Done::Skip;
@@ -267,9 +267,20 @@ fn values() -> Vec<Corruption> {
 
 /// Values and cells of all rows at once.
 fn of_all_rows() -> Vec<Corruption> {
-    vec![corruption(
+    let mut all = vec![corruption(
+        "stand in rings that the seed does not draw",
+        &["ring_as_drawn"],
+        |case, random| {
+            if form(case) != BlockForm::Ring {
+                return Done::Skip;
+            }
+            case.seed = Seed::of_number(random.random());
+            Done::Keep
+        },
+    )];
+    all.push(corruption(
         "show nobody's own value",
-        &["kept_as_claimed"],
+        &["values_as_drawn"],
         |case, _| {
             if !is_randomized(case) {
                 return Done::Skip;
@@ -284,7 +295,8 @@ fn of_all_rows() -> Vec<Corruption> {
             case.set_cells("microdata", "disease", cells);
             Done::Seal
         },
-    )]
+    ));
+    all
 }
 
 fn claims() -> Vec<Corruption> {
@@ -327,7 +339,7 @@ fn claims() -> Vec<Corruption> {
         ),
         corruption(
             "claim a lower probability",
-            &["nothing_kept_where_asked"],
+            &["values_as_drawn"],
             |case, _| {
                 let BlockForm::Randomized { retention, .. } = form(case) else {
                     return Done::Skip;

@@ -145,7 +145,7 @@ fn presence() -> Vec<Corruption> {
 }
 
 fn order() -> Vec<Corruption> {
-    const ORDER: &[&str] = &["row_order_independent"];
+    const ORDER: &[&str] = &["rows_in_order"];
     vec![
         corruption("sort the patients as the source is", ORDER, |case, _| {
             sort(case, |case, row| case.record(row).0)

@@ -90,22 +90,18 @@ fn order() -> Vec<Corruption> {
     vec![
         corruption(
             "sort the rows as the source is",
-            &["row_order_independent"],
+            &["rows_in_order"],
             |case, _| sort(case, |case, row| case.subjects()[row].0),
         ),
-        corruption(
-            "sort the rows by age",
-            &["row_order_independent"],
-            |case, _| sort(case, |case, row| low(case, "age", row)),
-        ),
-        corruption(
-            "sort the rows by disease",
-            &["row_order_independent"],
-            |case, _| sort(case, |case, row| low(case, "disease", row)),
-        ),
+        corruption("sort the rows by age", &["rows_in_order"], |case, _| {
+            sort(case, |case, row| low(case, "age", row))
+        }),
+        corruption("sort the rows by disease", &["rows_in_order"], |case, _| {
+            sort(case, |case, row| low(case, "disease", row))
+        }),
         corruption(
             "sort the rows by the size of fingerprints",
-            &["row_order_independent"],
+            &["rows_in_order"],
             |case, _| {
                 sort(case, |case, row| {
                     let names = ["disease", "drug"].iter();

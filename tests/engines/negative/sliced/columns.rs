@@ -65,7 +65,7 @@ fn numbers() -> Vec<Corruption> {
         }),
         corruption(
             "say that linked attributes are not, of columns found",
-            &["columns_unlinked"],
+            &["columns_sorted"],
             |case, _| {
                 let numbers = case.numbers("columns", "column");
                 let is_linked = numbers

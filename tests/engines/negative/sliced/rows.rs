@@ -275,8 +275,8 @@ fn sort_by(case: &mut Case, key: impl Fn(&Case, usize) -> u32) -> Done {
 }
 
 fn order() -> Vec<Corruption> {
-    const ORDER: &[&str] = &["row_order_independent"];
-    const LINKED: &[&str] = &["columns_unlinked"];
+    const ORDER: &[&str] = &["columns_sorted"];
+    const LINKED: &[&str] = &["columns_sorted"];
     vec![
         corruption("keep the source's order", ORDER, |case, _| {
             sort_by(case, |case, row| case.subjects()[row].0)
