@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::{Server, on_both, story};
@@ -24,11 +24,13 @@ const COST: u32 = 577;
 
 /// A digest as it may be shown.
 fn hex(digest: impl AsRef<[u8]>) -> String {
-    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
-        // Unwrap safety: a String takes any text.
-        write!(text, "{byte:02x}").expect("a String");
-        text
-    })
+    digest
+        .as_ref()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a String");
+            text
+        })
 }
 
 /// The content digest of records, as `microdata::digest` describes it.
@@ -48,7 +50,11 @@ fn content(records: &[String]) -> String {
 
 /// What an analyst could look for, if the cost was `cost`.
 fn guesses(cost: u32) -> Vec<String> {
-    let mut all: Vec<String> = story::records(0, 120).lines().skip(1).map(str::to_owned).collect();
+    let mut all: Vec<String> = story::records(0, 120)
+        .lines()
+        .skip(1)
+        .map(str::to_owned)
+        .collect();
     let last = record(cost);
     all.push(last.clone());
     vec![
@@ -95,7 +101,9 @@ async fn no_answer_to_an_analyst_confirms_a_guess(server: Server) {
     let id = story::filled_dataset(&steward).await;
     story::upload(&steward, &id, body(COST)).await.expect(201);
     let put = steward.call("put_preference").at("id", &id);
-    let put = put.at("subject", "appended-4711").json(&json!({"exclude": true}));
+    let put = put
+        .at("subject", "appended-4711")
+        .json(&json!({"exclude": true}));
     put.send().await.expect(200);
     let mut spec = story::job(&id);
     spec["publish"] = json!("automatic");
