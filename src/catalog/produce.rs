@@ -39,6 +39,8 @@ pub struct Assignment<'a> {
     pub input: InputDescription,
     /// Records that the missing-value policy left out at upload.
     pub suppressed: u64,
+    /// Whether somebody chose the seed; the manifest says so.
+    pub reproducible_seed: bool,
     /// Random aggregate queries behind the report's query error.
     pub queries: u32,
     /// Whether the release is verified; only benchmarks say no.
@@ -261,6 +263,7 @@ fn encode(
             vizard: env!("CARGO_PKG_VERSION").into(),
         },
         unverified: false,
+        reproducible_seed: assignment.reproducible_seed,
     };
     Ok((manifest, tables, release.lineage))
 }

@@ -21,6 +21,7 @@ mod options;
 mod pinned;
 mod progress;
 mod sample;
+mod secrets;
 mod serve;
 mod telemetry;
 mod verify;

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use super::input::InputOptions;
+use super::secrets;
 use crate::catalog::Engine;
 use crate::microdata::TableError;
 use crate::privacy::Requirements;
@@ -24,7 +25,7 @@ pub struct Options {
     /// Folder of the release: its tables and `manifest.json`
     #[arg(long, value_name = "DIR")]
     release: PathBuf,
-    /// Which row came from which subject
+    /// Which row came from which subject; FILE.seed holds the seed of the run
     #[arg(long, value_name = "FILE")]
     lineage: PathBuf,
 }
@@ -55,6 +56,8 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let lineage = std::fs::read(&options.lineage).context("the lineage cannot be read")?;
     let lineage =
         Lineage::from_csv(&lineage, &input.table).map_err(|error| unreadable("lineage", &error))?;
+    // Read here already: a release whose seed was lost cannot be verified.
+    let _seed = secrets::read(&secrets::beside(&options.lineage))?;
     let evidence = Evidence {
         table: &input.table,
         requirements: &requirements,

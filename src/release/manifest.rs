@@ -147,6 +147,9 @@ pub struct Manifest {
     /// True only where verification was switched off (benchmarks).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
+    /// True only where somebody chose the seed: who knows it can repeat the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reproducible_seed: bool,
 }
 
 /// One table of a manifest.
@@ -187,8 +190,6 @@ pub struct InputDescription {
     pub dataset: String,
     /// Its version.
     pub version: u64,
-    /// SHA-256 of its content; hex.
-    pub sha256: String,
 }
 
 /// The program that made a release.
@@ -232,7 +233,7 @@ mod tests {
                     {"name": "value", "content": "value",
                      "types": {"age": "integer", "sex": "categorical"}},
                     {"name": "count", "content": "count"}]}],
-            "input": {"dataset": "people", "version": 3, "sha256": "ef"},
+            "input": {"dataset": "people", "version": 3},
             "made_by": {"vizard": "0.1.0"},
         })
     }

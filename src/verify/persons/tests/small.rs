@@ -215,12 +215,12 @@ impl Small {
             input: InputDescription {
                 dataset: "made-up".into(),
                 version: 1,
-                sha256: "0".repeat(64),
             },
             made_by: MadeBy {
                 vizard: "0.1.0".into(),
             },
             unverified: false,
+            reproducible_seed: false,
         }
     }
 
