@@ -16,13 +16,14 @@ use super::exit::Exit;
 use super::input::{Input, InputOptions};
 use super::options::cores;
 use super::progress::Bar;
+use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written};
 use super::secrets;
 use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
 use crate::job::draw_seed;
 use crate::privacy::Seed;
-use crate::release::{Format, InputDescription};
+use crate::release::Format;
 use crate::verify::Section;
 
 /// Options of `vizard anonymize`.
@@ -90,7 +91,7 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
     watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict {
-        write_json(&options.out, "verification.json", verdict)?;
+        write_json(&options.out, VERIFICATION, verdict)?;
         if !verdict.holds() {
             // Nothing else is written: a release that fails is never visible.
             return Err(Exit::VerificationFailed(verdict.failed_kinds()));
@@ -134,10 +135,7 @@ fn run_job(
         table: &input.table,
         preferences: &input.preferences,
         engine: &engine,
-        input: InputDescription {
-            dataset: input.table.schema().name().into(),
-            version: 1,
-        },
+        input: input.description(),
         suppressed: input.summary.dropped,
         reproducible_seed: chosen.by_somebody,
         queries: job.report.queries,
@@ -172,9 +170,9 @@ fn write_release(
         TableFormat::Csv => written.show()?,
         TableFormat::Parquet => written.show_converted(&produced.tables, Format::Parquet)?,
     }
-    write_json(&options.out, "manifest.json", &produced.manifest)?;
+    write_json(&options.out, MANIFEST, &produced.manifest)?;
     if let Some(report) = &produced.report {
-        write_json(&options.out, "report.json", report)?;
+        write_json(&options.out, REPORT, report)?;
     }
     if let Some(path) = &options.lineage {
         std::fs::write(path, produced.lineage.to_csv(&input.table))
@@ -191,8 +189,7 @@ fn create(folder: &Path, name: &str) -> Result<BufWriter<File>, Exit> {
 
 fn write_json(folder: &Path, name: &str, document: &impl serde::Serialize) -> Result<(), Exit> {
     let mut file = create(folder, name)?;
-    serde_json::to_writer_pretty(&mut file, document)?;
-    file.write_all(b"\n")?;
+    file.write_all(&written(document)?)?;
     Ok(file.flush()?)
 }
 
@@ -200,7 +197,7 @@ fn summarize(produced: &Produced) {
     let manifest = &produced.manifest;
     println!(
         "{} records published, {} excluded",
-        manifest.records, manifest.excluded
+        manifest.records, produced.excluded
     );
     match &produced.verdict {
         None => println!("not verified"),

@@ -20,6 +20,7 @@ mod open_files;
 mod options;
 mod pinned;
 mod progress;
+mod release_folder;
 mod sample;
 mod secrets;
 mod serve;

@@ -197,8 +197,6 @@ fn handmade() -> Case {
                 scope: "each subject's own preference".into(),
             },
         ],
-        adversary: "knows every quasi-identifier".into(),
-        not_protected: Vec::new(),
         excluded: 0,
         unsatisfiable: Vec::new(),
     };
