@@ -152,9 +152,9 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         input: InputDescription {
             dataset: "made".into(),
             version: 1,
-            sha256: String::new(),
         },
         suppressed: 0,
+        reproducible_seed: true,
         queries: 0,
         verify: false,
         report: false,

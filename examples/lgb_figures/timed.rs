@@ -33,9 +33,9 @@ pub fn timed(
         input: InputDescription {
             dataset: "figures".into(),
             version: 1,
-            sha256: String::new(),
         },
         suppressed: 0,
+        reproducible_seed: true,
         queries: 0,
         verify: is_whole,
         report: is_whole,

@@ -98,9 +98,9 @@ impl Published {
             input: InputDescription {
                 dataset: "sample".into(),
                 version: 1,
-                sha256: String::new(),
             },
             suppressed: 0,
+            reproducible_seed: true,
             queries: 0,
             verify: false,
             report: false,

@@ -8,7 +8,7 @@ use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{EngineError, RunContext, lgb, personalized, slicing};
 use crate::microdata::{Multiplicity, Schema, Table, expectation};
 use crate::privacy::{Policy, Requirements};
-use crate::release::{Release, order};
+use crate::release::{Release, order, statement};
 
 /// One engine with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,10 +183,15 @@ fn read<T: serde::de::DeserializeOwned>(parameters: &Value) -> Result<T, EngineE
 }
 
 /// What `GET /v1/engines` answers: engines, parameters as JSON Schema,
-/// guarantees, papers.
+/// guarantees, papers, and the words of their releases.
 pub fn descriptions() -> Value {
-    let all = [buckets_and_persons(), blocks(), groups_and_columns()];
-    Value::Array(all.concat())
+    let mut all = [buckets_and_persons(), blocks(), groups_and_columns()].concat();
+    for engine in &mut all {
+        let name = engine["name"].as_str().unwrap_or_default().to_owned();
+        engine["adversary"] = statement::adversary_of(&name).into();
+        engine["not_protected"] = statement::not_protected_of(&name).into();
+    }
+    Value::Array(all)
 }
 
 /// Engines that publish buckets beside groups, or one row a subject.
@@ -200,7 +205,6 @@ fn buckets_and_persons() -> Vec<Value> {
             "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "min_spread", "max_leakage"],
             "tables": ["microdata", "buckets", "group_buckets"],
             "papers": ["Local Generalization and Bucketization Technique for Personalized Privacy Preservation"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "one_to_many",
@@ -210,7 +214,6 @@ fn buckets_and_persons() -> Vec<Value> {
             "guarantees": ["k_anonymity", "fingerprint_k", "l_diversity", "value_l", "max_leakage"],
             "tables": ["persons"],
             "papers": ["Anonymizing 1:M microdata with high utility"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "rmr",
@@ -220,7 +223,6 @@ fn buckets_and_persons() -> Vec<Value> {
             "guarantees": ["k_anonymity", "km_anonymity", "max_leakage"],
             "tables": ["persons"],
             "papers": ["Anonymizing data with relational and transaction attributes"],
-            "adversary": "knows every quasi-identifier value of everyone, who is in the table, and up to m sensitive values of a person",
         }),
     ]
 }
@@ -236,7 +238,6 @@ fn blocks() -> Vec<Value> {
             "guarantees": ["l_diversity", "randomized_response", "max_leakage"],
             "tables": ["quasi", "sensitive", "microdata"],
             "papers": ["Anonymization on refining partition: same privacy, more utility"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "aip",
@@ -246,7 +247,6 @@ fn blocks() -> Vec<Value> {
             "guarantees": ["l_diversity", "max_leakage"],
             "tables": ["quasi", "sensitive"],
             "papers": ["Anonymization on refining partition: same privacy, more utility"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "anatomy",
@@ -256,7 +256,6 @@ fn blocks() -> Vec<Value> {
             "guarantees": ["l_diversity", "max_leakage"],
             "tables": ["quasi", "sensitive"],
             "papers": ["Anatomy: simple and effective privacy preservation"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "ng",
@@ -266,7 +265,6 @@ fn blocks() -> Vec<Value> {
             "guarantees": ["ring_diversity", "max_leakage"],
             "tables": ["microdata"],
             "papers": ["Non-homogeneous generalization in privacy preserving data publishing"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
     ]
 }
@@ -285,7 +283,6 @@ fn groups_and_columns() -> Vec<Value> {
             ],
             "tables": ["microdata"],
             "papers": ["Mondrian multidimensional k-anonymity"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
         json!({
             "name": "personalized",
@@ -295,7 +292,6 @@ fn groups_and_columns() -> Vec<Value> {
             "guarantees": ["k_anonymity", "max_leakage"],
             "tables": ["microdata"],
             "papers": ["The k-anonymization method satisfying personalized privacy preservation"],
-            "adversary": "knows every quasi-identifier value of everyone, who is in the table, and how frequent each sensitive value is; knows no sensitive value",
         }),
         json!({
             "name": "slicing",
@@ -305,7 +301,6 @@ fn groups_and_columns() -> Vec<Value> {
             "guarantees": ["k_anonymity", "l_diversity", "t_closeness", "max_leakage"],
             "tables": ["sliced", "columns"],
             "papers": ["Slicing: A New Approach for Privacy Preserving Data Publishing"],
-            "adversary": "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive value",
         }),
     ]
 }

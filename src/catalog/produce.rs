@@ -17,6 +17,7 @@ use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::{
     InputDescription, Lineage, MadeBy, Manifest, PublishedTable, Release, WireError, WireFault,
+    rounded_to_tens, statement,
 };
 use crate::utility;
 use crate::verify::{self, Verdict, verify};
@@ -39,6 +40,8 @@ pub struct Assignment<'a> {
     pub input: InputDescription,
     /// Records that the missing-value policy left out at upload.
     pub suppressed: u64,
+    /// Whether somebody chose the seed; the manifest says so.
+    pub reproducible_seed: bool,
     /// Random aggregate queries behind the report's query error.
     pub queries: u32,
     /// Whether the release is verified; only benchmarks say no.
@@ -94,6 +97,11 @@ impl From<io::Error> for ProduceError {
 pub struct Produced {
     /// The manifest.
     pub manifest: Manifest,
+    /// Records left out at their subject's wish or because their terms cannot
+    /// be met; exact, for whoever ordered the run.
+    pub excluded: u64,
+    /// Records that the missing-value policy left out at upload; exact.
+    pub suppressed: u64,
     /// The tables as text.
     pub tables: Vec<EncodedTable>,
     /// Which row came from whom; private.
@@ -131,12 +139,15 @@ pub fn produce(
         .run(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
-    let (manifest, tables, lineage) = encode(assignment, release, rooms)?;
+    let excluded = release.excluded;
+    let (manifest, tables, lineage) = encode(assignment, &requirements, release, rooms)?;
     context.check()?;
     observer.begins(Stage::Verify);
     steps.after(2, "verifying");
     let mut produced = Produced {
         manifest,
+        excluded,
+        suppressed: assignment.suppressed,
         tables,
         lineage,
         verdict: None,
@@ -163,6 +174,13 @@ pub fn produce(
         produced.verdict = Some(verify(&verify::Evidence {
             table: assignment.table,
             requirements: &requirements,
+            ordered: verify::Ordered {
+                engine: assignment.engine.name(),
+                parameters: &assignment.engine.parameters(),
+                input: &assignment.input,
+                suppressed: assignment.suppressed,
+                reproducible_seed: assignment.reproducible_seed,
+            },
             manifest: &produced.manifest,
             tables: &published,
             lineage: &produced.lineage,
@@ -228,6 +246,7 @@ fn read_back(tables: &[EncodedTable]) -> Result<Vec<PublishedTable>, WireError> 
 /// Writes the tables down and describes them; the engine's own are dropped.
 fn encode(
     assignment: &Assignment,
+    requirements: &Requirements,
     release: Release,
     rooms: &mut TextRooms<'_>,
 ) -> Result<(Manifest, Vec<EncodedTable>, Lineage), ProduceError> {
@@ -242,16 +261,18 @@ fn encode(
         .map(|table| table.subjects.len() as u64)
         .max()
         .unwrap_or(0);
+    let engine = assignment.engine.name();
+    let (schema, policy) = (assignment.table.schema(), requirements.policy());
     let manifest = Manifest {
         format: Manifest::FORMAT.into(),
-        engine: assignment.engine.name().into(),
+        engine: engine.into(),
         parameters: assignment.engine.parameters(),
         records,
-        excluded: release.excluded,
-        suppressed: assignment.suppressed,
+        excluded: rounded_to_tens(release.excluded),
+        suppressed: rounded_to_tens(assignment.suppressed),
         guarantees: release.guarantees,
-        adversary: release.adversary,
-        not_protected: release.not_protected,
+        adversary: statement::adversary(engine, policy),
+        not_protected: statement::not_protected(engine, schema, policy),
         tables: tables
             .iter()
             .map(|table| table.description.clone())
@@ -261,6 +282,7 @@ fn encode(
             vizard: env!("CARGO_PKG_VERSION").into(),
         },
         unverified: false,
+        reproducible_seed: assignment.reproducible_seed,
     };
     Ok((manifest, tables, release.lineage))
 }

@@ -10,19 +10,20 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use rand::TryRng;
-use rand::rngs::SysRng;
 use serde_json::json;
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
 use super::options::cores;
 use super::progress::Bar;
+use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written};
+use super::secrets;
 use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
+use crate::job::draw_seed;
 use crate::privacy::Seed;
-use crate::release::{Format, InputDescription};
+use crate::release::Format;
 use crate::verify::Section;
 
 /// Options of `vizard anonymize`.
@@ -36,15 +37,22 @@ pub struct Options {
     /// Format of the tables
     #[arg(long, value_enum, default_value_t = TableFormat::Csv)]
     format: TableFormat,
-    /// Also write which row came from which subject (private)
+    /// Also write which row came from which subject (private), and the seed
+    /// into FILE.seed
     #[arg(long, value_name = "FILE")]
     lineage: Option<PathBuf>,
     /// Threads of the engine [default: all cores]
     #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
     threads: Option<usize>,
-    /// Decides every random choice [default: from the operating system]
+    /// Decides every random choice [default: 256 bits from the operating
+    /// system]; whoever guesses it can repeat the run, so the manifest says that
+    /// it was given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// What must be the same in every release of a dataset, 64 hexadecimal
+    /// digits; made if it is not there [default: another one each time]
+    #[arg(long, value_name = "FILE")]
+    dataset_secret: Option<PathBuf>,
     /// Print a JSON line with the time of each phase and the peak memory
     #[arg(long)]
     timings: bool,
@@ -79,16 +87,17 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let input = options.input.read()?;
     watch.lap("read_ms");
     let mut written = WrittenTables::new(&options.out);
-    let produced = run_job(options, &input, &mut written, &mut watch)?;
+    let seed = Chosen::of(options, &input)?;
+    let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
     watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict {
-        write_json(&options.out, "verification.json", verdict)?;
+        write_json(&options.out, VERIFICATION, verdict)?;
         if !verdict.holds() {
             // Nothing else is written: a release that fails is never visible.
             return Err(Exit::VerificationFailed(verdict.failed_kinds()));
         }
     }
-    write_release(options, &input, &produced, written)?;
+    write_release(options, (&input, &seed), &produced, written)?;
     watch.end();
     summarize(&produced);
     if options.timings {
@@ -97,9 +106,25 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     Ok(())
 }
 
+/// The seed of a run, and whether somebody chose it.
+struct Chosen {
+    seed: Seed,
+    by_somebody: bool,
+}
+
+impl Chosen {
+    fn of(options: &Options, input: &Input) -> Result<Self, Exit> {
+        let given = options.seed.or(input.spec.job.seed);
+        Ok(Self {
+            seed: given.map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?,
+            by_somebody: given.is_some(),
+        })
+    }
+}
+
 fn run_job(
     options: &Options,
-    input: &Input,
+    (input, chosen): (&Input, &Chosen),
     written: &mut WrittenTables<'_>,
     watch: &mut StopWatch,
 ) -> Result<Produced, Exit> {
@@ -110,12 +135,9 @@ fn run_job(
         table: &input.table,
         preferences: &input.preferences,
         engine: &engine,
-        input: InputDescription {
-            dataset: input.table.schema().name().into(),
-            version: 1,
-            sha256: input.summary.sha256_hex(),
-        },
+        input: input.description(),
         suppressed: input.summary.dropped,
+        reproducible_seed: chosen.by_somebody,
         queries: job.report.queries,
         verify: !options.no_verify,
         report: !options.no_report,
@@ -123,15 +145,13 @@ fn run_job(
     let bar = Bar::new();
     let drawn = std::io::IsTerminal::is_terminal(&std::io::stderr());
     let progress: &dyn Progress = if drawn { &bar } else { &Silent };
-    let seed = match options.seed.or(job.seed) {
-        Some(seed) => seed,
-        None => SysRng
-            .try_next_u64()
-            .context("the operating system gives no random numbers")?,
+    let dataset_secret = match &options.dataset_secret {
+        Some(path) => secrets::read_or_make(path)?,
+        None => draw_seed()?,
     };
     let context = RunContext {
-        seed: Seed::of_number(seed),
-        dataset_secret: Seed::of_number(0),
+        seed: chosen.seed.clone(),
+        dataset_secret,
         progress,
         cancel: CancelFlag::default(),
     };
@@ -142,7 +162,7 @@ fn run_job(
 
 fn write_release(
     options: &Options,
-    input: &Input,
+    (input, chosen): (&Input, &Chosen),
     produced: &Produced,
     written: WrittenTables<'_>,
 ) -> Result<(), Exit> {
@@ -150,13 +170,14 @@ fn write_release(
         TableFormat::Csv => written.show()?,
         TableFormat::Parquet => written.show_converted(&produced.tables, Format::Parquet)?,
     }
-    write_json(&options.out, "manifest.json", &produced.manifest)?;
+    write_json(&options.out, MANIFEST, &produced.manifest)?;
     if let Some(report) = &produced.report {
-        write_json(&options.out, "report.json", report)?;
+        write_json(&options.out, REPORT, report)?;
     }
     if let Some(path) = &options.lineage {
         std::fs::write(path, produced.lineage.to_csv(&input.table))
             .context("the lineage cannot be written")?;
+        secrets::replace(&secrets::beside(path), &chosen.seed)?;
     }
     Ok(())
 }
@@ -168,8 +189,7 @@ fn create(folder: &Path, name: &str) -> Result<BufWriter<File>, Exit> {
 
 fn write_json(folder: &Path, name: &str, document: &impl serde::Serialize) -> Result<(), Exit> {
     let mut file = create(folder, name)?;
-    serde_json::to_writer_pretty(&mut file, document)?;
-    file.write_all(b"\n")?;
+    file.write_all(&written(document)?)?;
     Ok(file.flush()?)
 }
 
@@ -177,7 +197,7 @@ fn summarize(produced: &Produced) {
     let manifest = &produced.manifest;
     println!(
         "{} records published, {} excluded",
-        manifest.records, manifest.excluded
+        manifest.records, produced.excluded
     );
     match &produced.verdict {
         None => println!("not verified"),

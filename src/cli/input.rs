@@ -18,6 +18,7 @@ use crate::microdata::{
     RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records,
     read_preferences, read_records,
 };
+use crate::release::InputDescription;
 
 /// Files that the offline commands read.
 #[derive(Args, Debug)]
@@ -65,6 +66,17 @@ pub struct Input {
     pub summary: ReadSummary,
     /// The subjects' preferences.
     pub preferences: Vec<Preference>,
+}
+
+impl Input {
+    /// What a manifest says about it: offline there is one version, and the
+    /// schema's name is the dataset's.
+    pub fn description(&self) -> InputDescription {
+        InputDescription {
+            dataset: self.table.schema().name().into(),
+            version: 1,
+        }
+    }
 }
 
 impl InputOptions {

@@ -1,30 +1,36 @@
 //! `vizard verify`: checks a release on files against the records it was
 //! made from.
+//!
+//! What the release must be comes from the specification alone. Of the two
+//! things that only the run knew, the program's version is this one's, and
+//! whether somebody chose the seed is taken from the manifest, unless the
+//! specification names a seed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
 
 use super::exit::Exit;
 use super::input::InputOptions;
+use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
+use super::secrets;
 use crate::catalog::Engine;
 use crate::microdata::TableError;
 use crate::privacy::Requirements;
-use crate::release::{
-    Lineage, Manifest, PublishedTable, TableDescription, decode_csv, decode_parquet,
-};
-use crate::verify::{Evidence, verify};
+use crate::release::Lineage;
+use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 /// Options of `vizard verify`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// Folder of the release: its tables and `manifest.json`
+    /// Folder of the release: its tables and `manifest.json`, beside them
+    /// `report.json` and `verification.json`, and nothing else
     #[arg(long, value_name = "DIR")]
     release: PathBuf,
-    /// Which row came from which subject
+    /// Which row came from which subject; FILE.seed holds the seed of the run
     #[arg(long, value_name = "FILE")]
     lineage: PathBuf,
 }
@@ -35,34 +41,31 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let job = &input.spec.job;
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
         .map_err(Exit::of_engine)?;
+    let release = ReleaseFolder::read(&options.release)?;
+    let lineage = std::fs::read(&options.lineage).context("the lineage cannot be read")?;
+    let lineage = Lineage::from_csv(&lineage, &input.table)
+        .map_err(|error| Exit::Input("lineage".into(), TableError::Read(error.to_string())))?;
+    let seed = secrets::read(&secrets::beside(&options.lineage))?;
     let policy = engine
         .policy(input.table.schema())
         .map_err(Exit::of_engine)?;
-    let requirements = Requirements::new(&input.table, policy, &input.preferences);
-    let manifest = std::fs::read(options.release.join("manifest.json"))
-        .context("manifest.json cannot be read")?;
-    let manifest: Manifest = serde_json::from_slice(&manifest).map_err(|error| {
-        Exit::Input(
-            "manifest.json".into(),
-            TableError::Read(format!("JSON, line {}", error.line())),
-        )
-    })?;
-    let tables = manifest
-        .tables
-        .iter()
-        .map(|table| read_table(&options.release, table))
-        .collect::<Result<Vec<_>, _>>()?;
-    let lineage = std::fs::read(&options.lineage).context("the lineage cannot be read")?;
-    let lineage =
-        Lineage::from_csv(&lineage, &input.table).map_err(|error| unreadable("lineage", &error))?;
-    let evidence = Evidence {
+    let mut verdict = verify(&Evidence {
         table: &input.table,
-        requirements: &requirements,
-        manifest: &manifest,
-        tables: &tables,
+        requirements: &Requirements::new(&input.table, policy, &input.preferences),
+        ordered: Ordered {
+            engine: engine.name(),
+            parameters: &engine.parameters(),
+            input: &input.description(),
+            suppressed: input.summary.dropped,
+            reproducible_seed: job.seed.is_some() || release.manifest.reproducible_seed,
+        },
+        manifest: &release.manifest,
+        tables: &release.tables,
         lineage: &lineage,
-    };
-    let verdict = verify(&evidence);
+        seed: &seed,
+    });
+    let of_files = files(&release, &verdict)?;
+    verdict.checks.extend(of_files);
     println!("{}", serde_json::to_string_pretty(&verdict)?);
     if verdict.holds() {
         Ok(())
@@ -71,18 +74,27 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     }
 }
 
-fn read_table(folder: &Path, table: &TableDescription) -> Result<PublishedTable, Exit> {
-    let csv = folder.join(format!("{}.csv", table.name));
-    if csv.exists() {
-        let bytes = std::fs::read(&csv).context("a table cannot be read")?;
-        return decode_csv(table, [bytes]).map_err(|error| unreadable(&table.name, &error));
+/// Whether the documents beside the tables are the bytes that `anonymize`
+/// writes; `verdict` is what was found of everything else.
+fn files(release: &ReleaseFolder, verdict: &Verdict) -> Result<Vec<Check>, Exit> {
+    let mut checks = vec![Check::of_file(
+        "manifest_bytes",
+        release.manifest_bytes == written(&release.manifest)?,
+        "manifest.json is compared with what `anonymize` writes, byte for byte",
+    )];
+    if let Some(found) = release.optional(VERIFICATION)? {
+        checks.push(Check::of_file(
+            "verification_bytes",
+            found == written(verdict)?,
+            "verification.json is compared with what was found now, byte for byte",
+        ));
     }
-    let parquet = folder.join(format!("{}.parquet", table.name));
-    let bytes = std::fs::read(&parquet)
-        .with_context(|| format!("table {} is in no format known", table.name))?;
-    decode_parquet(table, bytes).map_err(|error| unreadable(&table.name, &error))
-}
-
-fn unreadable(what: &str, error: &dyn std::fmt::Display) -> Exit {
-    Exit::Input(what.into(), TableError::Read(error.to_string()))
+    if release.has(REPORT) {
+        checks.push(Check::of_file(
+            "report_not_checked",
+            true,
+            "report.json is not checked: the verifier takes no measures",
+        ));
+    }
+    Ok(checks)
 }

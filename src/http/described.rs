@@ -159,9 +159,14 @@ pub struct ManifestDocument {
     /// Records published.
     pub records: u64,
     /// Records left out at their subject's wish or because their terms cannot be met.
-    pub excluded: u64,
-    /// Records left out for another reason.
-    pub suppressed: u64,
+    /// Stewards only.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub excluded: Option<u64>,
+    /// Records left out for another reason. Stewards only.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub suppressed: Option<u64>,
     /// What is claimed; `kind` tells which of the other fields there are.
     #[schema(value_type = Vec<Object>)]
     pub guarantees: Vec<Value>,
@@ -212,8 +217,6 @@ pub struct InputDocument {
     pub dataset: String,
     /// Its version.
     pub version: u64,
-    /// SHA-256 of its content.
-    pub sha256: String,
 }
 
 /// The program that made a release.

@@ -1,18 +1,30 @@
 //! Why a job failed, as the problem document that its view shows.
 //!
+//! An engine's own words name frequencies of the records ("1 in 9 has it"),
+//! which nobody published. They are for the terminal of the offline command
+//! alone. The service tells which parameter and which attribute, and
+//! stewards how far the parameter has to give way, on the scale of `coarse`.
+//!
 //! The slugs are part of the API (docs/PROBLEMS.md); `http` names the same.
 
 use serde_json::{Value, json};
 
+use super::coarse;
 use crate::catalog::ProduceError;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Infeasible};
 use crate::microdata::TableError;
 
 /// Why a job ended without a release, for good.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobFailure {
-    /// The engine answered that the parameters cannot hold, or refused them.
+    /// The engine answered that the parameters cannot hold, or refused them
+    /// by what the schema says.
     Engine(EngineError),
+    /// The engine refused a parameter by what the records are.
+    Misfit {
+        /// Name of the parameter.
+        parameter: String,
+    },
     /// The stored dataset cannot be read as its schema says.
     Input(TableError),
     /// The release did not pass the verifier; it was thrown away.
@@ -38,7 +50,9 @@ impl JobFailure {
     pub fn slug(&self) -> &'static str {
         match self {
             Self::Engine(EngineError::Infeasible(_)) => "infeasible",
-            Self::Engine(EngineError::InvalidParameter { .. }) => "invalid-parameter",
+            Self::Engine(EngineError::InvalidParameter { .. }) | Self::Misfit { .. } => {
+                "invalid-parameter"
+            }
             Self::Engine(EngineError::LimitExceeded(_)) | Self::TooLarge { .. } => "limit-exceeded",
             Self::Engine(EngineError::Cancelled) => "cancelled",
             Self::Input(_) => "invalid-data",
@@ -63,7 +77,13 @@ impl JobFailure {
 
     fn detail(&self) -> String {
         match self {
+            Self::Engine(EngineError::Infeasible(_)) => {
+                "a parameter is too strong for the records".into()
+            }
             Self::Engine(error) => error.to_string(),
+            Self::Misfit { parameter } => {
+                format!("parameter `{parameter}` does not fit the records")
+            }
             Self::Input(error) => error.to_string(),
             Self::VerificationFailed { checks } => format!("failed checks: {}", checks.join(", ")),
             Self::TooLarge {
@@ -79,8 +99,7 @@ impl JobFailure {
         }
     }
 
-    /// The problem document (RFC 9457). An infeasible job names the strongest
-    /// parameter that would hold.
+    /// The problem document (RFC 9457), without any figure of the records.
     pub fn problem(&self) -> Value {
         let mut problem = json!({
             "type": format!("urn:vizard:problem:{}", self.slug()),
@@ -91,11 +110,40 @@ impl JobFailure {
         if let Self::Engine(EngineError::Infeasible(answer)) = self {
             problem["parameter"] = json!(answer.parameter);
             problem["attribute"] = json!(answer.attribute);
-            problem["strongest"] = json!(answer.strongest);
-            problem["strongest_value"] = json!(answer.strongest_value);
+        }
+        if let Self::Misfit { parameter } = self {
+            problem["parameter"] = json!(parameter);
         }
         problem
     }
+
+    /// The same for stewards, where there are figures: an infeasible job names
+    /// a setting that may hold, rounded to the weaker side.
+    pub fn problem_with_figures(&self) -> Option<Value> {
+        let Self::Engine(EngineError::Infeasible(answer)) = self else {
+            return None;
+        };
+        let (sign, value) = weaker(answer)?;
+        let strongest = format!("{} {sign} {value}", answer.parameter);
+        let mut problem = self.problem();
+        problem["detail"] = json!(format!("{}; try {strongest}", self.detail()));
+        problem["strongest"] = json!(strongest);
+        problem["strongest_value"] = json!(value);
+        Some(problem)
+    }
+}
+
+/// The setting that would hold, one coarse step weaker at most, and on which
+/// side of it weaker settings are; `None` where none would hold.
+fn weaker(answer: &Infeasible) -> Option<(&'static str, f64)> {
+    let value = answer.strongest_value?;
+    let weaker = match answer.parameter {
+        "k" | "l" | "min_spread" => ("≤", coarse::down(value)),
+        "c" | "delta" => ("≥", coarse::up(value)),
+        // Shares.
+        _ => ("≥", coarse::up(value).min(1.0)),
+    };
+    Some(weaker)
 }
 
 impl From<EngineError> for JobFailure {
@@ -107,6 +155,9 @@ impl From<EngineError> for JobFailure {
 impl From<ProduceError> for JobFailure {
     fn from(error: ProduceError) -> Self {
         match error {
+            ProduceError::Engine(EngineError::InvalidParameter { parameter, .. }) => {
+                Self::Misfit { parameter }
+            }
             ProduceError::Engine(error) => Self::Engine(error),
             ProduceError::Room(_) => Self::Internal,
         }
@@ -116,5 +167,60 @@ impl From<ProduceError> for JobFailure {
 impl From<TableError> for JobFailure {
     fn from(error: TableError) -> Self {
         Self::Input(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn infeasible(parameter: &'static str, value: Option<f64>) -> JobFailure {
+        JobFailure::from(EngineError::from(Infeasible {
+            attribute: Some("salary".into()),
+            parameter,
+            condition: "salary: l=12 needs at most 1 in 12; 1 in 9137 has it".into(),
+            strongest: format!("{parameter} ≤ {value:?} of 9137"),
+            strongest_value: value,
+        }))
+    }
+
+    #[test]
+    fn the_problem_of_an_infeasible_job_says_nothing_of_the_records() {
+        let one = infeasible("l", Some(9.0)).problem();
+        let other = infeasible("l", Some(119.0)).problem();
+        assert_eq!(one, other);
+        assert_eq!(one["parameter"], "l");
+        assert_eq!(one["attribute"], "salary");
+        assert!(!one.to_string().contains("9137"), "{one}");
+    }
+
+    #[test]
+    fn figures_for_stewards_are_steps_on_the_weaker_side() {
+        for (parameter, exact, told) in [
+            ("l", 9.0, "l ≤ 5"),
+            ("k", 119.0, "k ≤ 100"),
+            ("t_closeness", 0.23, "t_closeness ≥ 0.5"),
+            ("max_excluded", 0.7, "max_excluded ≥ 1"),
+            ("delta", 1.3, "delta ≥ 2"),
+        ] {
+            let failure = infeasible(parameter, Some(exact));
+            let problem = failure.problem_with_figures().expect("a figure");
+            assert_eq!(problem["strongest"], told);
+            assert!(!problem.to_string().contains("9137"), "{problem}");
+        }
+        assert_eq!(infeasible("l", None).problem_with_figures(), None);
+        assert_eq!(JobFailure::Internal.problem_with_figures(), None);
+    }
+
+    #[test]
+    fn what_a_run_finds_wrong_with_a_parameter_is_named_without_figures() {
+        let refused = EngineError::InvalidParameter {
+            parameter: "qid_conflict".into(),
+            reason: "9137 subjects have records that differ".into(),
+        };
+        let failure = JobFailure::from(ProduceError::Engine(refused));
+        let problem = failure.problem();
+        assert_eq!(problem["parameter"], "qid_conflict");
+        assert!(!problem.to_string().contains("9137"), "{problem}");
     }
 }

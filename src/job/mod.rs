@@ -4,11 +4,14 @@
 //! The state machine is kept by the store (docs/DATA_MODEL.md draws it); this
 //! room holds the documents that `http`, `worker` and `cli` agree on.
 
+pub mod coarse;
 pub mod consent;
+mod draw;
 mod failure;
 mod memory;
 mod spec;
 
+pub use draw::{NoRandomness, draw_seed};
 pub use failure::JobFailure;
 pub use memory::estimate_bytes;
 pub use spec::{JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec};

@@ -4,7 +4,8 @@
 //! [`OfflineSpec`], the same run beside its schema. Unknown fields are
 //! refused.
 
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::ids::DatasetId;
@@ -77,6 +78,7 @@ pub struct RunSpec {
     #[serde(default)]
     pub preferences: PreferenceUse,
     /// Decides every random choice; without it the operating system does.
+    /// Whoever guesses it can repeat the run: the manifest says that it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// What the report is to hold.
@@ -109,12 +111,19 @@ pub struct JobSpec {
     /// Whether the release is published by itself.
     #[serde(default)]
     pub publish: PublishMode,
-    /// Decides every random choice; without it the operating system does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
+    /// Whether a `seed` was posted, which is refused: the service draws one
+    /// that nobody knows. Read only to be told apart from a mistyped field.
+    #[serde(default, rename = "seed", deserialize_with = "given", skip_serializing)]
+    #[schema(ignore)]
+    pub seed_given: bool,
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
+}
+
+/// A field that is there, whatever it holds.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(from).map(|_| true)
 }
 
 /// The specification file of the offline commands.
@@ -125,19 +134,6 @@ pub struct OfflineSpec {
     pub schema: Schema,
     /// What is run.
     pub job: RunSpec,
-}
-
-impl JobSpec {
-    /// What is run, without where it is kept.
-    pub fn run(&self) -> RunSpec {
-        RunSpec {
-            engine: self.engine.clone(),
-            parameters: self.parameters.clone(),
-            preferences: self.preferences,
-            seed: self.seed,
-            report: self.report,
-        }
-    }
 }
 
 #[cfg(test)]

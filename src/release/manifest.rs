@@ -12,7 +12,7 @@ use super::table::Content;
 
 /// What a release claims. `kind` names the claim on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Guarantee {
     /// At least k records look the same.
     KAnonymity {
@@ -118,6 +118,7 @@ pub enum Guarantee {
 
 /// The manifest of a release (releases.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// `vizard-release/1`.
     pub format: String,
@@ -128,9 +129,10 @@ pub struct Manifest {
     /// Records published.
     pub records: u64,
     /// Records left out at their subject's wish or because their terms cannot
-    /// be met.
+    /// be met; rounded to tens.
     pub excluded: u64,
-    /// Records left out for another reason (missing values under `drop`).
+    /// Records left out for another reason (missing values under `drop`);
+    /// rounded to tens.
     pub suppressed: u64,
     /// What is claimed.
     pub guarantees: Vec<Guarantee>,
@@ -147,10 +149,14 @@ pub struct Manifest {
     /// True only where verification was switched off (benchmarks).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
+    /// True only where somebody chose the seed: who knows it can repeat the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reproducible_seed: bool,
 }
 
 /// One table of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TableDescription {
     /// Name of the table.
     pub name: String,
@@ -164,6 +170,7 @@ pub struct TableDescription {
 
 /// One column of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ColumnDescription {
     /// Name in the header.
     pub name: String,
@@ -182,20 +189,26 @@ pub struct ColumnDescription {
 
 /// What a release was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InputDescription {
     /// Id or name of the dataset.
     pub dataset: String,
     /// Its version.
     pub version: u64,
-    /// SHA-256 of its content; hex.
-    pub sha256: String,
 }
 
 /// The program that made a release.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MadeBy {
     /// Version of Vizard.
     pub vizard: String,
+}
+
+/// A count of people who are not published, or of their choices, rounded to
+/// tens: one of them more or less rarely changes it.
+pub fn rounded_to_tens(count: u64) -> u64 {
+    count.saturating_add(5) / 10 * 10
 }
 
 impl Manifest {
@@ -232,7 +245,7 @@ mod tests {
                     {"name": "value", "content": "value",
                      "types": {"age": "integer", "sex": "categorical"}},
                     {"name": "count", "content": "count"}]}],
-            "input": {"dataset": "people", "version": 3, "sha256": "ef"},
+            "input": {"dataset": "people", "version": 3},
             "made_by": {"vizard": "0.1.0"},
         })
     }
@@ -261,6 +274,14 @@ mod tests {
         assert_eq!(
             serde_json::from_value::<Manifest>(written).unwrap(),
             manifest
+        );
+    }
+
+    #[test]
+    fn counts_of_people_are_rounded_to_tens() {
+        assert_eq!(
+            [0, 4, 5, 14, 15, 996].map(rounded_to_tens),
+            [0, 0, 10, 10, 20, 1000]
         );
     }
 }

@@ -20,6 +20,7 @@ mod ndjson;
 mod order;
 mod packed;
 mod parquet;
+pub mod statement;
 mod table;
 mod transcode;
 
@@ -35,6 +36,7 @@ pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatu
 pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
+    rounded_to_tens,
 };
 pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};

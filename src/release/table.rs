@@ -107,10 +107,6 @@ pub struct Release {
     pub lineage: Lineage,
     /// What the engine claims.
     pub guarantees: Vec<Guarantee>,
-    /// Against whom.
-    pub adversary: String,
-    /// What is not protected.
-    pub not_protected: Vec<String>,
     /// Records left out because their subject asked for it or their terms
     /// cannot be met.
     pub excluded: u64,

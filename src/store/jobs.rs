@@ -15,9 +15,16 @@ use uuid::Uuid;
 use super::releases::{ReleaseCommit, ReleaseState};
 use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::privacy::Seed;
 
 /// How often a job may be acquired before it is given up.
 pub const ATTEMPTS_MAX: u32 = 5;
+
+/// How many problems with figures of its records a version of a dataset gives
+/// out. Each figure is one of a coarse scale (`job::coarse`): twenty of them
+/// are what a steward needs who looks for parameters, and too few to walk
+/// along the frequencies of the values.
+pub const FIGURES_TOLD_MAX: u64 = 20;
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -155,6 +162,34 @@ pub struct AcquiredJob {
     pub lease_token: LeaseToken,
 }
 
+/// What decides every random choice of a job. Never printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobSecrets {
+    /// Of the job: the same for each of its attempts.
+    pub seed: Seed,
+    /// Of its dataset: the same for each of its jobs.
+    pub dataset_secret: Seed,
+}
+
+/// Why a job failed, as it is to be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobProblem {
+    /// Without any figure of the records.
+    pub plain: Value,
+    /// With figures, where there are any.
+    pub with_figures: Option<Value>,
+}
+
+impl From<Value> for JobProblem {
+    /// A problem that has no figures.
+    fn from(plain: Value) -> Self {
+        Self {
+            plain,
+            with_figures: None,
+        }
+    }
+}
+
 /// Which jobs a list holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobFilter {
@@ -208,6 +243,15 @@ pub trait Jobs {
         lease_duration: Duration,
     ) -> StoreFuture<'_, Option<AcquiredJob>>;
 
+    /// What the run of a job in hand is decided by. Draws what a row of before
+    /// there were secrets does not have.
+    fn job_secrets(
+        &self,
+        act: Act<JobSecrets>,
+        id: JobId,
+        token: LeaseToken,
+    ) -> StoreFuture<'_, JobSecrets>;
+
     /// Extends the lease by `lease_duration` from now and tells the progress, if any.
     fn job_heartbeat(
         &self,
@@ -226,14 +270,15 @@ pub trait Jobs {
         release: ReleaseCommit,
     ) -> StoreFuture<'_, ReleaseState>;
 
-    /// Ends a job with a problem.
+    /// Ends a job with a problem; answers whether it has its figures. Of one
+    /// version of a dataset [`FIGURES_TOLD_MAX`] problems have them.
     fn job_fail(
         &self,
-        act: Act<()>,
+        act: Act<bool>,
         id: JobId,
         token: LeaseToken,
-        problem: Value,
-    ) -> StoreFuture<'_, ()>;
+        problem: JobProblem,
+    ) -> StoreFuture<'_, bool>;
 
     /// Ends a job because somebody asked to.
     fn job_cancelled(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;

@@ -51,8 +51,8 @@ pub use error::{Conflict, DriverError, StoreError};
 pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};
 pub use idempotency::{Idempotency, KeptAnswer, KeyedRequest, Reservation, Reserve};
 pub use jobs::{
-    ATTEMPTS_MAX, AcquiredJob, Heartbeat, JobFilter, JobRow, JobState, Jobs, LeaseToken, NewJob,
-    Swept,
+    ATTEMPTS_MAX, AcquiredJob, FIGURES_TOLD_MAX, Heartbeat, JobFilter, JobProblem, JobRow,
+    JobSecrets, JobState, Jobs, LeaseToken, NewJob, Swept,
 };
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};

@@ -61,8 +61,6 @@ pub struct NewVersion {
     pub records: u64,
     /// Records that the missing-value policy left out.
     pub dropped: u64,
-    /// SHA-256 of the upload's content.
-    pub sha256: [u8; 32],
     /// Digest of each hierarchy that was used, by name: `{"icd10": "<hex>"}`.
     pub hierarchies: Value,
     /// Who uploaded.
@@ -88,8 +86,6 @@ pub struct VersionRow {
     pub total_records: u64,
     /// Chunks in the version.
     pub chunks: u32,
-    /// SHA-256 of the upload's content.
-    pub sha256: [u8; 32],
     /// Digest of each hierarchy in use, by name.
     pub hierarchies: Value,
     /// Who uploaded.

@@ -143,6 +143,11 @@ pub const METRICS: &[Metric] = &[
         "Time of one step of an attempt.",
     ),
     counter(
+        "vizard_infeasible_answers_total",
+        &[("figures", &["told", "withheld"])],
+        "Jobs that ended because a parameter is too strong for the records.",
+    ),
+    counter(
         "vizard_verification_failures_total",
         &[ENGINE],
         "Releases that did not pass the verifier and were thrown away.",

@@ -16,12 +16,12 @@ use serde::Serialize;
 
 use crate::microdata::{RecordIndex, Role};
 use crate::privacy::{Model, ProtectedIndex, Protection, Requirements};
-use crate::release::{Buckets, Link};
+use crate::release::{Buckets, Link, rounded_to_tens};
 
 use super::coverage::{Coverage, value_codes};
 use super::evidence::{Prepared, PreparedAttribute};
 use super::histogram::Histogram;
-use super::report::{Audience, Description, rounded_to_tens};
+use super::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

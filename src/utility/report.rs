@@ -110,12 +110,6 @@ pub fn public_part(report: &UtilityReport) -> UtilityReport {
     }
 }
 
-/// A count of preferences, rounded to tens: choices about sensitivity are
-/// themselves sensitive (data.md).
-pub(super) fn rounded_to_tens(count: u64) -> u64 {
-    count.saturating_add(5) / 10 * 10
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,14 +143,6 @@ mod tests {
         assert_eq!(
             serde_json::from_str::<UtilityReport>(&text).unwrap(),
             report
-        );
-    }
-
-    #[test]
-    fn counts_of_preferences_are_rounded_to_tens() {
-        assert_eq!(
-            [0, 4, 5, 14, 15, 996].map(rounded_to_tens),
-            [0, 0, 10, 10, 20, 1000]
         );
     }
 }

@@ -1,10 +1,12 @@
 //! Every record once: each published row is about a subject of its own, what
-//! is published and what is excluded make up the source, and nobody who asked
-//! to be left out is there.
+//! is published and what is excluded make up the source, nobody who asked to
+//! be left out is there, and nobody is left out who asked for nothing.
 
 use super::evidence::Evidence;
 use super::verdict::{Check, Failures, Place};
-use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex};
+use crate::microdata::{Multiplicity, RecordIndex, Role, SubjectIndex, Table};
+use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Requirements};
+use crate::release::rounded_to_tens;
 
 /// `every_record_once`: the lineage gives each row of `table` a subject of its
 /// own, and the manifest's counts of published and excluded records are right.
@@ -12,7 +14,6 @@ use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex};
 /// Needs no view: it speaks even where columns are missing.
 pub(super) fn every_record_once(evidence: &Evidence, table: &str) -> Check {
     let mut failures = Failures::none();
-    let source = evidence.table.records();
     if evidence.table.schema().multiplicity() != Multiplicity::One {
         failures.add("the engine publishes one row a subject, and subjects have many records");
     }
@@ -20,15 +21,78 @@ pub(super) fn every_record_once(evidence: &Evidence, table: &str) -> Check {
     if evidence.manifest.records != rows as u64 {
         failures.add("the manifest counts more or fewer records than are published");
     }
-    if evidence
-        .manifest
-        .records
-        .checked_add(evidence.manifest.excluded)
-        != Some(source as u64)
-    {
+    excluded_are_the_rest(evidence, &mut failures);
+    Check::structure("every_record_once", &failures)
+}
+
+/// People of a table: subjects where a subject has many records, else records.
+pub(super) fn everyone(table: &Table) -> u64 {
+    let people = match table.schema().multiplicity() {
+        Multiplicity::One => table.records(),
+        Multiplicity::Many => table.subjects(),
+    };
+    people as u64
+}
+
+/// The manifest counts those as excluded who are not published, in tens.
+pub(super) fn excluded_are_the_rest(evidence: &Evidence, failures: &mut Failures) {
+    let manifest = evidence.manifest;
+    let rest = everyone(evidence.table).checked_sub(manifest.records);
+    if rest.map(rounded_to_tens) != Some(manifest.excluded) {
         failures.add("published and excluded records are not those of the source");
     }
-    Check::structure("every_record_once", &failures)
+}
+
+/// `exclusions_asked_for`: whoever is not published asked to be left out, or
+/// asked for something beyond the job's floors, which could not be given.
+/// Nobody may be left out for their values: absence would tell of them.
+pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
+    let mut failures = Failures::none();
+    let (table, requirements) = (evidence.table, evidence.requirements);
+    let mut is_settled = vec![false; table.subjects()];
+    let lineages = evidence.lineage.tables.iter();
+    for subject in lineages.flat_map(|lineage| &lineage.subjects) {
+        if let Some(settled) = is_settled.get_mut(subject.at()) {
+            *settled = true;
+        }
+    }
+    let terms = requirements.distinct_terms().iter();
+    let may_leave: Vec<bool> = terms
+        .map(|terms| terms.exclude || asks_beyond_floors(table, requirements, terms))
+        .collect();
+    let terms_of = requirements.terms_of_record();
+    for record in 0..table.records().min(terms_of.len()) {
+        let subject = table.subject_of(RecordIndex::from_usize(record));
+        let is_settled = &mut is_settled[subject.at()];
+        if !*is_settled && !may_leave[terms_of.at(record) as usize] {
+            failures.add("a subject is left out who asked for nothing beyond the job's floors");
+        }
+        *is_settled = true;
+    }
+    Check::structure("exclusions_asked_for", &failures)
+}
+
+/// Whether a subject asks for more than the job gives everyone.
+fn asks_beyond_floors(table: &Table, requirements: &Requirements, terms: &RecordTerms) -> bool {
+    let policy = requirements.policy();
+    let k_floor = match policy.model {
+        Model::Fingerprints { k_group, .. } => policy.k.get().min(k_group.get()),
+        _ => policy.k.get(),
+    };
+    let asks_of = |index: ProtectedIndex| {
+        let (own, at) = (&terms.own, index.at());
+        let is_stricter = match requirements.protection(index) {
+            Protection::Diversity { l, .. } => own.l[at] > l.get(),
+            Protection::Closeness { max_posterior, .. } => own.share[at] < max_posterior,
+            Protection::Leakage { max_leakage } => terms.max_share[at] < max_leakage,
+            Protection::InGroup { .. } => own.l[at] > 1,
+        };
+        // Who decides whether a value is sensitive, and says so, asks for
+        // something too.
+        let role = table.schema().attribute(requirements.attribute(index)).role;
+        is_stricter || role == Role::SemiSensitive && terms.flags.contains(index)
+    };
+    terms.own.k > k_floor || !terms.guard.is_empty() || requirements.protected().any(asks_of)
 }
 
 /// Number of rows of a table; rows that the lineage gives no subject of their

@@ -9,7 +9,23 @@
 
 use crate::microdata::Table;
 use crate::privacy::{Requirements, Seed};
-use crate::release::{Lineage, Manifest, PublishedTable};
+use crate::release::{InputDescription, Lineage, Manifest, PublishedTable};
+
+/// What a job ordered, from wherever the job is kept; never from the manifest,
+/// which is held against it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered<'a> {
+    /// Name of the engine.
+    pub engine: &'a str,
+    /// The engine's parameters, defaults filled in.
+    pub parameters: &'a serde_json::Value,
+    /// What the release was made from.
+    pub input: &'a InputDescription,
+    /// Records that the missing-value policy left out at upload.
+    pub suppressed: u64,
+    /// Whether somebody chose the seed.
+    pub reproducible_seed: bool,
+}
 
 /// Everything one verification looks at.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +34,8 @@ pub struct Evidence<'a> {
     pub table: &'a Table,
     /// What every record of it asks for; of the same table.
     pub requirements: &'a Requirements,
+    /// What the job ordered.
+    pub ordered: Ordered<'a>,
     /// What the release claims.
     pub manifest: &'a Manifest,
     /// The published tables, decoded from their bytes.

@@ -7,9 +7,10 @@
 //! value that was *attained*, not only yes or no. A failed check is data; no
 //! table, however broken, makes the verifier panic or give up.
 //!
-//! One file a property. [`verify`] dispatches by the engine that the manifest
-//! names, because each engine publishes tables of its own shape; an engine
-//! that nobody here knows is a failed check.
+//! One file a property. [`verify`] dispatches by the engine that the job
+//! ordered, because each engine publishes tables of its own shape; an engine
+//! that nobody here knows is a failed check. What the manifest says decides
+//! nothing: it is written anew and compared (`manifest`).
 
 mod attack;
 mod blocks;
@@ -27,6 +28,7 @@ mod k_anonymity;
 mod leakage;
 mod lgb;
 mod links;
+mod manifest;
 mod meaning;
 mod membership;
 mod numbering;
@@ -39,22 +41,32 @@ mod sliced;
 mod verdict;
 mod view;
 
-pub use evidence::Evidence;
-pub use lgb::verify_lgb;
+pub use evidence::{Evidence, Ordered};
 pub use verdict::{Check, Place, Section, Verdict};
 
 use self::blocks::verify_blocks;
 use self::grouped::verify_grouped;
+use self::lgb::verify_lgb;
 use self::personalized::verify_personalized;
 use self::persons::verify_persons;
 use self::sliced::verify_sliced;
 use crate::privacy::Model;
 
-/// Verifies a release by the rules of the engine that its manifest names,
-/// which must be an engine for the model of the job's policy.
+/// Verifies a release by the rules of the engine that its job ordered, which
+/// must be an engine for the model of the job's policy.
 pub fn verify(evidence: &Evidence) -> Verdict {
+    let (mut verdict, of_manifest) =
+        rayon::join(|| by_engine(evidence), || manifest::checks(evidence));
+    verdict.checks.extend(of_manifest);
+    verdict
+        .checks
+        .push(conservation::exclusions_asked_for(evidence));
+    verdict
+}
+
+fn by_engine(evidence: &Evidence) -> Verdict {
     let model = &evidence.requirements.policy().model;
-    let found = match (evidence.manifest.engine.as_str(), model) {
+    let found = match (evidence.ordered.engine, model) {
         ("lgb", Model::Bucketized) => Ok(verify_lgb(evidence)),
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
             verify_persons(evidence).ok_or(OTHER_MODEL)
@@ -68,7 +80,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         }
         ("slicing", Model::Sliced(slicing)) => Ok(verify_sliced(evidence, slicing)),
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
-        _ => Err("no rules are known for the engine that the manifest names"),
+        _ => Err("no rules are known for the engine that the job ordered"),
     };
     found.unwrap_or_else(|note| Verdict {
         checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
@@ -89,4 +101,4 @@ const ENGINES: [&str; 10] = [
     "slicing",
 ];
 
-const OTHER_MODEL: &str = "the engine that the manifest names is not for the job's policy";
+const OTHER_MODEL: &str = "the engine that the job ordered is not for its policy";

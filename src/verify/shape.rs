@@ -12,10 +12,9 @@
 //! behind each semi-sensitive or sensitive attribute; `buckets`; and with
 //! `bucket_link: "group"` also `group_buckets`.
 
-use crate::microdata::{AttributeIndex, AttributeType, Role, Schema, to_hex};
+use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
 use crate::release::{
     Cells, ColumnDescription, Content, PublishedColumn, PublishedTable, TableDescription,
-    encode_csv,
 };
 
 use super::evidence::Evidence;
@@ -56,7 +55,7 @@ pub(super) struct ExpectedTable {
 
 /// Whether rows name groups' buckets (`bucket_link: "group"`), not their own.
 pub(super) fn links_groups(evidence: &Evidence) -> bool {
-    let link = evidence.manifest.parameters.get("bucket_link");
+    let link = evidence.ordered.parameters.get("bucket_link");
     link.and_then(serde_json::Value::as_str) == Some("group")
 }
 
@@ -261,31 +260,6 @@ fn compare_description(
     if !same {
         failures.add("the columns of a table are not those of the manifest");
     }
-}
-
-/// Bytes that are digested at a time: they are forgotten again, and fit a
-/// processor's cache.
-const DIGEST_BYTES: usize = 256 << 10;
-
-/// `table_digests`: the SHA-256 that the manifest gives is that of the table's
-/// CSV form, written anew from what was read.
-pub(super) fn table_digests(evidence: &Evidence) -> Check {
-    let mut failures = Failures::none();
-    for table in evidence.tables {
-        let mut described = evidence.manifest.tables.iter();
-        let Some(description) = described.find(|described| described.name == table.name) else {
-            failures.add("a table is not in the manifest");
-            continue;
-        };
-        let same = is_readable(table) && {
-            let summary = encode_csv(table, DIGEST_BYTES, &mut |_, _| {});
-            to_hex(&summary.sha256) == description.sha256
-        };
-        if !same {
-            failures.add("a table is not the one whose digest the manifest gives");
-        }
-    }
-    Check::structure("table_digests", &failures)
 }
 
 /// Whether all columns are equally long, and none points beyond its cells.

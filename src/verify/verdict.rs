@@ -98,6 +98,16 @@ impl Check {
         }
     }
 
+    /// An entry about a file beside the tables, which whoever reads files
+    /// looks at: whether it is what it must be.
+    pub fn of_file(kind: &'static str, holds: bool, note: &'static str) -> Self {
+        let mut failures = Failures::none();
+        if !holds {
+            failures.add(note);
+        }
+        Self::structure(kind, &failures).noting(note)
+    }
+
     /// An entry about something that the tables are too broken to show.
     pub(super) fn not_examined(section: Section, kind: &'static str) -> Self {
         Self {

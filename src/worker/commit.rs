@@ -31,8 +31,8 @@ pub fn commit(
         manifest: document(&produced.manifest)?,
         claims: json!({
             "records": produced.manifest.records,
-            "excluded": produced.manifest.excluded,
-            "suppressed": produced.manifest.suppressed,
+            "excluded": produced.excluded,
+            "suppressed": produced.suppressed,
             "guarantees": document(&produced.manifest.guarantees)?,
         }),
         report: produced.report.unwrap_or(Value::Null),

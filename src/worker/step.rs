@@ -19,10 +19,8 @@ use crate::catalog::{Assignment, Engine, in_memory, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
-use crate::microdata::to_hex;
-use crate::privacy::Seed;
 use crate::release::InputDescription;
-use crate::store::{AcquiredJob, JobRow, ReleaseCommit, StoreError};
+use crate::store::{AcquiredJob, JobProblem, JobRow, JobSecrets, ReleaseCommit, StoreError};
 
 /// How a run ended.
 enum Ended {
@@ -37,9 +35,9 @@ enum Ended {
 /// Runs one acquired job to its end. `drain` tells it to give the job back.
 pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &CancellationToken) {
     failpoint::reached("job-acquired");
-    let (job, token) = (acquired.job, acquired.lease_token);
+    let (job, token) = (&acquired.job, acquired.lease_token);
     let watch = Watch::default();
-    let steps = Steps::of(&job);
+    let steps = Steps::of(job);
     let lease = Lease {
         job: job.id,
         token,
@@ -52,7 +50,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
     let ended = {
         let work = async {
             let ended = tokio::select! {
-                ended = produce_release(shared, &job, &watch, &steps, &mut admitted) => ended,
+                ended = produce_release(shared, &acquired, &watch, &steps, &mut admitted) => ended,
                 () = drain.cancelled() => {
                     // Not waited for: what still computes ends with the process.
                     watch.stop(StopReason::Drained);
@@ -85,13 +83,30 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             .map(|_| "succeeded"),
         (None, Ended::Failed(failure)) => shared
             .store
-            .job_fail(shared.act(), job.id, token, failure.problem())
+            .job_fail(shared.act(), job.id, token, told(&failure))
             .await
-            .map(|()| "failed"),
+            .map(|has_figures| count_infeasible(&failure, has_figures)),
     };
     failpoint::reached("job-committed");
     drop(admitted);
-    tell_end(&job, &steps, written);
+    tell_end(job, &steps, written);
+}
+
+/// A failure as the store keeps it, with or without its figures.
+fn told(failure: &JobFailure) -> JobProblem {
+    JobProblem {
+        plain: failure.problem(),
+        with_figures: failure.problem_with_figures(),
+    }
+}
+
+/// Counts the answers that say something of the records; answers the outcome.
+fn count_infeasible(failure: &JobFailure, has_figures: bool) -> &'static str {
+    if let JobFailure::Engine(EngineError::Infeasible(_)) = failure {
+        let figures = if has_figures { "told" } else { "withheld" };
+        metrics::counter!("vizard_infeasible_answers_total", "figures" => figures).increment(1);
+    }
+    "failed"
 }
 
 /// Tells how an attempt ended: in its trace, the metrics and the log.
@@ -116,12 +131,13 @@ fn tell_end(job: &JobRow, steps: &Steps, written: Result<&'static str, StoreErro
 
 async fn produce_release(
     shared: &Arc<Shared>,
-    job: &JobRow,
+    acquired: &AcquiredJob,
     watch: &Watch,
     steps: &Steps,
     admitted: &mut Option<OwnedSemaphorePermit>,
 ) -> Ended {
     steps.begin("admit");
+    let job = &acquired.job;
     let spec: JobSpec = match serde_json::from_value(job.spec.clone()) {
         Ok(spec) => spec,
         Err(error) => {
@@ -156,8 +172,13 @@ async fn produce_release(
         Ok(loaded) => loaded,
         Err(error) => return not_loaded(job, error),
     };
+    let token = acquired.lease_token;
+    let secrets = match shared.store.job_secrets(shared.act(), job.id, token).await {
+        Ok(secrets) => secrets,
+        Err(error) => return not_loaded(job, error.into()),
+    };
     let (engine, watch, mut steps) = (job.engine.clone(), watch.clone(), steps.clone());
-    let work = move || run_loaded(loaded, &engine, spec, &watch, &mut steps);
+    let work = move || run_loaded((loaded, secrets), &engine, spec, &watch, &mut steps);
     match shared.pool.run(work).await {
         Ok(ended) => ended,
         Err(panicked) => {
@@ -177,7 +198,7 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
     tracing::warn!(job = %job.id, %error, "input could not be read");
     match error {
         LoadError::Table(error) => Ended::Failed(JobFailure::Input(error)),
-        LoadError::Store(StoreError::Driver(_)) => Ended::Retry,
+        LoadError::Store(StoreError::Driver(_) | StoreError::LeaseLost) => Ended::Retry,
         // The dataset was erased meanwhile, or damaged: trying again is no help.
         LoadError::Store(_) => Ended::Failed(JobFailure::Internal),
     }
@@ -185,14 +206,14 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
 
 /// The pure part, on the CPU pool.
 fn run_loaded(
-    mut loaded: Loaded,
+    (mut loaded, secrets): (Loaded, JobSecrets),
     engine: &str,
     spec: JobSpec,
     watch: &Watch,
     steps: &mut Steps,
 ) -> Ended {
     failpoint::reached("job-loaded");
-    let mut run = || -> Result<Ended, JobFailure> {
+    let run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
         let table = loaded.table()?;
@@ -203,19 +224,17 @@ fn run_loaded(
             input: InputDescription {
                 dataset: spec.dataset.to_string(),
                 version: loaded.version.version,
-                sha256: to_hex(&loaded.version.sha256),
             },
             suppressed: loaded.version.dropped,
+            reproducible_seed: false,
             queries: spec.report.queries,
             verify: true,
             report: true,
         };
-        // The API fills the seed in when it takes the job, so that a second
-        // attempt gives the same bytes.
-        let seed = spec.seed.ok_or(JobFailure::Internal)?;
+        // Kept with the job: a second attempt gives the same bytes.
         let context = RunContext {
-            seed: Seed::of_number(seed),
-            dataset_secret: Seed::of_number(0),
+            seed: secrets.seed,
+            dataset_secret: secrets.dataset_secret,
             progress: watch,
             cancel: watch.flag(),
         };

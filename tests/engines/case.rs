@@ -5,16 +5,26 @@ use vizard::microdata::{AttributeIndex, Code, Codes, Domain, RecordIndex, Subjec
 use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements, Seed};
 use vizard::release::{
     Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
-    PublishedTable, Release, TableDescription, decode_csv, encode_csv, order,
+    PublishedTable, Release, TableDescription, decode_csv, encode_csv, order, rounded_to_tens,
+    statement,
 };
 use vizard::utility::{self, EvidenceError, UtilityReport};
-use vizard::verify::{Evidence, Verdict, verify};
+use vizard::verify::{Evidence, Ordered, Verdict, verify};
+
+/// What a job ordered.
+#[derive(Clone)]
+pub struct Order {
+    pub engine: String,
+    pub parameters: serde_json::Value,
+    pub input: InputDescription,
+}
 
 /// A release beside its source.
 #[derive(Clone)]
 pub struct Case {
     pub table: Table,
     pub requirements: Requirements,
+    pub ordered: Order,
     pub manifest: Manifest,
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
@@ -51,28 +61,35 @@ impl Case {
             tables.push(decode_csv(&description, &pieces).expect("canonical CSV reads back"));
             descriptions.push(description);
         }
-        let manifest = Manifest {
-            format: Manifest::FORMAT.into(),
+        let ordered = Order {
             engine: engine.into(),
             parameters,
-            records: tables.first().map_or(0, |table| table.rows() as u64),
-            excluded: release.excluded,
-            suppressed: 0,
-            guarantees: release.guarantees,
-            adversary: release.adversary,
-            not_protected: release.not_protected,
-            tables: descriptions,
             input: InputDescription {
                 dataset: "made-up".into(),
                 version: 1,
-                sha256: "0".repeat(64),
             },
+        };
+        let (schema, policy) = (table.schema(), requirements.policy());
+        let manifest = Manifest {
+            format: Manifest::FORMAT.into(),
+            engine: engine.into(),
+            parameters: ordered.parameters.clone(),
+            records: tables.first().map_or(0, |table| table.rows() as u64),
+            excluded: rounded_to_tens(release.excluded),
+            suppressed: 0,
+            guarantees: release.guarantees,
+            adversary: statement::adversary(engine, policy),
+            not_protected: statement::not_protected(engine, schema, policy),
+            tables: descriptions,
+            input: ordered.input.clone(),
             made_by: MadeBy {
-                vizard: "0.1.0".into(),
+                vizard: env!("CARGO_PKG_VERSION").into(),
             },
             unverified: false,
+            reproducible_seed: false,
         };
         Self {
+            ordered,
             table,
             requirements,
             manifest,
@@ -102,6 +119,13 @@ impl Case {
         verify(&Evidence {
             table: &self.table,
             requirements: &self.requirements,
+            ordered: Ordered {
+                engine: &self.ordered.engine,
+                parameters: &self.ordered.parameters,
+                input: &self.ordered.input,
+                suppressed: 0,
+                reproducible_seed: false,
+            },
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,

@@ -204,8 +204,6 @@ fn handmade_with(change: impl FnOnce(&mut [PublishedTable])) -> Case {
                 scope: "each subject's own preference".into(),
             },
         ],
-        adversary: "knows every quasi-identifier".into(),
-        not_protected: Vec::new(),
         excluded: 0,
         unsatisfiable: Vec::new(),
     };

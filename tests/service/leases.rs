@@ -29,7 +29,7 @@ async fn expired_lease_cannot_complete_the_job(stage: &Stage) {
     stage.let_leases_run_out().await;
     lost(store.job_complete(act(), id, token, draft()).await);
     lost(store.job_heartbeat(id, token, LEASE, None).await);
-    lost(store.job_fail(act(), id, token, json!({})).await);
+    lost(store.job_fail(act(), id, token, json!({}).into()).await);
     lost(store.job_cancelled(act(), id, token).await);
     lost(store.job_yield(act(), id, token).await);
     assert_eq!(releases(stage).await, 0);
@@ -51,7 +51,7 @@ async fn a_stale_worker_changes_nothing_after_another_took_the_job(stage: &Stage
             .job_heartbeat(id, stale, LEASE, Some(json!({"step": 9})))
             .await,
     );
-    lost(store.job_fail(act(), id, stale, json!({})).await);
+    lost(store.job_fail(act(), id, stale, json!({}).into()).await);
     lost(store.job_cancelled(act(), id, stale).await);
     lost(store.job_yield(act(), id, stale).await);
     assert_eq!(store.job_get(id).await.expect("it is there"), before);

@@ -52,7 +52,7 @@ async fn upload(server: &ServerProcess, count: u64) -> String {
 /// Posts a job; `queries` of the report make it as long as a test needs it.
 async fn post_job(steward: &Client, dataset: &str, queries: u32) -> String {
     let job = json!({
-        "dataset": dataset, "engine": "lgb", "seed": 7, "report": {"queries": queries},
+        "dataset": dataset, "engine": "lgb", "report": {"queries": queries},
         "parameters": {"k": 5, "l": 4, "generalization": "mdp"}
     });
     steward.post("/v1/jobs", &job).await.unwrap()["id"]

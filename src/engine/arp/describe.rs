@@ -1,5 +1,5 @@
-//! What releases of `arp` and its comparators claim and do not, and their
-//! parameters as JSON Schema.
+//! What releases of `arp` and its comparators claim, and their parameters as
+//! JSON Schema.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,6 @@ use crate::privacy::{BlockForm, Model, Policy, Protection};
 use crate::release::Guarantee;
 
 use super::params::{AnatomyParams, InitialParams, Params};
-
-/// Against whom the claims hold.
-pub(super) const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; knows no sensitive \
-     value";
 
 /// What a release of this policy claims.
 pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
@@ -48,39 +44,6 @@ pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
         });
     }
     guarantees
-}
-
-/// What a release in this form does not protect.
-pub(super) fn not_protected(form: BlockForm) -> Vec<String> {
-    let own: &[&str] = match form {
-        BlockForm::Distinct | BlockForm::Eligible => &[
-            "identity: rows show quasi-identifiers as they are, so whoever knows them finds the \
-             row of a person who asked for no max_reidentification",
-            "correlation between sensitive attributes of one row, for whoever knows one of them",
-        ],
-        BlockForm::Randomized { .. } => &[
-            "identity: rows show quasi-identifiers as they are, so whoever knows them finds the \
-             row of a person who asked for no max_reidentification",
-            "sensitive values are not those of their rows: each was kept with the retention named, \
-             else drawn from the values of its group",
-        ],
-        BlockForm::Ring => &[
-            "whoever takes every row of a group that covers a person for equally likely theirs may \
-             give one value more than 1 in l: which rows were made to cover them is not published",
-        ],
-        BlockForm::Generalized => &[],
-        BlockForm::Sliced => &[
-            "identity: values stand as they are, so a rare combination in one column is recognized; \
-             it tells nothing of sensitive values",
-        ],
-    };
-    let common = [
-        "adversaries who know sensitive values of other people in a block",
-        "inference from models learned on the release or elsewhere",
-        "comparison with other releases about the same people",
-    ];
-    let all = own.iter().chain(&common);
-    all.map(|text| (*text).into()).collect()
 }
 
 fn l_schema() -> Value {

@@ -13,7 +13,7 @@ use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
 use crate::release::{Lineage, PublishedTable, Release};
 
 use super::answer::Question;
-use super::describe::{ADVERSARY, guarantees, not_protected};
+use super::describe::guarantees;
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
 use super::leave::{Refusal, check_budget, leave, take_out};
@@ -116,8 +116,6 @@ impl<'a> Job<'a> {
             tables,
             lineage,
             guarantees: guarantees(self.table.schema(), self.requirements.policy()),
-            adversary: ADVERSARY.into(),
-            not_protected: not_protected(self.form),
             excluded: (present.opted_out + gone.len()) as u64,
             unsatisfiable: gone.iter().map(subject).collect(),
         }

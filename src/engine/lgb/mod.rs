@@ -102,21 +102,10 @@ pub fn run(
         tables,
         lineage,
         guarantees: guarantees(table, requirements.policy()),
-        adversary: ADVERSARY.into(),
-        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
         excluded: (prepared.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: unsatisfiable.collect(),
     })
 }
-
-const ADVERSARY: &str = "knows every quasi-identifier value of everyone, who is in the table and \
-                         which values each subject treats as sensitive; knows no sensitive value";
-
-const NOT_PROTECTED: [&str; 3] = [
-    "correlation between sensitive attributes of one row",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
 
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
     params.check()?;

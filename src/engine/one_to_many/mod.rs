@@ -125,8 +125,6 @@ pub fn run(
         tables: vec![published],
         lineage,
         guarantees: guarantees(requirements, params)?,
-        adversary: ADVERSARY.into(),
-        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
         excluded: (persons.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: left_out.collect(),
     })
@@ -158,16 +156,6 @@ fn groups(
     let how = (params.effort, context);
     refined::refined(persons, &conditions, (present, sizes), how)
 }
-
-const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
-                         knows no sensitive value";
-
-const NOT_PROTECTED: [&str; 4] = [
-    "single values that many fingerprints of a group share, unless value_l bounds them",
-    "how many records a subject has, as far as the size of the fingerprint tells",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
 
 fn guarantees(requirements: &Requirements, params: &Params) -> Result<Vec<Guarantee>, EngineError> {
     let mut guarantees = vec![

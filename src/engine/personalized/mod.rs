@@ -98,16 +98,10 @@ pub fn run(
     context.check()?;
     let left_out = settled.unsatisfiable.iter();
     let left_out = left_out.map(|&record| table.subject_of(crate::microdata::RecordIndex(record)));
-    let protected = NOT_PROTECTED.iter().chain(match params.recoding {
-        Recoding::GroupCut => &[][..],
-        Recoding::Paper => &PAPER_NOT_PROTECTED[..],
-    });
     Ok(Release {
         tables: vec![published],
         lineage,
         guarantees: guarantees(params),
-        adversary: ADVERSARY.into(),
-        not_protected: protected.map(|text| (*text).into()).collect(),
         excluded: (settled.present.opted_out + settled.unsatisfiable.len()) as u64,
         unsatisfiable: left_out.collect(),
     })
@@ -135,20 +129,6 @@ fn own_cells(settled: &Settled<'_>) -> Vec<OwnCells> {
     });
     cells.collect()
 }
-
-const ADVERSARY: &str = "knows every quasi-identifier value of everyone, who is in the table, and \
-                         how frequent each sensitive value is; knows no sensitive value";
-
-const NOT_PROTECTED: [&str; 3] = [
-    "what the choice of a node tells of how far the members of a group had to be generalized",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
-
-const PAPER_NOT_PROTECTED: [&str; 1] = [
-    "a value published by a node beside a more specific one under it: it was generalized because \
-     both were the same, so that a reader may tell which value it was",
-];
 
 fn guarantees(params: &Params) -> Vec<Guarantee> {
     let scope = match params.recoding {

@@ -104,8 +104,6 @@ pub fn run(
         tables,
         lineage,
         guarantees: guarantees(table, requirements),
-        adversary: ADVERSARY.into(),
-        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
         excluded: (present.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: prepared.unsatisfiable.iter().map(subject).collect(),
     })
@@ -172,18 +170,6 @@ fn columns(
     }
     Ok((slices, prepared))
 }
-
-const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
-                         knows no sensitive value";
-
-const NOT_PROTECTED: [&str; 5] = [
-    "identity: the values of a column stand as they were, so that rare combinations in a column \
-     without sensitive attributes can be recognized",
-    "correlation between attributes of one column",
-    "joint inference from the quasi-identifiers of everyone in a bucket",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
 
 fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
     let policy = requirements.policy();

@@ -88,8 +88,6 @@ struct VersionView {
     dropped: u64,
     /// Records in the version.
     total_records: u64,
-    /// SHA-256 of the upload's content, whatever form it came in.
-    sha256: String,
     /// When it was uploaded.
     created_at: DateTime<Utc>,
     /// Id of the key that uploaded it.
@@ -142,7 +140,6 @@ impl From<VersionRow> for VersionView {
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
-            sha256: crate::microdata::to_hex(&row.sha256),
             created_at: row.created_at,
             created_by: row.created_by,
             purged_at: row.purged_at,

@@ -3,7 +3,8 @@
 //!
 //! Public is what the release alone shows: measures that need the original
 //! table stay with stewards, and of the verification analysts see which
-//! guarantees were claimed and attained, not where they came out worst.
+//! guarantees were claimed and attained, not where they came out worst, nor
+//! how near anyone's own terms were reached: nobody published those.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +21,7 @@ use super::super::extract::UrlPath;
 use super::super::negotiate::preferred;
 use super::super::problem::Problem;
 use super::super::state::AppState;
-use super::releases::visible_release;
+use super::releases::{visible_manifest, visible_release};
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
 use crate::utility::{UtilityReport, public_part};
@@ -148,7 +149,8 @@ async fn get_release_report(
         Some(draw) if media_type == "text/html" => {
             let verification = visible_verification(&state, &principal, id).await?;
             let documents = (to_value(&report)?, to_value(&verification)?);
-            let page = draw(&documents.0, &documents.1, &release.manifest);
+            let manifest = visible_manifest(release.manifest, &principal);
+            let page = draw(&documents.0, &documents.1, &manifest);
             Ok((vary, PAGE_HEADERS, Html(page)).into_response())
         }
         _ => Ok((vary, Json(report)).into_response()),
@@ -227,9 +229,14 @@ fn public_check(check: &Value) -> Value {
     const PUBLIC: [&str; 5] = ["kind", "attribute", "claimed", "attained", "holds"];
     let fields = check.as_object().into_iter().flatten();
     let public = fields.filter(|(name, _)| PUBLIC.contains(&name.as_str()));
+    let is_of_terms = check["kind"] == "max_leakage";
+    let shown = |name: &String, value: &Value| match name.as_str() {
+        "attained" if is_of_terms => Value::Null,
+        _ => value.clone(),
+    };
     Value::Object(
         public
-            .map(|(name, value)| (name.clone(), value.clone()))
+            .map(|(name, value)| (name.clone(), shown(name, value)))
             .collect(),
     )
 }

@@ -46,6 +46,9 @@ struct EngineDocument {
     papers: Vec<String>,
     /// Against whom its guarantees hold.
     adversary: String,
+    /// What its releases do not protect; a manifest says which of it concerns
+    /// its own.
+    not_protected: Vec<String>,
 }
 
 /// List engines

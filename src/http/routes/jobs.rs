@@ -49,15 +49,11 @@ async fn create_job(
     principal: Principal,
     JsonBody(mut spec): JsonBody<JobSpec>,
 ) -> Result<Answer, Problem> {
+    refuse_seed(&spec)?;
     principal.sees(spec.dataset, "dataset")?;
     let dataset = state.store.dataset_get(spec.dataset).await?;
     let version = check(&spec, &dataset)?;
     check_cost(&state, &spec, &dataset, version).await?;
-    // With the seed settled here, every attempt makes the same release.
-    spec.seed = Some(match spec.seed {
-        Some(seed) => seed,
-        None => random_seed()?,
-    });
     spec.version = Some(version);
     let job = NewJob {
         id: JobId::generate(),
@@ -203,12 +199,12 @@ fn queue_full(state: &AppState) -> Problem {
     Problem::new(ProblemKind::QueueFull, detail)
 }
 
-fn random_seed() -> Result<u64, Problem> {
-    use rand::TryRng;
-    let seed = rand::rngs::SysRng.try_next_u64();
-    // JSON numbers are exact up to 2^53 everywhere.
-    seed.map(|seed| seed >> 11).map_err(|_| {
-        tracing::error!("the operating system gives no random numbers");
-        Problem::internal()
-    })
+/// A seed that somebody knows lets them place every row of the release.
+fn refuse_seed(spec: &JobSpec) -> Result<(), Problem> {
+    if !spec.seed_given {
+        return Ok(());
+    }
+    let detail = "the service draws the seed of each job and tells nobody; \
+        the offline command `vizard anonymize` takes `--seed`";
+    Err(Problem::new(ProblemKind::InvalidBody, detail).with_parameter("seed"))
 }

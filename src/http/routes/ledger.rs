@@ -16,6 +16,7 @@ use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::coarse;
 use crate::store::{LedgerReads, LedgerRow, LedgerStep};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -46,10 +47,11 @@ struct LedgerEntryView {
     /// Records published.
     #[schema(value_type = u64)]
     records: Value,
-    /// Records left out at their subject's wish or because their terms cannot be met.
+    /// Records left out at their subject's wish or because their terms cannot be
+    /// met, rounded down to 1, 2 or 5 of a power of ten.
     #[schema(value_type = u64)]
     excluded: Value,
-    /// Records left out for another reason.
+    /// Records left out for another reason, rounded down likewise.
     #[schema(value_type = u64)]
     suppressed: Value,
     /// Who asked for it.
@@ -108,6 +110,13 @@ impl From<LedgerReads> for LedgerReadsView {
     }
 }
 
+/// A count of records that nobody published; what is no count stays.
+fn rounded(count: Value) -> Value {
+    count
+        .as_u64()
+        .map_or(count, |count| coarse::count(count).into())
+}
+
 impl From<LedgerRow> for LedgerEntryView {
     fn from(mut row: LedgerRow) -> Self {
         let state = match (&row.erased, &row.withdrawn, &row.published) {
@@ -120,8 +129,8 @@ impl From<LedgerRow> for LedgerEntryView {
         Self {
             guarantees: claim("guarantees"),
             records: claim("records"),
-            excluded: claim("excluded"),
-            suppressed: claim("suppressed"),
+            excluded: rounded(claim("excluded")),
+            suppressed: rounded(claim("suppressed")),
             release: row.release,
             state,
             dataset: row.dataset,

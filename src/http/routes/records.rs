@@ -50,18 +50,19 @@ struct UploadView {
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
-    /// SHA-256 of the upload's content, whatever form it came in.
+    /// SHA-256 of the upload's content, whatever form it came in: told to who
+    /// sent it, and kept nowhere.
     sha256: String,
 }
 
-impl From<VersionRow> for UploadView {
-    fn from(row: VersionRow) -> Self {
+impl UploadView {
+    fn new(row: &VersionRow, sha256: [u8; 32]) -> Self {
         Self {
             version: row.version,
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
-            sha256: crate::microdata::to_hex(&row.sha256),
+            sha256: crate::microdata::to_hex(&sha256),
         }
     }
 }
@@ -131,19 +132,18 @@ async fn upload_records(
         mode,
         records: summary.records,
         dropped: summary.dropped,
-        sha256: summary.sha256,
         hierarchies,
         created_by: principal.name().to_owned(),
         chunks: Box::new(chunks),
     };
-    let act = principal.act_answering(|row| Some(uploaded(row)));
+    let uploaded = move |row: &VersionRow| {
+        let view = UploadView::new(row, summary.sha256);
+        Answer::new(StatusCode::CREATED, &view)
+    };
+    let act = principal.act_answering(move |row| Some(uploaded(row)));
     let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
     Ok(uploaded(&row))
-}
-
-fn uploaded(row: &VersionRow) -> Answer {
-    Answer::new(StatusCode::CREATED, &UploadView::from(row.clone()))
 }
 
 /// What the upload is read for, as it stands now.

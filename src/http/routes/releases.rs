@@ -47,8 +47,10 @@ struct ReleaseView {
     version: u64,
     /// The engine's name.
     engine: String,
-    /// The job that made it.
-    job: JobId,
+    /// The job that made it. Stewards only: its id tells when it was posted, and
+    /// with that how long it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<JobId>,
     /// When it was made.
     created_at: DateTime<Utc>,
     /// When it was published, if it was.
@@ -67,15 +69,16 @@ struct ReleaseDetailView {
     manifest: Value,
 }
 
-impl From<ReleaseRow> for ReleaseView {
-    fn from(row: ReleaseRow) -> Self {
+impl ReleaseView {
+    /// A release as the principal may see it.
+    fn new(row: ReleaseRow, principal: &Principal) -> Self {
         Self {
             id: row.id,
             state: row.state,
             dataset: row.dataset,
             version: row.dataset_version,
             engine: row.engine,
-            job: row.job,
+            job: principal.has(Role::Steward).then_some(row.job),
             created_at: row.created_at,
             published_at: row.published_at,
             withdrawn_at: row.withdrawn_at,
@@ -126,7 +129,8 @@ async fn list_releases(
         only: principal.datasets().map(<[_]>::to_vec),
     };
     let page = state.store.release_list(request, filter).await?;
-    Ok(Json(PageView::of(page, ReleaseView::from)))
+    let view = |row| ReleaseView::new(row, &principal);
+    Ok(Json(PageView::of(page, view)))
 }
 
 /// Read a release's manifest
@@ -141,11 +145,22 @@ async fn get_release(
     UrlPath(id): UrlPath<ReleaseId>,
 ) -> Result<Json<ReleaseDetailView>, Problem> {
     let mut row = visible_release(&state, &principal, id).await?;
-    let manifest = row.manifest.take();
+    let manifest = visible_manifest(row.manifest.take(), &principal);
     Ok(Json(ReleaseDetailView {
-        release: row.into(),
+        release: ReleaseView::new(row, &principal),
         manifest,
     }))
+}
+
+/// The part of a manifest that the principal may see. How many records were
+/// left out follows from nothing that is published: who knows all subjects but
+/// one would learn from it what that one asked for.
+pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Value {
+    if let (false, Some(fields)) = (principal.has(Role::Steward), manifest.as_object_mut()) {
+        fields.remove("excluded");
+        fields.remove("suppressed");
+    }
+    manifest
 }
 
 /// Publish a draft
@@ -167,15 +182,16 @@ async fn publish_release(
     let release = visible_release(&state, &principal, id).await?;
     match release.state {
         ReleaseState::Draft => {}
-        ReleaseState::Published => return Ok(answer(&release)),
+        ReleaseState::Published => return Ok(answer(&release, &principal)),
         ReleaseState::Withdrawn => return Err(crate::store::Conflict::ReleaseState.into()),
     }
     let check = publish_check(&state, &release).await?;
-    let published = |outcome: &PublishOutcome| {
+    let by = principal.clone();
+    let published = move |outcome: &PublishOutcome| {
         let allowed = outcome.decision == PublishDecision::Allow;
-        allowed.then(|| answer(&outcome.release))
+        allowed.then(|| answer(&outcome.release, &by))
     };
-    let act = principal.act_answering(published);
+    let act = principal.act_answering(published.clone());
     let outcome = state.store.release_publish(act, id, check).await?;
     failpoint::reached("publish-committed");
     published(&outcome).ok_or_else(|| {
@@ -184,8 +200,8 @@ async fn publish_release(
     })
 }
 
-fn answer(release: &ReleaseRow) -> Answer {
-    Answer::ok(&ReleaseView::from(release.clone()))
+fn answer(release: &ReleaseRow, principal: &Principal) -> Answer {
+    Answer::ok(&ReleaseView::new(release.clone(), principal))
 }
 
 /// Withdraw a release
@@ -204,8 +220,10 @@ async fn withdraw_release(
     NoBody: NoBody,
 ) -> Result<Answer, Problem> {
     visible_release(&state, &principal, id).await?;
-    let act = principal.act_answering(|row| Some(answer(row)));
-    Ok(answer(&state.store.release_withdraw(act, id).await?))
+    let by = principal.clone();
+    let act = principal.act_answering(move |row| Some(answer(row, &by)));
+    let row = state.store.release_withdraw(act, id).await?;
+    Ok(answer(&row, &principal))
 }
 
 /// The question that publishing asks: do the terms in force now ask for more

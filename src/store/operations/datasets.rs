@@ -1,6 +1,7 @@
 //! Datasets: creating, reading, erasing.
 
 use super::entry::{Done, Entry};
+use super::secrets::draw_for_dataset;
 use super::tombstones::bury;
 use super::{SqlStore, page_bounds, page_of};
 use serde_json::json;
@@ -66,6 +67,7 @@ async fn create(
         return Err(Conflict::Exists.into());
     }
     create_dataset_keys(session, dataset.id).await?;
+    draw_for_dataset(session, dataset.id).await?;
     let entry = Entry::dataset("create_dataset", dataset.id);
     Ok(Done::one(get(session, dataset.id).await?, entry))
 }

@@ -10,14 +10,15 @@ use serde_json::json;
 
 use super::datasets::hold;
 use super::entry::{Done, Entry};
+use super::secrets::drawn_for_job;
 use super::{SqlStore, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{jobs as sql, versions as version_sql};
 use crate::store::{
-    ATTEMPTS_MAX, AcquiredJob, Act, Conflict, Heartbeat, JobFilter, JobRow, JobState, Jobs,
-    LeaseToken, NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError, StoreFuture,
-    Swept,
+    ATTEMPTS_MAX, AcquiredJob, Act, Conflict, Heartbeat, JobFilter, JobProblem, JobRow, JobSecrets,
+    JobState, Jobs, LeaseToken, NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError,
+    StoreFuture, Swept,
 };
 
 pub(super) const TABLE: &str = "job";
@@ -71,6 +72,7 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
         .row("dataset_version", version_sql::GET, version)
         .await?;
     version.ok_or(StoreError::not_found("version"))?;
+    let seed = drawn_for_job(session, job.dataset, job.id).await?;
     let now = session.now().await?;
     let cells = cells![
         job.id.uuid(),
@@ -82,6 +84,7 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
         job.publish,
         job.created_by,
         now,
+        seed,
     ];
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
@@ -189,6 +192,18 @@ impl Jobs for SqlStore {
         })
     }
 
+    fn job_secrets(
+        &self,
+        act: Act<JobSecrets>,
+        id: JobId,
+        token: LeaseToken,
+    ) -> StoreFuture<'_, JobSecrets> {
+        let lease = super::leases::Lease { id, token };
+        self.write(act, move |session| {
+            Box::pin(super::secrets::of_job(session, lease))
+        })
+    }
+
     fn job_heartbeat(
         &self,
         id: JobId,
@@ -223,11 +238,11 @@ impl Jobs for SqlStore {
 
     fn job_fail(
         &self,
-        act: Act<()>,
+        act: Act<bool>,
         id: JobId,
         token: LeaseToken,
-        problem: serde_json::Value,
-    ) -> StoreFuture<'_, ()> {
+        problem: JobProblem,
+    ) -> StoreFuture<'_, bool> {
         let lease = super::leases::Lease { id, token };
         self.write(act, move |session| {
             Box::pin(super::leases::fail(session, lease, problem))

@@ -17,12 +17,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::datasets::hold;
 use super::entry::{Done, Entry};
 use super::jobs::{TABLE, get};
 use crate::ids::{DatasetId, JobId};
 use crate::store::session::{Cell, Session, Signal, Times, cells};
 use crate::store::statements::jobs as sql;
-use crate::store::{ATTEMPTS_MAX, AcquiredJob, Heartbeat, LeaseToken, StoreError, Swept};
+use crate::store::{
+    ATTEMPTS_MAX, AcquiredJob, FIGURES_TOLD_MAX, Heartbeat, JobProblem, LeaseToken, StoreError,
+    Swept,
+};
 
 /// What a worker shows to change its job.
 #[derive(Clone, Copy)]
@@ -135,14 +139,37 @@ async fn told(
 pub(super) async fn fail(
     session: &mut Session,
     lease: Lease,
-    problem: Value,
-) -> Result<Done<()>, StoreError> {
+    problem: JobProblem,
+) -> Result<Done<bool>, StoreError> {
+    let with_figures = match problem.with_figures {
+        Some(problem) if may_tell_figures(session, lease).await? => Some(problem),
+        _ => None,
+    };
+    let has_figures = with_figures.is_some();
+    let problem = with_figures.unwrap_or(problem.plain);
     let mut cells = lease.end(session.times().await?);
     cells.push(Cell::from(&problem));
+    cells.push(Cell::from(u32::from(has_figures)));
     change(session, sql::FAIL, cells).await?;
     // The kind of problem, and nothing of what it says.
     let detail = json!({"problem": problem["type"].as_str()});
-    told(session, lease, "fail_job", detail).await
+    let done = told(session, lease, "fail_job", detail).await?;
+    Ok(Done::many(has_figures, done.entries))
+}
+
+/// Whether the version has told fewer figures than it may. Its dataset's row
+/// is held from here on: two jobs that fail together are counted one by one.
+async fn may_tell_figures(session: &mut Session, lease: Lease) -> Result<bool, StoreError> {
+    let job = get(session, lease.id).await?;
+    let lock = session.dialect().dataset_lock;
+    match hold(session, job.dataset, lock).await {
+        Err(StoreError::NotFound { .. }) => return Err(StoreError::LeaseLost),
+        other => other?,
+    }
+    let cells = cells![job.dataset.uuid(), job.dataset_version];
+    let row = session.row(TABLE, sql::FIGURES, cells).await?;
+    let told = row.ok_or(StoreError::not_found("job"))?.count("jobs")?;
+    Ok(told < FIGURES_TOLD_MAX)
 }
 
 pub(super) async fn cancel(session: &mut Session, lease: Lease) -> Result<Done<()>, StoreError> {

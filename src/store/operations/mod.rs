@@ -24,6 +24,7 @@ mod releases;
 mod results;
 mod retention;
 mod sealing;
+mod secrets;
 mod subject_tokens;
 mod terms;
 mod tombstones;

@@ -12,7 +12,6 @@ use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
 use super::tombstones::bury;
 use crate::ids::DatasetId;
-use crate::microdata::Sha256;
 use crate::store::seal::renew_records_key;
 use crate::store::session::{Row, Session, Signal, cells};
 use crate::store::statements::{
@@ -155,7 +154,6 @@ async fn empty_version(
         .run(dataset_sql::VERSION_ADVANCE, cells![id.uuid(), version - 1])
         .await?;
     let now = session.now().await?;
-    let digest = Sha256::of(b"");
     let cells = cells![
         id.uuid(),
         version,
@@ -165,7 +163,6 @@ async fn empty_version(
         0_u32,
         0_u32,
         0_u32,
-        digest,
         "{}",
         PURGED_BY,
         now,

@@ -6,7 +6,7 @@ use super::SqlStore;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Sha256, to_hex};
+use crate::microdata::Sha256;
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
@@ -27,7 +27,6 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         dropped: row.count("dropped")?,
         total_records: row.count("total_records")?,
         chunks: row.count32("chunks")?,
-        sha256: row.digest("sha256")?,
         hierarchies: row.json("hierarchies")?,
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
@@ -160,7 +159,6 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         new.records,
         new.dropped,
         extent.records,
-        new.sha256,
         &new.hierarchies,
         new.created_by,
         now,
@@ -172,9 +170,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         "version": version,
         "mode": row.mode.as_str(),
         "records": row.records,
-        "dropped": row.dropped,
         "total_records": row.total_records,
-        "sha256": to_hex(&row.sha256),
     }));
     Ok(Done::one(row, entry))
 }

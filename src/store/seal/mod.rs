@@ -3,9 +3,9 @@
 //! Every dataset has random keys of its own (`data_key`), and every release
 //! another. They are kept in the table `dataset_key`, each wrapped by a master
 //! key that is never in the database (`master_keys`). What is personal is
-//! sealed before a statement sees it and opened after: chunks and lineage by
-//! the key of the records, subjects and their terms by the key of the
-//! preferences, pieces, report and verification by the key of the release.
+//! sealed before a statement sees it and opened after: chunks, lineage and
+//! seeds of jobs by the key of the records, subjects, their terms and the
+//! dataset's secret by the key of the preferences, pieces, report and verification by the key of the release.
 //!
 //! A seal binds bytes to their place (`place`): flipped, cut, extended, moved
 //! to another row or another dataset, they do not open. `custody` is what

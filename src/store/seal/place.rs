@@ -10,7 +10,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{DatasetId, ReleaseId};
+use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// Begins all associated data; another way of sealing gets another number.
 const FORMAT: &[u8] = b"vizard seal 1";
@@ -18,9 +18,10 @@ const FORMAT: &[u8] = b"vizard seal 1";
 /// What a data key is for. Its word is kept in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Purpose {
-    /// Chunks of a dataset, and the lineage of its releases.
+    /// Chunks of a dataset, the lineage of its releases, and seeds of its jobs.
     Records,
-    /// Subjects and their terms, with their history, and who has a token.
+    /// Subjects and their terms, with their history, who has a token, and the
+    /// dataset's secret.
     Preferences,
     /// Pieces, report and verification of one release.
     Release,
@@ -64,6 +65,10 @@ pub(in crate::store) enum Place<'a> {
         dataset: DatasetId,
         token_hash: &'a [u8; 32],
     },
+    /// The secret of a dataset.
+    DatasetSecret(DatasetId),
+    /// The seed of a job.
+    JobSeed(JobId),
     /// The lineage of a release.
     Lineage(ReleaseId),
     /// The report of a release.
@@ -107,6 +112,8 @@ impl Place<'_> {
                 dataset,
                 token_hash,
             } => Data::new("subject token", dataset.uuid()).rest(token_hash),
+            Place::DatasetSecret(dataset) => Data::new("dataset secret", dataset.uuid()),
+            Place::JobSeed(job) => Data::new("job seed", job.uuid()),
             Place::Lineage(release) => Data::new("lineage", release.uuid()),
             Place::Report(release) => Data::new("report", release.uuid()),
             Place::Verification(release) => Data::new("verification", release.uuid()),

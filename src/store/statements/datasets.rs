@@ -49,18 +49,22 @@ statements! {
     /// `$1` id. Locks the row.
     PREFERENCE_ADVANCE = "UPDATE dataset SET preference_version = preference_version + 1 \
         WHERE id = $1 AND erased_at IS NULL RETURNING preference_version";
+    /// `$1` id, `$2` secret. One that is there stays.
+    SECRET_SET = "UPDATE dataset SET secret = $2 \
+        WHERE id = $1 AND secret IS NULL AND erased_at IS NULL";
     /// `$1` id.
     EXISTS = "SELECT id FROM dataset WHERE id = $1 AND erased_at IS NULL";
     /// `$1` id, `$2` now.
-    ERASE = "UPDATE dataset SET erased_at = $2 WHERE id = $1 AND erased_at IS NULL";
+    ERASE = "UPDATE dataset SET erased_at = $2, secret = NULL \
+        WHERE id = $1 AND erased_at IS NULL";
     /// `$1` dataset.
     ERASE_CHUNKS = "DELETE FROM chunk WHERE dataset_id = $1";
     /// `$1` dataset.
     ERASE_PREFERENCES = "DELETE FROM preference WHERE dataset_id = $1";
     /// `$1` dataset, `$2` now.
     ERASE_JOBS = "UPDATE job SET state = 'cancelled', cancel_requested = TRUE, \
-        lease_token = NULL, lease_expires_at = NULL, finished_at = $2, revision = revision + 1 \
-        WHERE dataset_id = $1 AND state IN ('queued', 'running')";
+        lease_token = NULL, lease_expires_at = NULL, seed = NULL, finished_at = $2, \
+        revision = revision + 1 WHERE dataset_id = $1 AND state IN ('queued', 'running')";
     /// `$1` dataset.
     ERASE_DRAFT_PIECES = "DELETE FROM release_piece WHERE release_id IN \
         (SELECT id FROM release WHERE dataset_id = $1 AND state = 'draft')";

@@ -51,7 +51,7 @@ macro_rules! sweep {
         concat!(
             "UPDATE job SET ",
             $change,
-            ", lease_token = NULL, lease_expires_at = NULL, finished_at = $1, \
+            ", lease_token = NULL, lease_expires_at = NULL, seed = NULL, finished_at = $1, \
              revision = revision + 1 WHERE id IN (SELECT id FROM job WHERE state = 'running' \
              AND lease_expires_at <= ",
             $time,
@@ -77,16 +77,17 @@ macro_rules! list {
 
 statements! {
     /// `$1` id, `$2` dataset, `$3` version, `$4` preference version, `$5` engine, `$6` spec,
-    /// `$7` publish, `$8` who, `$9` now.
+    /// `$7` publish, `$8` who, `$9` now, `$10` seed.
     CREATE = "INSERT INTO job (id, dataset_id, dataset_version, preference_version, engine, \
-        spec, publish, created_by, state, revision, attempts, cancel_requested, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9) \
+        spec, publish, created_by, state, revision, attempts, cancel_requested, created_at, seed) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9, $10) \
         ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE job.id = $1");
     /// `$1` id, `$2` now.
     CANCEL_REQUEST = "UPDATE job SET cancel_requested = TRUE, revision = revision + 1, \
         finished_at = CASE WHEN state = 'queued' THEN $2 ELSE finished_at END, \
+        seed = CASE WHEN state = 'queued' THEN NULL ELSE seed END, \
         state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
         WHERE id = $1 AND state IN ('queued', 'running') AND NOT cancel_requested";
     /// `$4` expiry, `$5` progress or null. Only progress that is new is a visible change.
@@ -96,17 +97,18 @@ statements! {
         progress = COALESCE(CAST($5 AS TEXT), progress)"),
         " RETURNING id, cancel_requested, revision");
     /// `$4` now. The job has its release.
-    SUCCEED = guard!("state = 'succeeded', lease_token = NULL, lease_expires_at = NULL, \
-        finished_at = $4, revision = revision + 1");
-    /// `$4` now, `$5` problem.
-    FAIL = guard!("state = 'failed', problem = $5, lease_token = NULL, \
+    SUCCEED = guard!("state = 'succeeded', seed = NULL, lease_token = NULL, \
         lease_expires_at = NULL, finished_at = $4, revision = revision + 1");
+    /// `$4` now, `$5` problem, `$6` 1 where it has figures, else 0.
+    FAIL = guard!("state = 'failed', problem = $5, tells_figures = (CAST($6 AS bigint) = 1), \
+        seed = NULL, lease_token = NULL, lease_expires_at = NULL, finished_at = $4, revision = revision + 1");
     /// `$4` now. Somebody asked for it.
-    CANCEL = guard!("state = 'cancelled', lease_token = NULL, lease_expires_at = NULL, \
-        finished_at = $4, revision = revision + 1");
+    CANCEL = guard!("state = 'cancelled', seed = NULL, lease_token = NULL, \
+        lease_expires_at = NULL, finished_at = $4, revision = revision + 1");
     /// `$4` now. Back to the queue, the attempt not counted.
     YIELD = guard!("state = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'queued' END, \
         finished_at = CASE WHEN cancel_requested THEN $4 ELSE finished_at END, \
+        seed = CASE WHEN cancel_requested THEN NULL ELSE seed END, \
         attempts = attempts - 1, lease_token = NULL, lease_expires_at = NULL, \
         progress = NULL, revision = revision + 1");
     /// `$1` time of leases, `$2` most attempts.
@@ -114,6 +116,16 @@ statements! {
         AND lease_expires_at <= $1 AND attempts < $2 AND NOT cancel_requested)";
     /// `$1` dataset: jobs of it that wait.
     QUEUED = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 AND state = 'queued'";
+    /// `$1` dataset, `$2` version: problems of its jobs that have figures.
+    FIGURES = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 \
+        AND dataset_version = $2 AND tells_figures";
+    /// The secrets of a job whose lease is held.
+    SECRETS = "SELECT job.id, job.seed, dataset.secret FROM job \
+        JOIN dataset ON dataset.id = job.dataset_id AND dataset.erased_at IS NULL \
+        WHERE job.id = $1 AND job.lease_token = $2 AND job.state = 'running' \
+        AND job.lease_expires_at > $3";
+    /// `$1` job, `$2` seed. One that is there stays.
+    SEED_SET = "UPDATE job SET seed = $2 WHERE id = $1 AND seed IS NULL";
     /// Jobs by state.
     DEPTH = "SELECT state, count(*) AS jobs FROM job GROUP BY state";
 }

@@ -160,12 +160,12 @@ fn manifest() -> Manifest {
         input: InputDescription {
             dataset: "made-up".into(),
             version: 1,
-            sha256: String::new(),
         },
         made_by: MadeBy {
             vizard: "0.1.0".into(),
         },
         unverified: false,
+        reproducible_seed: false,
     }
 }
 

@@ -146,8 +146,6 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
             attribute: "disease".into(),
             l: l.get(),
         }],
-        adversary: "knows every quasi-identifier value".into(),
-        not_protected: Vec::new(),
         excluded: 0,
         unsatisfiable: Vec::new(),
     };

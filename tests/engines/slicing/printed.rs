@@ -55,8 +55,6 @@ pub fn printed(table: Table, parameters: Value, buckets: Buckets) -> Case {
             }],
         },
         guarantees: guarantees(&table, &requirements),
-        adversary: "knows every quasi-identifier value of everyone".into(),
-        not_protected: Vec::new(),
         excluded: (table.records() - rows(0).len()) as u64,
         unsatisfiable: Vec::new(),
     };

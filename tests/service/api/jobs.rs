@@ -100,8 +100,6 @@ async fn a_job_that_cannot_run_is_refused_before_it_is_queued(server: Server) {
             422,
             "invalid-parameter",
         ),
-        ("/seed", json!(-1), 422, "invalid-body"),
-        ("/seed", json!("x"), 422, "invalid-body"),
         ("/dataset", json!("job_x"), 422, "invalid-body"),
         (
             "/dataset",
@@ -121,10 +119,17 @@ async fn a_job_that_cannot_run_is_refused_before_it_is_queued(server: Server) {
         ("publish", json!("later"), 422, "invalid-body"),
         ("preferences", json!("ignore"), 422, "invalid-body"),
         ("threads", json!(2), 422, "invalid-body"),
+        ("seed", json!(7), 422, "invalid-body"),
+        ("seed", json!(null), 422, "invalid-body"),
     ] {
         let mut spec = story::job(&id);
         spec[name] = value;
-        post(&spec).await.expect_problem(status, slug);
+        let problem = post(&spec).await.expect_problem(status, slug);
+        if name == "seed" {
+            assert_eq!(problem["parameter"], "seed");
+            let detail = problem["detail"].as_str().expect("a detail");
+            assert!(detail.contains("vizard anonymize"), "{detail}");
+        }
     }
     let list = client.call("list_jobs").send().await.expect(200);
     assert_eq!(list["items"], json!([]));
@@ -160,7 +165,15 @@ async fn an_infeasible_job_fails_and_names_what_would_hold(server: Server) {
     let failed = story::ended(&client, &job).await;
     assert_eq!(failed["state"], "failed");
     assert_eq!(failed["problem"]["type"], "urn:vizard:problem:infeasible");
-    assert!(failed["problem"]["strongest"].is_string(), "{failed}");
+    let problem = &failed["problem"];
+    assert_eq!(problem["parameter"], "l");
+    assert_eq!(problem["attribute"], "cost");
+    assert_eq!(problem["strongest"], "l ≤ 2");
+    assert_eq!(problem["strongest_value"], 2.0);
+    // 20 of 40 records have the cost: that is said nowhere.
+    for exact in ["20", "40", "1 in"] {
+        assert!(!problem.to_string().contains(exact), "{problem}");
+    }
 }
 
 async fn engines_describe_their_parameters(server: Server) {

@@ -23,6 +23,7 @@ mod server;
 mod subject_tokens;
 mod tables;
 mod transfer;
+mod unpublished;
 
 pub(crate) use server::on_both;
 pub use server::{Server, story};

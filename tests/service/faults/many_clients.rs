@@ -34,7 +34,7 @@ async fn operation(person: &Person, client: usize, at: usize) -> Answered<(&'sta
     };
     let subject = format!("{dataset}/preferences/p{}", (client + at) % 20);
     let job = json!({"dataset": dataset.rsplit('/').next(), "engine": "lgb",
-        "parameters": {"k": 2, "l": 2}, "seed": at, "report": {"queries": 5}});
+        "parameters": {"k": 2, "l": 2}, "report": {"queries": 5}});
     let (name, answer) = match kind {
         0 => ("list datasets", get("/v1/datasets").await),
         1 | 2 => ("dataset", get(&dataset).await),

@@ -179,7 +179,7 @@ impl Person {
     /// A job's specification: small groups, since the ward is small.
     pub fn job(&self, publish: &str, queries: u32) -> Value {
         json!({
-            "dataset": self.dataset, "engine": "lgb", "seed": 7, "publish": publish,
+            "dataset": self.dataset, "engine": "lgb", "publish": publish,
             "report": {"queries": queries},
             "parameters": {"k": 3, "l": 2, "generalization": "mdp", "max_excluded": 1.0}
         })

@@ -237,7 +237,12 @@ async fn the_end_of_every_job_is_noted(stage: &Stage) {
     }
     let problem = json!({"type": "urn:vizard:problem:infeasible", "detail": "age 41"});
     let failing = stage.acquire().await;
-    let failed = store.job_fail(act(), failing.job.id, failing.lease_token, problem.clone());
+    let failed = store.job_fail(
+        act(),
+        failing.job.id,
+        failing.lease_token,
+        problem.clone().into(),
+    );
     failed.await.expect("it fails");
     let stopped = stage.acquire().await;
     let stop = store.job_cancelled(act(), stopped.job.id, stopped.lease_token);

@@ -237,7 +237,7 @@ async fn the_revision_grows_with_each_visible_change_and_only_then(stage: &Stage
             act(),
             id,
             token,
-            json!({"type": "urn:vizard:problem:infeasible"}),
+            json!({"type": "urn:vizard:problem:infeasible"}).into(),
         )
         .await
         .expect("held");

@@ -19,6 +19,7 @@ mod preferences;
 mod releases;
 mod retention;
 mod sealing;
+mod secrets;
 mod stage;
 mod subject_tokens;
 mod tombstones;

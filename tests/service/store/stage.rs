@@ -243,13 +243,19 @@ impl Stage {
 
     /// A queued job on the first version of a dataset.
     pub async fn job(&self, dataset: DatasetId) -> JobRow {
+        let job = self.new_job(dataset).await;
+        self.store.job_create(act(), job).await.expect("a job")
+    }
+
+    /// The same, not yet queued.
+    pub async fn new_job(&self, dataset: DatasetId) -> NewJob {
         let preference_version = self
             .store
             .dataset_get(dataset)
             .await
             .expect("the dataset")
             .preference_version;
-        let job = NewJob {
+        NewJob {
             id: JobId::generate(),
             dataset,
             dataset_version: 1,
@@ -259,8 +265,7 @@ impl Stage {
             publish: "manual".to_owned(),
             created_by: "a test".to_owned(),
             queued_jobs_max: u64::MAX,
-        };
-        self.store.job_create(act(), job).await.expect("a job")
+        }
     }
 
     /// Acquires the next job, which must be there.
@@ -312,7 +317,6 @@ pub fn version(
         mode,
         records: 10 * chunks.len() as u64,
         dropped: 3,
-        sha256: [7; 32],
         hierarchies: json!({"icd10": "abc"}),
         created_by: "a test".to_owned(),
         chunks: Box::new(chunks.into_iter().map(Ok)),

@@ -108,8 +108,6 @@ pub fn run(
         tables: vec![published],
         lineage,
         guarantees: guarantees(table, requirements),
-        adversary: ADVERSARY.into(),
-        not_protected: not_protected(table, requirements),
         excluded: (present.opted_out + left_out.len()) as u64,
         unsatisfiable: left_out.iter().map(subject).collect(),
     })
@@ -156,34 +154,6 @@ impl Frame<'_> {
         groups.extend(refined.iter().map(<[u32]>::to_vec));
         Ok(())
     }
-}
-
-const ADVERSARY: &str = "knows every quasi-identifier value of everyone and who is in the table; \
-                         knows no sensitive value";
-
-const NOT_PROTECTED: [&str; 4] = [
-    "values of a group that differ and yet mean much the same",
-    "the sensitive values of one record together, for someone who knows one of them",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
-
-fn not_protected(table: &Table, requirements: &Requirements) -> Vec<String> {
-    let protections = requirements.policy().protections.iter();
-    let bare = protections.filter(|(_, protection)| {
-        let nothing = Protection::InGroup {
-            diversity: None,
-            closeness: None,
-        };
-        *protection == nothing
-    });
-    let of_bare = bare.map(|&(attribute, _)| {
-        let name = &table.schema().attribute(attribute).name;
-        format!("values of {name} that a whole group shares, for subjects who gave no max_leakage")
-    });
-    of_bare
-        .chain(NOT_PROTECTED.iter().map(|text| (*text).to_owned()))
-        .collect()
 }
 
 fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {

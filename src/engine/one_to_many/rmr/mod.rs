@@ -92,28 +92,10 @@ pub fn run(
         tables: vec![table],
         lineage,
         guarantees: guarantees(requirements.policy(), params.m),
-        adversary: adversary(params.m),
-        not_protected: NOT_PROTECTED.iter().map(|text| (*text).into()).collect(),
         excluded: (persons.opted_out + plan.unsatisfiable.len()) as u64,
         unsatisfiable: unsatisfiable.collect(),
     })
 }
-
-fn adversary(m: u32) -> String {
-    let values = if m == 1 { "value" } else { "values" };
-    format!(
-        "knows every quasi-identifier value of everyone, who is in the table, and up to {m} \
-         sensitive {values} of a person"
-    )
-}
-
-const NOT_PROTECTED: [&str; 4] = [
-    "values that all who share a cluster, or a combination of values in it, have in common, for \
-     subjects who asked for no max_leakage",
-    "adversaries who know more sensitive values of a person than m",
-    "inference from models learned on the release or elsewhere",
-    "comparison with other releases about the same people",
-];
 
 fn publish(
     frame: &Frame<'_>,

@@ -11,10 +11,10 @@ use crate::microdata::{
 use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed};
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
-    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv,
+    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, statement,
 };
 
-use super::super::super::{Check, Evidence, Verdict, verify};
+use super::super::super::{Check, Evidence, Ordered, Verdict, verify};
 
 pub const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nOslo;East;*\nHamar;East;*\n";
 pub const DISEASES: &str = "flu;resp;*\ncold;resp;*\nasthma;resp;*\nstroke;heart;*\nangina;heart;*\n\
@@ -186,41 +186,52 @@ impl Small {
             }],
         };
         let tables = [published];
+        let input = made_up();
         verify(&Evidence {
             table: &table,
             requirements: &self.requirements(&table),
-            manifest: &self.manifest(&tables[0]),
+            ordered: Ordered {
+                engine: self.engine(),
+                parameters: &json!({}),
+                input: &input,
+                suppressed: 0,
+                reproducible_seed: false,
+            },
+            manifest: &self.manifest(&table, &tables[0]),
             tables: &tables,
             lineage: &lineage,
             seed: &Seed::of_number(0),
         })
     }
 
-    fn manifest(&self, published: &PublishedTable) -> Manifest {
+    fn engine(&self) -> &'static str {
+        match self.model {
+            Model::Itemsets { .. } => "rmr",
+            _ => "one_to_many",
+        }
+    }
+
+    fn manifest(&self, table: &Table, published: &PublishedTable) -> Manifest {
+        let requirements = self.requirements(table);
+        let (schema, policy) = (table.schema(), requirements.policy());
         let summary = encode_csv(published, PIECE_BYTES_MAX, &mut |_, _| {});
         Manifest {
             format: Manifest::FORMAT.into(),
-            engine: match self.model {
-                Model::Itemsets { .. } => "rmr".into(),
-                _ => "one_to_many".into(),
-            },
+            engine: self.engine().into(),
             parameters: json!({}),
             records: published.rows() as u64,
             excluded: self.excluded,
             suppressed: 0,
             guarantees: self.guarantees(),
-            adversary: "knows every quasi-identifier".into(),
-            not_protected: Vec::new(),
+            adversary: statement::adversary(self.engine(), policy),
+            not_protected: statement::not_protected(self.engine(), schema, policy),
             tables: vec![TableDescription::of(published, &summary)],
-            input: InputDescription {
-                dataset: "made-up".into(),
-                version: 1,
-                sha256: "0".repeat(64),
-            },
+            input: made_up(),
             made_by: MadeBy {
-                vizard: "0.1.0".into(),
+                vizard: env!("CARGO_PKG_VERSION").into(),
             },
             unverified: false,
+            reproducible_seed: false,
         }
     }
 
@@ -326,4 +337,11 @@ fn decode(text: &str) -> PublishedTable {
         .piece(text.as_bytes())
         .expect("the text is canonical");
     decoder.finish("persons").expect("the table is whole")
+}
+
+fn made_up() -> InputDescription {
+    InputDescription {
+        dataset: "made-up".into(),
+        version: 1,
+    }
 }

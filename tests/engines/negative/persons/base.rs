@@ -427,8 +427,6 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
             }],
         },
         guarantees,
-        adversary: "knows every quasi-identifier value of everyone".into(),
-        not_protected: Vec::new(),
         excluded: 1,
         unsatisfiable: Vec::new(),
     };

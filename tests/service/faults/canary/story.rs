@@ -49,7 +49,7 @@ pub fn schema(hierarchy: &str) -> Value {
 /// What a job on the dataset asks for.
 pub fn job(dataset: &str) -> Value {
     json!({"dataset": dataset, "engine": "lgb", "parameters": {"k": 2, "l": 2},
-        "seed": 7, "report": {"queries": 20}})
+        "report": {"queries": 20}})
 }
 
 /// Tells the story.

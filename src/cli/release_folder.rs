@@ -1,0 +1,146 @@
+//! The folder of a release: what may be in it, and nothing else.
+//!
+//! Records, a lineage or a note beside the tables would be published with
+//! them, so a file that the manifest does not name is refused, and so is
+//! whatever is no file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::exit::Exit;
+use crate::microdata::TableError;
+use crate::release::{
+    Format, Manifest, PublishedTable, TableDescription, decode_csv, decode_parquet,
+};
+
+/// What a release claims.
+pub const MANIFEST: &str = "manifest.json";
+/// Utility and risk.
+pub const REPORT: &str = "report.json";
+/// What the verifier found when the release was made.
+pub const VERIFICATION: &str = "verification.json";
+
+/// How tables may be written.
+const FORMATS: [Format; 2] = [Format::Csv, Format::Parquet];
+
+/// A folder that was read.
+pub struct ReleaseFolder {
+    folder: PathBuf,
+    /// The manifest, as it was read.
+    pub manifest: Manifest,
+    /// The bytes that it was read from.
+    pub manifest_bytes: Vec<u8>,
+    /// The tables that the manifest names.
+    pub tables: Vec<PublishedTable>,
+    files: BTreeSet<String>,
+}
+
+impl ReleaseFolder {
+    /// Reads manifest and tables; a folder that holds anything else is a fault
+    /// of the input.
+    pub fn read(folder: &Path) -> Result<Self, Exit> {
+        let mut files = files(folder)?;
+        let manifest_bytes = read(folder, MANIFEST)?;
+        let manifest: Manifest = serde_json::from_slice(&manifest_bytes).map_err(|error| {
+            // The error's own words may repeat what is in the file.
+            at_fault(MANIFEST, &format!("no manifest: line {}", error.line()))
+        })?;
+        let mut unnamed = files.clone();
+        for name in [MANIFEST, REPORT, VERIFICATION] {
+            unnamed.remove(name);
+        }
+        let mut tables = Vec::new();
+        for table in &manifest.tables {
+            let (name, format) = file_of(table, &files)?;
+            unnamed.remove(&name);
+            tables.push(decode(folder, table, (&name, format))?);
+        }
+        match unnamed.pop_first() {
+            Some(name) => Err(at_fault(&name, "not a file of this release")),
+            None => Ok(Self {
+                folder: folder.into(),
+                manifest,
+                manifest_bytes,
+                tables,
+                files: std::mem::take(&mut files),
+            }),
+        }
+    }
+
+    /// The bytes of a file, where it is there.
+    pub fn optional(&self, name: &str) -> Result<Option<Vec<u8>>, Exit> {
+        let is_there = self.has(name);
+        is_there.then(|| read(&self.folder, name)).transpose()
+    }
+
+    /// Whether the file is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.files.contains(name)
+    }
+}
+
+/// A document as it is written into the folder.
+pub fn written(document: &impl serde::Serialize) -> Result<Vec<u8>, Exit> {
+    let mut bytes = serde_json::to_vec_pretty(document)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Names of the files in a folder; links, folders, pipes and names that are no
+/// text are refused.
+fn files(folder: &Path) -> Result<BTreeSet<String>, Exit> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("{} cannot be read", folder.display()))?;
+    let mut files = BTreeSet::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(text) = name.to_str() else {
+            return Err(at_fault(
+                &name.to_string_lossy(),
+                "not a file of this release",
+            ));
+        };
+        // Of the entry itself: a link is not followed.
+        if !entry.file_type()?.is_file() {
+            return Err(at_fault(text, "not a plain file"));
+        }
+        files.insert(text.to_owned());
+    }
+    Ok(files)
+}
+
+/// The one file of a table.
+fn file_of(table: &TableDescription, files: &BTreeSet<String>) -> Result<(String, Format), Exit> {
+    let named = FORMATS.map(|format| (format!("{}.{}", table.name, format.as_str()), format));
+    let mut there = named.into_iter().filter(|(name, _)| files.contains(name));
+    match (there.next(), there.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some((second, _))) => Err(at_fault(&second, "a second file of the same table")),
+        (None, _) => Err(at_fault(&table.name, "the table is in no format known")),
+    }
+}
+
+fn decode(
+    folder: &Path,
+    table: &TableDescription,
+    (name, format): (&str, Format),
+) -> Result<PublishedTable, Exit> {
+    let bytes = read(folder, name)?;
+    let decoded = match format {
+        Format::Parquet => decode_parquet(table, bytes),
+        _ => decode_csv(table, [bytes]),
+    };
+    decoded.map_err(|error| at_fault(&table.name, &error.to_string()))
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>, Exit> {
+    let read = std::fs::read(folder.join(name));
+    Ok(read.with_context(|| format!("{name} cannot be read"))?)
+}
+
+fn at_fault(name: &str, what: &str) -> Exit {
+    Exit::Input(name.into(), TableError::Read(what.into()))
+}

@@ -1,0 +1,136 @@
+//! Files of secrets: the seed of a run beside its lineage, and the secret of a
+//! dataset.
+//!
+//! A secret is one line of 64 hexadecimal digits in a file that its owner
+//! alone may read. A file is never written through a link, and never over
+//! what is there but by putting a new file in its place.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::exit::Exit;
+use crate::job::draw_seed;
+use crate::microdata::{TableError, from_hex, to_hex};
+use crate::privacy::Seed;
+
+/// Where the seed of a run is kept whose lineage is in a file: `FILE.seed`.
+pub fn beside(lineage: &Path) -> PathBuf {
+    let mut name = lineage.as_os_str().to_owned();
+    name.push(".seed");
+    name.into()
+}
+
+/// Writes a secret into a new file, in the place of one of that name.
+pub fn replace(path: &Path, secret: &Seed) -> Result<(), Exit> {
+    let removed = std::fs::remove_file(path);
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => create(path, secret),
+    }
+    .with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(())
+}
+
+/// Reads a secret; a file that is missing or holds anything else is a fault
+/// of the input.
+pub fn read(path: &Path) -> Result<Seed, Exit> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse(path, &text),
+        Err(error) => Err(at_fault(path, &error.kind().to_string())),
+    }
+}
+
+/// Reads the secret of a dataset; makes one where there is no such file.
+pub fn read_or_make(path: &Path) -> Result<Seed, Exit> {
+    let secret = draw_seed()?;
+    match create(path, &secret) {
+        Ok(()) => Ok(secret),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => read(path),
+        Err(error) => {
+            let failed = anyhow::Error::from(error);
+            Err(failed
+                .context(format!("{} cannot be made", path.display()))
+                .into())
+        }
+    }
+}
+
+/// A new file follows no link: where one stands, it exists already.
+fn create(path: &Path, secret: &Seed) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    writeln!(file, "{}", to_hex(secret.as_bytes()))?;
+    file.sync_all()
+}
+
+fn parse(path: &Path, text: &str) -> Result<Seed, Exit> {
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    let bytes = from_hex(line).map(Seed::from_bytes);
+    bytes.ok_or_else(|| at_fault(path, "not one line of 64 hexadecimal digits"))
+}
+
+fn at_fault(path: &Path, what: &str) -> Exit {
+    let source = path.display().to_string();
+    Exit::Input(source, TableError::Read(what.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        let metadata = std::fs::symlink_metadata(path).expect("it is there");
+        metadata.permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_secret_is_made_once_and_is_its_owners() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secret");
+        let made = read_or_make(&path).expect("made");
+        assert_eq!(mode(&path), 0o600);
+        assert!(read_or_make(&path).expect("read") == made);
+    }
+
+    #[test]
+    fn a_seed_takes_the_place_of_a_link_and_not_of_what_it_points_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        std::fs::write(&target, "kept").expect("written");
+        symlink(&target, &link).expect("linked");
+        let seed = Seed::of_number(3);
+        replace(&link, &seed).expect("written");
+        assert_eq!(std::fs::read_to_string(&target).expect("text"), "kept");
+        assert_eq!(mode(&link), 0o600);
+        assert!(read(&link).expect("read") == seed);
+    }
+
+    #[test]
+    fn a_secret_that_is_missing_or_malformed_is_a_fault_of_the_input() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.seed");
+        assert!(matches!(read(&path), Err(Exit::Input(..))));
+        let digits = "a".repeat(64);
+        for text in [
+            "",
+            "a",
+            &digits[1..],
+            &format!("{digits}\n\n"),
+            &"g".repeat(64),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            assert!(matches!(read(&path), Err(Exit::Input(..))), "{text:?}");
+        }
+        std::fs::write(&path, digits + "\n").expect("written");
+        assert!(read(&path).is_ok());
+    }
+}

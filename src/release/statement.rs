@@ -1,0 +1,332 @@
+//! What an engine's releases say in words: against whom their claims hold, and
+//! what they do not protect.
+//!
+//! The one place of these texts. Manifests, `GET /v1/engines` and the verifier
+//! all take them from here, by the engine's name, the schema and the policy;
+//! no engine can say anything else.
+
+use crate::microdata::{Role, Schema};
+use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding};
+
+/// Against whom the claims of a release of `engine` hold; empty for an engine
+/// that nobody knows.
+pub fn adversary(engine: &str, policy: &Policy) -> String {
+    match policy.model {
+        Model::Itemsets { m: 1, .. } if engine == "rmr" => knows_values("up to 1 sensitive value"),
+        Model::Itemsets { m, .. } if engine == "rmr" => {
+            knows_values(&format!("up to {m} sensitive values"))
+        }
+        _ => adversary_of(engine),
+    }
+}
+
+/// The same for whatever parameters.
+pub fn adversary_of(engine: &str) -> String {
+    match engine {
+        "lgb" => KNOWS_FLAGS.into(),
+        "personalized" => KNOWS_FREQUENCIES.into(),
+        "rmr" => knows_values("up to m sensitive values"),
+        "one_to_many" | "arp" | "aip" | "anatomy" | "ng" | "mondrian" | "slicing" => {
+            KNOWS_QUASI_IDENTIFIERS.into()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a release of `engine` under this policy does not protect.
+pub fn not_protected(engine: &str, schema: &Schema, policy: &Policy) -> Vec<String> {
+    let sentences = sentences(engine).into_iter();
+    let said = sentences.map(|sentence| sentence.of_release(schema, policy));
+    said.collect::<Vec<_>>().concat()
+}
+
+/// The same for whatever schema and parameters: each sentence that some
+/// release of `engine` says.
+pub fn not_protected_of(engine: &str) -> Vec<String> {
+    let sentences = sentences(engine).into_iter();
+    sentences.map(Sentence::of_engine).collect()
+}
+
+const KNOWS_QUASI_IDENTIFIERS: &str = "knows every quasi-identifier value of everyone and who is in \
+     the table; knows no sensitive value";
+const KNOWS_FLAGS: &str = "knows every quasi-identifier value of everyone, who is in the table and \
+     which values each subject treats as sensitive; knows no sensitive value";
+const KNOWS_FREQUENCIES: &str = "knows every quasi-identifier value of everyone, who is in the \
+     table, and how frequent each sensitive value is; knows no sensitive value";
+
+fn knows_values(how_many: &str) -> String {
+    format!(
+        "knows every quasi-identifier value of everyone, who is in the table, and {how_many} of a \
+         person"
+    )
+}
+
+/// One thing that is not protected.
+#[derive(Clone, Copy)]
+enum Sentence {
+    /// In every release of the engine.
+    Always(&'static str),
+    /// In releases under such a policy.
+    Under(fn(&Policy) -> bool, &'static str),
+    /// In releases of datasets with insensitive attributes.
+    Insensitive(&'static str),
+    /// Of each attribute whose values nothing protects inside a group; the
+    /// attribute's name stands between the two parts.
+    OfBare(&'static str, &'static str),
+}
+
+impl Sentence {
+    fn of_release(self, schema: &Schema, policy: &Policy) -> Vec<String> {
+        let is_said = match self {
+            Self::Always(_) => true,
+            Self::Under(applies, _) => applies(policy),
+            Self::Insensitive(_) => {
+                let mut attributes = schema.attributes().iter();
+                attributes.any(|attribute| attribute.role == Role::Insensitive)
+            }
+            Self::OfBare(before, behind) => return of_bare(schema, policy, (before, behind)),
+        };
+        match is_said {
+            true => vec![self.of_engine()],
+            false => Vec::new(),
+        }
+    }
+
+    fn of_engine(self) -> String {
+        match self {
+            Self::Always(text) | Self::Under(_, text) | Self::Insensitive(text) => text.into(),
+            Self::OfBare(before, behind) => format!("{before} an attribute {behind}"),
+        }
+    }
+}
+
+fn of_bare(schema: &Schema, policy: &Policy, (before, behind): (&str, &str)) -> Vec<String> {
+    let bare = Protection::InGroup {
+        diversity: None,
+        closeness: None,
+    };
+    let protections = policy.protections.iter();
+    let unprotected = protections.filter(|(_, protection)| *protection == bare);
+    let names = unprotected.map(|&(index, _)| &schema.attribute(index).name);
+    names
+        .map(|name| format!("{before} {name} {behind}"))
+        .collect()
+}
+
+fn sentences(engine: &str) -> Vec<Sentence> {
+    match engine {
+        "lgb" => [&LGB[..], &COMMON].concat(),
+        "one_to_many" => [&ONE_TO_MANY[..], &COMMON].concat(),
+        "rmr" => [&RMR[..], &COMMON].concat(),
+        "arp" => [&ARP[..], &COMMON].concat(),
+        "aip" | "anatomy" => [&LISTED[..], &COMMON].concat(),
+        "ng" => [&RING[..], &COMMON].concat(),
+        "mondrian" => [&MONDRIAN[..], &COMMON].concat(),
+        "personalized" => [&PERSONALIZED[..], &COMMON].concat(),
+        "slicing" => [&SLICING[..], &COMMON].concat(),
+        _ => Vec::new(),
+    }
+}
+
+use Sentence::{Always, Insensitive, OfBare, Under};
+
+/// What no engine protects.
+const COMMON: [Sentence; 3] = [
+    Always(
+        "singling out: a published cell together with a sensitive value may isolate exactly one \
+            person",
+    ),
+    Always("inference from models learned on the release or elsewhere"),
+    Always("comparison with other releases about the same people"),
+];
+
+const LGB: [Sentence; 5] = [
+    Always("correlation between sensitive attributes of one row"),
+    SHARE,
+    Always(
+        "minimality: what someone who knows the algorithm infers from which groups and buckets \
+            were formed",
+    ),
+    Always(
+        "who asked for something may be told from the group they are in, from a masked or \
+            bucketized cell, or from not being there",
+    ),
+    INSENSITIVE,
+];
+
+const ONE_TO_MANY: [Sentence; 5] = [
+    Always("single values that many fingerprints of a group share, unless value_l bounds them"),
+    Always("how many records a subject has, as far as the size of the fingerprint tells"),
+    SHARE,
+    MINIMALITY_OF_GROUPS,
+    ASKED_BY_GROUP,
+];
+
+const RMR: [Sentence; 5] = [
+    Always(
+        "values that all who share a cluster, or a combination of values in it, have in common, \
+            for subjects who asked for no max_leakage",
+    ),
+    Always("adversaries who know more sensitive values of a person than m"),
+    SHARE_OF_LEAKAGE,
+    MINIMALITY_OF_GROUPS,
+    ASKED_BY_GROUP,
+];
+
+/// What blocks do not protect, whatever their form; `arp` publishes all but
+/// rings.
+const ARP: [Sentence; 10] = [
+    Under(shows_rows_exactly, IDENTITY),
+    Under(is_listed, CORRELATION),
+    Under(
+        is_randomized,
+        "sensitive values are not those of their rows: each was kept with the \
+           retention named, else drawn from the values of its group",
+    ),
+    Under(
+        is_sliced,
+        "identity: values stand as they are, so a rare combination in one column is \
+           recognized; it tells nothing of sensitive values",
+    ),
+    Under(shows_exactly, PRESENCE_TEXT),
+    Always(OTHERS_IN_A_BLOCK),
+    SHARE,
+    MINIMALITY_OF_BLOCKS,
+    ASKED_BY_BLOCK,
+    INSENSITIVE,
+];
+
+/// Of `aip` and `anatomy`.
+const LISTED: [Sentence; 8] = [
+    Always(IDENTITY),
+    Always(CORRELATION),
+    Always(PRESENCE_TEXT),
+    Always(OTHERS_IN_A_BLOCK),
+    SHARE,
+    MINIMALITY_OF_BLOCKS,
+    ASKED_BY_BLOCK,
+    INSENSITIVE,
+];
+
+const RING: [Sentence; 6] = [
+    Always(
+        "whoever takes every row of a group that covers a person for equally likely theirs may \
+            give one value more than 1 in l: which rows were made to cover them is not published",
+    ),
+    Always(OTHERS_IN_A_BLOCK),
+    SHARE,
+    MINIMALITY_OF_BLOCKS,
+    ASKED_BY_GROUP,
+    INSENSITIVE,
+];
+
+const MONDRIAN: [Sentence; 7] = [
+    OfBare(
+        "values of",
+        "that a whole group shares, for subjects who gave no max_leakage",
+    ),
+    Always("values of a group that differ and yet mean much the same"),
+    Always("the sensitive values of one record together, for someone who knows one of them"),
+    SHARE,
+    MINIMALITY_OF_GROUPS,
+    ASKED_BY_GROUP,
+    INSENSITIVE,
+];
+
+const PERSONALIZED: [Sentence; 6] = [
+    Always(
+        "what the choice of a node tells of how far the members of a group had to be generalized",
+    ),
+    Under(
+        is_by_the_paper,
+        "a value published by a node beside a more specific one under it: it was \
+           generalized because both were the same, so that a reader may tell which value it was",
+    ),
+    SHARE_OF_LEAKAGE,
+    MINIMALITY_OF_GROUPS,
+    ASKED_BY_GROUP,
+    INSENSITIVE,
+];
+
+const SLICING: [Sentence; 8] = [
+    Always(
+        "identity: the values of a column stand as they were, so that rare combinations in a \
+            column without sensitive attributes can be recognized",
+    ),
+    Always("correlation between attributes of one column"),
+    Always("joint inference from the quasi-identifiers of everyone in a bucket"),
+    Always(PRESENCE_TEXT),
+    SHARE,
+    Always(
+        "minimality: what someone who knows the algorithm infers from which columns and buckets \
+            were formed",
+    ),
+    Always(
+        "who asked for something may be told from the bucket they are in, or from not being there",
+    ),
+    INSENSITIVE,
+];
+
+const IDENTITY: &str = "identity: rows show quasi-identifiers as they are, so whoever knows them \
+     finds the row of a person who asked for no max_reidentification";
+const CORRELATION: &str =
+    "correlation between sensitive attributes of one row, for whoever knows one of them";
+const OTHERS_IN_A_BLOCK: &str = "adversaries who know sensitive values of other people in a block";
+const PRESENCE_TEXT: &str = "presence: the tables show quasi-identifiers as they are, so whoever \
+     knows them sees who is in the release";
+
+const SHARE: Sentence =
+    Always("1/l is a share of the published values, not a bound on what can be inferred");
+const SHARE_OF_LEAKAGE: Sentence =
+    Always("max_leakage is a share of the published values, not a bound on what can be inferred");
+const MINIMALITY_OF_GROUPS: Sentence =
+    Always("minimality: what someone who knows the algorithm infers from which groups were formed");
+const MINIMALITY_OF_BLOCKS: Sentence =
+    Always("minimality: what someone who knows the algorithm infers from which blocks were formed");
+const ASKED_BY_GROUP: Sentence = Always(
+    "who asked for something may be told from the group they are in, or from not being there",
+);
+const ASKED_BY_BLOCK: Sentence = Always(
+    "who asked for something may be told from the block they are in, or from not being there",
+);
+const INSENSITIVE: Sentence = Insensitive(
+    "insensitive attributes: the tables show them as they are, so whoever knows them may see who \
+     is in the release",
+);
+
+fn form(policy: &Policy) -> Option<BlockForm> {
+    match policy.model {
+        Model::Blocks { form, .. } => Some(form),
+        _ => None,
+    }
+}
+
+fn is_listed(policy: &Policy) -> bool {
+    matches!(
+        form(policy),
+        Some(BlockForm::Distinct | BlockForm::Eligible)
+    )
+}
+
+fn is_randomized(policy: &Policy) -> bool {
+    matches!(form(policy), Some(BlockForm::Randomized { .. }))
+}
+
+fn is_sliced(policy: &Policy) -> bool {
+    form(policy) == Some(BlockForm::Sliced)
+}
+
+/// Whole rows of quasi-identifiers stand as they are.
+fn shows_rows_exactly(policy: &Policy) -> bool {
+    is_listed(policy) || is_randomized(policy)
+}
+
+/// Quasi-identifiers stand as they are, in rows or in columns.
+fn shows_exactly(policy: &Policy) -> bool {
+    shows_rows_exactly(policy) || is_sliced(policy)
+}
+
+fn is_by_the_paper(policy: &Policy) -> bool {
+    let paper = Recoding::Paper;
+    matches!(policy.model, Model::Personalized { recoding, .. } if recoding == paper)
+}

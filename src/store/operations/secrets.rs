@@ -1,0 +1,124 @@
+//! Secrets of a run: the seed of a job and the secret of its dataset.
+//!
+//! Both are drawn where their rows are made and kept as the dataset's other
+//! personal things are: sealed, if it is. A row of before there were secrets
+//! has none; the worker that holds the job draws it, in a transaction of its
+//! own, before it begins. The seed is gone when the job is over, and the
+//! secret with the dataset: the secret is sealed by the key of the
+//! preferences, which outlives the records.
+
+use serde_json::json;
+
+use super::datasets::hold;
+use super::entry::{Done, Entry};
+use super::jobs::{TABLE, get};
+use super::leases::Lease;
+use crate::ids::{DatasetId, JobId};
+use crate::job::draw_seed;
+use crate::privacy::Seed;
+use crate::store::seal::{Custody, Place, Purpose, of};
+use crate::store::session::{Row, Session, cells};
+use crate::store::statements::{datasets as dataset_sql, jobs as sql};
+use crate::store::{JobSecrets, StoreError};
+
+/// A new seed as it is to be kept at its place.
+fn drawn(custody: &Custody, place: &Place<'_>) -> Result<Vec<u8>, StoreError> {
+    let seed = draw_seed().map_err(|error| StoreError::driver(error.to_string()))?;
+    custody.kept(place, seed.as_bytes().to_vec())
+}
+
+/// A new seed for a job of the dataset, as it is to be kept.
+pub(super) async fn drawn_for_job(
+    session: &mut Session,
+    dataset: DatasetId,
+    job: JobId,
+) -> Result<Vec<u8>, StoreError> {
+    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    drawn(&custody, &Place::JobSeed(job))
+}
+
+/// Draws the secret of a dataset that has none.
+pub(super) async fn draw_for_dataset(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<(), StoreError> {
+    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    let secret = drawn(&custody, &Place::DatasetSecret(dataset))?;
+    let cells = cells![dataset.uuid(), secret];
+    session.run(dataset_sql::SECRET_SET, cells).await?;
+    Ok(())
+}
+
+/// The row of both secrets, if the lease is held.
+async fn row_of(session: &mut Session, lease: Lease) -> Result<Row, StoreError> {
+    let guard = lease.guard(session.times().await?);
+    let row = session.row(TABLE, sql::SECRETS, guard).await?;
+    row.ok_or(StoreError::LeaseLost)
+}
+
+/// The secrets of a job in the hands of its worker.
+pub(super) async fn of_job(
+    session: &mut Session,
+    lease: Lease,
+) -> Result<Done<JobSecrets>, StoreError> {
+    let dataset = get(session, lease.id).await?.dataset;
+    let mut entries = Vec::new();
+    let row = row_of(session, lease).await?;
+    if row.bytes_or_null("seed")?.is_none() || row.bytes_or_null("secret")?.is_none() {
+        let what = draw_missing(session, lease, dataset).await?;
+        let entry = Entry::job("draw_secrets", lease.id, dataset);
+        entries.push(entry.telling(json!({"drawn": what})));
+    }
+    let records = of(session, dataset.uuid(), Purpose::Records).await?;
+    let preferences = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    // Read after the keys were: if one was destroyed meanwhile, the lease is lost.
+    let row = row_of(session, lease).await?;
+    let secrets = JobSecrets {
+        seed: opened(&records, &Place::JobSeed(lease.id), (&row, "seed"))?,
+        dataset_secret: opened(
+            &preferences,
+            &Place::DatasetSecret(dataset),
+            (&row, "secret"),
+        )?,
+    };
+    Ok(Done::many(secrets, entries))
+}
+
+/// Draws what is missing, under the dataset's row; tells what that was.
+async fn draw_missing(
+    session: &mut Session,
+    lease: Lease,
+    dataset: DatasetId,
+) -> Result<Vec<&'static str>, StoreError> {
+    // The dataset's row before the job's, as an erasure takes them.
+    let lock = session.dialect().dataset_lock;
+    match hold(session, dataset, lock).await {
+        Err(StoreError::NotFound { .. }) => return Err(StoreError::LeaseLost),
+        other => other?,
+    }
+    // Another job of the dataset may have drawn its secret meanwhile.
+    let row = row_of(session, lease).await?;
+    let mut what = Vec::new();
+    if row.bytes_or_null("secret")?.is_none() {
+        draw_for_dataset(session, dataset).await?;
+        what.push("dataset_secret");
+    }
+    if row.bytes_or_null("seed")?.is_none() {
+        let seed = drawn_for_job(session, dataset, lease.id).await?;
+        let cells = cells![lease.id.uuid(), seed];
+        session.run(sql::SEED_SET, cells).await?;
+        what.push("seed");
+    }
+    Ok(what)
+}
+
+/// The seed that a column keeps; damage is the row's.
+fn opened(
+    custody: &Custody,
+    place: &Place<'_>,
+    (row, column): (&Row, &'static str),
+) -> Result<Seed, StoreError> {
+    let bytes = custody.bytes(place, row.bytes(column)?, (row, column))?;
+    let bytes = bytes.try_into().map_err(|_| row.inconsistent(column))?;
+    Ok(Seed::from_bytes(bytes))
+}
