@@ -3,6 +3,7 @@
 
 mod limits;
 mod offline;
+mod secrets;
 
 use std::process::{Command, Output};
 

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::vizard;
 
 /// A folder with a copy of the bundled sample's specification, to be changed.
-struct Desk {
+pub struct Desk {
     folder: tempfile::TempDir,
-    spec: Value,
+    pub spec: Value,
 }
 
-fn sample(file: &str) -> String {
+pub fn sample(file: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("sample")
         .join(file)
@@ -27,7 +27,7 @@ fn sample(file: &str) -> String {
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let spec = std::fs::read(sample("spec.json")).unwrap();
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -35,7 +35,7 @@ impl Desk {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -55,11 +55,17 @@ impl Desk {
         arguments
     }
 
-    fn anonymize(&self, records: &str, out: &str, extra: &[&str]) -> Output {
+    pub fn anonymize(&self, records: &str, out: &str, extra: &[&str]) -> Output {
+        let secret = self.path("dataset.secret").display().to_string();
+        let given = ["--seed", "7", "--dataset-secret", &secret];
+        self.anonymize_unseeded(records, out, &[&given, extra].concat())
+    }
+
+    /// The same with a seed from the operating system.
+    pub fn anonymize_unseeded(&self, records: &str, out: &str, extra: &[&str]) -> Output {
         let mut arguments = vec!["anonymize".into()];
         arguments.extend(self.inputs(records));
         arguments.extend(["--out".into(), self.path(out).display().to_string()]);
-        arguments.extend(["--seed".into(), "7".into()]);
         arguments.extend([
             "--lineage".into(),
             self.path("lineage.csv").display().to_string(),
@@ -68,7 +74,7 @@ impl Desk {
         vizard(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    fn verify(&self, release: &str) -> Output {
+    pub fn verify(&self, release: &str) -> Output {
         let mut arguments = vec!["verify".into()];
         arguments.extend(self.inputs(&sample("records.csv")));
         arguments.extend(["--release".into(), self.path(release).display().to_string()]);
@@ -90,19 +96,19 @@ impl Desk {
         names
     }
 
-    fn document(&self, path: &str) -> Value {
+    pub fn document(&self, path: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
     }
 }
 
 /// The command ended with this code, and told so on standard error.
-fn ended(made: &Output, code: i32, says: &str) {
+pub fn ended(made: &Output, code: i32, says: &str) {
     let told = text(&made.stderr);
     assert_eq!(made.status.code(), Some(code), "{told}");
     assert!(told.contains(says), "{told}");
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

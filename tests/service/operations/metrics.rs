@@ -231,7 +231,13 @@ async fn a_worker_without_an_api_tells_how_it_is() {
     worker.line_after("working on 1 job");
     observation.call("get_readiness").send().await.expect(200);
     let metrics = observation.call("get_metrics").send().await.text();
-    assert!(metrics.contains("vizard_verification_failures_total{engine=\"lgb\"} 0"));
+    for shown in [
+        "vizard_verification_failures_total{engine=\"lgb\"} 0",
+        "vizard_infeasible_answers_total{figures=\"told\"} 0",
+        "vizard_infeasible_answers_total{figures=\"withheld\"} 0",
+    ] {
+        assert!(metrics.contains(shown), "{shown}");
+    }
     let (status, _) = worker.terminate();
     assert!(status.success());
 }

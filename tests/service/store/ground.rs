@@ -17,7 +17,10 @@ use super::stage::{Database, Stage};
 use crate::common::postgres::cluster;
 
 /// Tables of PostgreSQL that hold, or must not hold, what is personal.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 13] = [
+    "dataset",
+    "job",
+    "idempotency",
     "chunk",
     "preference",
     "subject_token",

@@ -108,12 +108,30 @@ async fn release_of(person: &Person, release: &str) -> Value {
     })
 }
 
+/// What a later program says no more, or in other words: digests of records
+/// that nobody published, and figures of them.
+const TAKEN_BACK: [&str; 5] = [
+    ".dataset.versions[].sha256",
+    ".manifest.input.sha256",
+    ".problem.detail",
+    ".problem.strongest",
+    ".problem.strongest_value",
+];
+
+fn is_taken_back(place: &str) -> bool {
+    let place: String = place.chars().filter(|c| !c.is_ascii_digit()).collect();
+    TAKEN_BACK.iter().any(|end| place.ends_with(end))
+}
+
 /// Panics unless everything that `past` says is said by `present` too, which
 /// may say more: a later program knows more fields.
 pub fn same_and_more(past: &Value, present: &Value, at: &str) {
     match (past, present) {
         (Value::Object(past), Value::Object(present)) => {
             for (name, value) in past {
+                if is_taken_back(&format!("{at}.{name}")) {
+                    continue;
+                }
                 let now = present.get(name);
                 let now = now.unwrap_or_else(|| panic!("{at}.{name} is gone"));
                 same_and_more(value, now, &format!("{at}.{name}"));
