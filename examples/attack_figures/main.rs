@@ -102,10 +102,6 @@ fn folder_name(folder: &Path) -> String {
 fn efforts(engine: &str, parameters: &Value) -> Vec<(&'static str, Value)> {
     let all = ["none", "fast", "best"];
     match engine {
-        "arp" => vec![
-            ("optimize", json!({"optimize": true})),
-            ("no optimize", json!({"optimize": false})),
-        ],
         "mondrian" if parameters["effort"] != Value::Null => vec![("as named", json!({}))],
         "lgb" | "mondrian" | "one_to_many" | "personalized" => all
             .into_iter()
