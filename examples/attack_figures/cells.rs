@@ -10,18 +10,21 @@ pub fn covered(cell: &Cell, domain: &Domain) -> Vec<u32> {
     let all = 0..domain.len() as u32;
     let mut codes: Vec<u32> = match (cell, domain.values()) {
         (Cell::Masked, _) => all.collect(),
-        (Cell::Integer(low, high), Values::Integer(values)) => between(values, |value| {
-            low <= value && value <= high
-        }),
-        (Cell::Date(low, high), Values::Date(values)) => between(values, |value| {
-            low <= value && value <= high
-        }),
-        (Cell::Decimal(low, high), Values::Decimal(values)) => between(values, |value| {
-            low <= value && value <= high
-        }),
+        (Cell::Integer(low, high), Values::Integer(values)) => {
+            between(values, |value| low <= value && value <= high)
+        }
+        (Cell::Date(low, high), Values::Date(values)) => {
+            between(values, |value| low <= value && value <= high)
+        }
+        (Cell::Decimal(low, high), Values::Decimal(values)) => {
+            between(values, |value| low <= value && value <= high)
+        }
         (Cell::Label(label), _) => of_label(label, domain),
         (Cell::Set(labels), _) => of_labels(labels, domain),
-        (Cell::Items(items), _) => items.iter().flat_map(|item| of_item(item, domain)).collect(),
+        (Cell::Items(items), _) => items
+            .iter()
+            .flat_map(|item| of_item(item, domain))
+            .collect(),
         _ => Vec::new(),
     };
     codes.sort_unstable();
@@ -57,5 +60,7 @@ fn of_label(label: &str, domain: &Domain) -> Vec<u32> {
         return (node.first_leaf.0..=node.last_leaf().0).collect();
     }
     let codes = 0..domain.len() as u32;
-    codes.filter(|&code| domain.text(Code(code)) == label).collect()
+    codes
+        .filter(|&code| domain.text(Code(code)) == label)
+        .collect()
 }

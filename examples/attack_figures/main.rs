@@ -79,7 +79,9 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
     for name in names {
         let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&name))?)?;
         let data = load(folder, &name, limit)?;
-        let engine = spec["job"]["engine"].as_str().ok_or("a job has an engine")?;
+        let engine = spec["job"]["engine"]
+            .as_str()
+            .ok_or("a job has an engine")?;
         for (effort, change) in efforts(engine, &spec["job"]["parameters"]) {
             let mut parameters = spec["job"]["parameters"].clone();
             parameters["max_excluded"] = json!(0.05);
@@ -123,8 +125,7 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         }
         Err(error) => return Err(error.into()),
     };
-    let requirements =
-        Requirements::new(&data.table, parsed.policy(schema)?, &data.preferences);
+    let requirements = Requirements::new(&data.table, parsed.policy(schema)?, &data.preferences);
     let started = Instant::now();
     let release = match parsed.run(&data.table, &requirements, &RunContext::silent(SEED)) {
         Ok(release) => release,

@@ -86,7 +86,9 @@ impl<'a> Source<'a> {
         let schema = self.table.schema();
         let all = schema.select(|attribute| attribute.is_protectable());
         let is_shown = |index: &AttributeIndex| {
-            self.joined.attribute(&schema.attribute(*index).name).is_some()
+            self.joined
+                .attribute(&schema.attribute(*index).name)
+                .is_some()
         };
         all.into_iter().filter(is_shown).collect()
     }
@@ -128,7 +130,9 @@ impl<'a> Source<'a> {
                     let run = buckets.run(bucket);
                     let values = run.flat_map(|(cell, count)| {
                         let share = f64::from(count) / size;
-                        covered(cell, domain).into_iter().map(move |code| (code, share))
+                        covered(cell, domain)
+                            .into_iter()
+                            .map(move |code| (code, share))
                     });
                     sorted(values)
                 });
@@ -138,14 +142,16 @@ impl<'a> Source<'a> {
         };
         let vectors = self.vectors(attribute.buckets.is_some());
         let rows = self.subjects().iter().zip(&vectors).zip(class_of_row);
-        let people = rows.enumerate().filter_map(|(row, ((&subject, &vector), class))| {
-            Some(Person {
-                row,
-                vector,
-                class: class?,
-                own: self.codes(subject, index),
-            })
-        });
+        let people = rows
+            .enumerate()
+            .filter_map(|(row, ((&subject, &vector), class))| {
+                Some(Person {
+                    row,
+                    vector,
+                    class: class?,
+                    own: self.codes(subject, index),
+                })
+            });
         Some(Sight {
             name,
             people: people.collect(),
@@ -187,7 +193,11 @@ impl<'a> Source<'a> {
             }
         }
         let contents = contents.into_iter().zip(sizes).map(|(values, size)| {
-            sorted(values.into_iter().map(|(code, weight)| (code, weight / size)))
+            sorted(
+                values
+                    .into_iter()
+                    .map(|(code, weight)| (code, weight / size)),
+            )
         });
         (class_of, contents.collect())
     }
@@ -212,7 +222,10 @@ impl<'a> Source<'a> {
         let quasi = self.quasi();
         let mut numbers: HashMap<Vec<Vec<u32>>, u32> = HashMap::new();
         let known = self.subjects().iter().map(|&subject| {
-            let vector = quasi.iter().map(|&index| self.codes(subject, index)).collect();
+            let vector = quasi
+                .iter()
+                .map(|&index| self.codes(subject, index))
+                .collect();
             let next = numbers.len() as u32;
             *numbers.entry(vector).or_insert(next)
         });

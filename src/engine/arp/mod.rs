@@ -34,9 +34,7 @@ pub mod ring;
 mod sliced;
 
 pub use comparators::{aip, anatomy};
-pub use params::{
-    AnatomyParams, InitialParams, Params, Partitioning, Publish, refuse_withdrawn,
-};
+pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish, refuse_withdrawn};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
