@@ -57,7 +57,6 @@ def engines(acs):
         Engine("lgb mdp", "lgb-mdp.json", job("lgb", **given("lgb-mdp.json")), None, True),
         Engine("lgb ncp", "lgb-ncp.json", job("lgb", **lgb_ncp), None, True),
         Engine("mondrian", "mondrian.json", job("mondrian", **mondrian)),
-        Engine("arp, no search", "mondrian.json", job("arp", **arp, optimize=False), ONE_SENSITIVE),
         Engine("arp", "mondrian.json", job("arp", **arp), ONE_SENSITIVE),
         Engine("personalized", "mondrian.json", job("personalized", **personalized), ONE_SENSITIVE),
         Engine("slicing", "mondrian.json", job("slicing", **slicing), ONE_SENSITIVE),

@@ -55,10 +55,16 @@ def persons(goals, vizard, informs):
 
 
 def refining_partition(goals, vizard, adult):
+    # Low is not simply good: a search that brought GLP to its floor told the
+    # values of people with equal quasi-identifiers. Its peer is what is printed.
+    def largest():
+        attributes = vizard.measure("glp", "attributes")
+        return max(figures["glp"] for figures in attributes.values())
+
+    vizard.anonymize(adult, "arp-paper.json")()
+    printed = largest()
     one = vizard.anonymize(adult, "arp.json")()
-    attributes = vizard.measure("glp", "attributes")
-    found = max(figures["glp"] / figures["floor"] for figures in attributes.values())
-    goals.row("U4", "arp adult, l 5: GLP ÷ floor", found, 1.02, "{:.4f}")
+    goals.row("U4", "arp adult, l 5: GLP ÷ that of the printed algorithm", largest() / printed, 1.0, "{:.4f}")
     goals.row("U4", "same, whole process, seconds", one.seconds, 2.0, "{:.2f}")
 
 

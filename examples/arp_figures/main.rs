@@ -27,15 +27,10 @@ use timed::{Timed, timed};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is compared: a title, an engine and what its parameters add to l.
-fn engines() -> [(&'static str, &'static str, Value); 6] {
+fn engines() -> [(&'static str, &'static str, Value); 5] {
     [
         ("arp", "arp", json!({})),
-        (
-            "arp, printed",
-            "arp",
-            json!({"optimize": false, "partitioning": "paper"}),
-        ),
-        ("arp, no search", "arp", json!({"optimize": false})),
+        ("arp, printed", "arp", json!({"partitioning": "paper"})),
         ("aip", "aip", json!({})),
         ("anatomy", "anatomy", json!({})),
         ("ng", "ng", json!({})),

@@ -44,7 +44,10 @@ impl Engine {
             "lgb" => Self::Lgb(read(parameters)?),
             "one_to_many" => Self::OneToMany(read(parameters)?),
             "rmr" => Self::Rmr(read(parameters)?),
-            "arp" => Self::Arp(read(parameters)?),
+            "arp" => {
+                arp::refuse_withdrawn(parameters)?;
+                Self::Arp(read(parameters)?)
+            }
             "aip" => Self::Aip(read(parameters)?),
             "anatomy" => Self::Anatomy(read(parameters)?),
             "ng" => Self::Ng(read(parameters)?),

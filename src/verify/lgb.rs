@@ -10,7 +10,9 @@ use rayon::prelude::*;
 use crate::microdata::RecordIndex;
 use crate::privacy::Protection;
 
-use super::attack::{homogeneity, joint_knowledge, linkage, similarity, skewness};
+use super::attack::{
+    Standing, equal_vectors, homogeneity, joint_knowledge, linkage, similarity, skewness,
+};
 use super::buckets::{self, Buckets};
 use super::candidates::candidates_remain;
 use super::claims::claims_match_policy;
@@ -132,7 +134,34 @@ fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec
     }
     checks.extend([homogeneity(view, parts), similarity(parts), skewness(parts)]);
     checks.extend(joint_knowledge(view, signatures, parts));
+    checks.push(compared(view, signatures, parts));
     checks
+}
+
+/// The attack `equal_vectors`: rows that look the same and name different
+/// buckets. Bounded where they name them and l-diversity is claimed.
+fn compared(view: &View, signatures: &Signatures, parts: &Bucketized) -> Check {
+    let own = view.own(parts.attribute);
+    let l = (0..view.rows()).map(|row| {
+        let terms = view.terms(row);
+        terms.map_or(1, |terms| terms.l[parts.index.at()])
+    });
+    let l: Vec<u32> = l.collect();
+    let standing = Standing {
+        vector: &signatures.class_of_row,
+        own: &own,
+        class: &parts.members.bucket_of_row,
+        l: &l,
+        shown: &|class, to| {
+            let contents = parts.buckets.contents(class as usize).iter();
+            to.extend(contents.map(|&(code, _)| code));
+        },
+        codes: parts.attribute.domain.len(),
+    };
+    let protection = view.requirements.protection(parts.index);
+    let is_diverse = matches!(protection, Protection::Diversity { .. });
+    let names_bucket = parts.attribute.bucket.is_some();
+    equal_vectors(parts.attribute.name, &standing, is_diverse && names_bucket)
 }
 
 /// Entries for the guarantees that the tables are too broken to show.

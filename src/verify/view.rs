@@ -7,6 +7,7 @@
 //! named them already.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
@@ -15,6 +16,7 @@ use crate::release::{PublishedColumn, PublishedTable};
 use super::evidence::Evidence;
 use super::meaning::{MeaningColumn, numbers};
 use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
+use super::signature::refine;
 
 /// Stands for a row without a record, or a cell without a bucket.
 pub(super) const NONE: u32 = u32::MAX;
@@ -130,6 +132,29 @@ impl<'a> View<'a> {
     pub(super) fn source(&self, attribute: &AttributeView, row: usize) -> Option<u32> {
         let code = attribute.source.at(row);
         (self.records[row] != NONE).then_some(code)
+    }
+
+    /// Source code of each row's value; [`NONE`] where the row has no record.
+    pub(super) fn own(&self, attribute: &AttributeView) -> Vec<u32> {
+        let rows = 0..self.rows();
+        rows.map(|row| self.source(attribute, row).unwrap_or(NONE))
+            .collect()
+    }
+
+    /// Numbers the rows by the source values of the chosen attributes, which
+    /// are what is known of their records; [`NONE`] where a row has none.
+    pub(super) fn known(&self, is_chosen: impl Fn(&AttributeView) -> bool) -> Vec<u32> {
+        let mut vector = vec![0_u32; self.rows()];
+        let mut numbers = FxHashMap::default();
+        for attribute in self.attributes.iter().filter(|one| is_chosen(one)) {
+            refine(&mut vector, &mut numbers, |row| attribute.source.at(row));
+        }
+        for (vector, &record) in vector.iter_mut().zip(&self.records) {
+            if record == NONE {
+                *vector = NONE;
+            }
+        }
+        vector
     }
 
     /// The protectable attributes with their position.

@@ -1,7 +1,7 @@
 //! Engines that publish sensitive values in blocks: `arp` and its comparators.
 
 mod figures;
-mod handmade;
+pub mod handmade;
 mod paper;
 mod properties;
 pub mod scenario;

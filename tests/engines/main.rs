@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attacks;
 mod blocks;
 mod case;
 mod differential;

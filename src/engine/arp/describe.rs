@@ -90,12 +90,6 @@ impl Params {
                     "description": "Probability that a sensitive value is kept rather than drawn \
                                     from its block; for randomization, which needs it."
                 },
-                "optimize": {
-                    "type": "boolean",
-                    "description": "Whether records change places between blocks until each block \
-                                    holds few values that do not occur with its records' \
-                                    non-sensitive values; true if absent, false for generalization."
-                },
                 "max_excluded": max_excluded_schema()
             }
         })

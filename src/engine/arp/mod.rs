@@ -11,8 +11,7 @@
 //! | before | `frame`, `leave`, `answer` | who is published, or why nothing can be |
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
-//! | 3 | `search` | sub-blocks whose values occur with their records (*ours*) |
-//! | 4 | `listed`, `groups`, `randomized`, `sliced` | the tables and their lineage |
+//! | 3 | `listed`, `groups`, `randomized`, `sliced` | the tables and their lineage |
 //!
 //! `ring` publishes the initial partition by rings (`ng`), `comparators` it
 //! and whole-table blocks as they are (`aip`, `anatomy`).
@@ -32,11 +31,10 @@ mod params;
 mod randomized;
 mod refine;
 pub mod ring;
-mod search;
 mod sliced;
 
 pub use comparators::{aip, anatomy};
-pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish};
+pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish, refuse_withdrawn};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
@@ -57,8 +55,6 @@ mod stage {
     pub const INITIAL: u32 = 2;
     /// Records of sub-blocks.
     pub const REFINE: u32 = 3;
-    /// Proposals.
-    pub const SEARCH: u32 = 4;
 }
 
 /// Publishes a table by refined blocks of each sensitive attribute.
@@ -89,10 +85,7 @@ pub fn run(
         for goal in goals {
             let initial = partition(frame, &goal, params.partitioning, Least::of(form))?;
             context.progress.report(3, job::STEPS, "refine", 0.0);
-            let mut blocks = refine::refine(frame, &goal, &initial)?;
-            if params.optimizes() {
-                search::improve(frame, &goal, &mut blocks)?;
-            }
+            let blocks = refine::refine(frame, &goal, &initial)?;
             parts.push((goal, blocks));
         }
         context.progress.report(4, job::STEPS, "publish", 0.0);

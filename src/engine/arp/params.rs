@@ -10,6 +10,7 @@
 //! attribute that is published.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
@@ -52,6 +53,21 @@ pub enum Publish {
     Randomization,
 }
 
+/// Refuses what `arp` no longer does, and says why.
+///
+/// The search put the values of everyone with the same quasi-identifiers into
+/// each block that shows them: what such blocks have in common is the truth.
+pub fn refuse_withdrawn(parameters: &Value) -> Result<(), EngineError> {
+    match parameters.get("optimize") {
+        None => Ok(()),
+        Some(_) => Err(invalid(
+            "optimize",
+            "was withdrawn: blocks that the search improved told the values of people with equal \
+             quasi-identifiers to whoever compared their blocks; leave it out",
+        )),
+    }
+}
+
 /// Parameters of `arp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,10 +86,6 @@ pub struct Params {
     /// Probability that a sensitive value is kept; for `randomization` alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Share>,
-    /// Whether blocks are improved by local search (*ours*); on if absent,
-    /// except for `generalization`, whose cells the search would widen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub optimize: Option<bool>,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
@@ -106,12 +118,6 @@ impl Params {
             (_, Some(_)) => return Err(invalid("retention", "is for randomization alone")),
         };
         policy(schema, (self.l, form), self.sensitive.as_deref())
-    }
-
-    /// Whether blocks are improved by local search.
-    pub fn optimizes(&self) -> bool {
-        let default = self.publish != Publish::Generalization;
-        self.optimize.unwrap_or(default)
     }
 }
 

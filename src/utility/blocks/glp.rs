@@ -5,6 +5,10 @@
 //! that occur with t's quasi-identifiers in the original. With blocks of at
 //! least l values of equal share a record loses at least (l − |S_t|)/l, which
 //! summed up is the floor.
+//!
+//! Low is not simply good: blocks that show equal quasi-identifiers and hold
+//! all of their true values lose little and disclose by what they have in
+//! common. The floor is no goal; the printed algorithm is the peer.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +26,7 @@ use super::candidates::Candidates;
 pub const DESCRIPTION: Description = Description {
     title: "Correlation loss (GLP)",
     audience: Audience::Steward,
-    definition: "(1/n) Σ over records t, over sensitive values s that do not occur with t's quasi-identifiers in the original, of the probability of s that the release leaves for t. The floor is Σ max(0, l − |S_t|)/(l·n), S_t the values that do occur.",
+    definition: "(1/n) Σ over records t, over sensitive values s that do not occur with t's quasi-identifiers in the original, of the probability of s that the release leaves for t. The floor is Σ max(0, l − |S_t|)/(l·n), S_t the values that do occur. Low is not simply good: blocks of equal quasi-identifiers that all hold their true values lose little, and tell them to whoever compares those blocks (see the attack equal_vectors). Its peer is the figure of the printed algorithm (partitioning: paper).",
     source: "ARP (global loss of privacy-preserving publication); the floor is ours",
 };
 

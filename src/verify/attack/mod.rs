@@ -9,11 +9,15 @@
 //! | skewness | largest distance of a bucket from the whole | none (t where claimed) |
 //! | joint_knowledge | rows of the group that stay possible | none |
 //! | group_leakage | chance of linking a subject to its own value | none |
+//! | equal_vectors | right guesses of what classes with equal vectors share | 1/l, and what the data say |
 
 mod contents;
+mod dealt;
+mod equal_vectors;
 mod joint;
 mod linkage;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
+pub(super) use equal_vectors::{Standing, equal_vectors};
 pub(super) use joint::joint_knowledge;
 pub(super) use linkage::linkage;

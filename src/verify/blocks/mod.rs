@@ -7,6 +7,7 @@
 //! the rest need a view of the tables, and where none exists each guarantee is
 //! entered as not examined, which does not hold.
 
+mod compared;
 mod contents;
 mod coverage;
 mod diversity;
@@ -113,6 +114,7 @@ fn with_view(view: &QuasiView, is_distinct: bool, checks: &mut Vec<Check>) {
         checks.push(posterior::of_vectors(view, block, &mut worst));
         leakage::values(view, block, &mut worst);
         checks.extend(diversity::attacks(block));
+        checks.push(compared::of_blocks(view, block));
     }
     checks.push(worst.check("terms_exceeded"));
     checks.push(leakage::linkage(view));

@@ -24,7 +24,7 @@ use super::super::shape::{self, MICRODATA};
 use super::super::signature::{Signatures, Subjects};
 use super::super::verdict::{Check, Failures, Place, Section, Verdict};
 use super::super::view::{AttributeView, View};
-use super::{floor, guarantees_not_examined, randomized, ring};
+use super::{compared, floor, guarantees_not_examined, randomized, ring};
 
 /// Checks the table `microdata` of a form that has one.
 pub(super) fn verify(evidence: &Evidence, form: BlockForm) -> Verdict {
@@ -82,6 +82,8 @@ fn with_view(view: &View, (form, seed): (BlockForm, &Seed), checks: &mut Vec<Che
         }
         _ => ring::verify(view, &ways, seed, (&mut worst, checks)),
     }
+    let compared = view.protected();
+    checks.extend(compared.map(|protected| compared::of_rows(view, &ways, form, protected)));
     checks.push(worst.check("terms_exceeded"));
 }
 

@@ -13,6 +13,7 @@
 
 mod attacks;
 mod closeness;
+mod compared;
 mod diversity;
 mod exact;
 mod leakage;
@@ -150,6 +151,7 @@ fn of_attribute(view: &View, ways: &[Values], looks: &Signatures) -> Vec<Check> 
     }
     checks.extend(attacks::attacks(view, bound, seen));
     checks.push(matching::matching_groups(view, seen, looks));
+    checks.push(compared::equal_vectors(view, seen, looks));
     checks
 }
 

@@ -17,7 +17,7 @@ mod leakage;
 mod published;
 
 use self::published::Published;
-use super::attack::linkage;
+use super::attack::{Standing, equal_vectors, linkage};
 use super::claims::claims_match_policy;
 use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
 use super::coverage;
@@ -90,10 +90,39 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
     checks.push(k_anonymity(view.group, &looks, &largest_k));
     checks.push(leakage::max_leakage(view, &looks, &published));
     checks.push(linkage(view.group, &looks, &largest_k));
+    checks.push(compared(view, sensitive, (&looks, &published)));
     if recoding == Recoding::Paper {
         checks.push(collision::collision(view, &looks, &published));
     }
     checks
+}
+
+/// The attack `equal_vectors`: people with the same quasi-identifiers in groups
+/// that look different, over the leaves of what these show. A figure: what is
+/// bounded is each subject's leakage in their own group.
+fn compared(
+    view: &View,
+    sensitive: &AttributeView,
+    (looks, published): (&Signatures, &Published),
+) -> Check {
+    let own = view.own(sensitive);
+    let l = vec![1; view.rows()];
+    let standing = Standing {
+        vector: &view.known(|attribute| attribute.role == Role::QuasiIdentifier),
+        own: &own,
+        class: &looks.class_of_row,
+        l: &l,
+        shown: &|class, to| {
+            // Ascending by first leaf: what stands before `next` is there.
+            let mut next = 0;
+            for &((first, last), _) in &published.of_class[class as usize] {
+                to.extend(first.max(next)..=last);
+                next = next.max(last + 1);
+            }
+        },
+        codes: sensitive.domain.len(),
+    };
+    equal_vectors(sensitive.name, &standing, false)
 }
 
 /// Entries for the guarantees that the table is too broken to show.

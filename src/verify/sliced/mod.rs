@@ -10,6 +10,7 @@
 //! itself, join columns that show the same attribute, and weigh the buckets
 //! that a target matches: see `views` and `posterior`.
 
+mod compared;
 mod conservation;
 mod coverage;
 mod declared;
@@ -118,5 +119,9 @@ fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
     }
     checks.push(guarantees::max_leakage(view, &found));
     checks.push(linkage(view.number, &view.buckets, &largest_k));
+    let sensitive = view.requirements.protected().zip(&policy.protections);
+    checks.extend(
+        sensitive.filter_map(|(index, &protected)| compared::equal_vectors(view, index, protected)),
+    );
     true
 }

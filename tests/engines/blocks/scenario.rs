@@ -127,9 +127,6 @@ fn parameters(engine: &str, sensitive: usize, random: &mut ChaCha12Rng) -> Value
         if publish == "randomization" {
             parameters["retention"] = json!(one_of(&[0.05, 0.3, 0.7, 0.99], random));
         }
-        if random.random_bool(0.6) {
-            parameters["optimize"] = json!(random.random_bool(0.5));
-        }
     }
     if sensitive > 1 && rows_show_values {
         // Such rows can be in the blocks of one attribute alone.

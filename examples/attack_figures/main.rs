@@ -1,0 +1,167 @@
+//! Prints what attacks attain on every engine and effort, one row a run.
+//!
+//! ```text
+//! cargo run --release --no-default-features --features engine,utility,verify \
+//!     --example attack_figures -- DATA [FOLDER…]
+//! ```
+//! DATA holds folders of benchmark data (`adult` and `informs05` unless others
+//! are named), each with `records.csv`, `preferences.csv`, `hierarchies/` and
+//! job files `*.json`. Every job is run with each effort that its engine
+//! knows. Options: `--records N` (all), `--only TEXT` in the name of the job.
+//!
+//! One file an attack: `equal_vectors`, `singling_out`. An attack is a
+//! function of a [`sight::Sight`]; its columns are added in `line`.
+
+mod cells;
+mod equal_vectors;
+#[path = "../lgb_figures/load.rs"]
+mod load;
+mod sight;
+mod singling_out;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use vizard::catalog::Engine;
+use vizard::engine::{EngineError, RunContext};
+use vizard::privacy::Requirements;
+
+use equal_vectors::Hits;
+use load::{Data, load};
+use sight::Source;
+
+/// Any error; it crosses threads.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const SEED: u64 = 7;
+
+fn option(name: &str) -> Option<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    arguments.nth(1)
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut given = arguments.split(|argument| argument.starts_with("--"));
+    let given = given.next().unwrap_or_default();
+    let (data, folders) = given.split_first().ok_or("a folder of data is needed")?;
+    let folders = match folders {
+        [] => vec!["adult".to_owned(), "informs05".to_owned()],
+        named => named.to_vec(),
+    };
+    println!("{HEADER}");
+    for folder in folders {
+        jobs(&PathBuf::from(data).join(folder))?;
+    }
+    Ok(())
+}
+
+const HEADER: &str = "\
+| data | job | effort | attribute | 1/l | vectors in several classes | common value: people, right | fewer than l common: people, right | one common: people, right | likeliest value: people, right | singled out by a cell and a value | by all cells and a value | engine s |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+
+/// Every job of a folder.
+fn jobs(folder: &Path) -> Result<(), Failure> {
+    let limit = match option("--records") {
+        Some(limit) => limit.parse()?,
+        None => usize::MAX - 1,
+    };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let is_wanted = option("--only").is_none_or(|text| name.contains(&text));
+        if name.ends_with(".json") && is_wanted {
+            names.push(name);
+        }
+    }
+    names.sort();
+    for name in names {
+        let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&name))?)?;
+        let data = load(folder, &name, limit)?;
+        let engine = spec["job"]["engine"]
+            .as_str()
+            .ok_or("a job has an engine")?;
+        for (effort, change) in efforts(engine, &spec["job"]["parameters"]) {
+            let mut parameters = spec["job"]["parameters"].clone();
+            parameters["max_excluded"] = json!(0.05);
+            for (key, value) in change.as_object().into_iter().flatten() {
+                parameters[key] = value.clone();
+            }
+            let title = format!("{} | {name} | {effort}", folder_name(folder));
+            line(&title, &data, (engine, &parameters))?;
+        }
+    }
+    Ok(())
+}
+
+fn folder_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The efforts of an engine: a title, and what its parameters change.
+fn efforts(engine: &str, parameters: &Value) -> Vec<(&'static str, Value)> {
+    let all = ["none", "fast", "best"];
+    match engine {
+        "mondrian" if parameters["effort"] != Value::Null => vec![("as named", json!({}))],
+        "lgb" | "mondrian" | "one_to_many" | "personalized" => all
+            .into_iter()
+            .map(|effort| (effort, json!({"effort": effort})))
+            .collect(),
+        _ => vec![("", json!({}))],
+    }
+}
+
+/// One run and one row for each attribute that it publishes.
+fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Result<(), Failure> {
+    let schema = data.table.schema();
+    let l = parameters["l"].as_u64().unwrap_or(1) as u32;
+    let parsed = match Engine::parse(engine, parameters, schema) {
+        Ok(parsed) => parsed,
+        Err(EngineError::InvalidParameter { parameter, .. }) => {
+            println!("| {title} | refused: {parameter} |");
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let requirements = Requirements::new(&data.table, parsed.policy(schema)?, &data.preferences);
+    let started = Instant::now();
+    let release = match parsed.run(&data.table, &requirements, &RunContext::silent(SEED)) {
+        Ok(release) => release,
+        Err(EngineError::Infeasible(answer)) => {
+            println!("| {title} | infeasible: {} |", answer.strongest);
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    let source = Source::new(&data.table, (&release.tables, &release.lineage))?;
+    for index in source.sensitive() {
+        let Some(sight) = source.sight(index) else {
+            continue;
+        };
+        let vectors = equal_vectors::attack(&sight, l);
+        let singled = singling_out::attack(&source, &sight);
+        println!(
+            "| {title} | {} | {:.3} | {} | {} | {} | {} | {} | {:.3} | {:.3} | {seconds:.2} |",
+            sight.name,
+            1.0 / f64::from(l),
+            vectors.vectors,
+            of(vectors.common),
+            of(vectors.fewer_than_l),
+            of(vectors.one_left),
+            of(vectors.likeliest),
+            singled.one_cell,
+            singled.all_cells,
+        );
+    }
+    Ok(())
+}
+
+fn of(hits: Hits) -> String {
+    match hits.people {
+        0 => "0".into(),
+        people => format!("{people}, {:.3}", hits.rate()),
+    }
+}

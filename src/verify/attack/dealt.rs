@@ -1,0 +1,47 @@
+//! The people of a release dealt out again: every class keeps the values that
+//! it holds, and each value's people are spread over that value's places at
+//! random, whatever is known of them.
+//!
+//! What an attack attains then is what the data say, not how the engine dealt.
+//! The draws are the verifier's own and the same every time.
+
+use rand::seq::SliceRandom;
+
+use crate::privacy::Seed;
+
+use super::equal_vectors::{Standing, stands};
+
+/// Of which number the verifier's own draws are.
+const SEED: u64 = 16;
+/// Stream of the draws.
+const STAGE: u32 = 1;
+
+/// Rows of people who stand in a class, vector by vector.
+pub(super) fn by_vector(standing: &Standing) -> Vec<u32> {
+    sorted(standing, standing.vector)
+}
+
+fn sorted(standing: &Standing, by: &[u32]) -> Vec<u32> {
+    let rows = 0..standing.vector.len() as u32;
+    let mut rows: Vec<u32> = rows.filter(|&row| stands(standing, row)).collect();
+    rows.sort_by_key(|&row| by[row as usize]);
+    rows
+}
+
+/// Class of each row when everyone is dealt out again.
+pub(super) fn again(standing: &Standing, deal: u64) -> Vec<u32> {
+    let mut random = Seed::of_number(SEED).stream(STAGE, deal);
+    let rows = sorted(standing, standing.own);
+    let mut class = standing.class.to_vec();
+    let mut places: Vec<u32> = Vec::new();
+    let own = |row: u32| standing.own[row as usize];
+    for people in rows.chunk_by(|&a, &b| own(a) == own(b)) {
+        places.clear();
+        places.extend(people.iter().map(|&row| standing.class[row as usize]));
+        places.shuffle(&mut random);
+        for (&row, &place) in people.iter().zip(&places) {
+            class[row as usize] = place;
+        }
+    }
+    class
+}

@@ -1,0 +1,257 @@
+//! Equal vectors: people who cannot be told apart stand in several classes
+//! (blocks, buckets, groups of rows), each beside the values that it shows.
+//! Whoever knows how the classes were made compares them: the adversary
+//! guesses, evenly, one of the values that all classes of a vector show.
+//!
+//! Figures: the vectors in at least two classes, the people who show one of
+//! which there is a guess, and the share of guesses that are right; and the
+//! same of those vectors whose classes have fewer than l values in common.
+//!
+//! The gate is for releases that claim a largest share of 1 in l. If values
+//! are dealt to the rows of a class without a look at their vectors, a guess is
+//! right with a chance of at most 1/l of the subject, so right guesses are at
+//! most Σ 1/l over the people, and three standard deviations. What
+//! the *data* say beyond that no dealing hides: people with equal vectors who
+//! share a value stand in classes that share it. So the same classes are dealt
+//! out again, each value's people over that value's places ([`dealt`]), and a
+//! release may tell what that tells: the bound is the larger of both. An engine
+//! that looks at the vectors when it deals is beyond it.
+//!
+//! Decided in integers, in units of 2⁻²⁰ of a person: right guesses are rounded
+//! up, what is allowed down. The variance is the larger of Σ p, which bounds
+//! that of guesses in classes of distinct values, and Σ over vectors of
+//! (right − expected)², for people who are guessed together.
+
+use super::super::verdict::{Check, Section};
+use super::super::view::NONE;
+use super::dealt;
+
+/// Units of a person.
+const ONE: u64 = 1 << 20;
+/// Times that the classes are dealt out to compare with.
+const DEALS: u64 = 4;
+/// Standard deviations that chance is given, squared.
+const DEVIATIONS_SQUARED: i128 = 9;
+/// Values looked at, over all classes of all vectors, after which tables are
+/// too broken to be worth more.
+const STEPS_MAX: u64 = 1 << 28;
+
+/// People with the classes that they stand in; row beside row.
+pub struct Standing<'s> {
+    /// What is known of each person, numbered; [`NONE`] for no person.
+    pub vector: &'s [u32],
+    /// Code of the own value.
+    pub own: &'s [u32],
+    /// Position of the class; [`NONE`] for none.
+    pub class: &'s [u32],
+    /// What each subject asks for: no value for more than 1 in so many.
+    pub l: &'s [u32],
+    /// Adds the different codes that a class shows.
+    pub shown: &'s dyn Fn(u32, &mut Vec<u32>),
+    /// Number of codes of the attribute.
+    pub codes: usize,
+}
+
+/// Guesses of one kind.
+#[derive(Clone, Debug, Default)]
+struct Guesses {
+    people: u64,
+    /// Right guesses and Σ 1/l, in units.
+    right: u64,
+    allowed: u64,
+    /// People and right guesses of each vector.
+    vectors: Vec<(u64, u64)>,
+}
+
+impl Guesses {
+    fn add(&mut self, people: u64, right: u64, allowed: u64) {
+        self.people += people;
+        self.right += right;
+        self.allowed += allowed;
+        self.vectors.push((people, right));
+    }
+
+    fn rate(&self) -> Option<f64> {
+        (self.people > 0).then(|| self.right as f64 / ONE as f64 / self.people as f64)
+    }
+
+    /// Variance of right guesses around `mean` units over `people`, in units
+    /// squared.
+    fn variance(&self, (mean, people): (u64, u64)) -> i128 {
+        let expected = |own: u64| i128::from(own) * i128::from(mean) / i128::from(people.max(1));
+        let single = expected(self.people) * i128::from(ONE);
+        let together = self.vectors.iter().map(|&(people, right)| {
+            let beyond = i128::from(right) - expected(people);
+            beyond * beyond
+        });
+        single.max(together.sum())
+    }
+}
+
+/// What the attack finds in one way to stand.
+#[derive(Debug, Default)]
+struct Found {
+    /// Vectors in several classes.
+    vectors: u64,
+    /// Vectors with a value that all classes show.
+    common: Guesses,
+    /// Those with fewer than l such values.
+    few: Guesses,
+    steps: u64,
+}
+
+/// The entry of one attribute; with `is_bounded` it can fail.
+pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check {
+    let rows = dealt::by_vector(standing);
+    let found = look(standing, &rows, standing.class);
+    let check = Check::new(Section::Attack, "equal_vectors").about(name);
+    if found.vectors == 0 {
+        return check
+            .attaining(None, None)
+            .with_figure("vectors", 0.0)
+            .noting("no two classes hold people who cannot be told apart");
+    }
+    let mut again = Found::default();
+    for deal in 0..DEALS {
+        let class = dealt::again(standing, deal);
+        let one = look(standing, &rows, &class);
+        for (all, one) in [(&mut again.common, one.common), (&mut again.few, one.few)] {
+            all.people += one.people;
+            all.right += one.right;
+            all.vectors.extend(one.vectors);
+        }
+    }
+    let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
+    let holds = kinds.iter().all(|(found, again)| is_within(found, again));
+    let bound = most_allowed(&found.common, &again.common);
+    let check = match is_bounded && found.common.people > 0 {
+        true => check.claiming(bound).holding(holds),
+        false => check,
+    };
+    let check = check
+        .attaining(found.common.rate(), None)
+        .with_figure("vectors", found.vectors as f64)
+        .with_figure("people", found.common.people as f64)
+        .with_figure("people_with_few_in_common", found.few.people as f64)
+        .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
+        .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
+    match found.steps > STEPS_MAX {
+        true => check.noting("vectors beyond the limit of steps were not looked at"),
+        false => check.noting(
+            "share of right guesses of a value that all classes of equal quasi-identifiers show; \
+             bound: 1 in l or what the same classes tell if dealt out at random, and chance",
+        ),
+    }
+}
+
+/// The larger of what is promised and what dealing again tells, for as many
+/// people as were guessed: a mean in units over people.
+fn mean_allowed(found: &Guesses, again: &Guesses) -> (u64, u64) {
+    let promised = u128::from(found.allowed) * u128::from(again.people);
+    let told = u128::from(again.right) * u128::from(found.people);
+    match again.people > 0 && told > promised {
+        true => (again.right, again.people),
+        false => (found.allowed, found.people),
+    }
+}
+
+/// Whether right guesses are within what is allowed and three deviations of
+/// chance.
+fn is_within(found: &Guesses, again: &Guesses) -> bool {
+    let (excess, variance) = excess(found, again);
+    excess <= 0 || excess * excess <= DEVIATIONS_SQUARED * variance
+}
+
+/// Right guesses beyond the allowed mean, and the variance of both, in units.
+fn excess(found: &Guesses, again: &Guesses) -> (i128, i128) {
+    let mean = mean_allowed(found, again);
+    let people = i128::from(found.people);
+    let allowed = people * i128::from(mean.0) / i128::from(mean.1.max(1));
+    let mut variance = found.variance(mean);
+    if again.people > 0 {
+        // The dealt ones are a sample too, of other size.
+        let dealt = again.variance(mean);
+        let (ours, theirs) = (people, i128::from(again.people));
+        variance += dealt / theirs * ours / theirs * ours;
+    }
+    (i128::from(found.right) - allowed, variance)
+}
+
+/// The bound as a share of the people.
+fn most_allowed(found: &Guesses, again: &Guesses) -> f64 {
+    let (_, variance) = excess(found, again);
+    let (mean, people) = mean_allowed(found, again);
+    let deviation = (DEVIATIONS_SQUARED as f64 * variance as f64).sqrt();
+    let chance = deviation / ONE as f64 / found.people.max(1) as f64;
+    (mean as f64 / ONE as f64 / people.max(1) as f64 + chance).min(1.0)
+}
+
+/// Guesses for every vector whose people stand in several classes.
+fn look(standing: &Standing, rows: &[u32], class: &[u32]) -> Found {
+    let mut found = Found::default();
+    let mut seen_in = vec![0_u32; standing.codes];
+    let mut have = vec![0_u64; standing.codes];
+    let (mut classes, mut shown): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    for people in rows.chunk_by(|&a, &b| vector(standing, a) == vector(standing, b)) {
+        classes.clear();
+        classes.extend(people.iter().map(|&row| class[row as usize]));
+        classes.sort_unstable();
+        classes.dedup();
+        if classes.len() < 2 || found.steps > STEPS_MAX {
+            continue;
+        }
+        shown.clear();
+        for &class in &classes {
+            let before = shown.len();
+            (standing.shown)(class, &mut shown);
+            shown[before..]
+                .iter()
+                .for_each(|&code| seen_in[code as usize] += 1);
+        }
+        found.steps += shown.len() as u64;
+        for &row in people {
+            have[standing.own[row as usize] as usize] += 1;
+        }
+        let (mut common, mut right) = (0_u64, 0_u64);
+        for &code in &shown {
+            if seen_in[code as usize] as usize == classes.len() {
+                common += 1;
+                right += have[code as usize];
+            }
+            seen_in[code as usize] = 0;
+        }
+        for &row in people {
+            have[standing.own[row as usize] as usize] = 0;
+        }
+        found.vectors += 1;
+        if common == 0 {
+            continue;
+        }
+        let number = people.len() as u64;
+        let right = (right * ONE).div_ceil(common);
+        let asked = people.iter().map(|&row| standing.l[row as usize].max(1));
+        let allowed = asked.clone().map(|l| ONE / u64::from(l)).sum();
+        found.common.add(number, right, allowed);
+        if common < u64::from(asked.max().unwrap_or(1)) {
+            found.few.add(number, right, allowed);
+        }
+    }
+    found
+}
+
+/// What is known of the person of a row.
+fn vector(standing: &Standing, row: u32) -> u32 {
+    standing.vector[row as usize]
+}
+
+/// Whether a row is a person who stands in a class.
+pub(super) fn stands(standing: &Standing, row: u32) -> bool {
+    let at = row as usize;
+    standing.vector[at] != NONE
+        && standing.class[at] != NONE
+        && (standing.own[at] as usize) < standing.codes
+}
+
+#[cfg(test)]
+#[path = "equal_vectors/tests.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+//! The attack `equal_vectors` on buckets: people with the same
+//! quasi-identifiers in different buckets, beside the values of these.
+//!
+//! Bounded where l-diversity is claimed: values stand in an order of their
+//! own, so that one who is known to be in a bucket may have any of it.
+
+use rustc_hash::FxHashMap;
+
+use crate::microdata::AttributeIndex;
+use crate::privacy::{ProtectedIndex, Protection};
+
+use super::super::attack;
+use super::super::signature::refine;
+use super::super::verdict::Check;
+use super::super::view::NONE;
+use super::view::SlicedView;
+
+/// The entry of one sensitive attribute; `None` where it is not shown.
+pub(super) fn equal_vectors(
+    view: &SlicedView,
+    index: ProtectedIndex,
+    (attribute, protection): (AttributeIndex, Protection),
+) -> Option<Check> {
+    let mut exact = view.exact.iter();
+    let shown = exact.find(|appearance| appearance.attribute == attribute)?;
+    let own = view.record_of_row.iter().map(|&record| match record {
+        NONE => NONE,
+        record => shown.source.at(record as usize),
+    });
+    let own: Vec<u32> = own.collect();
+    let l = (0..view.rows()).map(|row| view.terms(row).map_or(1, |terms| terms.l[index.at()]));
+    let l: Vec<u32> = l.collect();
+    let contents = (0..view.buckets.len()).map(|bucket| {
+        let rows = view.buckets.rows(bucket).iter();
+        let mut codes: Vec<u32> = rows.map(|&row| shown.codes[row as usize]).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes.retain(|&code| (code as usize) < shown.domain.len());
+        codes
+    });
+    let contents: Vec<Vec<u32>> = contents.collect();
+    let standing = attack::Standing {
+        vector: &known(view),
+        own: &own,
+        class: &view.buckets.class_of_row,
+        l: &l,
+        shown: &|class, to| to.extend(&contents[class as usize]),
+        codes: shown.domain.len(),
+    };
+    let is_bounded = matches!(protection, Protection::Diversity { .. });
+    Some(attack::equal_vectors(shown.name, &standing, is_bounded))
+}
+
+/// Numbers the rows by the quasi-identifiers of their records.
+fn known(view: &SlicedView) -> Vec<u32> {
+    let protections = &view.requirements.policy().protections;
+    let is_known = |attribute| {
+        protections
+            .iter()
+            .all(|&(protected, _)| protected != attribute)
+    };
+    let mut vector = vec![0_u32; view.rows()];
+    let mut numbers = FxHashMap::default();
+    for appearance in view.generalized.iter().chain(&view.exact) {
+        if is_known(appearance.attribute) {
+            refine(&mut vector, &mut numbers, |row| {
+                match view.record_of_row[row] {
+                    NONE => NONE,
+                    record => appearance.source.at(record as usize),
+                }
+            });
+        }
+    }
+    for (vector, &record) in vector.iter_mut().zip(&view.record_of_row) {
+        if record == NONE {
+            *vector = NONE;
+        }
+    }
+    vector
+}
