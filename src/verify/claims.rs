@@ -68,7 +68,7 @@ pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
 
 fn wanted<'a>(schema: &'a Schema, policy: &Policy) -> Vec<Claim<'a>> {
     match policy.model {
-        Model::Bucketized | Model::Generalized | Model::Sliced(_) => {
+        Model::Bucketized | Model::Generalized { .. } | Model::Sliced(_) => {
             wanted_by_attribute(schema, policy)
         }
         Model::Fingerprints {

@@ -61,7 +61,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
             verify_blocks(evidence).ok_or(OTHER_MODEL)
         }
-        ("mondrian", Model::Generalized) => verify_grouped(evidence).ok_or(OTHER_MODEL),
+        ("mondrian", Model::Generalized { .. }) => verify_grouped(evidence).ok_or(OTHER_MODEL),
         ("personalized", Model::Personalized { .. }) => {
             verify_personalized(evidence).ok_or(OTHER_MODEL)
         }

@@ -87,6 +87,7 @@ fn the_paper_s_table_is_no_group_cut() {
     let policy = Policy {
         model: Model::Personalized {
             recoding: Recoding::GroupCut,
+            askers_share_max: Share::QUARTER,
         },
         ..case.requirements.policy().clone()
     };
