@@ -69,9 +69,11 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the manifest names"),
     };
-    found.unwrap_or_else(|note| Verdict {
+    let mut verdict = found.unwrap_or_else(|note| Verdict {
         checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
-    })
+    });
+    verdict.checks.push(attack::terms_visible(evidence));
+    verdict
 }
 
 /// Engines whose rules are known.

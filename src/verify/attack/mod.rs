@@ -9,11 +9,14 @@
 //! | skewness | largest distance of a bucket from the whole | none (t where claimed) |
 //! | joint_knowledge | rows of the group that stay possible | none |
 //! | group_leakage | chance of linking a subject to its own value | none |
+//! | terms_visible | precision of telling who asked for something | the policy's share, where it has one |
 
 mod contents;
 mod joint;
 mod linkage;
+mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
 pub(super) use joint::joint_knowledge;
 pub(super) use linkage::linkage;
+pub(super) use terms::terms_visible;

@@ -44,7 +44,7 @@ use self::values::Values;
 /// Verifies a release by the rules of `mondrian`; `None` if the policy's model
 /// is another.
 pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
-    let Model::Generalized { askers_share_max } = evidence.requirements.policy().model else {
+    let Model::Generalized { .. } = evidence.requirements.policy().model else {
         return None;
     };
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);

@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 use vizard::microdata::Preference;
-use vizard::privacy::{Model, Policy, Recoding, Requirements};
+use vizard::privacy::{Model, Policy, Recoding, Requirements, Share};
 
 use super::super::case::Case;
 use super::super::tables::preferences;
