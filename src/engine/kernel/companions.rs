@@ -15,6 +15,9 @@
 //! accompanies nobody is the companion (consistent hashing, Karger et al.
 //! 1997). Who comes, leaves or changes their mind changes few companions but
 //! their own.
+//!
+//! Each has as many as the job's share needs, and where people who are alike
+//! ask more often than others, everyone has more ([`super::bands`]).
 
 use rayon::prelude::*;
 
@@ -22,6 +25,7 @@ use crate::microdata::RecordIndex;
 use crate::privacy::{RecordTerms, Seed, Share};
 
 use super::Present;
+use super::bands::Bands;
 
 /// Numbers that the dataset's secret gives.
 mod stage {
@@ -36,7 +40,8 @@ mod stage {
 pub type Companion = (RecordIndex, RecordIndex);
 
 /// Companions of those present who ask for something, out of the others: as
-/// many as `askers_share_max` needs, or all others where that is more. One
+/// many each as keep the share of askers at `askers_share_max`, also among
+/// those alike in a quasi-identifier, or all others where that is more. One
 /// record a subject; `secret` is the dataset's.
 pub fn companions(present: &Present<'_>, askers_share_max: Share, secret: &Seed) -> Vec<Companion> {
     let policy = present.requirements.policy();
@@ -49,14 +54,25 @@ pub fn companions(present: &Present<'_>, askers_share_max: Share, secret: &Seed)
     let records = present.records.iter();
     let (askers, others): (Vec<u32>, Vec<u32>) =
         records.partition(|&&record| present.terms(record).asks_beyond(&silent));
+    let mut bands = Bands::new(present.quasi_columns());
+    askers.iter().for_each(|&record| bands.count(record, true));
     let mut ring = Ring::of(in_order(present, others, secret));
     let askers = in_order(present, askers, secret);
-    let probes = (0..each).flat_map(|probe| askers.iter().map(move |&(_, asker)| (probe, asker)));
-    let taken = probes.map_while(|(probe, asker)| {
-        let place = number(present, asker, secret, (stage::PROBE, probe));
-        Some((RecordIndex(ring.take_from(place)?), RecordIndex(asker)))
-    });
-    taken.collect()
+    let mut companions = Vec::new();
+    for probe in 0.. {
+        if probe >= each && bands.are_hidden(askers_share_max) {
+            break;
+        }
+        for &(_, asker) in &askers {
+            let place = number(present, asker, secret, (stage::PROBE, probe));
+            let Some(record) = ring.take_from(place) else {
+                return companions;
+            };
+            bands.count(record, false);
+            companions.push((RecordIndex(record), RecordIndex(asker)));
+        }
+    }
+    companions
 }
 
 /// Records in the order of their places on the ring, with these.

@@ -29,6 +29,7 @@
 
 pub mod acceptance;
 pub mod among;
+mod bands;
 pub mod cells;
 pub mod closeness;
 pub mod companions;

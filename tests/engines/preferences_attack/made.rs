@@ -9,8 +9,8 @@ use vizard::microdata::{Preference, Table};
 use super::adversary::Ask;
 use crate::tables::{preferences, table};
 
-/// Patients of the table.
-pub const RECORDS: usize = 4_000;
+/// Patients of a table.
+const RECORDS: usize = 4_000;
 
 const DISEASES: &str = "\
 flu;respiratory;any
@@ -25,19 +25,28 @@ angina;heart;any
 stroke;heart;any
 ";
 
-/// 4,000 patients; one in 25 asks for more than the job does.
+/// One in 25 asks for more than the job does.
 pub fn patients(ask: Ask) -> (Table, Vec<Preference>) {
     let wish = match ask {
         Ask::K => json!({"max_reidentification": 0.05}),
         Ask::OfValues => json!({"max_leakage": 0.15}),
     };
-    patients_and(RECORDS, |at| (at % 25 == 7).then(|| wish.clone()))
+    patients_and(RECORDS, |at, _| (at % 25 == 7).then(|| wish.clone()))
 }
 
-/// So many patients, with what each asks for.
+/// One in eight of those over 65 asks for less leakage, and one in fifty of the
+/// others.
+pub fn old_patients() -> (Table, Vec<Preference>) {
+    patients_and(RECORDS, |at, age| {
+        let every = if age > 65 { 8 } else { 50 };
+        at.is_multiple_of(every).then(|| json!({"max_leakage": 0.15}))
+    })
+}
+
+/// So many patients, with what each asks for by number and age.
 pub fn patients_and(
     records: usize,
-    wish: impl Fn(usize) -> Option<Value>,
+    wish: impl Fn(usize, i64) -> Option<Value>,
 ) -> (Table, Vec<Preference>) {
     let schema = json!({
         "name": "patients", "subject_key": "name",
@@ -54,12 +63,12 @@ pub fn patients_and(
     let mut text = String::from("name,age,zip,sex,disease\n");
     let mut wishes = Vec::new();
     for at in 0..records {
-        let age = random.random_range(18..90);
+        let age = random.random_range(18..90_i64);
         let zip = random.random_range(0..200);
         let sex = ["f", "m"][random.random_range(0..2)];
         let disease = diseases[random.random_range(0..diseases.len())];
         text.push_str(&format!("P{at},{age},{zip},{sex},{disease}\n"));
-        if let Some(mut wish) = wish(at) {
+        if let Some(mut wish) = wish(at, age) {
             wish["subject"] = json!(format!("P{at}"));
             wishes.push(wish);
         }

@@ -13,7 +13,8 @@ use vizard::privacy::{Requirements, Seed};
 use vizard::release::Release;
 
 use adversary::{Ask, Attained, attack};
-use made::patients;
+use crate::case::Case;
+use made::{old_patients, patients};
 
 /// What a job states where it says nothing.
 const SHARE_MAX: f64 = 0.25;
@@ -66,7 +67,7 @@ fn no_release_of_mondrian_tells_who_asked_for_an_l() {
     for effort in ["none", "fast", "best"] {
         let parameters = json!({"k": 5, "effort": effort});
         let attained = attacked(("mondrian", &parameters), Ask::OfValues);
-        attained.map(tells_little);
+        attained.into_iter().for_each(tells_little);
     }
 }
 
@@ -75,7 +76,7 @@ fn no_release_of_mondrian_tells_who_asked_for_a_k() {
     for effort in ["none", "fast", "best"] {
         let parameters = json!({"k": 5, "effort": effort});
         let attained = attacked(("mondrian", &parameters), Ask::K);
-        attained.map(tells_little);
+        attained.into_iter().for_each(tells_little);
     }
 }
 
@@ -84,7 +85,7 @@ fn no_release_of_personalized_tells_who_asked_for_a_k() {
     for effort in ["none", "fast"] {
         let parameters = json!({"k": 5, "sensitive": "disease", "effort": effort});
         let attained = attacked(("personalized", &parameters), Ask::K);
-        attained.map(tells_little);
+        attained.into_iter().for_each(tells_little);
     }
 }
 
@@ -93,6 +94,54 @@ fn no_release_of_personalized_tells_who_asked_for_less_leakage() {
     for effort in ["none", "fast"] {
         let parameters = json!({"k": 5, "sensitive": "disease", "effort": effort});
         let attained = attacked(("personalized", &parameters), Ask::OfValues);
-        attained.map(tells_little);
+        attained.into_iter().for_each(tells_little);
     }
+}
+
+/// What the tests above would see of an engine that hides nobody.
+#[test]
+fn without_companions_the_attack_finds_who_asked() {
+    let mut parameters = json!({"k": 5, "askers_share_max": 1});
+    let [one, three] = attacked(("mondrian", &parameters), Ask::OfValues);
+    assert!(one.precision > 0.95 && three.precision > 0.95 && one.auc > 0.99);
+    parameters["effort"] = json!("best");
+    let [_, three] = attacked(("mondrian", &parameters), Ask::K);
+    assert!(three.precision > 0.4);
+    parameters["sensitive"] = json!("disease");
+    let [_, three] = attacked(("personalized", &parameters), Ask::K);
+    assert!(three.precision > 0.4);
+}
+
+/// A release of `mondrian` made under one share, and the verdict on it under
+/// the share of a job that says nothing.
+fn verdict((table, preferences): (Table, Vec<Preference>), share_max: f64) -> Vec<String> {
+    let parameters = json!({"k": 5, "askers_share_max": share_max});
+    let engine = ("mondrian", &parameters);
+    let (requirements, mut releases) = released((&table, &preferences), engine, 0..1);
+    let release = releases.remove(0);
+    let mut case = Case::made_by("mondrian", (table, requirements), parameters, release);
+    let engine = Engine::parse("mondrian", &json!({"k": 5}), case.table.schema());
+    let policy = engine.expect("they fit").policy(case.table.schema());
+    let policy = policy.expect("they fit the schema");
+    case.requirements = Requirements::new(&case.table, policy, &preferences);
+    let verdict = case.verdict();
+    let mut checks = verdict.checks.iter();
+    let check = checks.find(|check| check.kind == "terms_visible");
+    let check = check.expect("the attack is carried out");
+    assert_eq!((check.claimed, check.figures.len()), (Some(SHARE_MAX), 2));
+    verdict.failed_kinds()
+}
+
+#[test]
+fn the_verifier_refuses_a_release_that_hides_fewer_than_the_job_states() {
+    let nothing: [&str; 0] = [];
+    assert_eq!(verdict(patients(Ask::OfValues), SHARE_MAX), nothing);
+    assert_eq!(verdict(patients(Ask::OfValues), 0.1), nothing);
+    assert_eq!(verdict(patients(Ask::OfValues), 1.0), ["terms_visible"]);
+}
+
+#[test]
+fn the_share_holds_where_the_old_ask_more_often() {
+    let nothing: [&str; 0] = [];
+    assert_eq!(verdict(old_patients(), SHARE_MAX), nothing);
 }

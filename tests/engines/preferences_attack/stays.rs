@@ -1,20 +1,21 @@
 //! Companions stay: the same in every release of a dataset, and nearly the
 //! same when people come, leave or change their mind.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use vizard::catalog::Engine;
 use vizard::engine::kernel::Present;
 use vizard::engine::kernel::companions::companions;
+use vizard::microdata::{Code, RecordIndex, Values};
 use vizard::privacy::{Requirements, Seed, Share};
 
-use std::collections::BTreeSet;
-
-use super::made::patients_and;
+use super::made::{old_patients, patients_and};
 
 /// Names of those who are treated as asking for something, and of those who
 /// do ask, of so many patients under a secret.
 fn treated(records: usize, every: usize, secret: u64) -> (BTreeSet<String>, usize) {
-    let (table, preferences) = patients_and(records, |at| {
+    let (table, preferences) = patients_and(records, |at, _| {
         at.is_multiple_of(every).then(|| json!({"max_leakage": 0.2}))
     });
     let parameters = json!({"k": 5});
@@ -25,7 +26,7 @@ fn treated(records: usize, every: usize, secret: u64) -> (BTreeSet<String>, usiz
     let share = Share::new(0.25).expect("a share");
     let found = companions(&present, share, &Seed::of_number(secret));
     let lent = requirements.lent(&found);
-    let records = (0..table.records()).map(vizard::microdata::RecordIndex::from_usize);
+    let records = (0..table.records()).map(RecordIndex::from_usize);
     let asking = records.filter(|&record| lent.of(record).own.l[0] > 1);
     let name = |record| table.subject_keys().get(table.subject_of(record).at()).to_owned();
     (asking.map(name).collect(), preferences.len())
@@ -60,4 +61,29 @@ fn who_comes_or_leaves_changes_few_companions() {
 fn where_there_are_too_few_others_everyone_is_treated_alike() {
     let (treated, askers) = treated(1_000, 3, 1);
     assert_eq!((treated.len(), askers), (1_000, 334));
+}
+
+#[test]
+fn where_people_who_are_alike_ask_more_often_everyone_has_more_companions() {
+    let (table, preferences) = old_patients();
+    let engine = Engine::parse("mondrian", &json!({"k": 5}), table.schema()).expect("they fit");
+    let policy = engine.policy(table.schema()).expect("they fit the schema");
+    let requirements = Requirements::new(&table, policy, &preferences);
+    let present = Present::gather(&table, &requirements).expect("one record a patient");
+    let share = Share::new(0.25).expect("a share");
+    let found = companions(&present, share, &Seed::of_number(1));
+    let age = table.schema().find("age").expect("it exists");
+    let ages = table.coded(age).expect("it is coded").domain.values();
+    let is_old = |&record: &RecordIndex| match (ages, table.code(age, record)) {
+        (Values::Integer(ages), Some(Code(code))) => ages[code as usize] > 65,
+        _ => panic!("ages are numbers"),
+    };
+    let asks = |record: &RecordIndex| requirements.of(*record).own.l[0] > 1;
+    let records = (0..table.records()).map(RecordIndex::from_usize);
+    let askers = records.filter(asks).filter(is_old).count() as f64;
+    let others = found.iter().filter(|(record, _)| is_old(record)).count() as f64;
+    let share = askers / (askers + others);
+    assert!(share < 0.30, "{askers} of the old ask, with {others} others");
+    // Three each would leave them at twice the share.
+    assert!(found.len() > 3 * preferences.len(), "{}", found.len());
 }
