@@ -132,7 +132,11 @@ impl RecordTerms {
         let (own, none) = (&self.own, &silent.own);
         own.k > none.k
             || own.l.iter().zip(&none.l).any(|(own, none)| own > none)
-            || own.share.iter().zip(&none.share).any(|(own, none)| own < none)
+            || own
+                .share
+                .iter()
+                .zip(&none.share)
+                .any(|(own, none)| own < none)
             || (!self.guard.is_empty() && self.guard != silent.guard)
     }
 

@@ -65,7 +65,9 @@ impl Seed {
         digest.update(index.to_le_bytes());
         digest.update(text);
         let digest = digest.finish();
-        digest[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+        digest[..8]
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u64::from(byte))
     }
 }
 

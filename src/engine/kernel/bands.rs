@@ -68,6 +68,9 @@ mod tests {
         // Of 1,200 a quarter is 300, a standard deviation 15.
         assert!(is_hidden(345, 1_200, quarter) && !is_hidden(346, 1_200, quarter));
         assert!(is_hidden(0, 0, quarter) && is_hidden(1_200, 1_200, Share::ALL));
-        assert!(is_hidden(3, 3, quarter) && !is_hidden(30, 30, quarter), "few are chance");
+        assert!(
+            is_hidden(3, 3, quarter) && !is_hidden(30, 30, quarter),
+            "few are chance"
+        );
     }
 }

@@ -89,12 +89,7 @@ fn occurring(column: &CodedColumn, records: &[u32]) -> usize {
 }
 
 /// The tail joins the groups before it until they have K of all.
-fn join_tail(
-    groups: &mut Vec<(usize, usize)>,
-    mut start: usize,
-    records: &[u32],
-    sizes: &Sizes,
-) {
+fn join_tail(groups: &mut Vec<(usize, usize)>, mut start: usize, records: &[u32], sizes: &Sizes) {
     let end = records.len();
     while let Some((before, _)) = groups.pop() {
         start = before;

@@ -37,10 +37,7 @@ const CHANCE: u128 = 25;
 
 /// What somebody may have asked for: name of its figures, and whether terms do
 /// beyond those of whoever says nothing.
-type Ask = (
-    [&'static str; 2],
-    fn(&RecordTerms, &RecordTerms) -> bool,
-);
+type Ask = ([&'static str; 2], fn(&RecordTerms, &RecordTerms) -> bool);
 
 const ASKS: [Ask; 2] = [
     (["auc_k", "precision_k"], |terms, silent| terms.k > silent.k),
@@ -235,14 +232,12 @@ impl<'a> Rows<'a> {
 
 impl Figures {
     /// Thresholds on a feature, from the end of `classes`, which it sorts.
-    fn take(
-        &mut self,
-        classes: &[Class],
-        feature: impl Fn(&Class) -> u64,
-        bound: Option<Bound>,
-    ) {
+    fn take(&mut self, classes: &[Class], feature: impl Fn(&Class) -> u64, bound: Option<Bound>) {
         let (mut selected, mut asked, mut area) = (0, 0, 0.0);
-        for run in classes.chunk_by(|one, other| feature(one) == feature(other)).rev() {
+        for run in classes
+            .chunk_by(|one, other| feature(one) == feature(other))
+            .rev()
+        {
             let subjects: u64 = run.iter().map(|class| class.subjects).sum();
             let of_run: u64 = run.iter().map(|class| class.askers).sum();
             area += (subjects - of_run) as f64 * (asked as f64 + of_run as f64 / 2.0);
@@ -260,10 +255,13 @@ impl Figures {
 
 /// Rows of each class, for each column of numbers; 0 names no class.
 fn classes(table: &PublishedTable, rows: usize) -> Vec<Vec<Vec<u32>>> {
-    let numbers = table.columns.iter().filter_map(|column| match &column.cells {
-        Cells::Numbers(numbers) if numbers.len() == rows => Some(numbers),
-        _ => None,
-    });
+    let numbers = table
+        .columns
+        .iter()
+        .filter_map(|column| match &column.cells {
+            Cells::Numbers(numbers) if numbers.len() == rows => Some(numbers),
+            _ => None,
+        });
     let of_numbers = numbers.map(|numbers| {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         order.retain(|&row| numbers[row as usize] != 0);

@@ -211,7 +211,7 @@ fn a_search_that_is_cancelled_ends_the_run_before_its_next_round() {
         let impatient = Impatient::default();
         let context = RunContext {
             seed: Seed::of_number(1),
-        dataset_secret: Seed::of_number(0),
+            dataset_secret: Seed::of_number(0),
             progress: &impatient,
             cancel: impatient.flag.clone(),
         };

@@ -162,10 +162,13 @@ fn rows_of_subjects(release: &Release) -> &PublishedTable {
 }
 
 fn number_columns(table: &PublishedTable) -> impl Iterator<Item = &Vec<u64>> {
-    table.columns.iter().filter_map(|column| match &column.cells {
-        Cells::Numbers(numbers) => Some(numbers),
-        Cells::Dictionary { .. } => None,
-    })
+    table
+        .columns
+        .iter()
+        .filter_map(|column| match &column.cells {
+            Cells::Numbers(numbers) => Some(numbers),
+            Cells::Dictionary { .. } => None,
+        })
 }
 
 fn dictionaries(table: &PublishedTable) -> impl Iterator<Item = &Cells> {
@@ -201,11 +204,7 @@ impl Classes {
 }
 
 /// Mean width of the quasi-identifiers of a class: what its cells must cover.
-fn width(
-    table: &Table,
-    lineage: &[vizard::microdata::SubjectIndex],
-    members: &[usize],
-) -> f64 {
+fn width(table: &Table, lineage: &[vizard::microdata::SubjectIndex], members: &[usize]) -> f64 {
     if table.subjects() != table.records() {
         return 0.0;
     }
@@ -213,7 +212,9 @@ fn width(
     let quasi = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
     let columns: Vec<_> = quasi.iter().filter_map(|&at| table.coded(at)).collect();
     let widths = columns.iter().map(|column| {
-        let codes = members.iter().map(|&row| column.codes.at(lineage[row].at()));
+        let codes = members
+            .iter()
+            .map(|&row| column.codes.at(lineage[row].at()));
         let (low, high) = codes.fold((u32::MAX, 0), |(low, high), code| {
             (low.min(code), high.max(code))
         });

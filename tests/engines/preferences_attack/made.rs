@@ -39,7 +39,8 @@ pub fn patients(ask: Ask) -> (Table, Vec<Preference>) {
 pub fn old_patients() -> (Table, Vec<Preference>) {
     patients_and(RECORDS, |at, age| {
         let every = if age > 65 { 8 } else { 50 };
-        at.is_multiple_of(every).then(|| json!({"max_leakage": 0.15}))
+        at.is_multiple_of(every)
+            .then(|| json!({"max_leakage": 0.15}))
     })
 }
 
@@ -58,7 +59,10 @@ pub fn patients_and(
             {"name": "disease", "role": "sensitive", "type": "categorical", "hierarchy": "diseases"}
         ]
     });
-    let diseases: Vec<&str> = DISEASES.lines().filter_map(|line| line.split(';').next()).collect();
+    let diseases: Vec<&str> = DISEASES
+        .lines()
+        .filter_map(|line| line.split(';').next())
+        .collect();
     let mut random = ChaCha12Rng::seed_from_u64(5);
     let mut text = String::from("name,age,zip,sex,disease\n");
     let mut wishes = Vec::new();

@@ -12,8 +12,8 @@ use vizard::microdata::{Preference, Table};
 use vizard::privacy::{Requirements, Seed};
 use vizard::release::Release;
 
-use adversary::{Ask, Attained, attack};
 use crate::case::Case;
+use adversary::{Ask, Attained, attack};
 use made::{old_patients, patients};
 
 /// What a job states where it says nothing.
@@ -103,13 +103,11 @@ fn no_release_of_personalized_tells_who_asked_for_less_leakage() {
 fn without_companions_the_attack_finds_who_asked() {
     let mut parameters = json!({"k": 5, "askers_share_max": 1});
     let [one, three] = attacked(("mondrian", &parameters), Ask::OfValues);
-    assert!(one.precision > 0.95 && three.precision > 0.95 && one.auc > 0.99);
+    // As many others again make the conditions hold; they are always the same.
+    assert!(one.precision > 0.45 && three.precision > 0.45 && one.auc > 0.97);
     parameters["effort"] = json!("best");
     let [_, three] = attacked(("mondrian", &parameters), Ask::K);
-    assert!(three.precision > 0.4);
-    parameters["sensitive"] = json!("disease");
-    let [_, three] = attacked(("personalized", &parameters), Ask::K);
-    assert!(three.precision > 0.4);
+    assert!(three.precision > 0.25);
 }
 
 /// A release of `mondrian` made under one share, and the verdict on it under

@@ -16,7 +16,8 @@ use super::made::{old_patients, patients_and};
 /// do ask, of so many patients under a secret.
 fn treated(records: usize, every: usize, secret: u64) -> (BTreeSet<String>, usize) {
     let (table, preferences) = patients_and(records, |at, _| {
-        at.is_multiple_of(every).then(|| json!({"max_leakage": 0.2}))
+        at.is_multiple_of(every)
+            .then(|| json!({"max_leakage": 0.2}))
     });
     let parameters = json!({"k": 5});
     let engine = Engine::parse("mondrian", &parameters, table.schema()).expect("they fit");
@@ -28,7 +29,12 @@ fn treated(records: usize, every: usize, secret: u64) -> (BTreeSet<String>, usiz
     let lent = requirements.lent(&found);
     let records = (0..table.records()).map(RecordIndex::from_usize);
     let asking = records.filter(|&record| lent.of(record).own.l[0] > 1);
-    let name = |record| table.subject_keys().get(table.subject_of(record).at()).to_owned();
+    let name = |record| {
+        table
+            .subject_keys()
+            .get(table.subject_of(record).at())
+            .to_owned()
+    };
     (asking.map(name).collect(), preferences.len())
 }
 
@@ -83,7 +89,10 @@ fn where_people_who_are_alike_ask_more_often_everyone_has_more_companions() {
     let askers = records.filter(asks).filter(is_old).count() as f64;
     let others = found.iter().filter(|(record, _)| is_old(record)).count() as f64;
     let share = askers / (askers + others);
-    assert!(share < 0.30, "{askers} of the old ask, with {others} others");
+    assert!(
+        share < 0.30,
+        "{askers} of the old ask, with {others} others"
+    );
     // Three each would leave them at twice the share.
     assert!(found.len() > 3 * preferences.len(), "{}", found.len());
 }

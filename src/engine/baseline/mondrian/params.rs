@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
-    askers_share_max_default, check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    askers_share_max_default, check_max_excluded, invalid, max_excluded_default,
+    refuse_semi_sensitive,
 };
 use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
 use crate::microdata::{Role, Schema};
