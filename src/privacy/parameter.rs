@@ -79,6 +79,9 @@ impl Share {
     /// The whole, which bounds nothing.
     pub const ALL: Self = Self(1_000_000_000);
 
+    /// One in four.
+    pub const QUARTER: Self = Self(250_000_000);
+
     /// The smallest share, one part per billion.
     pub const LEAST: Self = Self(1);
 

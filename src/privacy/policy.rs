@@ -134,7 +134,11 @@ pub enum Model {
     Bucketized,
     /// One row a record, in groups that share generalized quasi-identifiers;
     /// sensitive values as they are (`mondrian`).
-    Generalized,
+    Generalized {
+        /// Largest share of those who ask for something among those who are
+        /// treated as if they did (*ours*).
+        askers_share_max: Share,
+    },
     /// One row a subject with the fingerprint of their sensitive values:
     /// (k, l)-diversity (`[1:M]`). [`Policy::k`] counts the subjects of a
     /// published fingerprint; the l of every sensitive attribute is that of
@@ -162,6 +166,9 @@ pub enum Model {
     Personalized {
         /// How sensitive values of a group are generalized.
         recoding: Recoding,
+        /// Largest share of those who ask for something among those who are
+        /// treated as if they did (*ours*).
+        askers_share_max: Share,
     },
     /// Sensitive values in blocks of records (`[ARP]`, `[Xiao–Tao 2006a]`).
     Blocks {

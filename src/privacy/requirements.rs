@@ -124,6 +124,47 @@ impl RecordTerms {
     }
 }
 
+impl RecordTerms {
+    /// Whether the subject asks for more than `silent`, the terms of those who
+    /// say nothing: an own k, an l or a share, or another guarded node. The
+    /// job's floors play no part, so that it is the same in every job.
+    pub fn asks_beyond(&self, silent: &Self) -> bool {
+        let (own, none) = (&self.own, &silent.own);
+        own.k > none.k
+            || own.l.iter().zip(&none.l).any(|(own, none)| own > none)
+            || own
+                .share
+                .iter()
+                .zip(&none.share)
+                .any(|(own, none)| own < none)
+            || (!self.guard.is_empty() && self.guard != silent.guard)
+    }
+
+    /// These terms with the stricter k, l and shares of both; flags, leaks and
+    /// guards stay as they are.
+    fn with_bounds_of(&self, other: &Self) -> Self {
+        let larger = |one: &[u32], other: &[u32]| {
+            let pairs = one.iter().zip(other);
+            pairs.map(|(one, other)| *one.max(other)).collect()
+        };
+        let smaller = |one: &[Share], other: &[Share]| {
+            let pairs = one.iter().zip(other);
+            pairs.map(|(one, other)| *one.min(other)).collect()
+        };
+        Self {
+            k: self.k.max(other.k),
+            l: larger(&self.l, &other.l),
+            max_share: smaller(&self.max_share, &other.max_share),
+            own: OwnTerms {
+                k: self.own.k.max(other.own.k),
+                l: larger(&self.own.l, &other.own.l),
+                share: smaller(&self.own.share, &other.own.share),
+            },
+            ..self.clone()
+        }
+    }
+}
+
 /// What one subject alone asks for; an engine tells by it terms of a subject,
 /// which may be left out, from floors of the job, which may not be lowered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -239,6 +280,31 @@ impl Requirements {
             policy,
             terms,
             terms_of_record: self.terms_of_record.clone(),
+        }
+    }
+
+    /// The same, where each of these records also has the bounds of another
+    /// one: pairs of who has them and whose they are.
+    #[must_use]
+    pub fn lent(&self, companions: &[(RecordIndex, RecordIndex)]) -> Self {
+        if companions.is_empty() {
+            return self.clone();
+        }
+        let mut terms = self.terms.clone();
+        let mut joined: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        let mut of_record: Vec<u32> = self.terms_of_record.iter().collect();
+        for &(record, of) in companions {
+            let both = [record, of].map(|record| self.terms_of_record.at(record.at()));
+            let [own, other] = both.map(|position| &self.terms[position as usize]);
+            of_record[record.at()] = *joined.entry((both[0], both[1])).or_insert_with(|| {
+                terms.push(own.with_bounds_of(other));
+                terms.len() as u32 - 1
+            });
+        }
+        Self {
+            policy: self.policy.clone(),
+            terms_of_record: Codes::below(terms.len(), of_record.into_iter()),
+            terms,
         }
     }
 

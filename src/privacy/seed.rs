@@ -62,6 +62,21 @@ impl Seed {
         random.set_stream(index);
         random
     }
+
+    /// The number of a text at place `index` of `stage`: whoever does not have
+    /// the seed cannot tell it from a random one, and it stays the same
+    /// whatever other texts there are.
+    pub fn number(&self, (stage, index): (u32, u64), text: &str) -> u64 {
+        let mut digest = Sha256::new();
+        digest.update(self.0);
+        digest.update(stage.to_le_bytes());
+        digest.update(index.to_le_bytes());
+        digest.update(text);
+        let digest = digest.finish();
+        digest[..8]
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u64::from(byte))
+    }
 }
 
 impl fmt::Debug for Seed {
@@ -99,6 +114,20 @@ mod tests {
             other[bit / 8] ^= 1 << (bit % 8);
             assert_ne!(first(&Seed::from_bytes(other), 1, 1), none, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn numbers_of_texts_repeat_and_differ_by_seed_place_and_text() {
+        let seed = Seed::of_number(7);
+        let number = seed.number((1, 2), "a");
+        assert_eq!(number, seed.clone().number((1, 2), "a"));
+        let others = [
+            seed.number((2, 2), "a"),
+            seed.number((1, 1), "a"),
+            seed.number((1, 2), "b"),
+            Seed::of_number(8).number((1, 2), "a"),
+        ];
+        assert!(!others.contains(&number));
     }
 
     #[test]

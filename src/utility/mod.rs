@@ -57,7 +57,9 @@ pub use scale::Scale;
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     match &evidence.requirements.policy().model {
-        Model::Bucketized | Model::Generalized | Model::Personalized { .. } => of_records(evidence),
+        Model::Bucketized | Model::Generalized { .. } | Model::Personalized { .. } => {
+            of_records(evidence)
+        }
         Model::Sliced(_)
         | Model::Blocks {
             form: BlockForm::Sliced,

@@ -74,7 +74,7 @@ fn by_engine(evidence: &Evidence) -> Verdict {
         ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
             verify_blocks(evidence).ok_or(OTHER_MODEL)
         }
-        ("mondrian", Model::Generalized) => verify_grouped(evidence).ok_or(OTHER_MODEL),
+        ("mondrian", Model::Generalized { .. }) => verify_grouped(evidence).ok_or(OTHER_MODEL),
         ("personalized", Model::Personalized { .. }) => {
             verify_personalized(evidence).ok_or(OTHER_MODEL)
         }
@@ -82,9 +82,11 @@ fn by_engine(evidence: &Evidence) -> Verdict {
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the job ordered"),
     };
-    found.unwrap_or_else(|note| Verdict {
+    let mut verdict = found.unwrap_or_else(|note| Verdict {
         checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
-    })
+    });
+    verdict.checks.push(attack::terms_visible(evidence));
+    verdict
 }
 
 /// Engines whose rules are known.

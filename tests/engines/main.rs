@@ -18,6 +18,7 @@ mod naive;
 mod negative;
 mod paper_examples;
 mod personalized;
+mod preferences_attack;
 mod properties;
 mod random_runs;
 mod slicing;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::{Multiplicity, Role, Schema, Table};
-use crate::privacy::Requirements;
+use crate::privacy::{Requirements, Share};
 
 use super::eligibility::least_share;
 
@@ -31,6 +31,22 @@ pub fn invalid(parameter: impl Into<String>, reason: impl Into<String>) -> Engin
         parameter: parameter.into(),
         reason: reason.into(),
     }
+}
+
+/// Largest share of those who ask among those who look as if they did, unless
+/// a job says otherwise: a quarter.
+pub const fn askers_share_max_default() -> Share {
+    Share::QUARTER
+}
+
+/// JSON Schema of `askers_share_max`.
+pub fn askers_share_max_schema() -> Value {
+    json!({
+        "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": Share::QUARTER.get(),
+        "description": "Largest share of subjects with terms of their own among those who look as if \
+                        they had any: so many others are grouped by the same terms. They are drawn by \
+                        the dataset's secret and stay the same from release to release. 1 adds nobody."
+    })
 }
 
 /// `max_excluded` is a share of subjects, 0 to 1.

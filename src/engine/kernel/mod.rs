@@ -18,6 +18,7 @@
 //! | [`diversity`], [`closeness`] | l-diversity and t-closeness of the values of one group |
 //! | [`groups`] | finished groups and their extremes |
 //! | [`cells`], [`covers`] | published cells from codes |
+//! | [`mod@companions`] | others who are treated as if they asked for something |
 //! | [`present`] | records and columns that are published, with what they ask for |
 //! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
 //! | [`contingency`] | φ² of two attributes |
@@ -28,8 +29,10 @@
 
 pub mod acceptance;
 pub mod among;
+mod bands;
 pub mod cells;
 pub mod closeness;
+pub mod companions;
 pub mod contingency;
 pub mod cover;
 pub mod covers;
@@ -49,6 +52,7 @@ pub mod rows;
 pub mod sliced_table;
 
 pub use among::Among;
+pub use companions::companions;
 pub use cover::{Cover, Space};
 pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};

@@ -75,12 +75,6 @@ impl<'a> Asked<'a> {
         self.asks[self.of_record.at(record as usize) as usize]
     }
 
-    /// K of a set of records: the strictest K_i; 1 for none.
-    pub fn k_of(&self, records: &[u32]) -> usize {
-        let ks = records.iter().map(|&record| self.of(record).k);
-        ks.max().unwrap_or(1) as usize
-    }
-
     /// Leaves of one guard.
     pub fn guard(&self, at: u32) -> &Leaves {
         &self.guards[at as usize]

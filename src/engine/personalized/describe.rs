@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::engine::kernel::acceptance::{askers_share_max_schema, max_excluded_schema};
 
 use super::params::Params;
 
@@ -41,6 +41,7 @@ impl Params {
                     "description": "group_cut: all values of a group under a node become that node. paper: \
                                     single values are generalized, which tells what they were; to compare."
                 },
+                "askers_share_max": askers_share_max_schema(),
                 "max_excluded": max_excluded_schema()
             }
         })
@@ -63,7 +64,7 @@ mod tests {
         let more = json!({
             "k": [0, 1], "max_leakage": [0, 0.5, 1, 1.5], "grouping": ["sorted", "mondrian", "other"],
             "effort": ["none", "fast", "best", "most", 3, null], "recoding": ["group_cut", "paper", "other"],
-            "max_excluded": [0.1], "more": [true]
+            "askers_share_max": [0, 0.5, 1, 2], "max_excluded": [0.1], "more": [true]
         });
         for (name, values) in more.as_object().expect("an object") {
             for value in values.as_array().expect("a list") {

@@ -2,7 +2,7 @@
 //! local search (*ours*) under the same condition.
 //!
 //! The condition of both is K of the members: as many records as the
-//! strictest of them asks for. The search weighs quasi-identifiers and asks
+//! strictest of them asks for, companions included (`sizes`). The search weighs quasi-identifiers and asks
 //! for nothing but K, so no sensitive value plays a part in who is grouped
 //! with whom; recoding sees the groups only when they are done.
 
@@ -11,15 +11,15 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::{Groups, Present, Refinement};
 
-use super::asked::Asked;
 use super::params::{Grouping, Params};
+use super::sizes::Sizes;
 use super::{STEPS, median, sorted, stage};
 
 /// Who is grouped, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Gathering<'a> {
     pub present: &'a Present<'a>,
-    pub asked: &'a Asked<'a>,
+    pub sizes: &'a Sizes,
     pub params: &'a Params,
     pub context: &'a RunContext<'a>,
 }
@@ -30,7 +30,7 @@ impl Gathering<'_> {
     pub fn gathered(self, round: u32) -> Result<Vec<Vec<u32>>, EngineError> {
         let random = (self.context, stage::GATHER + round);
         let groups = match self.params.grouping {
-            Grouping::Sorted => sorted::groups(self.present, self.asked, random),
+            Grouping::Sorted => sorted::groups(self.present, self.sizes, random),
             Grouping::Mondrian => median::groups(self.present, &self.k(), random, (2, STEPS)),
         }?;
         Ok(groups.iter().map(<[u32]>::to_vec).collect())
@@ -63,6 +63,6 @@ impl Gathering<'_> {
     /// K of any set of positions among those present.
     fn k(self) -> KOfRows {
         let records = self.present.records.iter();
-        KOfRows::each(records.map(|&record| self.asked.of(record).k).collect())
+        KOfRows::each(records.map(|&record| self.sizes.k(record)).collect())
     }
 }

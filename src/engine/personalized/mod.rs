@@ -8,6 +8,7 @@
 //! | stage | file | result |
 //! |---|---|---|
 //! | 1 | `asked` | K, bound and guard of every record |
+//! | 2 | `sizes` | by which K records are grouped, companions included |
 //! | 2 | `gather` with `sorted` or `median`, `alike` | published groups |
 //! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must leave |
 //! | around 2 and 3 | `settle`, `strongest` | rounds to a fix-point, or why nothing can be published |
@@ -24,6 +25,7 @@ mod params;
 mod recode;
 mod settle;
 mod single;
+mod sizes;
 mod sorted;
 mod strongest;
 mod weights;

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::Effort;
 use crate::engine::kernel::acceptance::{
-    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    askers_share_max_default, check_max_excluded, invalid, max_excluded_default,
+    refuse_semi_sensitive,
 };
 use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
 use crate::privacy::{K, Model, Policy, Protection, Recoding, Share};
@@ -49,6 +50,10 @@ pub struct Params {
     /// How sensitive values of a group are generalized.
     #[serde(default)]
     pub recoding: Recoding,
+    /// Largest share of those who ask for something among those who are treated
+    /// as if they did (*ours*).
+    #[serde(default = "askers_share_max_default")]
+    pub askers_share_max: Share,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
@@ -73,6 +78,7 @@ impl Params {
         Ok(Policy {
             model: Model::Personalized {
                 recoding: self.recoding,
+                askers_share_max: self.askers_share_max,
             },
             k: self.k,
             protections: vec![(sensitive, protection)],

@@ -29,6 +29,7 @@ use super::asked::Asked;
 use super::gather::Gathering;
 use super::params::Params;
 use super::recode::{Recoded, Recoder, lots};
+use super::sizes::Sizes;
 use super::weights::Weights;
 use super::{acceptance, stage};
 
@@ -91,6 +92,7 @@ pub(super) fn settle<'a>(
         recoder,
         context,
         unsatisfiable: Vec::new(),
+        sizes: Sizes::default(),
     };
     let (groups, nodes) = rounds.run(of)?;
     let Rounds {
@@ -113,6 +115,8 @@ struct Rounds<'a, 'r> {
     recoder: Recoder<'r>,
     context: &'r RunContext<'r>,
     unsatisfiable: Vec<u32>,
+    /// Of those present in this round.
+    sizes: Sizes,
 }
 
 impl Rounds<'_, '_> {
@@ -121,6 +125,8 @@ impl Rounds<'_, '_> {
         let mut refines = false;
         for round in 0_u32.. {
             self.leave_by_k();
+            // Who left takes the reason of their companions along.
+            self.sizes = self.sizes();
             let left = self.present.records.len() as u64;
             if left < u64::from(self.params.k_of_all()) {
                 let refusal = self.over_budget(of).unwrap_or(Refusal::TooFew { left });
@@ -176,10 +182,16 @@ impl Rounds<'_, '_> {
         self.unsatisfiable.extend(gone);
     }
 
+    fn sizes(&self) -> Sizes {
+        let secret = &self.context.dataset_secret;
+        let share = (self.params.askers_share_max, secret);
+        Sizes::of(&self.present, self.recoder.asked, share)
+    }
+
     fn gathering(&self) -> Gathering<'_> {
         Gathering {
             present: &self.present,
-            asked: self.recoder.asked,
+            sizes: &self.sizes,
             params: self.params,
             context: self.context,
         }
@@ -194,7 +206,7 @@ impl Rounds<'_, '_> {
     fn mended(&self, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
         let present = &self.present.records;
         let stays = |record: &u32| present.binary_search(record).is_ok();
-        mended(groups, stays, |records| self.recoder.asked.k_of(records))
+        mended(groups, stays, |records| self.sizes.k_of(records))
     }
 
     fn take_out(&mut self, leaving: Vec<u32>) {

@@ -19,7 +19,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::{Cover, Groups, Present, Rows, Space};
 use crate::microdata::CodedColumn;
 
-use super::asked::Asked;
+use super::sizes::Sizes;
 
 /// Groups between two looks at the cancel flag.
 const GROUPS_PER_CHECK: usize = 1024;
@@ -27,7 +27,7 @@ const GROUPS_PER_CHECK: usize = 1024;
 /// Gathers the records present into groups; `stage` names the random stream.
 pub(super) fn groups(
     present: &Present<'_>,
-    asked: &Asked<'_>,
+    sizes: &Sizes,
     (context, stage): (&RunContext<'_>, u32),
 ) -> Result<Groups, EngineError> {
     let records = in_order(present, context, stage);
@@ -35,7 +35,7 @@ pub(super) fn groups(
     let columns = present.quasi_columns();
     let rows = space.gather(&columns, &records);
     let mut runs = Runs {
-        asked,
+        sizes,
         records: &records,
         rows: &rows,
         cover: Cover::new(&space),
@@ -54,7 +54,7 @@ pub(super) fn groups(
                 start = end;
             }
             None => {
-                join_tail(&mut groups, start, &records, asked);
+                join_tail(&mut groups, start, &records, sizes);
                 break;
             }
         }
@@ -89,16 +89,11 @@ fn occurring(column: &CodedColumn, records: &[u32]) -> usize {
 }
 
 /// The tail joins the groups before it until they have K of all.
-fn join_tail(
-    groups: &mut Vec<(usize, usize)>,
-    mut start: usize,
-    records: &[u32],
-    asked: &Asked<'_>,
-) {
+fn join_tail(groups: &mut Vec<(usize, usize)>, mut start: usize, records: &[u32], sizes: &Sizes) {
     let end = records.len();
     while let Some((before, _)) = groups.pop() {
         start = before;
-        if end - start >= asked.k_of(&records[start..]) {
+        if end - start >= sizes.k_of(&records[start..]) {
             break;
         }
     }
@@ -106,7 +101,7 @@ fn join_tail(
 }
 
 struct Runs<'a> {
-    asked: &'a Asked<'a>,
+    sizes: &'a Sizes,
     records: &'a [u32],
     rows: &'a Rows,
     /// The box around the group that grows.
@@ -117,7 +112,7 @@ struct Runs<'a> {
 
 impl Runs<'_> {
     fn k(&self, at: usize) -> usize {
-        self.asked.of(self.records[at]).k as usize
+        self.sizes.k(self.records[at]) as usize
     }
 
     /// End of the shortest run from `start` that has K of its members; its box

@@ -45,9 +45,9 @@ use self::values::Values;
 /// Verifies a release by the rules of `mondrian`; `None` if the policy's model
 /// is another.
 pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
-    if evidence.requirements.policy().model != Model::Generalized {
+    let Model::Generalized { .. } = evidence.requirements.policy().model else {
         return None;
-    }
+    };
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
     let (mut checks, of_view) = rayon::join(
         || raw_checks(evidence, &expected),

@@ -37,7 +37,7 @@ use crate::release::Content;
 /// Verifies a release by the rules of `personalized`; `None` if the policy's
 /// model is another.
 pub(super) fn verify_personalized(evidence: &Evidence) -> Option<Verdict> {
-    let Model::Personalized { recoding } = evidence.requirements.policy().model else {
+    let Model::Personalized { recoding, .. } = evidence.requirements.policy().model else {
         return None;
     };
     let schema = evidence.table.schema();

@@ -136,7 +136,7 @@ fn a_strict_member_does_not_keep_everyone_else_together() {
     let wishes = json!([{"subject": "p0", "max_leakage": 0.5}]);
     let case = verified(
         patients(&rows),
-        json!({"k": 1, "max_excluded": 0.0}),
+        json!({"k": 1, "max_excluded": 0.0, "askers_share_max": 1}),
         wishes,
     );
     assert!(case.groups().len() > 48, "{} groups", case.groups().len());

@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 use vizard::microdata::Preference;
-use vizard::privacy::{Model, Policy, Recoding, Requirements};
+use vizard::privacy::{Model, Policy, Recoding, Requirements, Share};
 
 use super::super::case::Case;
 use super::super::tables::preferences;
@@ -87,6 +87,7 @@ fn the_paper_s_table_is_no_group_cut() {
     let policy = Policy {
         model: Model::Personalized {
             recoding: Recoding::GroupCut,
+            askers_share_max: Share::QUARTER,
         },
         ..case.requirements.policy().clone()
     };

@@ -230,7 +230,8 @@ fn who_asks_too_much_leaves_and_nobody_else_suffers() {
 fn a_larger_group_is_made_for_who_asks_for_one() {
     let rows: Vec<(u32, &str)> = (0..20).map(|at| (20 + at, "flu")).collect();
     let wishes = json!([{"subject": "P10", "max_reidentification": 0.1}]);
-    let case = verified(&rows, json!({"k": 2, "sensitive": "disease"}), wishes).unwrap();
+    let parameters = json!({"k": 2, "sensitive": "disease", "askers_share_max": 1});
+    let case = verified(&rows, parameters, wishes).unwrap();
     let groups = case.groups();
     let own = groups
         .iter()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::engine::kernel::acceptance::{askers_share_max_schema, max_excluded_schema};
 
 use super::params::Params;
 
@@ -60,6 +60,7 @@ impl Params {
                     "type": "string", "enum": ["none", "fast", "best"], "default": "none",
                     "description": "How long groups are refined by local search."
                 },
+                "askers_share_max": askers_share_max_schema(),
                 "max_excluded": max_excluded_schema()
             }
         })
@@ -98,7 +99,8 @@ mod tests {
             json!({"k": 5, "l": 3, "diversity": "recursive", "c": 2.5, "t_closeness": 0.2,
                    "split": "gain", "partitioning": "relaxed", "effort": "fast",
                    "attributes": {"a": {"l": 2, "diversity": "entropy", "c": 1, "t_closeness": 1}},
-                   "max_excluded": 0.1}),
+                   "askers_share_max": 0.5, "max_excluded": 0.1}),
+            json!({"k": 5, "askers_share_max": 0}),
             json!({"l": 5}),
             json!({"k": 5, "diversity": "other"}),
             json!({"k": 5, "l": 0}),

@@ -4,9 +4,12 @@
 //! the same published quasi-identifiers, which an adversary cannot tell apart.
 //! They become one group; what the job asks of groups holds for their union.
 //!
-//! The l of one group's member may not hold over the values of the other. Such
-//! a union is joined with a near group that makes it hold, the one that adds
-//! least loss, until all hold: everyone together does.
+//! The l of one group's member may not hold over the values of the other. Where
+//! those who ask something of values hold by themselves, they keep their look,
+//! and the others are joined with the near group with which they hold, so that
+//! they look different. Any other such union is joined with a near group that
+//! makes it hold, the one that adds least loss, until all hold: everyone
+//! together does.
 
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
@@ -99,7 +102,8 @@ pub(super) fn joined(
     }
     while let Some(at) = open.pop() {
         if !looks.classes[at].records.is_empty() && !looks.holds(&[at]) {
-            open.extend(looks.join_with_near(at));
+            let part = looks.send_others_away(at);
+            open.extend(part.or_else(|| looks.join_with_near(at)));
         }
     }
     let classes = looks.classes.into_iter().map(|class| class.records);
@@ -215,17 +219,71 @@ impl Looks<'_> {
         hold(self.conditions, &self.position, records, &mut self.counts)
     }
 
-    /// Joins a class with the nearest one that makes it hold, or the nearest;
-    /// where they are. `None` if there is no other.
-    fn join_with_near(&mut self, at: usize) -> Option<usize> {
-        let growths = self.near(at).into_iter();
+    /// Leaves those of a class who ask something of values by themselves, if
+    /// they hold so, and joins the others with the nearest class with which
+    /// they hold; where these are. Every time fewer classes are without anybody
+    /// who asks.
+    fn send_others_away(&mut self, at: usize) -> Option<usize> {
+        let asks = |record: &u32| {
+            let row = self.position[*record as usize];
+            self.conditions.asks_of_values(row)
+        };
+        let all = self.classes[at].records.clone();
+        let (asking, others): (Vec<u32>, Vec<u32>) = all.iter().partition(|&record| asks(record));
+        let look = self.look(&asking);
+        let keeps_look = look == self.classes[at].look;
+        if asking.is_empty() || others.is_empty() || !keeps_look {
+            return None;
+        }
+        self.set(at, asking);
+        let away = self.classes.len();
+        self.classes.push(Class {
+            look: Vec::new(),
+            records: others,
+            ends: OnceCell::new(),
+        });
+        let tried = self.nearest(away, self.near(at));
+        let tried = tried
+            .into_iter()
+            .filter(|&other| other != at && other != away);
+        let mut tried = tried.take(TRIED_MAX);
+        let found = match self.holds(&[at]) {
+            true => tried.find(|&other| self.holds(&[away, other])),
+            false => None,
+        };
+        let mut records = self.classes.pop()?.records;
+        let Some(other) = found else {
+            self.set(at, all);
+            return None;
+        };
+        records.extend(self.take(other));
+        let look = self.look(&records);
+        Some(self.insert(records, look, Some(other)))
+    }
+
+    /// Gives a class other records of the same look.
+    fn set(&mut self, at: usize, records: Vec<u32>) {
+        let class = &mut self.classes[at];
+        class.records = records;
+        class.ends.take();
+    }
+
+    /// Classes in order of what joining this one with them adds to the loss.
+    fn nearest(&self, at: usize, others: Vec<usize>) -> Vec<usize> {
+        let growths = others.into_iter();
         let mut nearest: Vec<(f64, usize)> = growths
             .map(|other| (self.growth(at, other), other))
             .collect();
         nearest.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        let (_, first) = *nearest.first()?;
-        let tried = nearest.iter().take(TRIED_MAX);
-        let tried: Vec<usize> = tried.map(|&(_, other)| other).collect();
+        nearest.into_iter().map(|(_, other)| other).collect()
+    }
+
+    /// Joins a class with the nearest one that makes it hold, or the nearest;
+    /// where they are. `None` if there is no other.
+    fn join_with_near(&mut self, at: usize) -> Option<usize> {
+        let nearest = self.nearest(at, self.near(at));
+        let first = *nearest.first()?;
+        let tried = nearest.into_iter().take(TRIED_MAX);
         let found = tried.into_iter().find(|&other| self.holds(&[at, other]));
         let mut records = self.take(at);
         records.extend(self.take(found.unwrap_or(first)));

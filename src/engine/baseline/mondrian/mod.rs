@@ -9,6 +9,7 @@
 //! | step | file | result |
 //! |---|---|---|
 //! | before | `leaving`, `answer` | who is left out, or why nothing can be published |
+//! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
 //! | 2 | kernel `mondrian` | groups |
 //! | 3 | `looks` | groups that look alike joined, each member's own terms kept |
@@ -27,7 +28,7 @@ pub use params::{AttributeParams, DiversityKind, Params};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{
-    Among, Condition, Mondrian, Present, Refinement, Scale, microdata_table,
+    Among, Condition, Mondrian, Present, Refinement, Scale, companions, microdata_table,
 };
 use crate::microdata::{CodedColumn, RecordIndex, Table};
 use crate::privacy::{Diversity, Protection, Requirements};
@@ -40,8 +41,6 @@ use pools::pools;
 mod stage {
     /// Order among equals who may have to leave.
     pub const LEAVE: u32 = 1;
-    /// Who is partitioned with those who ask for something.
-    pub const POOL: u32 = 2;
     /// Ties between attributes and records of a split; one stream a pool.
     pub const PARTITION: u32 = 4;
     /// Search for groups with less loss; one stream a pool.
@@ -75,6 +74,9 @@ pub fn run(
         return Err(refusal.into());
     }
     report(2, "partition");
+    let lent = companions(&present, params.askers_share_max, &context.dataset_secret);
+    let lent = requirements.lent(&lent);
+    present.requirements = &lent;
     let conditions = Conditions::new(&present);
     let frame = Frame {
         context,

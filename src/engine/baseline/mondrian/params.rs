@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
-    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    askers_share_max_default, check_max_excluded, invalid, max_excluded_default,
+    refuse_semi_sensitive,
 };
 use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
 use crate::microdata::{Role, Schema};
-use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, T};
+use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, Share, T};
 
 /// What l says of the values of a group (Machanavajjhala et al. 2006).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,10 @@ pub struct Params {
     /// Refinement of the groups.
     #[serde(default)]
     pub effort: Effort,
+    /// Largest share of those who ask for something among those who are treated
+    /// as if they did (*ours*).
+    #[serde(default = "askers_share_max_default")]
+    pub askers_share_max: Share,
     /// Largest share of records that may be left out because their subject's
     /// terms cannot be met, 0 to 1. Subjects who asked to be left out do not
     /// count.
@@ -116,7 +121,9 @@ impl Params {
             return Err(invalid(*parameter, "needs a sensitive attribute"));
         }
         Ok(Policy {
-            model: Model::Generalized,
+            model: Model::Generalized {
+                askers_share_max: self.askers_share_max,
+            },
             k: self.k,
             protections,
             apply_preferences: true,

@@ -4,22 +4,24 @@
 //! whose l is near what the table can give keeps almost every large set that
 //! they are in whole: its most frequent value is hardly ever rarer than in the
 //! table. One such record in thirty left census data in three groups. So those
-//! who ask for something of values are partitioned by themselves, with at least
-//! as many others, drawn at random, so that whoever is among them has asked for
-//! something with a probability of a half at most. More are drawn, twice as
-//! many each time, until all conditions hold for both sides.
+//! who ask for something of values are partitioned by themselves, with their
+//! companions, who are treated as if they asked for the same
+//! ([`companions`](crate::engine::kernel::companions)). Whoever is in such a
+//! group has asked for something with the probability that the job states.
+//! Where the conditions do not hold for one side, as many others again are
+//! added to the pool, until they hold for both; they are next by the dataset's
+//! secret, so that they too stay from release to release.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
+use crate::engine::kernel::companions::in_order;
 use crate::engine::kernel::{Condition, Present};
 
 use super::conditions::Conditions;
-use super::stage;
 
 /// Sets of records to partition, the conditions hold for each; none where all
-/// are partitioned together.
+/// are partitioned together. `present` and `conditions` are with companions.
 pub(super) fn pools(
     present: &Present<'_>,
     conditions: &Conditions,
@@ -32,16 +34,28 @@ pub(super) fn pools(
     }
     let (mut pool, mut others): (Vec<u32>, Vec<u32>) =
         rows.partition(|&row| conditions.asks_of_values(row));
-    let record = |row: &u32| present.records[*row as usize];
-    others.shuffle(&mut context.stream(stage::POOL, 0));
     let mut counts = conditions.buffers();
-    while !others.is_empty() {
-        let left = others.len().saturating_sub(pool.len());
-        pool.extend(others.drain(left..));
-        if conditions.holds(&pool, &mut counts) && conditions.holds(&others, &mut counts) {
-            break;
+    let mut hold = |pool: &[u32], others: &[u32]| {
+        let mut sides = [pool, others].into_iter();
+        sides.all(|side| side.is_empty() || conditions.holds(side, &mut counts))
+    };
+    if !hold(&pool, &others) {
+        others = by_place(present, others, context);
+        while !others.is_empty() && !hold(&pool, &others) {
+            let left = others.len().saturating_sub(pool.len());
+            pool.extend(others.drain(left..));
         }
     }
+    let record = |row: &u32| present.records[*row as usize];
     let sets = [pool, others].into_iter().filter(|rows| !rows.is_empty());
     Some(sets.map(|rows| rows.iter().map(record).collect()).collect())
+}
+
+/// Rows in the order of their records' places by the dataset's secret.
+fn by_place(present: &Present<'_>, rows: Vec<u32>, context: &RunContext<'_>) -> Vec<u32> {
+    let position = present.positions();
+    let records = rows.iter().map(|&row| present.records[row as usize]);
+    let places = in_order(present, records.collect(), &context.dataset_secret);
+    let records = places.iter().map(|&(_, record)| record);
+    records.map(|record| position[record as usize]).collect()
 }

@@ -127,9 +127,11 @@ fn floors() -> Vec<Corruption> {
             |case, _| match case.requirements.policy().model {
                 Model::Personalized {
                     recoding: Recoding::Paper,
+                    askers_share_max,
                 } => policy(case, |policy| {
                     policy.model = Model::Personalized {
                         recoding: Recoding::GroupCut,
+                        askers_share_max,
                     };
                 }),
                 _ => Done::Skip,
