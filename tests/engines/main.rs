@@ -6,6 +6,7 @@ mod common;
 
 mod blocks;
 mod case;
+mod corruptions;
 mod differential;
 mod grouped;
 mod handmade;
