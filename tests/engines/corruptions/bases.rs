@@ -5,7 +5,7 @@
 //! what an engine that cheats would use: hierarchies with nodes that cover the
 //! same leaves, roots with a name of their own, equal rows, several sensitive
 //! attributes, and subjects with terms of their own. Everyone's terms can be
-//! met: whoever is left out asked for it.
+//! met (but for `rmr`): whoever is left out asked for it.
 
 use std::sync::OnceLock;
 
@@ -27,6 +27,8 @@ const DISEASES: &str = "flu;lungs;chest;any\nasthma;lungs;chest;any\nangina;hear
                         stroke;heart;chest;any\nulcer;belly;any\ncolitis;belly;any\n\
                         gout;joints;any\n";
 const PEOPLE: usize = 160;
+/// The seed of every run: the one that `Case` takes if it is told none.
+const SEED: u64 = 0;
 
 /// A valid release and what it is called in reports.
 pub struct Base {
@@ -53,7 +55,10 @@ fn grouped() -> Vec<Base> {
     let flags = || source(&Shape::wide("semi_sensitive", "sensitive"), 12);
     let close = json!({"k": 4, "max_excluded": 0.1, "attributes": {
         "disease": {"l": 2}, "salary": {"t_closeness": 0.4}}});
-    let buckets = |link: &str| json!({"k": 4, "l": 3, "bucket_link": link, "max_excluded": 0.1});
+    let buckets = |link: &str| {
+        json!({"k": 4, "l": 3, "bucket_link": link, "max_excluded": 0.1,
+        "attributes": {"sex": {"t_closeness": 0.4}}})
+    };
     let near = json!({"k": 4, "l": 3, "max_excluded": 0.1, "generalization": "ncp",
         "attributes": {"sex": {"t_closeness": 0.4}, "salary": {"l": 3, "min_spread": 1000}}});
     let terms = json!({"k": 4, "sensitive": "disease", "max_leakage": 0.5, "max_excluded": 0.3});
@@ -134,7 +139,7 @@ fn base(name: &'static str, engine: &str, table: Table, parameters: Value) -> Ba
     let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
     let policy = parsed.policy(table.schema()).expect("they fit");
     let requirements = Requirements::new(&table, policy, &wishes(engine));
-    let run = parsed.run(&table, &requirements, &RunContext::silent(3));
+    let run = parsed.run(&table, &requirements, &RunContext::silent(SEED));
     let release = run.unwrap_or_else(|error| panic!("{name}: {error}"));
     let case = Case::made_by(engine, (table, requirements), parsed.parameters(), release);
     Base { name, case }

@@ -82,11 +82,28 @@ fn exchange_owners(case: &mut Case, random: &mut Random) -> Done {
     Done::Content
 }
 
+/// Whether a row of a sliced release happens to be one person's: to move it
+/// to another bucket is to partition otherwise.
+fn is_whole(case: &Case, row: usize) -> bool {
+    let table = case.row_table();
+    let names = exact(case, table).into_iter();
+    let mut own = names.map(|header| {
+        let name = header.split('@').next().unwrap_or(&header).to_owned();
+        case.cells(table, &header)[row] == case.exact(&name, case.code(&name, row))
+    });
+    table == "sliced" && own.all(|is_own| is_own)
+}
+
 /// Gives one row the number of another group.
 fn renumber_row(case: &mut Case, random: &mut Random) -> Done {
     let (table, column) = (case.row_table(), number_column(case));
     let mut numbers = case.numbers(table, &column);
-    let row = random.random_range(0..numbers.len());
+    let movable: Vec<usize> = (0..numbers.len())
+        .filter(|&row| !is_whole(case, row))
+        .collect();
+    let Some(&row) = movable.choose(random) else {
+        return Done::Skip;
+    };
     let others: Vec<u64> = numbers
         .iter()
         .copied()
@@ -105,7 +122,8 @@ fn merge_groups(case: &mut Case, _: &mut Random) -> Done {
     let (table, column) = (case.row_table(), number_column(case));
     let numbers = case.numbers(table, &column);
     let last = numbers.iter().copied().max().unwrap_or(0);
-    if last < 2 {
+    // Two buckets of a sliced release are one larger bucket.
+    if last < 2 || table == "sliced" {
         return Done::Skip;
     }
     let merged = numbers
@@ -125,6 +143,11 @@ fn split_group(case: &mut Case, random: &mut Random) -> Done {
     let Some(group) = groups.choose(random) else {
         return Done::Skip;
     };
+    // By weight where there is one: the halves then need other cells.
+    let mut group = group.clone();
+    if case.published(table).column("weight").is_some() && table == "microdata" {
+        group.sort_by_key(|&row| case.code("weight", row));
+    }
     for &row in &group[..group.len() / 2] {
         numbers[row] = new;
     }
@@ -271,11 +294,39 @@ fn generalize_value(case: &mut Case, random: &mut Random) -> Done {
         return Done::Skip;
     };
     let own = tree.node(tree.find(label).expect("the label is known"));
-    if own.depth == 0 {
+    // Where a whole group says less, its values were cut elsewhere.
+    let groups = Rows::of(case).number;
+    let is_shared =
+        |other: usize| other != row && groups[other] == groups[row] && cells[other] == cells[row];
+    let is_cut = column.content == Content::Generalized && !(0..cells.len()).any(is_shared);
+    if own.depth == 0 || is_cut {
         return Done::Skip;
     }
     cells[row] = Cell::Label(tree.node(own.parent).label.clone());
     case.set_cells(table, "disease", cells);
+    Done::Content
+}
+
+/// Replaces an exact value by a node that covers it alone.
+fn twin_value(case: &mut Case, random: &mut Random) -> Done {
+    let table = case.row_table();
+    let listed = case
+        .tables
+        .iter()
+        .find(|table| table.name == "sensitive" || table.name == "buckets");
+    let (table, column) = match (case.published(table).column("disease"), listed) {
+        (Some(column), _) if column.content == Content::Exact => (table.to_owned(), "disease"),
+        (_, Some(listed)) => (listed.name.clone(), "value"),
+        _ => return Done::Skip,
+    };
+    let mut cells = case.cells(&table, column);
+    let only = Cell::Label("gout".into());
+    let rows: Vec<usize> = (0..cells.len()).filter(|&row| cells[row] == only).collect();
+    let Some(&row) = rows.choose(random) else {
+        return Done::Skip;
+    };
+    cells[row] = Cell::Label("joints".into());
+    case.set_cells(&table, column, cells);
     Done::Content
 }
 
@@ -345,6 +396,11 @@ pub fn corruptions() -> Vec<Corruption> {
             "a value as a node above it",
             "A value of one row says less, or more, than the form has it.",
             generalize_value,
+        ),
+        (
+            "a value as a node that covers it alone",
+            "Two labels of one meaning are a bit.",
+            twin_value,
         ),
         (
             "a count one too large",

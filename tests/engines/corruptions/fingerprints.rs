@@ -161,10 +161,6 @@ fn twice(_: &Hierarchy, cell: &Cell) -> Option<Cell> {
     Some(Cell::Items(all))
 }
 
-fn root(tree: &Hierarchy, _: &Cell) -> Option<Cell> {
-    Some(Cell::Items(vec![Item::Node(tree.nodes()[0].label.clone())]))
-}
-
 fn masked(_: &Hierarchy, cell: &Cell) -> Option<Cell> {
     (*cell != Cell::Masked).then_some(Cell::Masked)
 }
@@ -198,11 +194,6 @@ pub fn corruptions() -> Vec<Corruption> {
             "one row's member as its twin",
             "One row stands apart in words alone.",
             |c, r| change(c, r, twin, false),
-        ),
-        (
-            "a fingerprint one level up",
-            "Less is told by choice.",
-            |c, r| change(c, r, parent, true),
         ),
         (
             "one row's fingerprint one level up",
@@ -256,11 +247,6 @@ pub fn corruptions() -> Vec<Corruption> {
             "a member twice",
             "Which one is there twice is a message.",
             |c, r| change(c, r, twice, true),
-        ),
-        (
-            "the root in place of a fingerprint",
-            "Less is told by choice.",
-            |c, r| change(c, r, root, true),
         ),
         (
             "a mask in place of a fingerprint",

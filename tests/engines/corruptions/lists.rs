@@ -17,6 +17,7 @@ struct Entries {
     texts: Vec<String>,
     /// For each entry the rows about subjects whose value it counts.
     owners: Vec<Vec<usize>>,
+    columns: usize,
     rows: Rows,
 }
 
@@ -69,6 +70,7 @@ fn order(case: &mut Case, random: &mut Random, wanted: &[&str], make: Make) -> D
     let entries = Entries {
         texts: texts(case.published(list), &|_| true),
         owners: owners(case, list),
+        columns: case.published(list).columns.len(),
         rows: Rows::of(case),
     };
     let order = make(&entries, random);
@@ -86,20 +88,22 @@ fn sorted<K: Ord>(entries: &Entries, key: impl Fn(usize) -> K) -> Vec<usize> {
     all
 }
 
-/// The number in front of each entry, in order of the table.
-fn front(entries: &Entries, at: usize) -> u64 {
-    let text = &entries.texts[at];
-    let number = text.split('\u{1f}').next().unwrap_or_default();
-    number.parse().unwrap_or(u64::MAX)
+/// Attribute and number of the block, bucket or column of each entry; group
+/// and attribute where groups are linked.
+fn front(entries: &Entries, at: usize) -> (&str, &str) {
+    let mut cells = entries.texts[at].split('\u{1f}');
+    let first = cells.next().unwrap_or_default();
+    match entries.owners.is_empty() && entries.columns == 2 {
+        true => (first, ""),
+        false => (first, cells.next().unwrap_or_default()),
+    }
 }
 
 /// Entries of one block or bucket by whose they are.
 fn by_owner<K: Ord>(entries: &Entries, key: impl Fn(usize) -> K) -> Vec<usize> {
     sorted(entries, |at| {
-        (
-            front(entries, at),
-            entries.owners[at].iter().map(|&row| key(row)).min(),
-        )
+        let owners = entries.owners[at].iter();
+        (front(entries, at), owners.map(|&row| key(row)).min())
     })
 }
 
