@@ -94,12 +94,12 @@ fn rename(case: &mut Case, change: fn(&str) -> String) -> Done {
 }
 
 fn rename_table(case: &mut Case) -> Done {
-    let name = case.row_table();
-    let new = format!("{name}_of_P-10035");
-    case.published_mut(name).name.clone_from(&new);
-    for lineage in &mut case.lineage.tables {
-        lineage.table.clone_from(&new);
-    }
+    let rows = case.row_table();
+    let list = case.tables.iter_mut().find(|table| table.name != rows);
+    let Some(list) = list else {
+        return Done::Skip;
+    };
+    list.name.push_str("_of_P-10035");
     Done::Content
 }
 
@@ -326,7 +326,7 @@ fn tables() -> Vec<Corruption> {
             |c, _| tables_turned(c),
         ),
         (
-            "the table of rows under a longer name",
+            "a table under a longer name",
             "The name is a message.",
             |c, _| rename_table(c),
         ),

@@ -19,6 +19,7 @@ mod classical;
 mod documents;
 mod evidence;
 mod fingerprints;
+mod issue;
 mod lists;
 mod numbers;
 mod orders;
