@@ -1,6 +1,7 @@
 //! Tests of the command line: help texts, exit codes, and the offline
 //! commands on the bundled sample.
 
+mod corruptions;
 mod limits;
 mod offline;
 mod secrets;

@@ -7,6 +7,7 @@ mod common;
 mod attacks;
 mod blocks;
 mod case;
+mod corruptions;
 mod differential;
 mod grouped;
 mod handmade;
