@@ -33,15 +33,20 @@ pub(super) fn numbers_by_content(evidence: &Evidence, table: &PublishedTable) ->
         .filter(|list| list.name != table.name)
         .for_each(|list| spaces.read(list));
     let subjects = evidence.lineage.of(&table.name).unwrap_or_default();
+    let mut columns = table.columns.iter();
+    let first = columns.find(|column| is_number(column)).and_then(numbers);
+    let first = first.unwrap_or_default();
     let misplaced = spaces.all.par_iter().enumerate().map(|(at, space)| {
         let numbered = Numbered {
             evidence,
             subjects,
-            shown: &shown,
+            // Of other spaces than the first only the first numbers count.
+            shown: if at == 0 { &shown } else { &[] },
             space: at,
             rows: ByNumber::of(space.rows.as_deref().unwrap_or_default()),
             values: ByNumber::of(&space.values),
-            links: match space.rows {
+            links: match &space.rows {
+                Some(rows) if at > 0 => ByNumber::of(&first_numbers(first, rows)),
                 Some(_) => ByNumber::of(&[]),
                 None => ByNumber::of(&space.links),
             },
@@ -55,6 +60,15 @@ pub(super) fn numbers_by_content(evidence: &Evidence, table: &PublishedTable) ->
         }
     }
     failures
+}
+
+/// The first number of each row that has a number of another space.
+fn first_numbers(first: &[u64], rows: &[Item<u32>]) -> Vec<Item<(u64, u64)>> {
+    let linked = rows.iter().map(|&(number, row)| {
+        let first = first.get(row as usize).copied().unwrap_or(0);
+        (number, (first, 1))
+    });
+    linked.collect()
 }
 
 /// An item of a number.
@@ -190,6 +204,7 @@ impl<T: Copy + Default> ByNumber<T> {
 struct Numbered<'a> {
     evidence: &'a Evidence<'a>,
     subjects: &'a [SubjectIndex],
+    /// What rows show that decides.
     shown: &'a [Ordered<'a>],
     /// Position of the space.
     space: usize,
@@ -215,7 +230,10 @@ impl Numbered<'_> {
 
     fn compare(&self, one: usize, other: usize) -> Ordering {
         sorted(&self.values, (one, other))
-            .then_with(|| self.compare_shown(self.rows.get(one), self.rows.get(other)))
+            .then_with(|| match self.shown {
+                [] => Ordering::Equal,
+                _ => self.compare_shown(self.rows.get(one), self.rows.get(other)),
+            })
             .then_with(|| sorted(&self.links, (one, other)))
             .then_with(|| self.draw(one).cmp(&self.draw(other)))
     }

@@ -6,9 +6,9 @@
 //!   `columns` of a sliced release is held by `columns_as_declared`.)
 //! - `numbered_by_content`: groups, blocks and buckets are numbered from 1 by
 //!   the rank of their content: the values that are listed for them with their
-//!   counts, then what their rows show, sorted, then the groups that are
-//!   linked to them. Where all of that is the same the draw of the run's seed
-//!   for the first subject decides.
+//!   counts, then, for the first column of numbers, what their rows show,
+//!   sorted, for others the first numbers that are linked to them. Where all of
+//!   that is the same the draw of the run's seed for the first subject decides.
 //!
 //! Both compare neighbours only, so they take linear time. Columns that cannot
 //! be read are left to the checks that name them.

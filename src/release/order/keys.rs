@@ -57,6 +57,19 @@ impl Keys {
         Self { words, of_rows }
     }
 
+    /// Sorts rows by their keys.
+    pub fn sort(&self, rows: &mut [u32]) {
+        if self.words > 2 {
+            rows.sort_unstable_by(|&one, &other| self.row(one).cmp(self.row(other)));
+            return;
+        }
+        let key = |row: u32| {
+            let words = self.row(row).iter();
+            words.fold(0_u128, |key, &word| key << u64::BITS | u128::from(word))
+        };
+        rows.sort_unstable_by_key(|&row| (key(row), row));
+    }
+
     /// The key of a row.
     #[inline]
     pub fn row(&self, row: u32) -> &[u64] {

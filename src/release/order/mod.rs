@@ -6,12 +6,13 @@
 //!
 //! - In a sliced table each column is sorted inside its bucket.
 //! - Groups, blocks and buckets are numbered from 1 by the rank of their
-//!   content: first the values that are listed for them with their counts,
-//!   then what their rows show, sorted. Numbers whose content is the same are
-//!   ranked by a draw of the run's seed for the first of their subjects, which
-//!   tells only the holder of the seed anything. Buckets that rows do not name
-//!   are ranked by their values and the groups that they are linked to; those
-//!   that are still the same cannot be told apart.
+//!   content. Those of the first column of numbers: by the values that are
+//!   listed for them with their counts, then by what their rows show, sorted.
+//!   Those of every other: by their values, then by the first numbers that
+//!   their rows have, or that lists link them to. Numbers whose content is the
+//!   same are ranked by a draw of the run's seed for the first of their
+//!   subjects, which tells only the holder of the seed anything; where rows do
+//!   not name them they cannot be told apart.
 //! - The rows of a table with a row a record are sorted by their first number,
 //!   then by what they show, then by their other numbers; the rows of all
 //!   other tables by their columns from the left. (The table that says which
@@ -22,10 +23,12 @@
 //! verifier checks all of this with code of its own.
 //!
 //! `keys` packs what rows show, `spaces` finds what numbers belong together,
-//! `content` ranks them, `columns` sorts and moves rows.
+//! `grouped` what belongs to a number, `content` ranks them, `columns` sorts and
+//! moves rows.
 
 mod columns;
 mod content;
+mod grouped;
 mod keys;
 mod spaces;
 
@@ -71,11 +74,17 @@ fn by_content(
         return;
     };
     let spaces = Spaces::of(tables, at);
+    if spaces.spaces.is_empty() {
+        return;
+    }
     let ranked = Ranked::of(tables, &spaces, (subjects, seed));
     spaces.renumber(tables, &ranked.numbers);
     let rows = ranked.rows_in_order(&tables[at]);
-    permute(&mut tables[at], &rows);
-    *subjects = rows.iter().map(|&row| subjects[row as usize]).collect();
+    let (_, moved) = rayon::join(
+        || permute(&mut tables[at], &rows),
+        || rows.iter().map(|&row| subjects[row as usize]).collect(),
+    );
+    *subjects = moved;
 }
 
 /// The order of cells of one column.
