@@ -47,7 +47,7 @@ fn leave_out(case: &mut Case, mut rows: Vec<usize>) -> Done {
     }
     let kept: Vec<usize> = (0..case.rows()).filter(|row| !rows.contains(row)).collect();
     case.take_rows(case.row_table(), &kept);
-    case.manifest.excluded += rows.len() as u64;
+    evidence::count_excluded(case);
     Done::Content
 }
 
