@@ -123,6 +123,18 @@ impl EncodedTable {
     }
 }
 
+/// The file that a table makes in `format`, as [`EncodedTable`] writes it.
+///
+/// # Errors
+/// None for tables that were read from such a file; of others, that their text
+/// does not read back.
+pub fn written_file(table: &PublishedTable, format: Format) -> io::Result<Vec<u8>> {
+    let mut file = Vec::new();
+    let written = EncodedTable::write(table, in_memory(&table.name)?)?;
+    written.transcode(format, &mut file)?;
+    Ok(file)
+}
+
 /// A piece that is read where it stands.
 struct Standing<'t> {
     table: &'t EncodedTable,

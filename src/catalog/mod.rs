@@ -9,6 +9,8 @@ mod encoded;
 mod engines;
 mod produce;
 
-pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory};
+pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
-pub use produce::{Assignment, Observer, ProduceError, Produced, Stage, Unobserved, produce};
+pub use produce::{
+    Assignment, Observer, ProduceError, Produced, Stage, Unobserved, produce, report,
+};

@@ -191,31 +191,28 @@ pub fn produce(
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);
         steps.after(3, "measuring");
-        produced.report = Some(report(assignment, &requirements, &produced, &published));
+        let evidence = utility::Evidence {
+            table: assignment.table,
+            requirements: &requirements,
+            manifest: &produced.manifest,
+            tables: &published,
+            lineage: &produced.lineage,
+        };
+        produced.report = Some(report(&evidence, assignment.queries));
         context.check()?;
     }
     Ok(produced)
 }
 
-fn report(
-    assignment: &Assignment,
-    requirements: &Requirements,
-    produced: &Produced,
-    published: &[PublishedTable],
-) -> Value {
-    let measured = utility::measure(&utility::Evidence {
-        table: assignment.table,
-        requirements,
-        manifest: &produced.manifest,
-        tables: published,
-        lineage: &produced.lineage,
-    });
+/// The report of a release that holds; `queries` as the job asks.
+pub fn report(evidence: &utility::Evidence, queries: u32) -> Value {
+    let measured = utility::measure(evidence);
     // Tables that do not fit their originals have failed verification before.
     let Ok(mut report) = measured else {
         return Value::Null;
     };
     // Values drawn anew bound no count of the original.
-    let model = &requirements.policy().model;
+    let model = &evidence.requirements.policy().model;
     if matches!(
         model,
         Model::Blocks {
@@ -225,8 +222,9 @@ fn report(
     ) {
         return serde_json::to_value(report).unwrap_or(Value::Null);
     }
-    let workload = Workload::standard(assignment.queries);
-    let error = query::error::measure(assignment.table, published, &produced.lineage, workload);
+    let workload = Workload::standard(queries);
+    let (table, lineage) = (evidence.table, evidence.lineage);
+    let error = query::error::measure(table, evidence.tables, lineage, workload);
     if let Ok(error) = error {
         let description = utility::Description {
             title: query::error::TITLE,

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::exit::Exit;
+use crate::catalog::written_file;
 use crate::microdata::TableError;
 use crate::release::{
-    Format, Manifest, PublishedTable, TableDescription, decode_csv, decode_parquet,
+    Format, Manifest, PublishedTable, TableDescription, WireError, decode_csv, decode_parquet,
 };
 
 /// What a release claims.
@@ -71,13 +72,8 @@ impl ReleaseFolder {
 
     /// The bytes of a file, where it is there.
     pub fn optional(&self, name: &str) -> Result<Option<Vec<u8>>, Exit> {
-        let is_there = self.has(name);
+        let is_there = self.files.contains(name);
         is_there.then(|| read(&self.folder, name)).transpose()
-    }
-
-    /// Whether the file is there.
-    pub fn has(&self, name: &str) -> bool {
-        self.files.contains(name)
     }
 }
 
@@ -129,11 +125,19 @@ fn decode(
     (name, format): (&str, Format),
 ) -> Result<PublishedTable, Exit> {
     let bytes = read(folder, name)?;
-    let decoded = match format {
-        Format::Parquet => decode_parquet(table, bytes),
-        _ => decode_csv(table, [bytes]),
-    };
-    decoded.map_err(|error| at_fault(&table.name, &error.to_string()))
+    let unreadable = |error: WireError| at_fault(&table.name, &error.to_string());
+    match format {
+        Format::Parquet => {
+            let decoded = decode_parquet(table, bytes.clone()).map_err(unreadable)?;
+            // Pages, statistics and the writer's words have room for more.
+            let is_ours = written_file(&decoded, format).is_ok_and(|file| file == bytes);
+            match is_ours {
+                true => Ok(decoded),
+                false => Err(at_fault(name, "not the bytes that `anonymize` writes")),
+            }
+        }
+        _ => decode_csv(table, [bytes]).map_err(unreadable),
+    }
 }
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, Exit> {

@@ -10,15 +10,17 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use serde_json::Value;
 
 use super::exit::Exit;
 use super::input::InputOptions;
 use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
 use super::secrets;
-use crate::catalog::Engine;
+use crate::catalog::{Engine, report};
 use crate::microdata::TableError;
 use crate::privacy::Requirements;
 use crate::release::Lineage;
+use crate::utility;
 use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 /// Options of `vizard verify`.
@@ -49,9 +51,10 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let policy = engine
         .policy(input.table.schema())
         .map_err(Exit::of_engine)?;
+    let requirements = Requirements::new(&input.table, policy, &input.preferences);
     let mut verdict = verify(&Evidence {
         table: &input.table,
-        requirements: &Requirements::new(&input.table, policy, &input.preferences),
+        requirements: &requirements,
         ordered: Ordered {
             engine: engine.name(),
             parameters: &engine.parameters(),
@@ -64,7 +67,17 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         lineage: &lineage,
         seed: &seed,
     });
-    let of_files = files(&release, &verdict)?;
+    let report = || {
+        let evidence = utility::Evidence {
+            table: &input.table,
+            requirements: &requirements,
+            manifest: &release.manifest,
+            tables: &release.tables,
+            lineage: &lineage,
+        };
+        report(&evidence, job.report.queries)
+    };
+    let of_files = files(&release, &verdict, report)?;
     verdict.checks.extend(of_files);
     println!("{}", serde_json::to_string_pretty(&verdict)?);
     if verdict.holds() {
@@ -76,7 +89,11 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 
 /// Whether the documents beside the tables are the bytes that `anonymize`
 /// writes; `verdict` is what was found of everything else.
-fn files(release: &ReleaseFolder, verdict: &Verdict) -> Result<Vec<Check>, Exit> {
+fn files(
+    release: &ReleaseFolder,
+    verdict: &Verdict,
+    report: impl Fn() -> Value,
+) -> Result<Vec<Check>, Exit> {
     let mut checks = vec![Check::of_file(
         "manifest_bytes",
         release.manifest_bytes == written(&release.manifest)?,
@@ -89,11 +106,12 @@ fn files(release: &ReleaseFolder, verdict: &Verdict) -> Result<Vec<Check>, Exit>
             "verification.json is compared with what was found now, byte for byte",
         ));
     }
-    if release.has(REPORT) {
+    // What does not hold has no measures.
+    if let Some(found) = release.optional(REPORT)?.filter(|_| verdict.holds()) {
         checks.push(Check::of_file(
-            "report_not_checked",
-            true,
-            "report.json is not checked: the verifier takes no measures",
+            "report_bytes",
+            found == written(&report())?,
+            "report.json is compared with what is measured now, byte for byte",
         ));
     }
     Ok(checks)

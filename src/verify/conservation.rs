@@ -107,6 +107,9 @@ pub(super) fn rows_of_their_own(
     if subjects.len() != rows {
         failures.add("the lineage has more or fewer rows than the table");
     }
+    if evidence.lineage.tables.len() > 1 {
+        failures.add("the lineage names a table whose rows are nobody's");
+    }
     let mut seen = vec![false; evidence.table.subjects()];
     for (row, subject) in subjects.iter().enumerate() {
         let new = seen

@@ -107,6 +107,10 @@ fn node_span(hierarchy: &Hierarchy, label: &str) -> Meaning {
         return Meaning::Unknown;
     };
     let node = hierarchy.node(index);
+    // Of nodes over the same leaves only the lowest is published.
+    if hierarchy.common_ancestor(node.first_leaf, node.last_leaf()) != index {
+        return Meaning::Unknown;
+    }
     let Code(first) = node.first_leaf;
     let Code(last) = node.last_leaf();
     Meaning::Span { first, last }

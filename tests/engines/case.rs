@@ -29,6 +29,8 @@ pub struct Case {
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
     pub seed: Seed,
+    /// Exactly how many the engine left out; the manifest has it in tens.
+    pub excluded: u64,
 }
 
 impl Case {
@@ -96,6 +98,7 @@ impl Case {
             tables,
             lineage: release.lineage,
             seed,
+            excluded: release.excluded,
         }
     }
 

@@ -97,7 +97,8 @@ async fn a_long_table_is_published_with_one_row_a_subject() {
         let job = json!({"engine": "one_to_many", "parameters": {"k": 5, "l": 4, "k_group": 6}});
         let release = publish(&server, &dataset, job).await;
         assert_eq!(release["manifest"]["records"], SUBJECTS - 1);
-        assert_eq!(release["manifest"]["excluded"], 1);
+        // How many are left out is the steward's to know.
+        assert!(release["manifest"].get("excluded").is_none(), "{release}");
         let steward = client_of(&server, "steward").await;
         let path = format!("/v1/releases/{}", release["id"].as_str().unwrap());
         let report = steward.get(&format!("{path}/report")).await.unwrap();

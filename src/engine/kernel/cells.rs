@@ -20,7 +20,7 @@ pub fn value_cell(domain: &Domain, code: u32) -> Cell {
 
 /// The cell that publishes a node of a category's hierarchy.
 pub fn node_cell(hierarchy: &Hierarchy, node: NodeIndex) -> Cell {
-    let node = hierarchy.node(node);
+    let node = hierarchy.node(hierarchy.lowest_over_same_leaves(node));
     if node.depth == 0 && node.label == ANY {
         Cell::Masked
     } else {

@@ -269,11 +269,24 @@ impl Trees {
         self.child_losses = children().map(|node| node.loss).collect();
     }
 
-    /// How a node is published.
+    /// How a node is published as a member of its own.
     pub fn label(&self, at: u32) -> Label {
         let node = self.node(at);
+        match (node.origin, self.domains[node.tree as usize].hierarchy()) {
+            (Origin::Node(index), Some(tree)) => {
+                let lowest = Origin::Node(tree.lowest_over_same_leaves(index));
+                self.label_of(at, lowest)
+            }
+            (origin, _) => self.label_of(at, origin),
+        }
+    }
+
+    /// The label of `origin`, which the node `at` stands for. Children of a
+    /// union are named as they are: those of one node.
+    fn label_of(&self, at: u32, origin: Origin) -> Label {
+        let node = self.node(at);
         let domain = &self.domains[node.tree as usize];
-        match (node.origin, domain.hierarchy()) {
+        match (origin, domain.hierarchy()) {
             (Origin::Value(code), _) => Label::One(domain.text(Code(code))),
             (Origin::Node(index), Some(tree)) => {
                 let label = &tree.node(index).label;
@@ -285,7 +298,7 @@ impl Trees {
             (Origin::Union, _) => {
                 let mut labels = Vec::new();
                 for &child in self.children(at) {
-                    match self.label(child) {
+                    match self.label_of(child, self.node(child).origin) {
                         Label::Any => {}
                         Label::One(label) => labels.push(label),
                         Label::Union(more) => labels.extend(more),

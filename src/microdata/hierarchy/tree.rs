@@ -216,6 +216,14 @@ impl Hierarchy {
         index
     }
 
+    /// The lowest node over exactly the leaves of this one: itself, unless it
+    /// has a single child. Nodes over the same leaves say the same, and only
+    /// this one is published: a choice among them could say something.
+    pub fn lowest_over_same_leaves(&self, index: NodeIndex) -> NodeIndex {
+        let node = self.node(index);
+        self.common_ancestor(node.first_leaf, node.last_leaf())
+    }
+
     /// The branch of the root (a child of it) that a leaf lies under; the root
     /// itself where the tree is a single node.
     pub fn branch_of(&self, leaf: Code) -> NodeIndex {

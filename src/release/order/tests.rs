@@ -1,3 +1,5 @@
+//! Releases in disorder: what was chosen by whoever made them leaves no trace.
+
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha12Rng;

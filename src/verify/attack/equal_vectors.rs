@@ -18,9 +18,10 @@
 //! that looks at the vectors when it deals is beyond it.
 //!
 //! Decided in integers, in units of 2⁻²⁰ of a person: right guesses are rounded
-//! up, what is allowed down. The variance is the larger of Σ p, which bounds
-//! that of guesses in classes of distinct values, and Σ over vectors of
-//! (right − expected)², for people who are guessed together.
+//! up, what is allowed down. Beside 1/l the variance is the larger of Σ p,
+//! which bounds that of guesses in classes of distinct values, and Σ over
+//! vectors of (right − expected)², for people who are guessed together; beside
+//! what dealing again tells it is Σ over vectors of right² of a deal.
 
 use super::super::verdict::{Check, Section};
 use super::super::view::NONE;
@@ -144,46 +145,44 @@ pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check
     }
 }
 
-/// The larger of what is promised and what dealing again tells, for as many
-/// people as were guessed: a mean in units over people.
-fn mean_allowed(found: &Guesses, again: &Guesses) -> (u64, u64) {
-    let promised = u128::from(found.allowed) * u128::from(again.people);
-    let told = u128::from(again.right) * u128::from(found.people);
-    match again.people > 0 && told > promised {
-        true => (again.right, again.people),
-        false => (found.allowed, found.people),
+/// What right guesses may be, in units, and their variance, in units squared:
+/// the larger of what is promised to the people guessed and of what dealing
+/// again tells. Whole numbers of people are compared, not shares: an engine
+/// that looks at vectors makes more people guessed, too.
+fn allowed(found: &Guesses, again: &Guesses) -> (i128, i128) {
+    let told = again.right / DEALS;
+    match told > found.allowed {
+        true => {
+            let squares = again
+                .vectors
+                .iter()
+                .map(|&(_, right)| i128::from(right).pow(2));
+            let deals = i128::from(DEALS);
+            let of_one_deal = squares.sum::<i128>() / deals;
+            // What is told is a mean of some deals, with a variance of its own.
+            (i128::from(told), of_one_deal + of_one_deal / deals)
+        }
+        false => {
+            let promised = (found.allowed, found.people);
+            (i128::from(found.allowed), found.variance(promised))
+        }
     }
 }
 
 /// Whether right guesses are within what is allowed and three deviations of
 /// chance.
 fn is_within(found: &Guesses, again: &Guesses) -> bool {
-    let (excess, variance) = excess(found, again);
+    let (allowed, variance) = allowed(found, again);
+    let excess = i128::from(found.right) - allowed;
     excess <= 0 || excess * excess <= DEVIATIONS_SQUARED * variance
-}
-
-/// Right guesses beyond the allowed mean, and the variance of both, in units.
-fn excess(found: &Guesses, again: &Guesses) -> (i128, i128) {
-    let mean = mean_allowed(found, again);
-    let people = i128::from(found.people);
-    let allowed = people * i128::from(mean.0) / i128::from(mean.1.max(1));
-    let mut variance = found.variance(mean);
-    if again.people > 0 {
-        // The dealt ones are a sample too, of other size.
-        let dealt = again.variance(mean);
-        let (ours, theirs) = (people, i128::from(again.people));
-        variance += dealt / theirs * ours / theirs * ours;
-    }
-    (i128::from(found.right) - allowed, variance)
 }
 
 /// The bound as a share of the people.
 fn most_allowed(found: &Guesses, again: &Guesses) -> f64 {
-    let (_, variance) = excess(found, again);
-    let (mean, people) = mean_allowed(found, again);
-    let deviation = (DEVIATIONS_SQUARED as f64 * variance as f64).sqrt();
-    let chance = deviation / ONE as f64 / found.people.max(1) as f64;
-    (mean as f64 / ONE as f64 / people.max(1) as f64 + chance).min(1.0)
+    let (allowed, variance) = allowed(found, again);
+    let deviations = (DEVIATIONS_SQUARED as f64 * variance as f64).sqrt();
+    let most = (allowed as f64 + deviations) / ONE as f64;
+    (most / found.people.max(1) as f64).min(1.0)
 }
 
 /// Guesses for every vector whose people stand in several classes.

@@ -121,7 +121,10 @@ impl Trees {
     pub(super) fn read(&mut self, tree: Tree, cell: &Cell) -> Fingerprint {
         let mut read = Fingerprint::default();
         let nodes: Option<Vec<u32>> = match cell {
-            Cell::Masked => tree.root_is_nameless().then(|| vec![tree.root]),
+            Cell::Masked => {
+                let is_root = tree.root_is_nameless() && self.is_lowest(tree, tree.root);
+                is_root.then(|| vec![tree.root])
+            }
             Cell::Items(items) if is_canonical(items) => {
                 let nodes = items.iter().map(|item| self.item(tree, item));
                 nodes.collect()
@@ -151,9 +154,20 @@ impl Trees {
 
     fn item(&mut self, tree: Tree, item: &Item) -> Option<u32> {
         match item {
-            Item::Node(label) => tree.node(label),
+            Item::Node(label) => tree.node(label).filter(|&at| self.is_lowest(tree, at)),
             Item::Union(labels) => self.union(tree, labels),
         }
+    }
+
+    /// Whether no node below is over the same leaves: of such nodes only the
+    /// lowest is published.
+    fn is_lowest(&self, tree: Tree, at: u32) -> bool {
+        let node = self.node(at);
+        let lowest = tree.domain.hierarchy().map(|hierarchy| {
+            let lowest = hierarchy.common_ancestor(Code(node.first), Code(node.last));
+            tree.root + lowest.0
+        });
+        lowest.is_none_or(|lowest| lowest == at)
     }
 
     /// A union: at least two neighbouring children of one node, not all.

@@ -87,14 +87,14 @@ fn blocks_that_hold_the_true_values_of_their_vectors_are_refused() {
     // people are those who have been seen with them.
     let mut case = publish("arp", table(1, 300, 0.0), json!({"l": L}), vec![]).unwrap();
     let before = attained(&case);
-    deal_by_vector(&mut case, "disease", 40);
+    deal_by_vector(&mut case, "disease", 200);
     case.seal();
     let after = attained(&case);
     assert!(
         !is_beyond(before.common) && is_beyond(after.common),
         "{before:?} {after:?}"
     );
-    assert!(after.common.rate() > 0.3, "{after:?}");
+    assert!(after.common.rate() > 0.22, "{after:?}");
     let verdict = case.verdict();
     assert!(verdict.failed_kinds().contains(&"equal_vectors".to_owned()));
     assert!(!check(&case).holds);

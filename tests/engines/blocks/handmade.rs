@@ -126,7 +126,7 @@ fn a_subject_who_asks_for_more_than_the_table_has_is_left_out() {
         let parameters = json!({"l": 1, "max_excluded": 0.25});
         let case = publish(engine, table(&rows), parameters, preferences()).unwrap();
         assert!(case.verdict().holds());
-        assert_eq!((case.rows(), case.manifest.excluded), (3, 1));
+        assert_eq!((case.rows(), case.excluded), (3, 1));
         let answer = infeasible(publish(
             engine,
             table(&rows),

@@ -62,7 +62,6 @@ fn publish_excluded(case: &mut Case, random: &mut Random) -> Done {
     if let Some(last) = case.subjects_mut().last_mut() {
         *last = SubjectIndex(0);
     }
-    case.manifest.excluded = 0;
     Done::Content
 }
 

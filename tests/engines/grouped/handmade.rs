@@ -204,7 +204,7 @@ fn personal_terms_bound_the_group_of_their_subject_only() {
         json!({"k": 1, "max_excluded": 0.0}),
         wishes,
     );
-    assert_eq!((case.manifest.records, case.manifest.excluded), (16, 2));
+    assert_eq!((case.manifest.records, case.excluded), (16, 2));
     let sizes: Vec<usize> = case.groups().iter().map(Vec::len).collect();
     let alone = sizes.iter().filter(|&&size| size == 1).count();
     assert!(alone >= 4 && sizes.len() >= 7, "{sizes:?}");
@@ -219,7 +219,7 @@ fn terms_that_cannot_be_met_leave_only_their_subject_out() {
     let parameters = |share: f64| json!({"k": 1, "max_excluded": share});
     // Without p0 flu has one of three: p1's half does not hold, and p1 leaves.
     let case = verified(patients(&FOUR), parameters(0.5), wishes.clone());
-    assert_eq!(case.manifest.excluded, 2);
+    assert_eq!(case.excluded, 2);
     let answer = refused(patients(&FOUR), parameters(0.25), wishes);
     assert_eq!(
         (answer.parameter, answer.strongest_value),

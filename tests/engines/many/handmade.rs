@@ -63,8 +63,8 @@ fn publish(table: Table, parameters: Value, wishes: Value) -> Result<Case, Engin
     let policy = engine.policy(table.schema())?;
     let requirements = Requirements::new(&table, policy, &preferences(wishes));
     let release = engine.run(&table, &requirements, &RunContext::silent(1))?;
-    let mut case = Case::of(table, requirements, engine.parameters(), release);
-    case.manifest.engine = "one_to_many".into();
+    let source = (table, requirements);
+    let case = Case::made_by("one_to_many", source, engine.parameters(), release);
     let verdict = case.verdict();
     assert!(
         verdict.holds(),
@@ -145,7 +145,7 @@ fn personal_terms_bound_group_and_fingerprint() {
     ]);
     let parameters = json!({"k": 2, "l": 2, "max_excluded": 0.0});
     let case = publish(patients(RECORDS), parameters, wishes).unwrap();
-    assert_eq!((case.manifest.records, case.manifest.excluded), (9, 1));
+    assert_eq!((case.manifest.records, case.excluded), (9, 1));
     let found = fingerprints(&case);
     assert!(!found.contains_key("Hugo"));
     let shared = found.values().filter(|text| **text == found["Ann"]).count();
@@ -158,7 +158,7 @@ fn a_personal_k_that_makes_a_fingerprint_too_frequent_blocks_nobody_else() {
     let wishes = json!([{"subject": "Ann", "max_reidentification": 0.2}]);
     let parameters = |budget: f64| json!({"k": 2, "l": 3, "max_excluded": budget});
     let case = publish(patients(RECORDS), parameters(0.1), wishes.clone()).unwrap();
-    assert_eq!(case.manifest.excluded, 1);
+    assert_eq!(case.excluded, 1);
     assert!(!fingerprints(&case).contains_key("Ann"));
     let refused = publish(patients(RECORDS), parameters(0.0), wishes);
     let Err(EngineError::Infeasible(answer)) = refused else {
@@ -175,7 +175,7 @@ fn terms_that_cannot_be_met_leave_only_their_subject_out() {
         json!({"k": 2, "l": 2, "max_excluded": 0.1}),
         wishes.clone(),
     );
-    assert_eq!(case.unwrap().manifest.excluded, 1);
+    assert_eq!(case.unwrap().excluded, 1);
     let refused = publish(
         patients(RECORDS),
         json!({"k": 2, "l": 2, "max_excluded": 0.09}),

@@ -43,9 +43,9 @@ fn publish(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, E
     let engine = Engine::parse(scenario.engine, parameters, &scenario.schema)?;
     let policy = engine.policy(&scenario.schema)?;
     let requirements = Requirements::new(&table, policy, &scenario.preferences);
-    let mut case = Case::of(table, requirements, engine.parameters(), release);
-    case.manifest.engine = scenario.engine.into();
-    Ok(case)
+    let source = (table, requirements);
+    let parameters = engine.parameters();
+    Ok(Case::made_by(scenario.engine, source, parameters, release))
 }
 
 fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {

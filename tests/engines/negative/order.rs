@@ -1,6 +1,9 @@
-//! Corruptions of order and numbers, which every family is tried with.
+//! Corruptions of order, numbers and who is there, which every family is tried
+//! with.
 
 use rand::RngExt;
+use vizard::microdata::RecordIndex;
+use vizard::privacy::RecordTerms;
 use vizard::release::{Cells, Content, PublishedTable};
 
 use super::super::case::Case;
@@ -12,6 +15,19 @@ pub fn corruptions() -> Vec<Corruption> {
             "exchange two numbers",
             &["numbered_by_content"],
             exchange_numbers,
+        ),
+        corruption(
+            "leave out somebody who asked for nothing",
+            &["exclusions_asked_for"],
+            leave_out,
+        ),
+        corruption(
+            "keep quiet about something that is not protected",
+            &["manifest_as_rendered"],
+            |case, _| match case.manifest.not_protected.pop() {
+                Some(_) => Done::Keep,
+                None => Done::Skip,
+            },
         ),
         corruption("turn all rows round", &["rows_in_order"], turn_round),
         corruption(
@@ -55,6 +71,22 @@ fn exchange_numbers(case: &mut Case, random: &mut Random) -> Done {
         rows.sort_by_key(|&row| exchanged[row]);
         case.take_rows(&table.name, &rows);
     }
+    Done::Seal
+}
+
+/// A row with its subject, who gave no terms of their own.
+fn leave_out(case: &mut Case, random: &mut Random) -> Done {
+    let (table, requirements) = (&case.table, &case.requirements);
+    let silent = RecordTerms::of_subject(table.schema(), requirements.policy(), None);
+    let gone = random.random_range(0..case.rows());
+    let subject = case.subjects()[gone];
+    let mut records = (0..table.records()).map(RecordIndex::from_usize);
+    let own = records.find(|&record| table.subject_of(record) == subject);
+    if own.is_none_or(|record| *requirements.of(record) != silent) {
+        return Done::Skip;
+    }
+    let rows: Vec<usize> = (0..case.rows()).filter(|&row| row != gone).collect();
+    case.take_rows(case.row_table(), &rows);
     Done::Seal
 }
 

@@ -18,7 +18,6 @@ pub fn corruptions() -> Vec<Corruption> {
             &["k_anonymity", "linkage", "max_leakage"],
             dress_as_another_group,
         ),
-        corruption("drop a row", &["every_record_once"], drop_row),
         corruption(
             "drop a row, not its lineage",
             &["every_record_once"],

@@ -135,7 +135,7 @@ fn loses_no_more(plan: Plan) -> Result<(), TestCaseError> {
         let parameters = with_effort(&scenario.parameters, effort);
         let (table, preferences) = (scenario.table(), &scenario.preferences);
         let case = publish(table, &parameters, preferences, plan.seed).ok()?;
-        Some((case.manifest.excluded, loss(&case)))
+        Some((case.excluded, loss(&case)))
     };
     if let Some((excluded, none)) = run("none") {
         for effort in ["fast", "best"] {

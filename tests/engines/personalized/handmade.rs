@@ -88,7 +88,7 @@ fn a_leak_one_part_above_the_bound_is_not() {
         "k": 2, "sensitive": "disease", "max_leakage": 0.499_999_999, "max_excluded": 0.25
     });
     let case = verified(&FOUR, parameters.clone(), json!([])).unwrap();
-    assert_eq!((case.manifest.excluded, sizes(&case)), (1, vec![3]));
+    assert_eq!((case.excluded, sizes(&case)), (1, vec![3]));
     let mut strict = parameters;
     strict["max_excluded"] = json!(0.24);
     let Err(EngineError::Infeasible(answer)) = verified(&FOUR, strict, json!([])) else {
@@ -191,10 +191,7 @@ fn a_guard_that_the_hierarchy_does_not_know_cannot_be_met() {
     let wishes = json!([{"subject": "P2", "max_leakage": 0.5, "guard": {"disease": ["gout"]}}]);
     let parameters = json!({"k": 3, "sensitive": "disease", "max_excluded": 0.125});
     let case = verified(&EIGHT, parameters, wishes).unwrap();
-    assert_eq!(
-        (diseases(&case)[2].clone(), case.manifest.excluded),
-        (None, 1)
-    );
+    assert_eq!((diseases(&case)[2].clone(), case.excluded), (None, 1));
 }
 
 /// Forty people; one asks for the impossible, one for a group of twenty in
@@ -215,7 +212,7 @@ fn who_asks_too_much_leaves_and_nobody_else_suffers() {
     let after = verified(&rows, parameters.clone(), wishes).unwrap();
     let found = diseases(&after);
     assert_eq!((found[7].clone(), found[20].clone()), (None, None));
-    assert_eq!(after.manifest.excluded, 2);
+    assert_eq!(after.excluded, 2);
     assert!(*sizes(&after).last().unwrap() <= 7, "{:?}", sizes(&after));
     let exact = |case: &Case| diseases(case).into_iter().flatten().collect::<Vec<_>>();
     assert!(

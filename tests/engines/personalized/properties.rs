@@ -42,7 +42,7 @@ fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
     let wishes = (0..case.table.records()).map(vizard::microdata::RecordIndex::from_usize);
     let wishes = wishes.filter(|&record| case.requirements.of(record).exclude);
     let opted_out = wishes.count() as u64;
-    let unmet = (case.manifest.excluded - opted_out) as f64;
+    let unmet = (case.excluded - opted_out) as f64;
     let of = (case.table.records() as u64 - opted_out) as f64;
     let budget = parameters["max_excluded"].as_f64().expect("a share");
     prop_assert!(unmet <= budget * of + 1e-9, "{unmet} beyond the budget");

@@ -179,7 +179,7 @@ pub fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> 
     let policy = requirements.policy();
     let mut all = vec![Guarantee::KAnonymity {
         k: policy.k.get(),
-        scope: "records of a bucket".into(),
+        scope: "records of a bucket, among which the columns are permuted".into(),
     }];
     for &(at, protection) in &policy.protections {
         let attribute = table.schema().attribute(at).name.clone();

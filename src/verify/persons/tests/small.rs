@@ -9,6 +9,7 @@ use crate::microdata::{
     Schema, SubjectIndex, Table, TableBuilder,
 };
 use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed};
+use crate::release::rounded_to_tens;
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
     PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, statement,
@@ -220,7 +221,7 @@ impl Small {
             engine: self.engine().into(),
             parameters: json!({}),
             records: published.rows() as u64,
-            excluded: self.excluded,
+            excluded: rounded_to_tens(self.excluded),
             suppressed: 0,
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),

@@ -73,7 +73,7 @@ fn of_another_engine() -> Vec<Corruption> {
         ),
         corruption(
             "name the engine of buckets",
-            &["engine_known"],
+            &["manifest_as_rendered"],
             |case, _| {
                 case.manifest.engine = "lgb".into();
                 Done::Keep

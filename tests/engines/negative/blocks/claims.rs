@@ -63,27 +63,35 @@ fn claim(case: &mut Case, claimed: u32) -> Done {
 /// Counts, digests and texts.
 fn texts() -> Vec<Corruption> {
     vec![
-        corruption("name nobody as the adversary", CLAIMS, |case, _| {
-            case.manifest.adversary = " ".into();
-            Done::Keep
-        }),
-        corruption("name the seed", CLAIMS, |case, _| {
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
             case.manifest.parameters = json!({"seed": 7});
             Done::Keep
         }),
-        corruption("write another format", CLAIMS, |case, _| {
-            case.manifest.format = "vizard-release/9".into();
-            Done::Keep
-        }),
+        corruption(
+            "write another format",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.format = "vizard-release/9".into();
+                Done::Keep
+            },
+        ),
         corruption("count other records", &["every_record_once"], |case, _| {
             case.manifest.records += 1;
             Done::Keep
         }),
         corruption(
             "count other excluded ones",
-            &["every_record_once"],
+            &["manifest_as_rendered"],
             |case, random| {
-                case.manifest.excluded = any(&[0, 2, u64::MAX], random).unwrap();
+                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
                 Done::Keep
             },
         ),
@@ -112,7 +120,7 @@ fn texts() -> Vec<Corruption> {
         ),
         corruption(
             "name another engine of the policy's model",
-            &["engine_known"],
+            &["manifest_as_rendered"],
             |case, _| {
                 case.manifest.engine = "ng".into();
                 Done::Keep
@@ -160,6 +168,7 @@ fn terms() -> Vec<Corruption> {
                     return Done::Skip;
                 }
                 case.manifest.engine = "anatomy".into();
+                case.ordered.engine = "anatomy".into();
                 policy(case, |policy| {
                     if let Model::Blocks { form, .. } = &mut policy.model {
                         *form = BlockForm::Distinct;

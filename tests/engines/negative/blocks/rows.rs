@@ -25,12 +25,6 @@ pub fn corruptions() -> Vec<Corruption> {
 /// Who is there, and in which order.
 fn people() -> Vec<Corruption> {
     vec![
-        corruption("drop a row", ONCE, |case, random| {
-            let gone = random.random_range(0..case.rows());
-            let rows: Vec<usize> = (0..case.rows()).filter(|&row| row != gone).collect();
-            case.take_rows("quasi", &rows);
-            Done::Seal
-        }),
         corruption("drop a row, not its lineage", ONCE, |case, _| {
             let subjects = case.subjects().to_vec();
             let rows: Vec<usize> = (1..case.rows()).collect();

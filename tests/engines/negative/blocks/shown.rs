@@ -36,12 +36,6 @@ fn is_randomized(case: &Case) -> bool {
 
 fn people() -> Vec<Corruption> {
     vec![
-        corruption("drop a row", ONCE, |case, random| {
-            let gone = random.random_range(0..case.rows());
-            let rows: Vec<usize> = (0..case.rows()).filter(|&row| row != gone).collect();
-            case.take_rows("microdata", &rows);
-            Done::Seal
-        }),
         corruption("duplicate a row", ONCE, |case, random| {
             let twice = random.random_range(0..case.rows());
             let rows: Vec<usize> = (0..case.rows()).chain([twice]).collect();

@@ -206,27 +206,31 @@ fn wishes() -> Vec<Corruption> {
 
 fn manifests() -> Vec<Corruption> {
     vec![
-        corruption("name no adversary", CLAIMS, |case, _| {
+        corruption("name no adversary", &["manifest_as_rendered"], |case, _| {
             case.manifest.adversary = "\t".into();
             Done::Keep
         }),
-        corruption("publish the seed", CLAIMS, |case, _| {
+        corruption("publish the seed", &["manifest_as_rendered"], |case, _| {
             case.manifest.parameters["seed"] = json!(7);
             Done::Keep
         }),
-        corruption("write another format", CLAIMS, |case, _| {
-            case.manifest.format = "vizard-release/0".into();
-            Done::Keep
-        }),
+        corruption(
+            "write another format",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.format = "vizard-release/0".into();
+                Done::Keep
+            },
+        ),
         corruption("count other patients", &["every_record_once"], |case, _| {
             case.manifest.records += 1;
             Done::Keep
         }),
         corruption(
             "count other patients left out",
-            &["every_record_once"],
+            &["manifest_as_rendered"],
             |case, random| {
-                case.manifest.excluded = any(&[0, 100, u64::MAX], random).unwrap();
+                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
                 Done::Keep
             },
         ),
@@ -263,7 +267,7 @@ fn tables() -> Vec<Corruption> {
         ),
         corruption(
             "name an engine of another model",
-            &["engine_known"],
+            &["manifest_as_rendered"],
             |case, random| {
                 let names = ["lgb", "rmr", "", "personalised"];
                 case.manifest.engine = any(&names, random).unwrap().into();

@@ -83,7 +83,6 @@ fn members() -> Vec<Corruption> {
 fn presence() -> Vec<Corruption> {
     const ONCE: &[&str] = &["every_record_once"];
     vec![
-        corruption("drop a patient", ONCE, drop_row),
         corruption("drop a patient, not their lineage", ONCE, |case, random| {
             let lineage = case.lineage.clone();
             drop_row(case, random);

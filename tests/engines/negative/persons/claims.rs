@@ -54,11 +54,15 @@ fn guarantees() -> Vec<Corruption> {
 /// Counts that are not those of the release, and texts of the manifest.
 fn counts() -> Vec<Corruption> {
     vec![
-        corruption("name nobody as the adversary", CLAIMS, |case, _| {
-            case.manifest.adversary = " ".into();
-            Done::Keep
-        }),
-        corruption("name the seed", CLAIMS, |case, _| {
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
             case.manifest.parameters = json!({"seed": 7});
             Done::Keep
         }),
@@ -72,9 +76,9 @@ fn counts() -> Vec<Corruption> {
         ),
         corruption(
             "count other excluded ones",
-            &["every_subject_once"],
+            &["manifest_as_rendered"],
             |case, random| {
-                case.manifest.excluded = any(&[0, 2, u64::MAX], random).unwrap();
+                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
                 Done::Keep
             },
         ),
@@ -128,12 +132,16 @@ fn descriptions() -> Vec<Corruption> {
                 Done::Keep
             },
         ),
-        corruption("name another engine", &["engine_known"], |case, random| {
-            let other = if is_rmr(case) { "one_to_many" } else { "rmr" };
-            let names = ["lgb", "mondrian", "", other];
-            case.manifest.engine = any(&names, random).unwrap().into();
-            Done::Keep
-        }),
+        corruption(
+            "name another engine",
+            &["manifest_as_rendered"],
+            |case, random| {
+                let other = if is_rmr(case) { "one_to_many" } else { "rmr" };
+                let names = ["lgb", "mondrian", "", other];
+                case.manifest.engine = any(&names, random).unwrap().into();
+                Done::Keep
+            },
+        ),
     ]
 }
 

@@ -47,7 +47,6 @@ fn members() -> Vec<Corruption> {
 /// Persons who are there twice, or not, or as somebody else.
 fn presence() -> Vec<Corruption> {
     vec![
-        corruption("drop a row", &["every_subject_once"], drop_row),
         corruption(
             "drop a row, not its lineage",
             &["every_subject_once"],

@@ -78,11 +78,15 @@ fn guarantees() -> Vec<Corruption> {
 
 fn texts() -> Vec<Corruption> {
     vec![
-        corruption("name nobody as the adversary", CLAIMS, |case, _| {
-            case.manifest.adversary = " ".into();
-            Done::Keep
-        }),
-        corruption("name the seed", CLAIMS, |case, _| {
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
             case.manifest.parameters = json!({"seed": 7});
             Done::Keep
         }),

@@ -46,12 +46,6 @@ fn mates(case: &Case, random: &mut Random) -> Option<(usize, usize)> {
 
 fn presence() -> Vec<Corruption> {
     vec![
-        corruption("drop a row", ONCE, |case, random| {
-            let dropped = row(case, random);
-            let kept: Vec<usize> = (0..case.rows()).filter(|&row| row != dropped).collect();
-            case.take_rows("sliced", &kept);
-            Done::Seal
-        }),
         corruption("drop a row, not its lineage", ONCE, |case, random| {
             let lineage = case.lineage.clone();
             let dropped = row(case, random);
@@ -99,10 +93,14 @@ fn presence() -> Vec<Corruption> {
             case.manifest.records += 1;
             Done::Keep
         }),
-        corruption("exclude fewer than left", ONCE, |case, _| {
-            case.manifest.excluded -= 1;
-            Done::Keep
-        }),
+        corruption(
+            "exclude more than left",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.excluded += 10;
+                Done::Keep
+            },
+        ),
         corruption("count beyond all numbers", ONCE, |case, _| {
             case.manifest.excluded = u64::MAX;
             Done::Keep

@@ -119,8 +119,11 @@ const TAKEN_BACK: [&str; 5] = [
 ];
 
 fn is_taken_back(place: &str) -> bool {
-    let place: String = place.chars().filter(|c| !c.is_ascii_digit()).collect();
-    TAKEN_BACK.iter().any(|end| place.ends_with(end))
+    let without_digits =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).collect() };
+    let place = without_digits(place);
+    let mut ends = TAKEN_BACK.iter();
+    ends.any(|end| place.ends_with(&without_digits(end)))
 }
 
 /// Panics unless everything that `past` says is said by `present` too, which
