@@ -1,56 +1,72 @@
 //! Manifests that say the same in other bytes, or more.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::{Corruption, SOMEBODY, all_are_refused, document, edit};
+use super::{Corruption, SOMEBODY, all_are_refused, edit};
+
+/// Where the first column of the manifest begins.
+const COLUMN: &str = "\"columns\": [\n        {";
+
+/// Puts text into the manifest behind what first begins so; all else, the
+/// order of keys among it, stays as it was.
+fn behind(folder: &Path, begins: &str, text: &str) {
+    edit(folder, "manifest.json", |manifest| {
+        let with = format!("{begins}\n  {text}");
+        manifest.replacen(begins, &with, 1)
+    });
+}
 
 #[test]
 fn no_manifest_is_written_otherwise() {
-    let corruptions: [Corruption; 17] = [
+    let corruptions: [Corruption; 21] = [
         (
             "the lineage under an unknown key of the manifest",
             "Whose each row is.",
-            |folder| {
-                document(folder, "manifest.json", |manifest| {
-                    manifest["rows"] = json!([SOMEBODY])
-                });
-            },
+            |folder| behind(folder, "{", "\"rows\": [\"P-10035\"],"),
         ),
         (
             "an unknown key of a described table",
             "Somebody is named.",
-            |folder| {
-                document(folder, "manifest.json", |manifest| {
-                    manifest["tables"][0]["note"] = json!(SOMEBODY)
-                });
-            },
+            |folder| behind(folder, "\"tables\": [\n    {", "\"note\": \"P-10035\","),
         ),
         (
             "an unknown key of a described column",
             "Somebody is named.",
-            |folder| {
-                document(folder, "manifest.json", |manifest| {
-                    manifest["tables"][0]["columns"][0]["note"] = json!(SOMEBODY);
-                });
-            },
+            |folder| behind(folder, COLUMN, "\"note\": \"P-10035\","),
         ),
         (
             "an unknown key of a claim",
             "Somebody is named.",
             |folder| {
-                document(folder, "manifest.json", |manifest| {
-                    manifest["guarantees"][0]["of"] = json!(SOMEBODY)
-                });
+                behind(folder, "\"guarantees\": [\n    {", "\"of\": \"P-10035\",");
             },
         ),
         (
             "an unknown key of the input",
             "Somebody is named.",
-            |folder| {
-                document(folder, "manifest.json", |manifest| {
-                    manifest["input"]["of"] = json!(SOMEBODY)
-                });
-            },
+            |folder| behind(folder, "\"input\": {", "\"of\": \"P-10035\","),
+        ),
+        (
+            "verified said where nothing is said",
+            "Two ways to say one thing are a bit.",
+            |folder| behind(folder, "{", "\"unverified\": false,"),
+        ),
+        (
+            "a column said not to be masked",
+            "Two ways to say one thing are a bit.",
+            |folder| behind(folder, COLUMN, "\"masked\": false,"),
+        ),
+        (
+            "no type written out",
+            "Two ways to say one thing are a bit.",
+            |folder| behind(folder, COLUMN, "\"type\": null,"),
+        ),
+        (
+            "types of none written out",
+            "Two ways to say one thing are a bit.",
+            |folder| behind(folder, COLUMN, "\"types\": {},"),
         ),
         (
             "a key twice, the first one a message",

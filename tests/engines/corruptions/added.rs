@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use vizard::microdata::AttributeType;
-use vizard::release::{Cell, Cells, Content, PublishedColumn, PublishedTable, TableLineage};
+use vizard::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
 use super::owners::{Rows, hash, key};
 use super::{Corruption, Done, Random, table};
@@ -137,28 +137,6 @@ fn kind(case: &mut Case) -> Done {
 fn empty_rows(case: &mut Case) -> Done {
     let table = case.row_table();
     case.take_rows(table, &[]);
-    Done::Content
-}
-
-fn lineage_of_a_list(case: &mut Case) -> Done {
-    let Some(list) = case
-        .tables
-        .iter()
-        .find(|table| table.name != case.row_table())
-    else {
-        return Done::Skip;
-    };
-    let subjects = case
-        .subjects()
-        .iter()
-        .copied()
-        .cycle()
-        .take(list.rows())
-        .collect();
-    case.lineage.tables.push(TableLineage {
-        table: list.name.clone(),
-        subjects,
-    });
     Done::Content
 }
 
@@ -334,11 +312,6 @@ fn tables() -> Vec<Corruption> {
             "no row in the table of rows",
             "Nobody is published, and nobody counted as left out.",
             |c, _| empty_rows(c),
-        ),
-        (
-            "a lineage for a list of values",
-            "Values are said to be somebody's.",
-            |c, _| lineage_of_a_list(c),
         ),
     ])
 }

@@ -4,7 +4,7 @@
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use vizard::microdata::Code;
-use vizard::release::{Cell, rounded_to_tens};
+use vizard::release::Cell;
 
 use super::owners::{Rows, number_column};
 use super::{Corruption, Done, Random, evidence, table};
@@ -47,8 +47,7 @@ fn leave_out(case: &mut Case, mut rows: Vec<usize>) -> Done {
     }
     let kept: Vec<usize> = (0..case.rows()).filter(|row| !rows.contains(row)).collect();
     case.take_rows(case.row_table(), &kept);
-    let left_out = case.table.subjects() - case.rows();
-    case.manifest.excluded = rounded_to_tens(left_out as u64);
+    evidence::count_excluded(case);
     Done::Content
 }
 

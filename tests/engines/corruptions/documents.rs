@@ -211,9 +211,22 @@ fn words() -> Vec<Falsehood> {
             |m, _| number(m, "/input/version", 7),
         ),
         (
+            "a digest of a guess as the input's",
+            "A function of unpublished bytes, or a message.",
+            |m, _| {
+                let guess = json!("5".repeat(64));
+                set(m, "/input/sha256", guess.clone()) || add(m, "/input", "sha256", guess)
+            },
+        ),
+        (
             "said to be unverified",
             "A release that is verified says that it is not.",
             |m, _| add(m, "", "unverified", json!(true)),
+        ),
+        (
+            "the seed said to be chosen",
+            "A release whose seed was drawn says that somebody chose it.",
+            |m, _| add(m, "", "reproducible_seed", json!(true)),
         ),
     ])
 }
@@ -324,9 +337,9 @@ fn numbers() -> Vec<Falsehood> {
             |m, _| number(m, "/excluded", 1),
         ),
         (
-            "nobody left out",
+            "twenty records left out more",
             "The number left out is false.",
-            |m, _| set(m, "/excluded", json!(0)),
+            |m, _| number(m, "/excluded", 20),
         ),
         (
             "a message as the number of records left out at upload",

@@ -5,8 +5,12 @@
 //! refused, and so caught. A field that the evidence gains is added here and
 //! in `case.rs`, and nowhere in the corruptions.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use serde_json::Value;
-use vizard::release::{Manifest, PIECE_BYTES_MAX, TableDescription, decode_csv, encode_csv};
+use vizard::release::{
+    Manifest, PIECE_BYTES_MAX, TableDescription, decode_csv, encode_csv, rounded_to_tens,
+};
 
 use crate::case::Case;
 
@@ -60,5 +64,17 @@ fn read_back(case: &Case) -> Option<Case> {
 
 /// Puts rows and numbers into the order in which an engine publishes them,
 /// after their content was changed: the corruption is then in the content
-/// alone. Where engines publish rows in random order there is nothing to do.
-pub fn restore_order(_case: &mut Case) {}
+/// alone. Tables that are too broken to be put in order stay as they are.
+pub fn restore_order(case: &mut Case) {
+    let mut restored = case.clone();
+    let put = AssertUnwindSafe(|| restored.put_in_order());
+    if catch_unwind(put).is_ok() {
+        *case = restored;
+    }
+}
+
+/// Tells in the manifest how many records were left out, as an engine would.
+pub fn count_excluded(case: &mut Case) {
+    let left_out = case.table.subjects() - case.rows();
+    case.manifest.excluded = rounded_to_tens(left_out as u64);
+}
