@@ -7,7 +7,9 @@
 //! DATA holds folders of benchmark data (`adult` and `informs05` unless others
 //! are named), each with `records.csv`, `preferences.csv`, `hierarchies/` and
 //! job files `*.json`. Every job is run with each effort that its engine
-//! knows. Options: `--records N` (all), `--only TEXT` in the name of the job.
+//! knows. Options: `--records N` (all), `--only TEXT` in the name of the job,
+//! `--verify` (what the verifier's `equal_vectors` attains and its bound, and
+//! whether everything holds).
 //!
 //! One file an attack: `equal_vectors`, `singling_out`. An attack is a
 //! function of a [`sight::Sight`]; its columns are added in `line`.
@@ -18,6 +20,9 @@ mod equal_vectors;
 mod load;
 mod sight;
 mod singling_out;
+#[path = "../lgb_figures/timed.rs"]
+#[allow(dead_code, reason = "the run above is timed by itself")]
+mod timed;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,6 +35,7 @@ use vizard::privacy::Requirements;
 use equal_vectors::Hits;
 use load::{Data, load};
 use sight::Source;
+use timed::timed;
 
 /// Any error; it crosses threads.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -58,8 +64,8 @@ fn main() -> Result<(), Failure> {
 }
 
 const HEADER: &str = "\
-| data | job | effort | attribute | 1/l | vectors in several classes | common value: people, right | fewer than l common: people, right | one common: people, right | likeliest value: people, right | singled out by a cell and a value | by all cells and a value | engine s |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+| data | job | effort | attribute | 1/l | vectors in several classes | common value: people, right | fewer than l common: people, right | one common: people, right | likeliest value: people, right | singled out by a cell and a value | by all cells and a value | verifier: right, bound, holds | engine s |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
 /// Every job of a folder.
 fn jobs(folder: &Path) -> Result<(), Failure> {
@@ -136,6 +142,10 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         Err(error) => return Err(error.into()),
     };
     let seconds = started.elapsed().as_secs_f64();
+    let told = match std::env::args().any(|argument| argument == "--verify") {
+        true => verifier((data, engine, parameters))?,
+        false => String::new(),
+    };
     let source = Source::new(&data.table, (&release.tables, &release.lineage))?;
     for index in source.sensitive() {
         let Some(sight) = source.sight(index) else {
@@ -144,7 +154,7 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         let vectors = equal_vectors::attack(&sight, l);
         let singled = singling_out::attack(&source, &sight);
         println!(
-            "| {title} | {} | {:.3} | {} | {} | {} | {} | {} | {:.3} | {:.3} | {seconds:.2} |",
+            "| {title} | {} | {:.3} | {} | {} | {} | {} | {} | {:.3} | {:.3} | {told} | {seconds:.2} |",
             sight.name,
             1.0 / f64::from(l),
             vectors.vectors,
@@ -157,6 +167,19 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         );
     }
     Ok(())
+}
+
+/// What the verifier says of equal vectors, attribute by attribute.
+fn verifier((data, engine, parameters): (&Data, &str, &Value)) -> Result<String, Failure> {
+    let run = (&data.table, &*data.preferences);
+    let produced = timed(run, (engine, parameters), true, SEED)?.produced;
+    let verdict = produced.verdict.ok_or("it was verified")?;
+    let all = verdict.checks.iter();
+    let checks = all.filter(|check| check.kind == "equal_vectors");
+    let figure = |figure: Option<f64>| figure.map_or("–".into(), |figure| format!("{figure:.3}"));
+    let told = checks.map(|check| format!("{}, {}", figure(check.attained), figure(check.claimed)));
+    let told: Vec<String> = told.collect();
+    Ok(format!("{}; {}", told.join("; "), verdict.holds()))
 }
 
 fn of(hits: Hits) -> String {

@@ -18,14 +18,14 @@ use super::sight::Source;
 const L: u32 = 5;
 
 /// Few vectors with some people each, as census data have: `vectors` of them,
-/// with 2 to 8 people. Values are independent of vectors, but for a share
+/// with 2 to 4 people. Values are independent of vectors, but for a share
 /// `correlated` of the people, who have the value of their vector.
 fn table(seed: u64, vectors: u32, correlated: f64) -> Table {
     let mut random = ChaCha12Rng::seed_from_u64(seed);
     let mut records = String::from("id,age,city,disease\n");
     let mut number = 0;
     for vector in 0..vectors {
-        for _ in 0..random.random_range(2..9) {
+        for _ in 0..random.random_range(2..5) {
             let value = match random.random_bool(correlated) {
                 true => vector % 14,
                 false => random.random_range(0..14),
@@ -72,7 +72,7 @@ fn what_blocks_with_equal_vectors_share_tells_no_more_than_one_in_l() {
         ("aip", json!({"l": L})),
     ];
     for (engine, parameters) in forms {
-        let case = publish(engine, table(1, 300, 0.0), parameters.clone(), vec![]).unwrap();
+        let case = publish(engine, table(1, 600, 0.0), parameters.clone(), vec![]).unwrap();
         let attained = attained(&case);
         for hits in [attained.common, attained.fewer_than_l, attained.likeliest] {
             assert!(!is_beyond(hits), "{engine} {parameters}: {attained:?}");
@@ -83,18 +83,16 @@ fn what_blocks_with_equal_vectors_share_tells_no_more_than_one_in_l() {
 
 #[test]
 fn blocks_that_hold_the_true_values_of_their_vectors_are_refused() {
-    // What the withdrawn search did: every block keeps its values, and its
-    // people are those who have been seen with them.
-    let mut case = publish("arp", table(1, 300, 0.0), json!({"l": L}), vec![]).unwrap();
+    let mut case = publish("arp", table(1, 600, 0.0), json!({"l": L}), vec![]).unwrap();
     let before = attained(&case);
-    deal_by_vector(&mut case, "disease", 200);
+    deal_by_vector(&mut case, "disease", 100);
     case.seal();
     let after = attained(&case);
     assert!(
         !is_beyond(before.common) && is_beyond(after.common),
         "{before:?} {after:?}"
     );
-    assert!(after.common.rate() > 0.22, "{after:?}");
+    assert!(after.common.rate() > 0.3, "{after:?}");
     let verdict = case.verdict();
     assert!(verdict.failed_kinds().contains(&"equal_vectors".to_owned()));
     assert!(!check(&case).holds);

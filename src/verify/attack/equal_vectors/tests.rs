@@ -105,32 +105,27 @@ fn chance_is_beyond_the_gate_less_than_once_in_a_thousand() {
 #[test]
 fn classes_that_hold_all_true_values_of_a_vector_are_beyond_the_gate() {
     let mut random = Seed::of_number(4).stream(0, 0);
-    // Forty vectors with two values each, in classes of both and three others.
+    // Pairs whose two values have nothing to do with each other, in classes
+    // of both values and three others.
     let mut made = Made {
         vector: Vec::new(),
         own: Vec::new(),
         class: Vec::new(),
         l: 5,
     };
-    for class in 0..200_u32 {
-        let vector = class % 40;
-        let own = (vector * 7 + class / 40 % 2) % 60;
-        made.vector.push(vector);
-        made.own.push(own);
-        made.class.push(class);
-        let both = [vector * 7 % 60, (vector * 7 + 1) % 60];
-        let mut others: Vec<u32> = (0..60).filter(|code| !both.contains(code)).collect();
-        others.shuffle(&mut random);
-        let other = both.into_iter().find(|&code| code != own);
-        for (at, code) in other
-            .into_iter()
-            .chain(others.into_iter().take(3))
-            .enumerate()
-        {
+    for pair in 0..200_u32 {
+        let mut values: Vec<u32> = (0..40).collect();
+        values.shuffle(&mut random);
+        for one in 0..2 {
+            let class = pair * 2 + one;
+            let others = &values[2 + 3 * one as usize..][..3];
             // Whoever fills the class up is alone with their vector.
-            made.vector.push(1_000 + class * 10 + at as u32);
-            made.own.push(code);
-            made.class.push(class);
+            let alone = (1..5).map(|at| 1_000 + class * 10 + at);
+            made.vector.extend(std::iter::once(pair).chain(alone));
+            made.own
+                .extend([values[one as usize], values[1 - one as usize]]);
+            made.own.extend(others);
+            made.class.extend([class; 5]);
         }
     }
     let check = made.check();
