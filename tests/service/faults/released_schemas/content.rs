@@ -111,7 +111,7 @@ async fn release_of(person: &Person, release: &str) -> Value {
 /// What a later program says no more, or in other words: digests of records
 /// that nobody published, and figures of them.
 const TAKEN_BACK: [&str; 5] = [
-    ".dataset.versions[].sha256",
+    ".dataset.versions.sha256",
     ".manifest.input.sha256",
     ".problem.detail",
     ".problem.strongest",
@@ -119,7 +119,10 @@ const TAKEN_BACK: [&str; 5] = [
 ];
 
 fn is_taken_back(place: &str) -> bool {
-    let place: String = place.chars().filter(|c| !c.is_ascii_digit()).collect();
+    // Without positions in lists.
+    let parts = place.split('[');
+    let parts = parts.map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
+    let place: String = parts.collect();
     TAKEN_BACK.iter().any(|end| place.ends_with(end))
 }
 
