@@ -47,7 +47,7 @@ fn release(seed: u64, parameters: Value) -> Case {
 
 fn bases() -> Vec<Case> {
     vec![
-        release(1, json!({"k": 2, "l": 3, "max_excluded": 0.05})),
+        release(1, json!({"k": 4, "l": 3, "max_excluded": 0.05})),
         release(
             2,
             json!({"k": 4, "l": 2, "diversity": "entropy", "partitioning": "relaxed",
@@ -55,7 +55,7 @@ fn bases() -> Vec<Case> {
         ),
         release(
             3,
-            json!({"k": 2, "split": "gain", "max_excluded": 0.05, "askers_share_max": 1, "attributes": {
+            json!({"k": 4, "split": "gain", "max_excluded": 0.05, "attributes": {
                 "disease": {"l": 2, "diversity": "recursive", "c": 2},
                 "salary": {"t_closeness": 0.3}}}),
         ),

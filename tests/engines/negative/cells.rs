@@ -201,21 +201,20 @@ fn lift_group(case: &mut Case, random: &mut Random) -> Done {
     let domain = case.domain("city");
     let tree = domain.hierarchy().unwrap().clone();
     let cells = case.cells("microdata", "city");
-    let below = case
-        .groups()
-        .into_iter()
-        .filter(|rows| cells[rows[0]] != Cell::Masked);
+    let above = |cell: &Cell| match cell {
+        Cell::Label(label) => Some(tree.node(tree.find(label)?).parent),
+        _ => None,
+    };
+    let below = case.groups().into_iter().filter(|rows| {
+        let parent = above(&cells[rows[0]]);
+        parent.is_some_and(|parent| parent != NodeIndex::ROOT)
+    });
     let Some(rows) = any(&below.collect::<Vec<_>>(), random) else {
         return Done::Skip;
     };
-    let Cell::Label(label) = &cells[rows[0]] else {
+    let Some(parent) = above(&cells[rows[0]]) else {
         return Done::Skip;
     };
-    let node = tree.find(label).unwrap();
-    let parent = tree.node(node).parent;
-    if parent == NodeIndex::ROOT {
-        return Done::Skip;
-    }
     let lifted = Cell::Label(tree.node(parent).label.clone());
     put(case, "city", &rows, &lifted);
     let look = case.look(rows[0]);

@@ -58,6 +58,10 @@ fn attacked(engine: (&str, &Value), ask: Ask) -> [Attained; 2] {
 /// No threshold finds more askers than the job states, but for chance.
 fn tells_little(found: Attained) {
     let least = (found.askers / 20).max(20) as f64;
+    assert!(
+        found.askers as f64 <= SHARE_MAX * found.published as f64,
+        "few ask"
+    );
     let chance = CHANCE * (SHARE_MAX * (1.0 - SHARE_MAX) / least).sqrt();
     assert!(found.precision <= SHARE_MAX + chance, "{found:?}");
 }
