@@ -6,7 +6,9 @@
 //! no engine can say anything else.
 
 use crate::microdata::{Role, Schema};
-use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding};
+use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share};
+
+use Sentence::{Always, Insensitive, OfBare, Under};
 
 /// Against whom the claims of a release of `engine` hold; empty for an engine
 /// that nobody knows.
@@ -128,8 +130,6 @@ fn sentences(engine: &str) -> Vec<Sentence> {
     }
 }
 
-use Sentence::{Always, Insensitive, OfBare, Under};
-
 /// What no engine protects.
 const COMMON: [Sentence; 3] = [
     Always(
@@ -233,7 +233,7 @@ const MONDRIAN: [Sentence; 7] = [
     INSENSITIVE,
 ];
 
-const PERSONALIZED: [Sentence; 6] = [
+const PERSONALIZED: [Sentence; 7] = [
     Always(
         "what the choice of a node tells of how far the members of a group had to be generalized",
     ),
@@ -242,13 +242,18 @@ const PERSONALIZED: [Sentence; 6] = [
         "a value published by a node beside a more specific one under it: it was \
            generalized because both were the same, so that a reader may tell which value it was",
     ),
+    Under(
+        bounds_leakage,
+        "whoever's value no group can keep within max_leakage is left out, so absence may tell of \
+         a value",
+    ),
     SHARE_OF_LEAKAGE,
     MINIMALITY_OF_GROUPS,
     ASKED_BY_GROUP,
     INSENSITIVE,
 ];
 
-const SLICING: [Sentence; 8] = [
+const SLICING: [Sentence; 9] = [
     Always(
         "identity: the values of a column stand as they were, so that rare combinations in a \
             column without sensitive attributes can be recognized",
@@ -263,6 +268,10 @@ const SLICING: [Sentence; 8] = [
     ),
     Always(
         "who asked for something may be told from the bucket they are in, or from not being there",
+    ),
+    Always(
+        "when somebody leaves whose own terms cannot be met, others may have to leave for the \
+         values that remain, so absence may tell of a value",
     ),
     INSENSITIVE,
 ];
@@ -324,6 +333,14 @@ fn shows_rows_exactly(policy: &Policy) -> bool {
 /// Quasi-identifiers stand as they are, in rows or in columns.
 fn shows_exactly(policy: &Policy) -> bool {
     shows_rows_exactly(policy) || is_sliced(policy)
+}
+
+/// Leakage is bounded for everyone, not for those alone who ask for it.
+fn bounds_leakage(policy: &Policy) -> bool {
+    let mut protections = policy.protections.iter();
+    protections.any(|(_, protection)| {
+        matches!(protection, Protection::Leakage { max_leakage } if *max_leakage < Share::ALL)
+    })
 }
 
 fn is_by_the_paper(policy: &Policy) -> bool {

@@ -5,7 +5,7 @@
 use super::evidence::Evidence;
 use super::verdict::{Check, Failures, Place};
 use crate::microdata::{Multiplicity, RecordIndex, Role, SubjectIndex, Table};
-use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Requirements};
+use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Requirements, Share};
 use crate::release::rounded_to_tens;
 
 /// `every_record_once`: the lineage gives each row of `table` a subject of its
@@ -45,7 +45,13 @@ pub(super) fn excluded_are_the_rest(evidence: &Evidence, failures: &mut Failures
 
 /// `exclusions_asked_for`: whoever is not published asked to be left out, or
 /// asked for something beyond the job's floors, which could not be given.
-/// Nobody may be left out for their values: absence would tell of them.
+/// Nobody else may be left out: absence would tell of their values.
+///
+/// Two kinds of policy leave out others too, and their manifests say so
+/// (`release::statement`): where leakage is bounded for everyone, whoever's
+/// value no group can keep; and where columns are permuted in buckets, whoever
+/// meets a distribution that no longer holds once somebody has left for their
+/// own terms.
 pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
     let mut failures = Failures::none();
     let (table, requirements) = (evidence.table, evidence.requirements);
@@ -57,19 +63,38 @@ pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
         }
     }
     let terms = requirements.distinct_terms().iter();
-    let may_leave: Vec<bool> = terms
-        .map(|terms| terms.exclude || asks_beyond_floors(table, requirements, terms))
+    let asks: Vec<bool> = terms
+        .map(|terms| asks_beyond_floors(table, requirements, terms))
         .collect();
-    let terms_of = requirements.terms_of_record();
-    for record in 0..table.records().min(terms_of.len()) {
-        let subject = table.subject_of(RecordIndex::from_usize(record));
-        let is_settled = &mut is_settled[subject.at()];
-        if !*is_settled && !may_leave[terms_of.at(record) as usize] {
-            failures.add("a subject is left out who asked for nothing beyond the job's floors");
+    let (mut askers, mut others) = (0_u64, 0_u64);
+    for record in 0..table.records().min(requirements.records()) {
+        let record = RecordIndex::from_usize(record);
+        let settled = &mut is_settled[table.subject_of(record).at()];
+        if !std::mem::replace(settled, true) && !requirements.of(record).exclude {
+            match asks[requirements.terms_of_record().at(record.at()) as usize] {
+                true => askers += 1,
+                false => others += 1,
+            }
         }
-        *is_settled = true;
+    }
+    if others > 0 && !others_may_leave(requirements, askers) {
+        failures.add("a subject is left out who asked for nothing beyond the job's floors");
+        failures.count = others;
     }
     Check::structure("exclusions_asked_for", &failures)
+}
+
+/// Whether subjects may be left out for their values, where so many leave for
+/// their own terms.
+fn others_may_leave(requirements: &Requirements, askers: u64) -> bool {
+    let policy = requirements.policy();
+    let mut protections = policy.protections.iter();
+    let bounds_leakage = |protection: &Protection| matches!(protection, Protection::Leakage { max_leakage } if *max_leakage < Share::ALL);
+    match policy.model {
+        Model::Personalized { .. } => protections.any(|(_, protection)| bounds_leakage(protection)),
+        Model::Sliced(_) => askers > 0,
+        _ => false,
+    }
 }
 
 /// Whether a subject asks for more than the job gives everyone.

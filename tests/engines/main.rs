@@ -13,6 +13,7 @@ mod grouped;
 mod handmade;
 mod lgb;
 mod made;
+mod manifests;
 mod many;
 mod measures;
 mod naive;

@@ -12,7 +12,7 @@
 //! really change what is published.
 
 mod added;
-mod bases;
+pub mod bases;
 mod cells;
 mod choices;
 mod classical;
