@@ -158,12 +158,12 @@ pub struct ManifestDocument {
     pub parameters: Value,
     /// Records published.
     pub records: u64,
-    /// Records left out at their subject's wish or because their terms cannot be met.
-    /// Stewards only.
+    /// Records left out at their subject's wish or because their terms cannot be met;
+    /// rounded to tens. Stewards only.
     #[serde(default)]
     #[schema(nullable = false)]
     pub excluded: Option<u64>,
-    /// Records left out for another reason. Stewards only.
+    /// Records left out for another reason; rounded to tens. Stewards only.
     #[serde(default)]
     #[schema(nullable = false)]
     pub suppressed: Option<u64>,
