@@ -9,7 +9,7 @@ use crate::privacy::Seed;
 use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 use super::grouped::Grouped;
-use super::keys::Keys;
+use super::keys::{Keys, ranks_of_rows};
 use super::spaces::{Space, Spaces, attribute_codes, is_number};
 use super::tie_draw;
 
@@ -37,7 +37,7 @@ impl Ranked {
             table.columns.iter().filter(|one| !is_number(one)).collect();
         let (keys, mut values) = rayon::join(
             || Keys::of(&shown, table.rows()),
-            || entries(tables, spaces, |list| Some(value_ranks(list)?)),
+            || entries(tables, spaces, value_ranks),
         );
         let ranking = Ranking {
             table,
@@ -224,12 +224,7 @@ impl Ranking<'_> {
 fn value_ranks(list: &PublishedTable) -> Option<Vec<u64>> {
     let mut columns = list.columns.iter();
     let values = columns.find(|column| column.content == Content::Value)?;
-    let keys = Keys::of(&[values], list.rows());
-    Some(
-        (0..list.rows() as u32)
-            .map(|row| keys.row(row)[0])
-            .collect(),
-    )
+    Some(ranks_of_rows(values))
 }
 
 /// The new number of the group in each row of a list that links groups.

@@ -97,6 +97,20 @@ impl Field<'_> {
     }
 }
 
+/// The rank of each row's cell in one column; numbers are their own.
+pub(super) fn ranks_of_rows(column: &PublishedColumn) -> Vec<u64> {
+    match &column.cells {
+        Cells::Numbers(numbers) => numbers.clone(),
+        Cells::Dictionary { codes, .. } => {
+            let (ranks, _) = ranks(column);
+            codes
+                .iter()
+                .map(|code| ranks[code as usize].into())
+                .collect()
+        }
+    }
+}
+
 /// The rank of each cell of a dictionary (none for numbers), equal cells
 /// having one, and the bits that the largest takes.
 fn ranks(column: &PublishedColumn) -> (Vec<u32>, u32) {
