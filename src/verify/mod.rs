@@ -22,6 +22,7 @@ mod conservation;
 mod coverage;
 mod diversity;
 mod evidence;
+mod exclusions;
 mod grouped;
 mod identifiers;
 mod k_anonymity;
@@ -45,6 +46,7 @@ pub use evidence::{Evidence, Ordered};
 pub use verdict::{Check, Place, Section, Verdict};
 
 use self::blocks::verify_blocks;
+use self::exclusions::exclusions_asked_for;
 use self::grouped::verify_grouped;
 use self::lgb::verify_lgb;
 use self::personalized::verify_personalized;
@@ -58,9 +60,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
     let (mut verdict, of_manifest) =
         rayon::join(|| by_engine(evidence), || manifest::checks(evidence));
     verdict.checks.extend(of_manifest);
-    verdict
-        .checks
-        .push(conservation::exclusions_asked_for(evidence));
+    verdict.checks.push(exclusions_asked_for(evidence));
     verdict
 }
 

@@ -20,7 +20,7 @@ mod posterior;
 mod view;
 mod views;
 
-use crate::microdata::RecordIndex;
+use crate::microdata::{AttributeIndex, RecordIndex, Role};
 use crate::privacy::{Protection, Slicing};
 
 use self::guarantees::Found;
@@ -73,6 +73,33 @@ pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
         checks.extend(guarantees::not_examined(&names, policy.k.get()));
     }
     Verdict { checks }
+}
+
+/// For each sensitive attribute the quasi-identifiers that every column shows
+/// which shows it: records that agree on them meet the same distributions.
+/// None under t-closeness, where all records meet that of the whole table.
+pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex>> {
+    let Some(declared) = declared::read(evidence) else {
+        return Vec::new();
+    };
+    let is_quasi = |&at: &AttributeIndex| {
+        let role = evidence.table.schema().attribute(at).role;
+        role == Role::QuasiIdentifier
+    };
+    let of_one = |&(sensitive, protection): &(AttributeIndex, Protection)| {
+        let mut columns = declared.columns.iter();
+        let first = columns.find(|column| column.contains(&sensitive))?;
+        let mut shared: Vec<AttributeIndex> = first.iter().copied().filter(is_quasi).collect();
+        for column in columns.filter(|column| column.contains(&sensitive)) {
+            shared.retain(|at| column.contains(at));
+        }
+        if matches!(protection, Protection::Closeness { .. }) {
+            shared.clear();
+        }
+        Some(shared)
+    };
+    let protections = evidence.requirements.policy().protections.iter();
+    protections.filter_map(of_one).collect()
 }
 
 /// What every release must be, then the guarantees; false if these cannot be

@@ -72,6 +72,19 @@ fn every_run_of_one_to_many_ends_verified_or_infeasible_for_a_true_reason_or_ref
     for_plans(plans(), 200, |plan| ends_well("one_to_many", plan));
 }
 
+/// Once others have left, the most frequent fingerprint is too frequent even
+/// for somebody whose own l is below the job's.
+#[test]
+fn somebody_may_have_to_leave_for_an_l_below_the_job_s() {
+    let plan = Plan {
+        seed: 15_969_915_000_829_110_862,
+        subjects: 39,
+        quasi: 0,
+        sensitive: 1,
+    };
+    ends_well("one_to_many", plan).expect("the release holds");
+}
+
 #[test]
 fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     for_plans(plans(), 200, |plan| ends_well("rmr", plan));

@@ -1,0 +1,204 @@
+//! `exclusions_asked_for`: whoever is not published asked to be left out, or
+//! asked for something that could not be given. Nobody else may be left out:
+//! absence would tell of their values.
+//!
+//! Two kinds of policy leave out others too, and their manifests say so
+//! (`release::statement`): where leakage is bounded for everyone, whoever has
+//! a value that is more frequent than the bound; and where columns are
+//! permuted in buckets, whoever shares a combination with somebody who left
+//! for their own terms, so that it shows one value less.
+//!
+//! All who did not ask for it are together no more than the job's
+//! `max_excluded` allows. Figures are for stewards: exact numbers.
+
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
+use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Share};
+
+use super::evidence::Evidence;
+use super::sliced;
+use super::verdict::{Check, Failures};
+
+/// Checks everyone who has no row.
+pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
+    let mut absent = Absent::of(evidence);
+    let others = std::mem::take(&mut absent.others);
+    let askers = absent.askers.len();
+    let unexplained = unexplained(evidence, absent.askers, others.clone());
+    let mut failures = Failures::none();
+    if unexplained > 0 {
+        failures.add("a subject is left out who asked for nothing beyond the job's floors");
+        failures.count = unexplained as u64;
+    }
+    let left_out = (askers + others.len()) as u64;
+    let present = evidence.table.subjects() as u64 - absent.opted_out;
+    if !is_allowed(evidence, left_out, present) {
+        failures.add("more subjects are left out than the job allows");
+    }
+    if left_out == present && present > 0 {
+        failures.add("nobody is published");
+    }
+    Check::structure("exclusions_asked_for", &failures)
+        .with_figure("opted_out", absent.opted_out as f64)
+        .with_figure("asked_for_more", askers as f64)
+        .with_figure("others", others.len() as f64)
+}
+
+/// Subjects without a row, each by one record.
+struct Absent {
+    /// Number of those who asked for it.
+    opted_out: u64,
+    /// Those whose own terms explain it, or a value beyond the job's bound.
+    askers: Vec<RecordIndex>,
+    /// All others.
+    others: Vec<RecordIndex>,
+}
+
+impl Absent {
+    fn of(evidence: &Evidence) -> Self {
+        let (table, requirements) = (evidence.table, evidence.requirements);
+        let mut is_settled = vec![false; table.subjects()];
+        let lineages = evidence.lineage.tables.iter();
+        for subject in lineages.flat_map(|lineage| &lineage.subjects) {
+            if let Some(settled) = is_settled.get_mut(subject.at()) {
+                *settled = true;
+            }
+        }
+        let terms = requirements.distinct_terms().iter();
+        let asks: Vec<bool> = terms.map(|terms| asks_for_more(evidence, terms)).collect();
+        let frequent = Frequent::of(evidence);
+        let mut absent = Self {
+            opted_out: 0,
+            askers: Vec::new(),
+            others: Vec::new(),
+        };
+        for record in 0..table.records().min(requirements.records()) {
+            let record = RecordIndex::from_usize(record);
+            let settled = &mut is_settled[table.subject_of(record).at()];
+            if std::mem::replace(settled, true) {
+                continue;
+            }
+            let asks = asks[requirements.terms_of_record().at(record.at()) as usize];
+            match requirements.of(record).exclude {
+                true => absent.opted_out += 1,
+                false if asks || frequent.has(evidence, record) => absent.askers.push(record),
+                false => absent.others.push(record),
+            }
+        }
+        absent
+    }
+}
+
+/// Whether a subject asks for something that the job does not give everyone.
+fn asks_for_more(evidence: &Evidence, terms: &RecordTerms) -> bool {
+    let (table, requirements) = (evidence.table, evidence.requirements);
+    let policy = requirements.policy();
+    let k_floor = match policy.model {
+        Model::Fingerprints { k_group, .. } => policy.k.get().min(k_group.get()),
+        _ => policy.k.get(),
+    };
+    let asks_of = |index: ProtectedIndex| {
+        let (own, at) = (&terms.own, index.at());
+        let is_stricter = match (requirements.protection(index), &policy.model) {
+            // The most frequent fingerprint stays when others leave, and may
+            // then be too frequent even for an l below the job's.
+            (Protection::Diversity { .. }, Model::Fingerprints { .. }) => own.l[at] > 1,
+            (Protection::Diversity { l, .. }, _) => own.l[at] > l.get(),
+            (Protection::Closeness { max_posterior, .. }, _) => own.share[at] < max_posterior,
+            (Protection::Leakage { max_leakage }, _) => {
+                terms.max_share[at] < max_leakage
+                    || terms.guard.iter().any(|&(guarded, _)| guarded == index)
+            }
+            (Protection::InGroup { .. }, _) => own.l[at] > 1,
+        };
+        // Who decides whether a value is sensitive, and says so, asks for
+        // something too.
+        let role = table.schema().attribute(requirements.attribute(index)).role;
+        is_stricter || role == Role::SemiSensitive && terms.flags.contains(index)
+    };
+    terms.own.k > k_floor || requirements.protected().any(asks_of)
+}
+
+/// Values that no node hides well enough for the job's bound of leakage.
+struct Frequent {
+    /// By attribute whose leakage is bounded: whether each value is.
+    is_beyond: Vec<(AttributeIndex, Vec<bool>)>,
+}
+
+impl Frequent {
+    fn of(evidence: &Evidence) -> Self {
+        let (table, requirements) = (evidence.table, evidence.requirements);
+        let of_one = |index| {
+            let Protection::Leakage { max_leakage } = requirements.protection(index) else {
+                return None;
+            };
+            let attribute = requirements.attribute(index);
+            let column = table.coded(attribute)?;
+            let mut counts = vec![0_u64; column.domain.len()];
+            let codes = column.codes.iter();
+            codes.for_each(|code| counts[code as usize] += 1);
+            let records = table.records() as u64;
+            let is_beyond = counts.iter();
+            let is_beyond = is_beyond.map(|&count| !max_leakage.allows(count, records));
+            Some((attribute, is_beyond.collect()))
+        };
+        Self {
+            is_beyond: requirements.protected().filter_map(of_one).collect(),
+        }
+    }
+
+    fn has(&self, evidence: &Evidence, record: RecordIndex) -> bool {
+        let mut all = self.is_beyond.iter();
+        all.any(|(attribute, is_beyond)| {
+            let code = evidence.table.code(*attribute, record);
+            code.is_some_and(|code| is_beyond.get(code.at()).copied().unwrap_or(false))
+        })
+    }
+}
+
+/// Number of those who have no reason to leave with the askers: who shares no
+/// combination with somebody who left, directly or through others.
+fn unexplained(
+    evidence: &Evidence,
+    mut leaving: Vec<RecordIndex>,
+    mut others: Vec<RecordIndex>,
+) -> usize {
+    let shared = match evidence.requirements.policy().model {
+        Model::Sliced(_) => sliced::shared_combinations(evidence),
+        _ => Vec::new(),
+    };
+    let combination = |attributes: &[AttributeIndex], record| -> Vec<Option<Code>> {
+        let codes = attributes.iter();
+        codes.map(|&at| evidence.table.code(at, record)).collect()
+    };
+    let mut left: Vec<FxHashSet<Vec<Option<Code>>>> = vec![FxHashSet::default(); shared.len()];
+    while !leaving.is_empty() && !others.is_empty() {
+        for record in leaving.drain(..) {
+            for (attributes, left) in shared.iter().zip(&mut left) {
+                left.insert(combination(attributes, record));
+            }
+        }
+        others.retain(|&record| {
+            let mut all = shared.iter().zip(&left);
+            let follows =
+                all.any(|(attributes, left)| left.contains(&combination(attributes, record)));
+            if follows {
+                leaving.push(record);
+            }
+            !follows
+        });
+    }
+    others.len()
+}
+
+/// Whether the job allows so many of those to be left out who did not ask for
+/// it; in parts per billion, as parameters are compared.
+fn is_allowed(evidence: &Evidence, left_out: u64, of: u64) -> bool {
+    let share = evidence.ordered.parameters.get("max_excluded");
+    share.and_then(Value::as_f64).is_none_or(|share| {
+        let parts = (share * Share::WHOLE_PARTS as f64).round() as u128;
+        u128::from(left_out) * u128::from(Share::WHOLE_PARTS) <= parts * u128::from(of)
+    })
+}
