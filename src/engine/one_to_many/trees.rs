@@ -269,9 +269,14 @@ impl Trees {
         self.child_losses = children().map(|node| node.loss).collect();
     }
 
-    /// How a node is published as a member of its own.
+    /// How a node is published as a member of its own. Of nodes over the same
+    /// items one is published: the root if they are all, else the lowest.
     pub fn label(&self, at: u32) -> Label {
         let node = self.node(at);
+        let root = self.roots[node.tree as usize];
+        if (node.first, node.last) == (self.node(root).first, self.node(root).last) {
+            return self.label_of(root, self.node(root).origin);
+        }
         match (node.origin, self.domains[node.tree as usize].hierarchy()) {
             (Origin::Node(index), Some(tree)) => {
                 let lowest = Origin::Node(tree.lowest_over_same_leaves(index));

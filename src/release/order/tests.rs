@@ -283,3 +283,44 @@ fn codes_keep_their_width_when_rows_move() {
     };
     assert_eq!(table.canonical(), wanted.canonical());
 }
+
+/// Values that differ in their lowest bits alone still decide.
+#[test]
+fn numbers_of_lists_ascend_with_their_values() {
+    let values: Vec<String> = [3, 0, 4, 2, 1].map(|value| format!("v{value}")).into();
+    let microdata = PublishedTable {
+        name: "microdata".into(),
+        columns: vec![
+            numbers("group", Content::Group, vec![1; 5]),
+            labels("city", Content::Generalized, &["x"; 5].map(String::from)),
+            numbers("a_bucket", Content::Bucket, vec![1, 2, 3, 4, 5]),
+        ],
+    };
+    let list = PublishedTable {
+        name: "buckets".into(),
+        columns: vec![
+            labels("attribute", Content::Attribute, &["a"; 5].map(String::from)),
+            numbers("bucket", Content::Bucket, vec![1, 2, 3, 4, 5]),
+            labels("value", Content::Value, &values),
+            numbers("count", Content::Count, vec![1; 5]),
+        ],
+    };
+    let lineage = Lineage {
+        tables: vec![TableLineage {
+            table: "microdata".into(),
+            subjects: (0..5).map(SubjectIndex).collect(),
+        }],
+    };
+    let list = &ordered((vec![microdata, list], lineage))[1];
+    let Cells::Dictionary { codes, cells } = &list.columns[2].cells else {
+        panic!("values have a dictionary");
+    };
+    let mut texts = codes.iter().map(|code| {
+        let mut text = String::new();
+        cells[code as usize].text(&mut text);
+        text
+    });
+    for value in 0..5 {
+        assert_eq!(texts.next(), Some(format!("v{value}")));
+    }
+}

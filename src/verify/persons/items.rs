@@ -5,8 +5,8 @@
 //! values where it has none. A member is a node by its label, or a union of
 //! neighbouring children of one node (*ours*), some but not all of them. The
 //! root says `*` where it is called so or has no name, and then stands alone.
-//! Every meaning has one text, but for a node above a single other one: the
-//! two cover the same leaves, and are the same member here.
+//! Every meaning has one text: of nodes over the same leaves the root is
+//! published if they are all, else the lowest.
 
 use rustc_hash::FxHashMap;
 
@@ -121,10 +121,7 @@ impl Trees {
     pub(super) fn read(&mut self, tree: Tree, cell: &Cell) -> Fingerprint {
         let mut read = Fingerprint::default();
         let nodes: Option<Vec<u32>> = match cell {
-            Cell::Masked => {
-                let is_root = tree.root_is_nameless() && self.is_lowest(tree, tree.root);
-                is_root.then(|| vec![tree.root])
-            }
+            Cell::Masked => tree.root_is_nameless().then(|| vec![tree.root]),
             Cell::Items(items) if is_canonical(items) => {
                 let nodes = items.iter().map(|item| self.item(tree, item));
                 nodes.collect()
@@ -154,15 +151,19 @@ impl Trees {
 
     fn item(&mut self, tree: Tree, item: &Item) -> Option<u32> {
         match item {
-            Item::Node(label) => tree.node(label).filter(|&at| self.is_lowest(tree, at)),
+            Item::Node(label) => tree.node(label).filter(|&at| self.is_the_one(tree, at)),
             Item::Union(labels) => self.union(tree, labels),
         }
     }
 
-    /// Whether no node below is over the same leaves: of such nodes only the
-    /// lowest is published.
-    fn is_lowest(&self, tree: Tree, at: u32) -> bool {
-        let node = self.node(at);
+    /// Whether of the nodes over the same leaves this one is published: the
+    /// root if they are all leaves, which never tells a value, else the
+    /// lowest.
+    fn is_the_one(&self, tree: Tree, at: u32) -> bool {
+        let (node, root) = (self.node(at), self.node(tree.root));
+        if (node.first, node.last) == (root.first, root.last) {
+            return at == tree.root;
+        }
         let lowest = tree.domain.hierarchy().map(|hierarchy| {
             let lowest = hierarchy.common_ancestor(Code(node.first), Code(node.last));
             tree.root + lowest.0

@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use vizard::microdata::RecordIndex;
-use vizard::privacy::RecordTerms;
+use vizard::privacy::{Model, Protection, RecordTerms, Share};
 use vizard::release::{Cells, Content, PublishedTable};
 
 use super::super::case::Case;
@@ -78,6 +78,9 @@ fn exchange_numbers(case: &mut Case, random: &mut Random) -> Done {
 fn leave_out(case: &mut Case, random: &mut Random) -> Done {
     let (table, requirements) = (&case.table, &case.requirements);
     let silent = RecordTerms::of_subject(table.schema(), requirements.policy(), None);
+    if others_may_leave(case) {
+        return Done::Skip;
+    }
     let gone = random.random_range(0..case.rows());
     let subject = case.subjects()[gone];
     let mut records = (0..table.records()).map(RecordIndex::from_usize);
@@ -88,6 +91,19 @@ fn leave_out(case: &mut Case, random: &mut Random) -> Done {
     let rows: Vec<usize> = (0..case.rows()).filter(|&row| row != gone).collect();
     case.take_rows(case.row_table(), &rows);
     Done::Seal
+}
+
+/// Whether the release may leave out somebody who asked for nothing, for a
+/// frequent value or with somebody who left (`super::super::exclusions`).
+fn others_may_leave(case: &Case) -> bool {
+    let policy = case.requirements.policy();
+    let mut protections = policy.protections.iter();
+    let bounds_leakage = |protection: &Protection| matches!(protection, Protection::Leakage { max_leakage } if *max_leakage < Share::ALL);
+    match policy.model {
+        Model::Personalized { .. } => protections.any(|(_, protection)| bounds_leakage(protection)),
+        Model::Sliced(_) => case.rows() < case.table.subjects(),
+        _ => false,
+    }
 }
 
 /// What the rows with a number show beside numbers.

@@ -62,15 +62,7 @@ fn unions_join_some_neighbouring_children_of_one_node() {
 #[test]
 fn members_that_cover_what_another_one_does_overlap() {
     let domain = domain("any");
-    for text in [
-        "a|a1",
-        "a1|{a1|a2}",
-        "b|c",
-        "b|c1",
-        "any|d",
-        "c1|{a|b}",
-        "{a1|a2}|{a2|a3}",
-    ] {
+    for text in ["a|a1", "a1|{a1|a2}", "any|d", "c1|{a|b}", "{a1|a2}|{a2|a3}"] {
         assert_eq!(fault(&domain, text), Some(Fault::Overlapping), "{text}");
     }
 }
@@ -84,6 +76,22 @@ fn a_root_has_one_way_to_be_written() {
     let values = Domain::new(Values::Category(vec!["*".into(), "x".into()]), None);
     assert_eq!(fault(&values, "*"), None);
     assert_eq!(fault(&values, "\\*"), None);
+}
+
+/// A domain of one value: the root says no value, so that it is none.
+#[test]
+fn a_node_over_all_leaves_is_published_as_the_root() {
+    let one = Domain::new(Values::Category(vec!["x".into()]), None);
+    assert_eq!(fault(&one, "*"), None);
+    assert_eq!(fault(&one, "x"), Some(Fault::Unknown));
+    let source = HierarchySource::read(b"x;above;any\n".as_slice(), HierarchyFormat::Csv);
+    let Ok(HierarchySource::Tree(hierarchy)) = source else {
+        panic!("the tree is sound");
+    };
+    let one = Domain::new(Values::Category(vec!["x".into()]), Some(hierarchy));
+    assert_eq!(fault(&one, "any"), None);
+    assert_eq!(fault(&one, "above"), Some(Fault::Unknown));
+    assert_eq!(fault(&one, "x"), Some(Fault::Unknown));
 }
 
 #[test]
@@ -101,19 +109,17 @@ fn numbers_without_a_tree_are_members_by_their_text() {
 }
 
 #[test]
-fn a_node_above_one_leaf_says_the_leaf() {
+fn of_nodes_over_the_same_leaves_the_lowest_is_published() {
     let domain = domain("*");
+    for text in ["b", "c", "a1|b", "b|c", "b|c1"] {
+        assert_eq!(fault(&domain, text), Some(Fault::Unknown), "{text}");
+    }
     let mut trees = Trees::default();
     let tree = trees.add(&domain);
-    let [b, c, leaf, a, a1] = ["b", "c", "c1", "a", "a1"].map(|text| trees.read(tree, &cell(text)));
-    assert_eq!(b.spans, leaf.spans);
-    assert_eq!(c.spans, leaf.spans);
+    let [leaf, a, a1] = ["c1", "a", "a1"].map(|text| trees.read(tree, &cell(text)));
     assert_ne!(a.spans, a1.spans);
-    assert!(
-        [&b, &c, &leaf, &a1]
-            .iter()
-            .all(|read| trees.node(read.nodes[0]).is_exact())
-    );
+    assert!(trees.node(leaf.nodes[0]).is_exact());
+    assert!(trees.node(a1.nodes[0]).is_exact());
     assert!(!trees.node(a.nodes[0]).is_exact());
     // Equal unions are one node, in whichever fingerprint they stand.
     let [one, other] = ["{a1|a2}", "d|{a1|a2}"].map(|text| trees.read(tree, &cell(text)));

@@ -12,7 +12,7 @@ use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements,
 use crate::release::rounded_to_tens;
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
-    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, statement,
+    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, order, statement,
 };
 
 use super::super::super::{Check, Evidence, Ordered, Verdict, verify};
@@ -48,7 +48,8 @@ pub const RECORDS: &[Record] = &[
     ("p8", 54, "Oslo", "nurse", "rash", "w"),
 ];
 
-/// Both groups have every fingerprint twice; rows in an order of their own.
+/// Both groups have every fingerprint twice; rows are put in order before they
+/// are verified.
 pub const PERSONS: &str = "\
 group,age,city,job,disease,drug
 1,20..29,West,{baker|clerk},resp,{x|y}
@@ -180,13 +181,15 @@ impl Small {
             let at = keys.iter().position(|key| key == subject);
             SubjectIndex::from_usize(at.expect("the subject is known"))
         });
-        let lineage = Lineage {
+        let mut lineage = Lineage {
             tables: vec![TableLineage {
                 table: "persons".into(),
                 subjects: subjects.collect(),
             }],
         };
-        let tables = [published];
+        let mut tables = [published];
+        let seed = Seed::of_number(0);
+        order(&mut tables, &mut lineage, &seed);
         let input = made_up();
         verify(&Evidence {
             table: &table,
@@ -201,7 +204,7 @@ impl Small {
             manifest: &self.manifest(&table, &tables[0]),
             tables: &tables,
             lineage: &lineage,
-            seed: &Seed::of_number(0),
+            seed: &seed,
         })
     }
 

@@ -90,16 +90,24 @@ fn texts() -> Vec<Corruption> {
             case.manifest.parameters = json!({"seed": 7});
             Done::Keep
         }),
-        corruption("be of another format", CLAIMS, |case, _| {
-            case.manifest.format.push('0');
-            Done::Keep
-        }),
-        corruption("be of another engine", &["engine_known"], |case, random| {
-            case.manifest.engine = any(&["lgb", "one_to_many", "slice"], random)
-                .unwrap()
-                .into();
-            Done::Keep
-        }),
+        corruption(
+            "be of another format",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.format.push('0');
+                Done::Keep
+            },
+        ),
+        corruption(
+            "be of another engine",
+            &["manifest_as_rendered"],
+            |case, random| {
+                case.manifest.engine = any(&["lgb", "one_to_many", "slice"], random)
+                    .unwrap()
+                    .into();
+                Done::Keep
+            },
+        ),
         corruption("give another digest", &["table_digests"], |case, random| {
             let at = random.random_range(0..case.manifest.tables.len());
             case.manifest.tables[at].sha256 = "0".repeat(64);
