@@ -9,15 +9,19 @@
 //! job files `*.json`. Every job is run with each effort that its engine
 //! knows. Options: `--records N` (all), `--only TEXT` in the name of the job,
 //! `--verify` (what the verifier's `equal_vectors` attains and its bound, and
-//! whether everything holds).
+//! whether everything holds), `--preferences` (instead: how well releases tell
+//! who asked for something).
 //!
-//! One file an attack: `equal_vectors`, `singling_out`. An attack is a
-//! function of a [`sight::Sight`]; its columns are added in `line`.
+//! One file an attack: `equal_vectors`, `singling_out`, `preferences`. The
+//! first two are functions of a [`sight::Sight`]; their columns are added in
+//! `line`.
 
 mod cells;
 mod equal_vectors;
 #[path = "../lgb_figures/load.rs"]
+#[allow(dead_code, reason = "jobs of files and others are loaded alike")]
 mod load;
+mod preferences;
 mod sight;
 mod singling_out;
 #[path = "../lgb_figures/timed.rs"]
@@ -33,7 +37,7 @@ use vizard::engine::{EngineError, RunContext};
 use vizard::privacy::Requirements;
 
 use equal_vectors::Hits;
-use load::{Data, load};
+use load::{Data, load_as};
 use sight::Source;
 use timed::timed;
 
@@ -56,7 +60,10 @@ fn main() -> Result<(), Failure> {
         [] => vec!["adult".to_owned(), "informs05".to_owned()],
         named => named.to_vec(),
     };
-    println!("{HEADER}");
+    match arguments.iter().any(|argument| argument == "--preferences") {
+        true => println!("{}", preferences::HEADER),
+        false => println!("{HEADER}"),
+    }
     for folder in folders {
         jobs(&PathBuf::from(data).join(folder))?;
     }
@@ -67,38 +74,78 @@ const HEADER: &str = "\
 | data | job | effort | attribute | 1/l | vectors in several classes | common value: people, right | fewer than l common: people, right | one common: people, right | likeliest value: people, right | singled out by a cell and a value | by all cells and a value | verifier: right, bound, holds | engine s |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-/// Every job of a folder.
+/// A job on the data of a folder.
+struct Job {
+    name: String,
+    engine: String,
+    schema: Value,
+    parameters: Value,
+}
+
+/// Every job of a folder, with each effort.
 fn jobs(folder: &Path) -> Result<(), Failure> {
     let limit = match option("--records") {
         Some(limit) => limit.parse()?,
         None => usize::MAX - 1,
     };
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        let is_wanted = option("--only").is_none_or(|text| name.contains(&text));
-        if name.ends_with(".json") && is_wanted {
-            names.push(name);
-        }
-    }
-    names.sort();
-    for name in names {
-        let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&name))?)?;
-        let data = load(folder, &name, limit)?;
-        let engine = spec["job"]["engine"]
-            .as_str()
-            .ok_or("a job has an engine")?;
-        for (effort, change) in efforts(engine, &spec["job"]["parameters"]) {
-            let mut parameters = spec["job"]["parameters"].clone();
-            parameters["max_excluded"] = json!(0.05);
+    let of_preferences = std::env::args().any(|argument| argument == "--preferences");
+    let mut all = of_files(folder)?;
+    all.extend(of_adult(&all));
+    all.retain(|job| option("--only").is_none_or(|text| job.name.contains(&text)));
+    for job in all {
+        let data = load_as(folder, job.schema, limit)?;
+        for (effort, change) in efforts(&job.engine, &job.parameters) {
+            let mut parameters = job.parameters.clone();
+            parameters["max_excluded"] = json!(if of_preferences { 0.1 } else { 0.05 });
             for (key, value) in change.as_object().into_iter().flatten() {
                 parameters[key] = value.clone();
             }
-            let title = format!("{} | {name} | {effort}", folder_name(folder));
-            line(&title, &data, (engine, &parameters))?;
+            let title = format!("{} | {} | {effort}", folder_name(folder), job.name);
+            match of_preferences {
+                true => preferences::lines(&title, &data, (&job.engine, &parameters))?,
+                false => line(&title, &data, (&job.engine, &parameters))?,
+            }
         }
     }
     Ok(())
+}
+
+fn of_files(folder: &Path) -> Result<Vec<Job>, Failure> {
+    let mut jobs = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !name.ends_with(".json") {
+            continue;
+        }
+        let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&name))?)?;
+        let engine = spec["job"]["engine"].as_str();
+        jobs.push(Job {
+            name,
+            engine: engine.ok_or("a job has an engine")?.to_owned(),
+            schema: spec["schema"].clone(),
+            parameters: spec["job"]["parameters"].clone(),
+        });
+    }
+    jobs.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(jobs)
+}
+
+/// What the files of `adult` do not ask for: `lgb`, and `mondrian` with a
+/// sensitive attribute of many values.
+fn of_adult(files: &[Job]) -> Vec<Job> {
+    let Some(blocks) = files.iter().find(|job| job.name == "arp.json") else {
+        return Vec::new();
+    };
+    let job = |engine: &str, parameters| Job {
+        name: format!("{engine}, occupation"),
+        engine: engine.into(),
+        schema: blocks.schema.clone(),
+        parameters,
+    };
+    vec![
+        job("lgb", json!({"k": 5, "l": 4})),
+        job("mondrian", json!({"k": 5})),
+    ]
 }
 
 fn folder_name(folder: &Path) -> String {

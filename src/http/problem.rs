@@ -109,7 +109,7 @@ problem_kinds! {
     InvalidPreference = "invalid-preference", UNPROCESSABLE_ENTITY, false, "A preference does not fit the schema";
     /// The engine or one of its parameters does not fit the dataset.
     InvalidParameter = "invalid-parameter", UNPROCESSABLE_ENTITY, false, "A parameter does not fit the dataset";
-    /// No release with these parameters exists; the strongest that would hold is named.
+    /// No release with these parameters exists; stewards are told a weaker value that would hold.
     Infeasible = "infeasible", UNPROCESSABLE_ENTITY, false, "The parameters cannot hold on this dataset";
     /// More records, values or memory than the service takes.
     LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";

@@ -229,7 +229,7 @@ const MONDRIAN: [Sentence; 7] = [
     Always("the sensitive values of one record together, for someone who knows one of them"),
     SHARE,
     MINIMALITY_OF_GROUPS,
-    ASKED_BY_GROUP,
+    ASKED_BY_COMPANY,
     INSENSITIVE,
 ];
 
@@ -249,7 +249,7 @@ const PERSONALIZED: [Sentence; 7] = [
     ),
     SHARE_OF_LEAKAGE,
     MINIMALITY_OF_GROUPS,
-    ASKED_BY_GROUP,
+    ASKED_BY_COMPANY,
     INSENSITIVE,
 ];
 
@@ -294,6 +294,10 @@ const MINIMALITY_OF_BLOCKS: Sentence =
     Always("minimality: what someone who knows the algorithm infers from which blocks were formed");
 const ASKED_BY_GROUP: Sentence = Always(
     "who asked for something may be told from the group they are in, or from not being there",
+);
+const ASKED_BY_COMPANY: Sentence = Always(
+    "who asked for something: of those whose group looks as if they had, about the share \
+        askers_share_max did; and somebody may be told from not being there",
 );
 const ASKED_BY_BLOCK: Sentence = Always(
     "who asked for something may be told from the block they are in, or from not being there",

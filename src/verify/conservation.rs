@@ -3,6 +3,7 @@
 //! to be left out is there.
 
 use super::evidence::Evidence;
+use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex, Table};
 use crate::release::rounded_to_tens;
@@ -89,9 +90,37 @@ pub(super) fn exclusions_honoured(
     Check::structure("exclusions_honoured", &failures)
 }
 
-/// `groups_numbered`: groups are numbered from 1 without gaps, and rows of
-/// one group look the same (`groups_look_alike`).
-pub(super) fn groups_numbered(group: &[u64], strangers: &[u32]) -> [Check; 2] {
+/// `groups_numbered`: groups are numbered from 1 without gaps.
+/// `groups_look_alike`: rows of one group look the same, and rows that look
+/// the same are of one group: two numbers would tell them apart.
+pub(super) fn groups_numbered(group: &[u64], looks: &Signatures) -> [Check; 2] {
+    let [numbered, mut alike] = rows_numbered(group, &looks.strangers);
+    for class in 0..looks.len() {
+        let number = looks.group_number(group, class);
+        let rows = looks.rows(class).iter();
+        let other = rows.filter(|&&row| group[row as usize] != number);
+        // Strangers may share a look with another group, and are named above.
+        for &row in other.filter(|row| looks.strangers.binary_search(row).is_err()) {
+            alike.add_at("group", Place::Row(u64::from(row) + 1));
+        }
+    }
+    [
+        Check::structure("groups_numbered", &numbered),
+        Check::structure("groups_look_alike", &alike),
+    ]
+}
+
+/// As [`groups_numbered`] where rows that look the same may be of several
+/// blocks.
+pub(super) fn blocks_numbered(group: &[u64], strangers: &[u32]) -> [Check; 2] {
+    let [numbered, alike] = rows_numbered(group, strangers);
+    [
+        Check::structure("groups_numbered", &numbered),
+        Check::structure("groups_look_alike", &alike),
+    ]
+}
+
+fn rows_numbered(group: &[u64], strangers: &[u32]) -> [Failures; 2] {
     let mut numbered = Failures::none();
     let mut seen = vec![false; group.len() + 1];
     for (row, &number) in group.iter().enumerate() {
@@ -108,8 +137,5 @@ pub(super) fn groups_numbered(group: &[u64], strangers: &[u32]) -> [Check; 2] {
     for &row in strangers {
         alike.add_at("group", Place::Row(u64::from(row) + 1));
     }
-    [
-        Check::structure("groups_numbered", &numbered),
-        Check::structure("groups_look_alike", &alike),
-    ]
+    [numbered, alike]
 }

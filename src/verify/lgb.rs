@@ -55,10 +55,11 @@ pub(super) fn verify_lgb(evidence: &Evidence) -> Verdict {
 /// What every release must be, and k-anonymity.
 fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
     let signatures = Signatures::of(view);
-    checks.extend(groups_numbered(view.group, &signatures.strangers));
+    checks.extend(groups_numbered(view.group, &signatures));
     checks.extend(coverage::cells(view, &signatures));
     checks.push(membership::flagged_cells(view));
     checks.push(membership::unflagged_cells(view));
+    checks.push(membership::masks(view, &signatures));
     let largest_k = LargestK::of(&signatures, view.requirements.policy().k.get(), |row| {
         Some(view.terms(row)?.k)
     });

@@ -4,10 +4,14 @@
 //! everything here is exact. What `"group"` publishes instead is read by
 //! `links`, which hands back members of the same form.
 
+use rustc_hash::FxHashMap;
+
 use crate::privacy::ProtectedIndex;
 
 use super::buckets::Buckets;
+use super::coverage::is_least;
 use super::meaning::Meaning;
+use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::{AttributeView, NONE, View};
 
@@ -108,6 +112,63 @@ pub(super) fn unflagged_cells(view: &View) -> Check {
         "unflagged_cells_in_no_bucket",
         |flagged, meaning, in_bucket| flagged || (!in_bucket && *meaning != Meaning::Empty),
     )
+}
+
+/// `masks_where_wishes_differ`: an attribute is masked only for rows of which
+/// some flagged it and some did not, where rows with the same attributes shown,
+/// masked and in buckets are seen as one; or where `*` is what the group's
+/// values have in common. A mask anywhere else would say something by itself.
+pub(super) fn masks(view: &View, signatures: &Signatures) -> Check {
+    let mut masked: Vec<Masked> = Vec::new();
+    let mut wishes: FxHashMap<(usize, Vec<u8>), [bool; 2]> = FxHashMap::default();
+    for class in 0..signatures.len() {
+        let rows = signatures.rows(class);
+        let Some(pattern) = rows.first().map(|&row| pattern(view, row as usize)) else {
+            continue;
+        };
+        for (at, (index, _)) in view.protected().enumerate() {
+            if pattern[at] != MASKED {
+                continue;
+            }
+            let known = wishes.entry((at, pattern.clone())).or_default();
+            let terms = rows.iter().filter_map(|&row| view.terms(row as usize));
+            terms.for_each(|terms| known[usize::from(terms.flags.contains(index))] = true);
+            masked.push((at, pattern.clone(), class));
+        }
+    }
+    let mut failures = Failures::none();
+    for (at, pattern, class) in masked {
+        let Some((_, attribute)) = view.protected().nth(at) else {
+            continue;
+        };
+        let rows = signatures.rows(class);
+        let codes = rows.iter();
+        let codes = codes.filter_map(|&row| view.source(attribute, row as usize));
+        let differ = wishes.get(&(at, pattern)) == Some(&[true, true]);
+        if !differ && !is_least(attribute, &Meaning::Masked, &mut codes.collect()) {
+            let number = signatures.group_number(view.group, class);
+            failures.add_at(attribute.name, Place::Group(number));
+        }
+    }
+    Check::structure("masks_where_wishes_differ", &failures)
+}
+
+/// A masked attribute by position, what its rows show, and their class.
+type Masked = (usize, Vec<u8>, usize);
+
+const SHOWN: u8 = 0;
+const BUCKETIZED: u8 = 1;
+const MASKED: u8 = 2;
+
+/// What a row does with each protectable attribute.
+fn pattern(view: &View, row: usize) -> Vec<u8> {
+    let attributes = view.protected();
+    let status = attributes.map(|(_, attribute)| match attribute.cells.meaning(row) {
+        Meaning::Empty => BUCKETIZED,
+        Meaning::Masked => MASKED,
+        _ => SHOWN,
+    });
+    status.collect()
 }
 
 fn cells(view: &View, kind: &'static str, sound: impl Fn(bool, &Meaning, bool) -> bool) -> Check {

@@ -1,7 +1,7 @@
 //! Stage 4: the published tables `buckets` and `group_buckets` (releases.md).
 //!
-//! Entries are counted in an order that says nothing of records, and then put
-//! in random order: nothing published depends on which record a cell is of.
+//! Entries are counted in an order that says nothing of records: nothing
+//! published depends on which record a cell is of.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -6,6 +6,7 @@
 //! `bucket_tables` publishes what is in the buckets.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::cells::exact_cells;
 use crate::engine::kernel::microdata_table::{Look, Row, group_column, lineage, rows_of};
@@ -66,6 +67,8 @@ impl<'a> Layout<'a> {
                 )
             },
         );
+        let shown: Vec<Shown<'_>> = shown;
+        number_by_looks(&mut looks, &shown);
         let layout = Self {
             frame,
             looks,
@@ -136,6 +139,19 @@ impl<'a> Layout<'a> {
             kind: None,
             cells: Cells::Numbers(numbers.collect()),
         }
+    }
+}
+
+/// Gives groups that look the same one number: they are one to an adversary,
+/// and two numbers would tell apart who stands in which.
+fn number_by_looks(looks: &mut [Look<'_>], shown: &[Shown<'_>]) {
+    let of_groups = shown.iter().filter_map(|shown| shown.of_groups.as_ref());
+    let of_groups: Vec<&[u32]> = of_groups.map(|(_, of_group)| of_group.as_slice()).collect();
+    let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    for (at, look) in looks.iter_mut().enumerate() {
+        let cells = of_groups.iter().map(|of_group| of_group[at]).collect();
+        let next = numbers.len() as u32;
+        look.group = *numbers.entry(cells).or_insert(next);
     }
 }
 

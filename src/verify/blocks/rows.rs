@@ -12,7 +12,7 @@ use crate::release::Content;
 
 use super::super::attack::linkage;
 use super::super::claims::claims_match_policy;
-use super::super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
 use super::super::coverage;
 use super::super::evidence::Evidence;
 use super::super::identifiers::no_source_identifier;
@@ -67,13 +67,14 @@ fn with_view(view: &View, (form, seed): (BlockForm, &Seed), checks: &mut Vec<Che
     };
     let is_alike = form == BlockForm::Generalized;
     let strangers: &[u32] = if is_alike { &ways.looks.strangers } else { &[] };
-    let [numbered, alike] = groups_numbered(view.group, strangers);
+    let [numbered, alike] = blocks_numbered(view.group, strangers);
     checks.push(numbered);
     let mut worst = Worst::default();
     match form {
         BlockForm::Generalized => {
             checks.push(alike);
-            checks.extend(coverage::cells(view, &ways.looks));
+            // By group: joined with others of its look it might be wider.
+            checks.extend(coverage::cells(view, &ways.groups));
             checks.push(sensitive_exact(view));
             generalized(view, &ways, &mut worst, checks);
         }

@@ -84,7 +84,7 @@ fn with_view(view: &View) -> Vec<Check> {
         || Signatures::of_columns(view.group, &columns, subjects),
     );
     let mut checks = Vec::new();
-    checks.extend(groups_numbered(view.group, &looks.strangers));
+    checks.extend(groups_numbered(view.group, &looks));
     let (cells, exact) = rayon::join(
         || coverage::cells(view, &looks),
         || exact::sensitive_exact(view),

@@ -74,7 +74,7 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
         number: view.table.records(),
     };
     let looks = Signatures::of_columns(view.group, &columns, subjects);
-    let mut checks: Vec<Check> = groups_numbered(view.group, &looks.strangers).into();
+    let mut checks: Vec<Check> = groups_numbered(view.group, &looks).into();
     checks.extend(coverage::cells(view, &looks));
     let published = Published::of(view, sensitive, &looks);
     checks.push(cut::values_under_their_node(view, sensitive, &published));

@@ -101,7 +101,7 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
     let columns: Vec<&MeaningColumn> = view.quasi.iter().map(|quasi| &quasi.cells).collect();
     let groups = Signatures::of_groups(view.group, view.subjects());
     let looks = Signatures::of_columns(view.group, &columns, view.subjects());
-    checks.extend(groups_numbered(view.group, &looks.strangers));
+    checks.extend(groups_numbered(view.group, &looks));
     checks.extend(coverage::cells(view, &groups));
     checks.extend(fingerprints::fingerprints(view));
     // Where no two groups look the same, both ways to see them are one.

@@ -28,7 +28,7 @@ use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::linkage;
 use super::claims::claims_match_policy;
-use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
@@ -111,7 +111,7 @@ fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
     };
     let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
     let looks = Signatures::of_columns(view.number, &looks, subjects);
-    checks.extend(groups_numbered(view.number, &looks.strangers));
+    checks.extend(blocks_numbered(view.number, &looks.strangers));
     checks.extend(conservation::combinations(view));
     checks.extend(coverage::cells(view));
     let policy = view.requirements.policy();
