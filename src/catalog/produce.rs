@@ -171,21 +171,9 @@ pub fn produce(
         }
     };
     if assignment.verify {
-        produced.verdict = Some(verify(&verify::Evidence {
-            table: assignment.table,
-            requirements: &requirements,
-            ordered: verify::Ordered {
-                engine: assignment.engine.name(),
-                parameters: &assignment.engine.parameters(),
-                input: &assignment.input,
-                suppressed: assignment.suppressed,
-                reproducible_seed: assignment.reproducible_seed,
-            },
-            manifest: &produced.manifest,
-            tables: &published,
-            lineage: &produced.lineage,
-            seed: &context.seed,
-        }));
+        let evidence = (&produced, published.as_slice());
+        let verdict = verdict(assignment, &requirements, evidence, context);
+        produced.verdict = Some(verdict);
     }
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
@@ -202,6 +190,30 @@ pub fn produce(
         context.check()?;
     }
     Ok(produced)
+}
+
+/// What the verifier says of all that a run made.
+fn verdict(
+    assignment: &Assignment,
+    requirements: &Requirements,
+    (produced, published): (&Produced, &[PublishedTable]),
+    context: &RunContext,
+) -> Verdict {
+    verify(&verify::Evidence {
+        table: assignment.table,
+        requirements,
+        ordered: verify::Ordered {
+            engine: assignment.engine.name(),
+            parameters: &assignment.engine.parameters(),
+            input: &assignment.input,
+            suppressed: assignment.suppressed,
+            reproducible_seed: assignment.reproducible_seed,
+        },
+        manifest: &produced.manifest,
+        tables: published,
+        lineage: &produced.lineage,
+        seed: &context.seed,
+    })
 }
 
 /// The report of a release that holds; `queries` as the job asks.

@@ -60,11 +60,7 @@ fn releases_of_every_engine_name_what_no_engine_protects() {
             base.name,
             "arp" | "arp two" | "arp randomization" | "arp slicing" | "aip" | "anatomy"
         );
-        let mut wanted = vec![
-            "minimality",
-            "singling out",
-            "who asked for something may be told",
-        ];
+        let mut wanted = vec!["minimality", "singling out", "who asked for something"];
         wanted.extend(shows_insensitive.then_some("insensitive attributes"));
         wanted.extend((is_exact || base.name.starts_with("slicing")).then_some("presence"));
         for start in wanted {

@@ -21,12 +21,14 @@ fn permute_column(column: &mut PublishedColumn, rows: &[u32]) {
             *numbers = moved.collect();
         }
         Cells::Dictionary { codes, cells } => {
-            let moved = of_width!(&*codes, codes => {
-                Codes::below(cells.len(), rows.iter().map(|&row| codes[row as usize].into()))
-            });
+            let moved = of_width!(&*codes, codes => moved(codes, rows, cells.len()));
             *codes = moved;
         }
     }
+}
+
+fn moved<C: Copy + Into<u32>>(codes: &[C], rows: &[u32], cells: usize) -> Codes {
+    Codes::below(cells, rows.iter().map(|&row| codes[row as usize].into()))
 }
 
 /// Sorts the rows of a table by its columns from the left.

@@ -34,6 +34,9 @@ fn labels(name: &str, content: Content, labels: &[String]) -> PublishedColumn {
     }
 }
 
+/// Attribute, bucket, value and count.
+type Entry = (String, u64, String, u64);
+
 /// A release in the form of lgb: rows in groups, with buckets of two
 /// attributes; values and groups are so few that contents repeat.
 fn bucketized(random: &mut ChaCha12Rng) -> (Vec<PublishedTable>, Lineage) {
@@ -49,7 +52,7 @@ fn bucketized(random: &mut ChaCha12Rng) -> (Vec<PublishedTable>, Lineage) {
         .iter()
         .map(|group| format!("{}", group % 2))
         .collect();
-    let mut entries: Vec<(String, u64, String, u64)> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     for (name, of_rows) in ["a", "b"].into_iter().zip(&buckets) {
         let largest = of_rows.iter().copied().max().unwrap_or(0);
         for number in 1..=largest {
@@ -66,23 +69,21 @@ fn bucketized(random: &mut ChaCha12Rng) -> (Vec<PublishedTable>, Lineage) {
             numbers("b_bucket", Content::Bucket, buckets[1].clone()),
         ],
     };
-    let text = |of: &dyn Fn(&(String, u64, String, u64)) -> String| -> Vec<String> {
-        entries.iter().map(of).collect()
-    };
+    let text = |of: fn(&Entry) -> String| -> Vec<String> { entries.iter().map(of).collect() };
     let list = PublishedTable {
         name: "buckets".into(),
         columns: vec![
             labels(
                 "attribute",
                 Content::Attribute,
-                &text(&|entry| entry.0.clone()),
+                &text(|entry| entry.0.clone()),
             ),
             numbers(
                 "bucket",
                 Content::Bucket,
                 entries.iter().map(|entry| entry.1).collect(),
             ),
-            labels("value", Content::Value, &text(&|entry| entry.2.clone())),
+            labels("value", Content::Value, &text(|entry| entry.2.clone())),
             numbers(
                 "count",
                 Content::Count,

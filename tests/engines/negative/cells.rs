@@ -46,6 +46,11 @@ pub fn corruptions() -> Vec<Corruption> {
         ),
         corruption("mask one cell of a group", &["groups_look_alike"], mask_one),
         corruption(
+            "mask a group in which nobody flagged anything",
+            &["masks_where_wishes_differ"],
+            mask_group,
+        ),
+        corruption(
             "unmask a flagged cell",
             &["flagged_cells_in_one_bucket", "groups_look_alike"],
             unmask_flagged,
@@ -281,6 +286,31 @@ fn mask_one(case: &mut Case, random: &mut Random) -> Done {
         return Done::Skip;
     };
     put(case, name, &[row], &Cell::Masked);
+    Done::Seal
+}
+
+/// A group whose attribute everybody shows, and that then looks like no other
+/// that is masked.
+fn mask_group(case: &mut Case, random: &mut Random) -> Done {
+    let [name, other] = any(&[["age", "sex"], ["sex", "age"]], random).unwrap();
+    let cells = case.cells("microdata", name);
+    let others = case.cells("microdata", other);
+    let status = |cell: &Cell| match cell {
+        Cell::Empty => 0,
+        Cell::Masked => 1,
+        _ => 2,
+    };
+    let shown = |rows: &Vec<usize>| rows.iter().all(|&row| status(&cells[row]) == 2);
+    let groups: Vec<Vec<usize>> = case.groups().into_iter().filter(shown).collect();
+    let Some(rows) = any(&groups, random) else {
+        return Done::Skip;
+    };
+    let beside = status(&others[rows[0]]);
+    let is_like = |row: usize| status(&cells[row]) == 1 && status(&others[row]) == beside;
+    if (0..case.rows()).any(is_like) {
+        return Done::Skip;
+    }
+    put(case, name, &rows, &Cell::Masked);
     Done::Seal
 }
 
