@@ -156,7 +156,8 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         suppressed: 0,
         reproducible_seed: true,
         queries: 0,
-        verify: false,
+        // A manifest of what nobody verified says so, and does not hold.
+        verify: true,
         report: false,
     };
     let context = RunContext::silent(SEED);

@@ -58,10 +58,18 @@ fn tables_transcoded(bencher: Bencher, format: &Format) {
 /// Every check of the verifier.
 #[divan::bench]
 fn release_verified(bencher: Bencher) {
+    let manifest = &RUN.produced.manifest;
     let evidence = verify::Evidence {
         table: &TABLE,
         requirements: &RUN.requirements,
-        manifest: &RUN.produced.manifest,
+        ordered: verify::Ordered {
+            engine: &manifest.engine,
+            parameters: &manifest.parameters,
+            input: &manifest.input,
+            suppressed: 0,
+            reproducible_seed: true,
+        },
+        manifest,
         tables: &RUN.published,
         lineage: &RUN.produced.lineage,
         seed: &Seed::of_number(SEED),

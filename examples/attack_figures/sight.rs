@@ -162,7 +162,7 @@ impl<'a> Source<'a> {
 
     /// Classes by the first column of numbers, with the shares of what their
     /// rows show.
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::type_complexity, reason = "both parts are told above")]
     fn by_number(&self, shown: &[Vec<Vec<u32>>]) -> (Vec<Option<u32>>, Vec<Vec<(u32, f64)>>) {
         let tables = self.tables.iter();
         let mut tables = tables.filter(|table| table.name == self.joined.name());

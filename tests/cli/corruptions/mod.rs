@@ -5,6 +5,7 @@
 //! one that must catch it. Each test tells every corruption that was accepted
 //! and then fails once. What the bytes of a table or a manifest mean stays as
 //! it was, unless its name says otherwise.
+#![allow(clippy::too_many_lines, reason = "a list of corruptions is one table")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

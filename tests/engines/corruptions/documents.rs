@@ -29,7 +29,7 @@ pub fn table(entries: &[(&'static str, &'static str, Apply)]) -> Vec<Falsehood> 
 /// Replaces what a path leads to.
 pub fn set(manifest: &mut Value, path: &str, new: Value) -> bool {
     match manifest.pointer_mut(path) {
-        Some(value) if *value != new || value.to_string() != new.to_string() => {
+        Some(value) if *value != new => {
             *value = new;
             true
         }

@@ -25,7 +25,7 @@ type Make = fn(&Entries, &mut Random) -> Vec<usize>;
 
 fn lists(case: &Case) -> Vec<&'static str> {
     let has = |name: &&str| case.tables.iter().any(|table| table.name == **name);
-    LISTS.into_iter().filter(|name| has(&name)).collect()
+    LISTS.into_iter().filter(has).collect()
 }
 
 /// Whose value each entry counts: the rows of its block or bucket with the

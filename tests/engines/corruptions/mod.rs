@@ -10,6 +10,7 @@
 //! Three kinds: of order (rows or numbers, the content as it was), of content
 //! (order as an engine would publish it), and of the manifest. Each must
 //! really change what is published.
+#![allow(clippy::too_many_lines, reason = "a list of corruptions is one table")]
 
 mod added;
 pub mod bases;
@@ -62,14 +63,14 @@ pub struct Corruption {
     pub apply: fn(&mut Case, &mut Random) -> Done,
 }
 
+type Entry = (
+    &'static str,
+    &'static str,
+    fn(&mut Case, &mut Random) -> Done,
+);
+
 /// A table of corruptions, written `name, what it breaks, function`.
-pub fn table(
-    entries: &[(
-        &'static str,
-        &'static str,
-        fn(&mut Case, &mut Random) -> Done,
-    )],
-) -> Vec<Corruption> {
+pub fn table(entries: &[Entry]) -> Vec<Corruption> {
     let entry = |&(name, breaks, apply): &(_, _, _)| Corruption {
         name,
         breaks,

@@ -139,7 +139,7 @@ async fn published(steward: &Client, world: u32) -> String {
     story::upload(steward, &id, csv).await.expect(201);
     for at in 0..20 * world {
         let put = steward.call("put_preference").at("id", &id);
-        let put = put.at("subject", &format!("out-{at}"));
+        let put = put.at("subject", format!("out-{at}"));
         put.json(&json!({"exclude": true})).send().await.expect(200);
     }
     let spec = json!({"dataset": id, "engine": "mondrian", "parameters": {"k": 3, "max_excluded": 1.0},
