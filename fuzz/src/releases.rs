@@ -12,7 +12,7 @@ use vizard::microdata::{
 use vizard::privacy::{Requirements, Seed};
 use vizard::query::QueryIndex;
 use vizard::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
-use vizard::verify::{Evidence, Verdict, verify};
+use vizard::verify::{Evidence, Ordered, Verdict, verify};
 
 /// Records of the bundled sample that the releases are made of.
 const SAMPLE_RECORDS: usize = 150;
@@ -102,7 +102,8 @@ impl Published {
             suppressed: 0,
             reproducible_seed: true,
             queries: 0,
-            verify: false,
+            // The manifest of what nobody verified says so, and does not hold.
+            verify: true,
             report: false,
         };
         let context = RunContext::silent(SEED);
@@ -131,6 +132,13 @@ impl Published {
         verify(&Evidence {
             table: self.table,
             requirements: &self.requirements,
+            ordered: Ordered {
+                engine: &self.manifest.engine,
+                parameters: &self.manifest.parameters,
+                input: &self.manifest.input,
+                suppressed: 0,
+                reproducible_seed: true,
+            },
             manifest,
             tables,
             lineage: &self.lineage,
