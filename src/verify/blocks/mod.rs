@@ -10,6 +10,7 @@
 mod compared;
 mod contents;
 mod coverage;
+mod dealt;
 mod diversity;
 mod leakage;
 mod outcomes;
@@ -41,7 +42,7 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
     let Model::Blocks { form, .. } = evidence.requirements.policy().model else {
         return None;
     };
-    match (evidence.ordered.engine, form) {
+    let mut verdict = match (evidence.ordered.engine, form) {
         ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true)),
         ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),
         ("arp", BlockForm::Generalized | BlockForm::Randomized { .. })
@@ -56,7 +57,9 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
             Some(verify_sliced(evidence, &found))
         }
         _ => None,
-    }
+    }?;
+    verdict.checks.extend(dealt::blocks_as_dealt(evidence, form));
+    Some(verdict)
 }
 
 /// The sensitive attributes that the policy publishes, in schema order.
