@@ -164,7 +164,11 @@ impl Refining<'_, '_> {
     /// exists in eligible blocks.
     fn place(&mut self, row: u32, own: Range<usize>) {
         let value = self.code(row);
-        let lacks = |at: &usize| self.done[*at].iter().all(|&other| self.code(other) != value);
+        let lacks = |at: &usize| {
+            self.done[*at]
+                .iter()
+                .all(|&other| self.code(other) != value)
+        };
         let places: Vec<usize> = own.filter(lacks).collect();
         let drawn = self.draws[row as usize] % places.len().max(1) as u64;
         match places.get(drawn as usize) {

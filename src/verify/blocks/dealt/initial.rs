@@ -21,27 +21,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::RngExt;
 
 use crate::microdata::CodedColumn;
-use crate::privacy::{BlockForm, ProtectedIndex, Seed};
+use crate::privacy::{BlockForm, Seed};
 
-use super::super::super::evidence::Evidence;
 use super::attributes::by_contingency;
 use super::people::People;
 
-/// The blocks in the order of the domain.
-pub(super) fn partition(
-    people: &People,
-    evidence: &Evidence,
-    (form, index): (BlockForm, ProtectedIndex),
-    everyone: Vec<u32>,
-) -> Vec<Vec<u32>> {
+/// What decides beside the people themselves.
+pub(super) struct Rules<'a> {
+    pub(super) form: BlockForm,
+    pub(super) is_paper: bool,
+    pub(super) seed: &'a Seed,
+    /// Position of the sensitive attribute among the protectable ones.
+    pub(super) attribute: u64,
+}
+
+/// The blocks of everyone, in the order of the domain.
+pub(super) fn partition(people: &People, rules: Rules, everyone: Vec<u32>) -> Vec<Vec<u32>> {
     let mut splitting = Splitting {
         people,
         columns: by_contingency(people),
-        form,
-        // Parameters of the job, as the engine's are.
-        is_paper: evidence.ordered.parameters["partitioning"] == "paper",
-        seed: evidence.seed,
-        attribute: index.at() as u64,
+        rules,
         before: 0,
         blocks: Vec::new(),
     };
@@ -52,10 +51,7 @@ pub(super) fn partition(
 struct Splitting<'a> {
     people: &'a People<'a>,
     columns: Vec<&'a CodedColumn>,
-    form: BlockForm,
-    is_paper: bool,
-    seed: &'a Seed,
-    attribute: u64,
+    rules: Rules<'a>,
     /// People in the blocks so far.
     before: u64,
     blocks: Vec<Vec<u32>>,
@@ -92,7 +88,7 @@ impl Splitting<'_> {
         self.merge(&block, &mut parts, depth as u64);
         for (start, part) in parts {
             let own = block[start..part.end].to_vec();
-            match part.is_merged && self.is_paper {
+            match part.is_merged && self.rules.is_paper {
                 true => self.keep(own),
                 false => self.split(own, depth + 1),
             }
@@ -106,8 +102,8 @@ impl Splitting<'_> {
 
     /// Merges parts until each holds, or one is left.
     fn merge(&self, block: &[u32], parts: &mut Parts, depth: u64) {
-        let place = self.attribute << 48 | depth << 32 | self.before;
-        let mut random = self.seed.stream(Seed::NEIGHBOURS, place);
+        let place = self.rules.attribute << 48 | depth << 32 | self.before;
+        let mut random = self.rules.seed.stream(Seed::NEIGHBOURS, place);
         let all = parts.iter().map(|(&start, part)| (start, part.end));
         let unsound = all.filter(|&(start, end)| !self.holds(&block[start..end]));
         let mut unsound: BTreeSet<(usize, usize)> =
@@ -120,7 +116,7 @@ impl Splitting<'_> {
                 (None, None) => return,
                 (Some(only), None) | (None, Some(only)) => only,
                 (Some(before), Some(after)) => {
-                    let is_after = match self.is_paper {
+                    let is_after = match self.rules.is_paper {
                         true => !random.random_bool(0.5),
                         false => after.0 < before.0,
                     };
@@ -142,12 +138,14 @@ impl Splitting<'_> {
 
     fn holds(&self, part: &[u32]) -> bool {
         let (l, k) = (self.people.l_of(part), self.people.k_of(part));
-        let least = match self.form {
+        let least = match self.rules.form {
             BlockForm::Distinct | BlockForm::Eligible | BlockForm::Randomized { .. } => 1,
             BlockForm::Generalized | BlockForm::Sliced => k,
             BlockForm::Ring => l.saturating_mul(k.div_ceil(l)),
         };
-        let values = part.iter().map(|&person| self.people.value[person as usize]);
+        let values = part
+            .iter()
+            .map(|&person| self.people.value[person as usize]);
         let mut values: Vec<u32> = values.collect();
         values.sort_unstable();
         let runs = values.chunk_by(|one, other| one == other);

@@ -20,10 +20,13 @@ mod attributes;
 mod initial;
 mod people;
 mod refine;
+#[cfg(test)]
+mod tests;
 
 use crate::privacy::{BlockForm, ProtectedIndex};
 use crate::release::{Content, PublishedColumn};
 
+use self::initial::{Rules, partition};
 use self::people::People;
 use super::super::evidence::Evidence;
 use super::super::meaning::numbers;
@@ -105,12 +108,22 @@ impl Dealt<'_> {
         Some(failures)
     }
 
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            form: self.form,
+            // Parameters are the job's, as the engine's were.
+            is_paper: self.evidence.ordered.parameters["partitioning"] == "paper",
+            seed: self.evidence.seed,
+            attribute: self.index.at() as u64,
+        }
+    }
+
     /// The blocks that the seed deals.
     fn deal(&self, people: &People) -> Vec<Vec<u32>> {
         let everyone: Vec<u32> = (0..people.len() as u32).collect();
         let initial = match self.evidence.ordered.engine {
             "anatomy" => vec![everyone],
-            _ => initial::partition(people, self.evidence, (self.form, self.index), everyone),
+            _ => partition(people, self.rules(), everyone),
         };
         match self.form {
             BlockForm::Eligible | BlockForm::Ring => initial,

@@ -26,7 +26,7 @@ pub(super) struct People<'a> {
     /// The l that each asks for; at least 1.
     pub(super) l: Vec<u32>,
     /// The k that each asks for.
-    k: Vec<u32>,
+    pub(super) k: Vec<u32>,
     /// The number that the seed gives to each.
     pub(super) number: Vec<u64>,
 }
