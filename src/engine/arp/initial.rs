@@ -6,7 +6,9 @@
 //! hold is merged with a neighbour in domain order, smallest first, until
 //! every part holds (the printed algorithm makes one pass and leaves
 //! ineligible blocks behind). Then each part is split by the next attribute.
-//! With [`Partitioning::Paper`] merged parts are left as they are.
+//! With [`Partitioning::Paper`] merged parts are left as they are, and the
+//! neighbour is drawn. The verifier makes the same partition by its own code:
+//! the order of attributes is decided in integers.
 //!
 //! A block holds if (most frequent value) × L ≤ size, L the strictest of its
 //! members, and it has as many records as they ask for ([`Least`]). Blocks
@@ -18,14 +20,13 @@ use std::collections::BinaryHeap;
 use rand::RngExt;
 
 use crate::engine::error::EngineError;
-use crate::engine::kernel::contingency::{Categories, phi_squared};
+use crate::engine::kernel::contingency::{Categories, phi_squared_parts};
 use crate::engine::kernel::is_eligible;
 use crate::microdata::CodedColumn;
-use crate::privacy::BlockForm;
+use crate::privacy::{BlockForm, Seed};
 
 use super::frame::{Frame, Goal};
 use super::params::Partitioning;
-use super::stage;
 
 /// Records that a block must have beside being eligible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,11 +83,11 @@ fn by_contingency<'a>(frame: &Frame<'a>, goal: &Goal<'_>) -> Vec<&'a CodedColumn
     let sensitive = Categories::of(goal.column.column, records);
     let columns = frame.present.quasi_columns().into_iter();
     let measured = columns.map(|column| {
-        let phi = phi_squared(&Categories::of(column, records), &sensitive);
+        let phi = phi_squared_parts(&Categories::of(column, records), &sensitive);
         (phi, column)
     });
-    let mut measured: Vec<(f64, &CodedColumn)> = measured.collect();
-    measured.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut measured: Vec<(u64, &CodedColumn)> = measured.collect();
+    measured.sort_by_key(|&(phi, _)| Reverse(phi));
     measured.into_iter().map(|(_, column)| column).collect()
 }
 
@@ -144,7 +145,9 @@ impl Initial<'_, '_> {
         if let Some(last) = parts.last_mut() {
             last.after = None;
         }
-        let place = (depth as u64) << 40 | offset as u64;
+        // One stream a block: by attribute, depth and the rows before it.
+        let attribute = self.goal.column.index.at() as u64;
+        let place = attribute << 48 | (depth as u64) << 32 | offset as u64;
         for part in self.merge(rows, parts, place) {
             let own = &mut rows[part.start..part.end];
             match part.is_merged && self.partitioning == Partitioning::Paper {
@@ -157,7 +160,7 @@ impl Initial<'_, '_> {
 
     /// Merges parts until every one holds.
     fn merge(&mut self, rows: &[u32], mut parts: Vec<Part>, place: u64) -> Vec<Part> {
-        let mut random = self.frame.context.stream(stage::INITIAL, place);
+        let mut random = self.frame.context.stream(Seed::NEIGHBOURS, place);
         let mut unsound = BinaryHeap::new();
         for (at, part) in parts.iter().enumerate() {
             if !self.holds(&rows[part.start..part.end]) {

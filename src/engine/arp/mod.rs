@@ -47,14 +47,10 @@ use initial::{Least, partition};
 use job::{Job, Made};
 use listed::Part;
 
-/// Random streams, one number a stage.
+/// Random streams that only the engine draws from, one number a stage.
 mod stage {
     /// Who leaves among equals.
     pub const LEAVE: u32 = 1;
-    /// Neighbours of merged blocks.
-    pub const INITIAL: u32 = 2;
-    /// Records of sub-blocks.
-    pub const REFINE: u32 = 3;
 }
 
 /// Publishes a table by refined blocks of each sensitive attribute.

@@ -11,17 +11,26 @@
 //!
 //! l is the strictest of a block's members; of left-over records that come
 //! together, the strictest of those. Everyone as one block gives Anatomy.
+//!
+//! The seed of the run gives each record a number ([`Seed::DEALING`]). Records
+//! of a value come in the order of their numbers, equally frequent values in
+//! the order of the numbers of their next records, and the number of a record
+//! that is left at the end picks among the sub-blocks that lack its value.
+//! Nothing else decides between records: if two of one block, value and l
+//! exchange their numbers they exchange their places, and all others stay
+//! where they are. The numbers are independent and alike, so each of the two
+//! is as likely to be in either place. The verifier deals the same.
 
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use rand::RngExt;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha12Rng;
+use rand::Rng;
 
 use crate::engine::error::EngineError;
+use crate::privacy::Seed;
 
 use super::frame::{Frame, Goal};
-use super::stage;
 
 /// Cuts eligible blocks into sub-blocks of distinct values, at least as many
 /// as any member's l.
@@ -32,6 +41,7 @@ pub(super) fn refine(
 ) -> Result<Vec<Vec<u32>>, EngineError> {
     let mut refining = Refining {
         goal,
+        draws: draws(frame, goal),
         done: Vec::new(),
         pool: Pool::new(goal.values),
     };
@@ -40,9 +50,8 @@ pub(super) fn refine(
         if at % 1024 == 0 {
             frame.context.check()?;
         }
-        let mut random = frame.context.stream(stage::REFINE, at as u64);
         let start = refining.done.len();
-        refining.cut(block, &mut random);
+        refining.cut(block);
         ranges.push(start..refining.done.len());
         refining.cut_left_over();
     }
@@ -50,19 +59,28 @@ pub(super) fn refine(
     for (at, block) in (0..).zip(blocks) {
         block.iter().for_each(|&row| home[row as usize] = at);
     }
-    let mut random = frame.context.stream(stage::REFINE, u64::MAX);
-    for row in refining.pool.drain() {
-        refining.place(
-            row,
-            ranges[home[row as usize] as usize].clone(),
-            &mut random,
-        );
+    let mut left = refining.pool.drain();
+    left.sort_unstable_by_key(|&row| refining.rank(row));
+    for row in left {
+        refining.place(row, ranges[home[row as usize] as usize].clone());
     }
     Ok(refining.done)
 }
 
+/// The number that the seed gives to each row.
+fn draws(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u64> {
+    let attribute = goal.column.index.at() as u64;
+    let mut random = frame.context.stream(Seed::DEALING, attribute);
+    let records = 0..frame.present.table.records();
+    let drawn: Vec<u64> = records.map(|_| random.next_u64()).collect();
+    let present = frame.present.records.iter();
+    present.map(|&record| drawn[record as usize]).collect()
+}
+
 struct Refining<'a, 'b> {
     goal: &'a Goal<'b>,
+    /// The number of each row.
+    draws: Vec<u64>,
     done: Vec<Vec<u32>>,
     pool: Pool,
 }
@@ -72,38 +90,38 @@ impl Refining<'_, '_> {
         self.goal.codes[row as usize]
     }
 
+    /// What decides between rows: the number, and the row should two be equal.
+    fn rank(&self, row: u32) -> (u64, u32) {
+        (self.draws[row as usize], row)
+    }
+
     /// Cuts one block; the residue goes to the pool.
-    fn cut(&mut self, block: &[u32], random: &mut ChaCha12Rng) {
+    fn cut(&mut self, block: &[u32]) {
         let l = self.goal.need_of(block) as usize;
         let mut rows = block.to_vec();
-        // A random order before sorting makes "one record of each" random,
-        // and random ranks break ties between equally frequent values.
-        rows.shuffle(random);
-        rows.sort_by_key(|&row| self.code(row));
+        // Rows are taken from the ends of their runs.
+        rows.sort_unstable_by_key(|&row| (self.code(row), Reverse(self.rank(row))));
         let runs = rows.chunk_by(|&a, &b| self.code(a) == self.code(b));
-        let mut runs: Vec<&[u32]> = runs.collect();
-        runs.shuffle(random);
-        let mut heap: BinaryHeap<(usize, usize)> = runs
-            .iter()
-            .enumerate()
-            .map(|(rank, run)| (run.len(), rank))
-            .collect();
+        let runs: Vec<&[u32]> = runs.collect();
+        let turn = |left: usize, run: usize| (left, Reverse(self.rank(runs[run][left - 1])), run);
+        let all = runs.iter().enumerate();
+        let mut heap: BinaryHeap<_> = all.map(|(at, run)| turn(run.len(), at)).collect();
+        let mut done = Vec::new();
         let mut taken = Vec::with_capacity(l);
         while heap.len() >= l {
             taken.clear();
             taken.extend((0..l).filter_map(|_| heap.pop()));
-            let rows = taken.iter().map(|&(left, rank)| runs[rank][left - 1]);
-            self.done.push(rows.collect());
-            let left = taken.iter().filter(|&&(left, _)| left > 1);
-            heap.extend(left.map(|&(left, rank)| (left - 1, rank)));
+            let rows = taken.iter().map(|&(left, _, run)| runs[run][left - 1]);
+            done.push(rows.collect());
+            let left = taken.iter().filter(|&&(left, ..)| left > 1);
+            heap.extend(left.map(|&(left, _, run)| turn(left - 1, run)));
         }
-        let mut residue: Vec<(usize, usize)> = heap.into_vec();
-        residue.sort_unstable();
-        for (left, rank) in residue {
-            for &row in &runs[rank][..left] {
+        for (left, _, run) in heap {
+            for &row in &runs[run][..left] {
                 self.pool.push(self.goal.codes[row as usize], row);
             }
         }
+        self.done.extend(done);
     }
 
     /// Makes sub-blocks of records that blocks left over.
@@ -117,7 +135,7 @@ impl Refining<'_, '_> {
 
     /// Values of the pool whose last records make a sub-block.
     fn next_of_pool(&self) -> Option<Vec<u32>> {
-        let mut values = self.pool.by_frequency();
+        let mut values = self.pool.by_frequency(|row| self.rank(row));
         let need = |value: u32| {
             let last = self.pool.last(value);
             last.map_or(1, |row| self.goal.need[row as usize] as usize)
@@ -142,26 +160,19 @@ impl Refining<'_, '_> {
         Some(values)
     }
 
-    /// Adds a row to a sub-block that lacks its value: one of its own block,
-    /// else (which cannot be for eligible blocks) any other that is as large
-    /// as the row asks for.
-    fn place(&mut self, row: u32, own: std::ops::Range<usize>, random: &mut ChaCha12Rng) {
+    /// Adds a row to a sub-block of its own block that lacks its value; one
+    /// exists in eligible blocks.
+    fn place(&mut self, row: u32, own: Range<usize>) {
         let value = self.code(row);
-        let need = self.goal.need[row as usize] as usize;
-        let fits = |rows: &Vec<u32>| {
-            let lacks = rows.iter().all(|&other| self.code(other) != value);
-            lacks && rows.len() + 1 >= need
+        let lacks = |at: &usize| {
+            self.done[*at]
+                .iter()
+                .all(|&other| self.code(other) != value)
         };
-        let start = match own.is_empty() {
-            true => own.start,
-            false => random.random_range(own.clone()),
-        };
-        let mut places = (start..own.end).chain(own.start..start);
-        let place = places
-            .find(|&at| fits(&self.done[at]))
-            .or_else(|| self.done.iter().position(fits));
-        match place {
-            Some(at) => self.done[at].push(row),
+        let places: Vec<usize> = own.filter(lacks).collect();
+        let drawn = self.draws[row as usize] % places.len().max(1) as u64;
+        match places.get(drawn as usize) {
+            Some(&at) => self.done[at].push(row),
             None => self.done.push(vec![row]),
         }
     }
@@ -203,15 +214,16 @@ impl Pool {
         row
     }
 
-    /// Values with a record, most frequent first.
-    fn by_frequency(&self) -> Vec<u32> {
+    /// Values with a record, most frequent first, equals by the rank of their
+    /// last records.
+    fn by_frequency(&self, rank: impl Fn(u32) -> (u64, u32)) -> Vec<u32> {
         let mut values = self.present.clone();
         let records = |value: u32| self.stacks[value as usize].len();
-        values.sort_by_key(|&value| (std::cmp::Reverse(records(value)), value));
+        values.sort_by_key(|&value| (Reverse(records(value)), self.last(value).map(&rank)));
         values
     }
 
-    /// Takes everything out, value by value.
+    /// Takes everything out.
     fn drain(&mut self) -> Vec<u32> {
         self.present.clear();
         let stacks = self.stacks.iter_mut();

@@ -7,13 +7,16 @@
 //! [`INTERVALS_MAX`] intervals of nearly equal frequency first, for φ² only
 //! (`[Slicing]` section 4.1, which `[ARP]` Alg. 1 takes over).
 //!
-//! The sum is taken in the order of codes, so that equal tables give equal
-//! bits whatever the threads.
+//! It is counted in integers, each summand rounded down to a whole number of
+//! parts: so the order of attributes by φ² is the same whoever adds them up,
+//! in whatever order.
 
 use crate::microdata::CodedColumn;
 
 /// Intervals of an attribute of numbers or dates.
 pub const INTERVALS_MAX: usize = 16;
+/// Parts in which φ² is counted: 1 is this many.
+const PARTS: u64 = 1 << 60;
 /// A table with more cells than this is counted by sorting.
 const DENSE_CELLS_MAX: usize = 1 << 20;
 
@@ -59,18 +62,24 @@ impl Categories {
 /// φ² of two columns over the same records, 0 to 1; 0 where one of them has
 /// fewer than two categories. Both come from the same list of records.
 pub fn phi_squared(left: &Categories, right: &Categories) -> f64 {
+    phi_squared_parts(left, right) as f64 / PARTS as f64
+}
+
+/// φ² in parts of 2⁻⁶⁰. Each n_ij² / (n_i n_j) is rounded down to such parts
+/// before they are added, and the mean over the degrees of freedom again.
+pub fn phi_squared_parts(left: &Categories, right: &Categories) -> u64 {
     let least = left.len().min(right.len());
     if least < 2 {
-        return 0.0;
+        return 0;
     }
     let width = right.len() as u64;
     let pairs = left.of_record.iter().zip(&right.of_record);
     let pairs = pairs.map(|(&i, &j)| u64::from(i) * width + u64::from(j));
-    let mut sum = 0.0;
+    let mut sum = 0_u128;
     let mut add = |cell: u64, count: u32| {
         let (i, j) = ((cell / width) as usize, (cell % width) as usize);
-        let expected = f64::from(left.counts[i]) * f64::from(right.counts[j]);
-        sum += f64::from(count) * f64::from(count) / expected;
+        let expected = u128::from(left.counts[i]) * u128::from(right.counts[j]);
+        sum += u128::from(count) * u128::from(count) * u128::from(PARTS) / expected;
     };
     let cells = left.len().saturating_mul(right.len());
     if cells <= DENSE_CELLS_MAX {
@@ -85,7 +94,8 @@ pub fn phi_squared(left: &Categories, right: &Categories) -> f64 {
         runs.for_each(|run| add(run[0], run.len() as u32));
     }
     // χ² / n = Σ n_ij² / (n_i n_j) − 1; rounding must not leave 0 to 1.
-    ((sum - 1.0) / (least - 1) as f64).clamp(0.0, 1.0)
+    let parts = sum.saturating_sub(PARTS.into()) / (least as u128 - 1);
+    parts.min(PARTS.into()) as u64
 }
 
 /// Numbers the codes that occur.

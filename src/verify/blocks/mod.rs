@@ -5,11 +5,13 @@
 //! policy's to say ([`BlockForm`]), never the manifest's. Order as in `lgb`:
 //! the checks that read raw columns and counts come first and always speak;
 //! the rest need a view of the tables, and where none exists each guarantee is
-//! entered as not examined, which does not hold.
+//! entered as not examined, which does not hold. Beside them the records are
+//! dealt into blocks again (`dealt`).
 
 mod compared;
 mod contents;
 mod coverage;
+mod dealt;
 mod diversity;
 mod leakage;
 mod outcomes;
@@ -41,6 +43,17 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
     let Model::Blocks { form, .. } = evidence.requirements.policy().model else {
         return None;
     };
+    let (verdict, dealt) = rayon::join(
+        || of_form(evidence, form),
+        || dealt::blocks_as_dealt(evidence, form),
+    );
+    let mut verdict = verdict?;
+    verdict.checks.extend(dealt);
+    Some(verdict)
+}
+
+/// All checks but that of the dealing.
+fn of_form(evidence: &Evidence, form: BlockForm) -> Option<Verdict> {
     match (evidence.ordered.engine, form) {
         ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true)),
         ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),

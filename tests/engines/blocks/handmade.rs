@@ -16,16 +16,26 @@ pub fn publish(
     parameters: Value,
     preferences: Vec<Preference>,
 ) -> Result<Case, EngineError> {
+    publish_by(7, engine, table, (parameters, preferences))
+}
+
+/// The same with a seed.
+pub fn publish_by(
+    seed: u64,
+    engine: &str,
+    table: Table,
+    (parameters, preferences): (Value, Vec<Preference>),
+) -> Result<Case, EngineError> {
     let parsed = Engine::parse(engine, &parameters, table.schema())?;
     let policy = parsed.policy(table.schema())?;
     let requirements = Requirements::new(&table, policy, &preferences);
-    let release = parsed.run(&table, &requirements, &RunContext::silent(7))?;
+    let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
     let made = (table, requirements);
-    Ok(Case::made_by(engine, made, parsed.parameters(), release).drawn_by(7))
+    Ok(Case::made_by(engine, made, parsed.parameters(), release).drawn_by(seed))
 }
 
 /// A table of (city, disease), each letter a value.
-fn table(rows: &[(&str, &str)]) -> Table {
+pub fn table(rows: &[(&str, &str)]) -> Table {
     let schema = json!({
         "name": "t", "subject_key": "id", "attributes": [
             {"name": "id", "role": "identifier"},

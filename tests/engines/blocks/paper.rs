@@ -155,11 +155,8 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
 #[test]
 fn the_printed_tables_are_two_diverse() {
     let verdict = printed_case("aip", BlockForm::Eligible, 2).verdict();
-    assert!(
-        verdict.holds(),
-        "{:#?}",
-        verdict.failed().collect::<Vec<_>>()
-    );
+    // No seed deals what a paper prints.
+    assert_eq!(verdict.failed_kinds(), ["blocks_as_dealt"]);
     let diversity = verdict
         .checks
         .iter()
@@ -180,7 +177,7 @@ fn the_printed_tables_are_not_three_diverse() {
 #[test]
 fn the_printed_tables_have_values_twice_in_a_block_which_anatomize_never_has() {
     let verdict = printed_case("anatomy", BlockForm::Distinct, 2).verdict();
-    assert_eq!(verdict.failed_kinds(), ["l_diversity"]);
+    assert_eq!(verdict.failed_kinds(), ["l_diversity", "blocks_as_dealt"]);
 }
 
 #[test]

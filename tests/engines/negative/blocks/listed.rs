@@ -49,6 +49,26 @@ fn membership() -> Vec<Corruption> {
             case.set_numbers("quasi", &column, numbers);
             Done::Seal
         }),
+        corruption(
+            "exchange rows of one value of two blocks",
+            &["blocks_as_dealt"],
+            |case, random| {
+                let (column, attribute) = any(&block_columns(case), random).unwrap();
+                let mut numbers = case.numbers("quasi", &column);
+                let row = random.random_range(0..numbers.len());
+                let mut rows = 0..numbers.len();
+                let other = rows.find(|&other| {
+                    numbers[other] != numbers[row]
+                        && case.code(&attribute, other) == case.code(&attribute, row)
+                });
+                let Some(other) = other else {
+                    return Done::Skip;
+                };
+                numbers.swap(row, other);
+                case.set_numbers("quasi", &column, numbers);
+                Done::Seal
+            },
+        ),
         corruption("put a row into no block", FORMED, |case, random| {
             number_of_a_row(case, random, |_| 0)
         }),

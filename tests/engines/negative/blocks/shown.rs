@@ -167,6 +167,20 @@ fn groups() -> Vec<Corruption> {
                 Done::Seal
             },
         ),
+        corruption(
+            "put a row into another group",
+            &["blocks_as_dealt"],
+            |case, random| {
+                let mut numbers = case.numbers("microdata", "group");
+                let row = random.random_range(0..numbers.len());
+                let Some(&other) = numbers.iter().find(|&&number| number != numbers[row]) else {
+                    return Done::Skip;
+                };
+                numbers[row] = other;
+                case.set_numbers("microdata", "group", numbers);
+                Done::Seal
+            },
+        ),
         corruption("skip a number", &["groups_numbered"], |case, _| {
             let mut numbers = case.numbers("microdata", "group");
             let last = numbers.iter().copied().max().unwrap();

@@ -1,0 +1,191 @@
+//! `blocks_as_dealt`: which records stand together, dealt again from the seed.
+//!
+//! What a block holds does not say why it holds these records and no others.
+//! An operator who chooses among the records of a value writes a message into
+//! the blocks. So the verifier deals the records that are published into
+//! blocks by code of its own, and compares who stands together; numbers and
+//! order of blocks are other checks'.
+//!
+//! - `attributes`: the order of quasi-identifiers by φ² with the sensitive one.
+//! - `initial`: blocks of like records (`aip` and `ng` publish these).
+//! - `refine`: sub-blocks of distinct values (`arp`; `anatomy` makes them of
+//!   everyone as one block).
+//!
+//! Groups and buckets of `arp` may be several blocks, joined by loss where a
+//! subject's own k asks for more records than a block has. That is not done
+//! again: each must be made of whole blocks, and a group of several must have
+//! one with fewer records than a member asks for.
+
+mod attributes;
+mod initial;
+mod people;
+mod refine;
+#[cfg(test)]
+mod tests;
+
+use crate::privacy::{BlockForm, ProtectedIndex};
+use crate::release::{Content, PublishedColumn};
+
+use self::initial::{Rules, partition};
+use self::people::People;
+use super::super::evidence::Evidence;
+use super::super::meaning::numbers;
+use super::super::shape::{MICRODATA, QUASI, SLICED};
+use super::super::verdict::{Check, Failures, Place};
+use super::super::view::{NONE, records_of_first_rows};
+use super::published;
+
+/// The check. None where a row has no record, or a column of numbers is
+/// missing: these are named by other checks, which then fail.
+pub(super) fn blocks_as_dealt(evidence: &Evidence, form: BlockForm) -> Option<Check> {
+    let name = match form {
+        BlockForm::Distinct | BlockForm::Eligible => QUASI,
+        BlockForm::Sliced => SLICED,
+        BlockForm::Generalized | BlockForm::Randomized { .. } | BlockForm::Ring => MICRODATA,
+    };
+    if evidence.requirements.records() != evidence.table.records() {
+        return None;
+    }
+    let table = evidence.published(name)?;
+    let records = records_of_first_rows(evidence, name, table.rows());
+    if records.contains(&NONE) {
+        return None;
+    }
+    let is_number = |column: &&PublishedColumn| {
+        matches!(
+            column.content,
+            Content::Block | Content::Group | Content::Bucket
+        )
+    };
+    let mut columns = table.columns.iter().filter(is_number);
+    let mut failures = Failures::none();
+    for index in published(evidence.requirements) {
+        let numbers = numbers(columns.next()?)?;
+        if numbers.len() != records.len() {
+            return None;
+        }
+        let dealt = Dealt {
+            evidence,
+            form,
+            index,
+        };
+        failures = failures.and(dealt.compare(&records, numbers)?);
+    }
+    Some(Check::structure("blocks_as_dealt", &failures))
+}
+
+/// One sensitive attribute of a release.
+struct Dealt<'a> {
+    evidence: &'a Evidence<'a>,
+    form: BlockForm,
+    index: ProtectedIndex,
+}
+
+impl Dealt<'_> {
+    /// Rows that stand in another block than the seed deals them to; none if
+    /// the attribute has no codes.
+    fn compare(&self, records: &[u32], numbers: &[u64]) -> Option<Failures> {
+        let mut rows: Vec<u32> = (0..records.len() as u32).collect();
+        rows.sort_unstable_by_key(|&row| records[row as usize]);
+        let sorted = rows.iter().map(|&row| records[row as usize]).collect();
+        let people = People::of(self.evidence, self.form, self.index, sorted)?;
+        let number_of = rows.iter().map(|&row| numbers[row as usize]);
+        let number_of: Vec<u64> = number_of.collect();
+        let blocks = self.deal(&people);
+        let wrong = match self.form {
+            BlockForm::Generalized | BlockForm::Sliced => joined(&people, &blocks, &number_of),
+            _ => differing(&blocks, &number_of),
+        };
+        let mut wrong: Vec<u32> = wrong.iter().map(|&person| rows[person as usize]).collect();
+        wrong.sort_unstable();
+        let attribute = self.evidence.requirements.attribute(self.index);
+        let schema = self.evidence.table.schema();
+        let mut failures = Failures::none();
+        for row in wrong {
+            let place = Place::Row(u64::from(row) + 1);
+            failures.add_at(&schema.attribute(attribute).name, place);
+        }
+        Some(failures)
+    }
+
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            form: self.form,
+            // Parameters are the job's, as the engine's were.
+            is_paper: self.evidence.ordered.parameters["partitioning"] == "paper",
+            seed: self.evidence.seed,
+            attribute: self.index.at() as u64,
+        }
+    }
+
+    /// The blocks that the seed deals.
+    fn deal(&self, people: &People) -> Vec<Vec<u32>> {
+        let everyone: Vec<u32> = (0..people.len() as u32).collect();
+        let initial = match self.evidence.ordered.engine {
+            "anatomy" => vec![everyone],
+            _ => partition(people, self.rules(), everyone),
+        };
+        match self.form {
+            BlockForm::Eligible | BlockForm::Ring => initial,
+            _ => refine::deal(people, &initial),
+        }
+    }
+}
+
+/// The first person of each person's set.
+fn firsts(sets: &[Vec<u32>], people: usize) -> Vec<u32> {
+    let mut firsts = vec![NONE; people];
+    for set in sets {
+        let first = set.iter().copied().min().unwrap_or(NONE);
+        set.iter()
+            .for_each(|&person| firsts[person as usize] = first);
+    }
+    firsts
+}
+
+/// People by their number.
+fn by_number(number_of: &[u64]) -> Vec<Vec<u32>> {
+    let mut people: Vec<u32> = (0..number_of.len() as u32).collect();
+    people.sort_by_key(|&person| number_of[person as usize]);
+    let number = |person: u32| number_of[person as usize];
+    let sets = people.chunk_by(|&one, &other| number(one) == number(other));
+    sets.map(<[u32]>::to_vec).collect()
+}
+
+/// People whose set begins with somebody else than their block does. There are
+/// none just if the sets are the blocks.
+fn differing(blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
+    let dealt = firsts(blocks, number_of.len());
+    let published = firsts(&by_number(number_of), number_of.len());
+    let people = 0..number_of.len() as u32;
+    let differs = |&person: &u32| dealt[person as usize] != published[person as usize];
+    people.filter(differs).collect()
+}
+
+/// People who are not in the set of their block's first, and the first ones of
+/// sets that join blocks of which each has as many records as is asked for.
+fn joined(people: &People, blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
+    let mut wrong = Vec::new();
+    let mut is_small = vec![false; people.len()];
+    for block in blocks {
+        let Some(&first) = block.iter().min() else {
+            continue;
+        };
+        let number = |person: u32| number_of[person as usize];
+        let strays = block.iter().copied();
+        wrong.extend(strays.filter(|&person| number(person) != number(first)));
+        let small = block.len() < people.k_of(block);
+        block
+            .iter()
+            .for_each(|&person| is_small[person as usize] = small);
+    }
+    let dealt = firsts(blocks, people.len());
+    for set in by_number(number_of) {
+        let block = |person: &u32| dealt[*person as usize];
+        let is_one = set.iter().all(|person| block(person) == block(&set[0]));
+        if !is_one && !set.iter().any(|&person| is_small[person as usize]) {
+            wrong.extend(set.first());
+        }
+    }
+    wrong
+}

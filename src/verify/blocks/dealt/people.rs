@@ -1,0 +1,119 @@
+//! The people who are published, as a dealing of one sensitive attribute reads
+//! them: numbered from 0 in the order of the table, each with their value, what
+//! they ask for and the number that the seed gives them.
+//!
+//! Where quasi-identifiers are published exactly, people who share them cannot
+//! be told apart: each asks for the strictest l of all of them.
+
+use rand::Rng;
+use rustc_hash::FxHashMap;
+
+use crate::microdata::{CodedColumn, RecordIndex, Role};
+use crate::privacy::{BlockForm, ProtectedIndex, Seed};
+
+use super::super::super::evidence::Evidence;
+
+/// The people of one sensitive attribute.
+pub(super) struct People<'a> {
+    /// The record of each.
+    pub(super) records: Vec<u32>,
+    /// Quasi-identifiers in schema order.
+    pub(super) quasi: Vec<&'a CodedColumn>,
+    /// The sensitive attribute.
+    pub(super) sensitive: &'a CodedColumn,
+    /// The sensitive value of each.
+    pub(super) value: Vec<u32>,
+    /// The l that each asks for; at least 1.
+    pub(super) l: Vec<u32>,
+    /// The k that each asks for.
+    pub(super) k: Vec<u32>,
+    /// The number that the seed gives to each.
+    pub(super) number: Vec<u64>,
+}
+
+impl<'a> People<'a> {
+    /// The people with these records, which ascend; none if the attribute has
+    /// no codes.
+    pub(super) fn of(
+        evidence: &Evidence<'a>,
+        form: BlockForm,
+        index: ProtectedIndex,
+        records: Vec<u32>,
+    ) -> Option<Self> {
+        let table = evidence.table;
+        let quasi = table
+            .schema()
+            .select(|attribute| attribute.role == Role::QuasiIdentifier);
+        let quasi: Vec<_> = quasi.iter().filter_map(|&at| table.coded(at)).collect();
+        let sensitive = table.coded(evidence.requirements.attribute(index))?;
+        let terms = |&record: &u32| evidence.requirements.of(RecordIndex(record));
+        let own = records.iter().map(|record| terms(record).l[index.at()]);
+        let mut l: Vec<u32> = own.map(|l| l.max(1)).collect();
+        match form {
+            BlockForm::Distinct | BlockForm::Eligible | BlockForm::Randomized { .. } => {
+                share_strictest(&quasi, &records, &mut l);
+            }
+            BlockForm::Generalized | BlockForm::Sliced | BlockForm::Ring => {}
+        }
+        let mut stream = evidence.seed.stream(Seed::DEALING, index.at() as u64);
+        let numbers = (0..table.records()).map(|_| stream.next_u64());
+        let numbers: Vec<u64> = numbers.collect();
+        let code = |&record: &u32| sensitive.codes.at(record as usize);
+        Some(Self {
+            value: records.iter().map(code).collect(),
+            l,
+            k: records.iter().map(|record| terms(record).k).collect(),
+            number: records
+                .iter()
+                .map(|&record| numbers[record as usize])
+                .collect(),
+            quasi,
+            sensitive,
+            records,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The strictest l of some of them.
+    pub(super) fn l_of(&self, some: &[u32]) -> usize {
+        let asked = some.iter().map(|&person| self.l[person as usize]);
+        asked.max().unwrap_or(1) as usize
+    }
+
+    /// The strictest k of some of them.
+    pub(super) fn k_of(&self, some: &[u32]) -> usize {
+        let asked = some.iter().map(|&person| self.k[person as usize]);
+        asked.max().unwrap_or(1) as usize
+    }
+
+    /// What decides between people: the number, and the order of the table
+    /// should two have the same.
+    pub(super) fn turn(&self, person: u32) -> (u64, u32) {
+        (self.number[person as usize], person)
+    }
+}
+
+/// Everyone with the same quasi-identifiers asks for the strictest l of them.
+fn share_strictest(quasi: &[&CodedColumn], records: &[u32], l: &mut [u32]) {
+    let mut vector = vec![0_u32; records.len()];
+    for column in quasi {
+        let mut known: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for (vector, &record) in vector.iter_mut().zip(records) {
+            let next = known.len() as u32;
+            let seen = (*vector, column.codes.at(record as usize));
+            *vector = *known.entry(seen).or_insert(next);
+        }
+    }
+    let mut strictest = vec![1; records.len()];
+    for (&vector, &l) in vector.iter().zip(&*l) {
+        let strictest = &mut strictest[vector as usize];
+        *strictest = l.max(*strictest);
+    }
+    for (l, &vector) in l.iter_mut().zip(&vector) {
+        *l = strictest[vector as usize];
+    }
+}

@@ -1,0 +1,150 @@
+//! Sub-blocks of distinct values, dealt again.
+//!
+//! In each block the people of a value come in the order of their numbers. A
+//! sub-block takes one person of each of the L most frequent values, L the
+//! strictest of the block; of equally frequent values it takes those whose next
+//! person has the lower number. That goes on while L values are left.
+//!
+//! Who is left waits, beside those whom the blocks before left. After each
+//! block, sub-blocks are made of those who wait: the values are ranked by how
+//! many people wait, then by the number of the next, who is the one that came
+//! last. Values whose next person asks for more values than there are stay out,
+//! until none does. Of the rest the fewest first ones that are as many as their
+//! next people ask for make a sub-block.
+//!
+//! Who waits at the end goes, in the order of the numbers, to a sub-block of
+//! the own block that lacks the own value. Of these, in the order in which they
+//! were made, the number picks one: the remainder by how many there are.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::people::People;
+
+/// The sub-blocks of all blocks.
+pub(super) fn deal(people: &People, blocks: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut dealing = Dealing {
+        people,
+        done: Vec::new(),
+        waiting: BTreeMap::new(),
+    };
+    // Which sub-blocks are of each person's own block.
+    let mut own = vec![0..0; people.len()];
+    for block in blocks {
+        let first = dealing.done.len();
+        dealing.deal_block(block);
+        for &person in block {
+            own[person as usize] = first..dealing.done.len();
+        }
+        dealing.deal_waiting();
+    }
+    let waiting = std::mem::take(&mut dealing.waiting);
+    let mut waiting: Vec<u32> = waiting.into_values().flatten().collect();
+    waiting.sort_unstable_by_key(|&person| people.turn(person));
+    for person in waiting {
+        dealing.place(person, own[person as usize].clone());
+    }
+    dealing.done
+}
+
+struct Dealing<'a> {
+    people: &'a People<'a>,
+    done: Vec<Vec<u32>>,
+    /// Who waits, by value; who came last is last.
+    waiting: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Dealing<'_> {
+    fn value(&self, person: u32) -> u32 {
+        self.people.value[person as usize]
+    }
+
+    fn deal_block(&mut self, block: &[u32]) {
+        let people = self.people;
+        let l = people.l_of(block);
+        // The next of a value is last.
+        let mut queues: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &person in block {
+            queues.entry(self.value(person)).or_default().push(person);
+        }
+        let mut turns = BTreeSet::new();
+        let turn = |value: u32, queue: &[u32]| {
+            let next = queue.last().map(|&person| people.turn(person))?;
+            Some((Reverse(queue.len()), next, value))
+        };
+        for (&value, queue) in &mut queues {
+            queue.sort_unstable_by_key(|&person| Reverse(people.turn(person)));
+            turns.extend(turn(value, queue));
+        }
+        while turns.len() >= l {
+            let mut taken = Vec::with_capacity(l);
+            for _ in 0..l {
+                taken.extend(turns.pop_first());
+            }
+            let mut dealt = Vec::with_capacity(l);
+            for (.., value) in taken {
+                let queue = queues.entry(value).or_default();
+                dealt.extend(queue.pop());
+                turns.extend(turn(value, queue));
+            }
+            self.done.push(dealt);
+        }
+        for (value, queue) in queues {
+            self.waiting.entry(value).or_default().extend(queue);
+        }
+    }
+
+    fn deal_waiting(&mut self) {
+        while let Some(values) = self.next_values() {
+            let mut dealt = Vec::new();
+            for value in values {
+                dealt.extend(self.waiting.entry(value).or_default().pop());
+            }
+            self.done.push(dealt);
+        }
+        self.waiting.retain(|_, people| !people.is_empty());
+    }
+
+    /// The values of the next sub-block of those who wait.
+    fn next_values(&self) -> Option<Vec<u32>> {
+        let queues = self.waiting.iter();
+        let ranked = queues.filter_map(|(&value, queue)| {
+            let &next = queue.last()?;
+            let asked = self.people.l[next as usize] as usize;
+            Some((Reverse(queue.len()), self.people.turn(next), value, asked))
+        });
+        let mut ranked: Vec<_> = ranked.collect();
+        ranked.sort_unstable();
+        loop {
+            let there = ranked.len();
+            ranked.retain(|&(.., asked)| asked <= there);
+            if ranked.len() == there {
+                break;
+            }
+        }
+        let mut strictest = 0;
+        let enough = (1..).zip(&ranked).find(|&(number, &(.., asked))| {
+            strictest = asked.max(strictest);
+            strictest <= number
+        });
+        let (number, _) = enough?;
+        let first = ranked[..number].iter();
+        Some(first.map(|&(_, _, value, _)| value).collect())
+    }
+
+    fn place(&mut self, person: u32, own: std::ops::Range<usize>) {
+        let value = self.value(person);
+        let lacks = |at: &usize| self.done[*at].iter().all(|&one| self.value(one) != value);
+        let lacking: Vec<usize> = own.filter(lacks).collect();
+        let number = self.people.number[person as usize];
+        // None lacks it where the block was not eligible, which other checks
+        // name.
+        match lacking.len() as u64 {
+            0 => self.done.push(vec![person]),
+            places => {
+                let at = lacking[(number % places) as usize];
+                self.done[at].push(person);
+            }
+        }
+    }
+}
