@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, Role};
 
-use super::meaning::Meaning;
+use super::meaning::{ANY, Meaning};
 use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::{AttributeView, View};
@@ -124,10 +124,9 @@ pub(super) fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut
     };
     match (meaning, attribute.domain.hierarchy()) {
         (Meaning::Masked, Some(hierarchy)) if !attribute.domain.is_numeric() => {
-            hierarchy
-                .node(hierarchy.common_ancestor(Code(low), Code(high)))
-                .depth
-                == 0
+            // A root with a name of its own is published by its name.
+            let node = hierarchy.node(hierarchy.common_ancestor(Code(low), Code(high)));
+            node.depth == 0 && node.label == ANY
         }
         (Meaning::Values(values), None) => {
             codes.sort_unstable();

@@ -153,6 +153,7 @@ fn compared(view: &View, signatures: &Signatures, parts: &Bucketized) -> Check {
         own: &own,
         class: &parts.members.bucket_of_row,
         l: &l,
+        home: None,
         shown: &|class, to| {
             let contents = parts.buckets.contents(class as usize).iter();
             to.extend(contents.map(|&(code, _)| code));

@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Code, Codes, Domain, Hierarchy, Values, of_width};
 use crate::release::{Cell, Cells, Item, PublishedColumn};
 
+/// The label of a root that says nothing; it is published as a mask.
+pub(super) const ANY: &str = "*";
+
 /// What one distinct cell of a column covers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Meaning {

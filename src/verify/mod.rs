@@ -45,6 +45,7 @@ mod view;
 pub use evidence::{Evidence, Ordered};
 pub use verdict::{Check, Place, Section, Verdict};
 
+use self::attack::Homes;
 use self::blocks::verify_blocks;
 use self::exclusions::exclusions_asked_for;
 use self::grouped::verify_grouped;
@@ -78,7 +79,9 @@ fn by_engine(evidence: &Evidence) -> Verdict {
         ("personalized", Model::Personalized { .. }) => {
             verify_personalized(evidence).ok_or(OTHER_MODEL)
         }
-        ("slicing", Model::Sliced(slicing)) => Ok(verify_sliced(evidence, slicing)),
+        ("slicing", Model::Sliced(slicing)) => {
+            Ok(verify_sliced(evidence, slicing, &Homes::default()))
+        }
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the job ordered"),
     };

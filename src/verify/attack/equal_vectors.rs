@@ -15,7 +15,9 @@
 //! share a value stand in classes that share it. So the same classes are dealt
 //! out again, each value's people over that value's places ([`dealt`]), and a
 //! release may tell what that tells: the bound is the larger of both. An engine
-//! that looks at the vectors when it deals is beyond it.
+//! that looks at the vectors when it deals is beyond it. Engines that first
+//! make blocks of like people, and deal inside these, are compared with such
+//! dealings: which blocks there are is what the data say, too.
 //!
 //! Decided in integers, in units of 2⁻²⁰ of a person: right guesses are rounded
 //! up, what is allowed down. Beside 1/l the variance is the larger of Σ p,
@@ -47,6 +49,10 @@ pub struct Standing<'s> {
     pub class: &'s [u32],
     /// What each subject asks for: no value for more than 1 in so many.
     pub l: &'s [u32],
+    /// The block of like people that each was dealt from, where the engine
+    /// makes such blocks by what is known of people; dealing again stays inside
+    /// them.
+    pub home: Option<&'s [u32]>,
     /// Adds the different codes that a class shows.
     pub shown: &'s dyn Fn(u32, &mut Vec<u32>),
     /// Number of codes of the attribute.

@@ -20,6 +20,7 @@ mod linkage;
 mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
+pub(super) use dealt::Homes;
 pub(super) use equal_vectors::{Standing, equal_vectors};
 pub(super) use joint::joint_knowledge;
 pub(super) use linkage::linkage;

@@ -7,7 +7,7 @@
 use crate::microdata::Role;
 use crate::privacy::{BlockForm, ProtectedIndex};
 
-use super::super::attack::{Standing, equal_vectors};
+use super::super::attack::{Homes, Standing, equal_vectors};
 use super::super::buckets::Buckets;
 use super::super::verdict::Check;
 use super::super::view::{AttributeView, NONE, View};
@@ -15,7 +15,7 @@ use super::rows::Ways;
 use super::view::{BlockView, QuasiView};
 
 /// Of listed blocks: rows that show the same quasi-identifiers.
-pub(super) fn of_blocks(view: &QuasiView, block: &BlockView) -> Check {
+pub(super) fn of_blocks(view: &QuasiView, block: &BlockView, homes: &Homes) -> Check {
     let own = view.records.iter().map(|&record| match record {
         NONE => NONE,
         record => block.source.at(record as usize),
@@ -29,6 +29,7 @@ pub(super) fn of_blocks(view: &QuasiView, block: &BlockView) -> Check {
         own: &own,
         class: &block.members.bucket_of_row,
         l: &l,
+        home: homes.of(block.index),
         shown: &|class, to| add_contents(&block.blocks, class, to),
         codes: block.domain.len(),
     };
@@ -40,7 +41,7 @@ pub(super) fn of_blocks(view: &QuasiView, block: &BlockView) -> Check {
 pub(super) fn of_rows(
     view: &View,
     ways: &Ways,
-    form: BlockForm,
+    (form, homes): (BlockForm, &Homes),
     (index, attribute): (ProtectedIndex, &AttributeView),
 ) -> Check {
     let is_alike = form == BlockForm::Generalized;
@@ -55,6 +56,7 @@ pub(super) fn of_rows(
         own: &own,
         class: &classes.class_of_row,
         l: &l,
+        home: homes.of(index),
         shown: &|class, to| add_contents(&contents, class, to),
         codes: attribute.domain.len(),
     };

@@ -26,7 +26,9 @@ use crate::privacy::{
     BlockForm, ColumnRule, Model, ProtectedIndex, Protection, Requirements, SliceVariant, Slicing,
 };
 
+use self::dealt::Dealing;
 use self::view::QuasiView;
+use super::attack::Homes;
 use super::claims::claims_match_policy;
 use super::conservation::{every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
@@ -43,22 +45,19 @@ pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
     let Model::Blocks { form, .. } = evidence.requirements.policy().model else {
         return None;
     };
-    let (verdict, dealt) = rayon::join(
-        || of_form(evidence, form),
-        || dealt::blocks_as_dealt(evidence, form),
-    );
-    let mut verdict = verdict?;
-    verdict.checks.extend(dealt);
+    let dealing = Dealing::again(evidence, form);
+    let mut verdict = of_form(evidence, form, &dealing.homes)?;
+    verdict.checks.extend(dealing.check);
     Some(verdict)
 }
 
 /// All checks but that of the dealing.
-fn of_form(evidence: &Evidence, form: BlockForm) -> Option<Verdict> {
+fn of_form(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Option<Verdict> {
     match (evidence.ordered.engine, form) {
-        ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true)),
-        ("aip", BlockForm::Eligible) => Some(listed(evidence, false)),
+        ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true, homes)),
+        ("aip", BlockForm::Eligible) => Some(listed(evidence, false, homes)),
         ("arp", BlockForm::Generalized | BlockForm::Randomized { .. })
-        | ("ng", BlockForm::Ring) => Some(rows::verify(evidence, form)),
+        | ("ng", BlockForm::Ring) => Some(rows::verify(evidence, form, homes)),
         ("arp", BlockForm::Sliced) => {
             let found = Slicing {
                 variant: SliceVariant::Slicing,
@@ -66,7 +65,7 @@ fn of_form(evidence: &Evidence, form: BlockForm) -> Option<Verdict> {
                 generalize: Vec::new(),
                 drop: Vec::new(),
             };
-            Some(verify_sliced(evidence, &found))
+            Some(verify_sliced(evidence, &found, homes))
         }
         _ => None,
     }
@@ -91,7 +90,7 @@ fn floor(requirements: &Requirements, index: ProtectedIndex) -> u32 {
 
 /// Checks the tables `quasi` and `sensitive`; where `is_distinct`, no value is
 /// in a block twice.
-fn listed(evidence: &Evidence, is_distinct: bool) -> Verdict {
+fn listed(evidence: &Evidence, is_distinct: bool, homes: &Homes) -> Verdict {
     let requirements = evidence.requirements;
     let attributes: Vec<_> = published(requirements)
         .into_iter()
@@ -110,14 +109,14 @@ fn listed(evidence: &Evidence, is_distinct: bool) -> Verdict {
     match QuasiView::of(evidence, &expected) {
         Some((view, failures)) => {
             checks.push(Check::structure("blocks_well_formed", &failures));
-            with_view(&view, is_distinct, &mut checks);
+            with_view(&view, (is_distinct, homes), &mut checks);
         }
         None => checks.extend(guarantees_not_examined(evidence)),
     }
     Verdict { checks }
 }
 
-fn with_view(view: &QuasiView, is_distinct: bool, checks: &mut Vec<Check>) {
+fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mut Vec<Check>) {
     checks.extend(coverage::exact(view));
     checks.push(contents::match_source(view));
     let mut worst = Worst::default();
@@ -127,7 +126,7 @@ fn with_view(view: &QuasiView, is_distinct: bool, checks: &mut Vec<Check>) {
         checks.push(posterior::of_vectors(view, block, &mut worst));
         leakage::values(view, block, &mut worst);
         checks.extend(diversity::attacks(block));
-        checks.push(compared::of_blocks(view, block));
+        checks.push(compared::of_blocks(view, block, homes));
     }
     checks.push(worst.check("terms_exceeded"));
     checks.push(leakage::linkage(view));

@@ -10,7 +10,7 @@ use crate::microdata::{RecordIndex, Role};
 use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 use crate::release::Content;
 
-use super::super::attack::linkage;
+use super::super::attack::{Homes, linkage};
 use super::super::claims::claims_match_policy;
 use super::super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
 use super::super::coverage;
@@ -27,7 +27,7 @@ use super::super::view::{AttributeView, View};
 use super::{compared, floor, guarantees_not_examined, randomized, ring};
 
 /// Checks the table `microdata` of a form that has one.
-pub(super) fn verify(evidence: &Evidence, form: BlockForm) -> Verdict {
+pub(super) fn verify(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Verdict {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
     let mut checks = vec![
         shape::tables_and_columns(evidence, &expected),
@@ -39,7 +39,7 @@ pub(super) fn verify(evidence: &Evidence, form: BlockForm) -> Verdict {
     ];
     checks.extend(canonical_order(evidence));
     match View::of(evidence, &expected) {
-        Some(view) => with_view(&view, (form, evidence.seed), &mut checks),
+        Some(view) => with_view(&view, (form, evidence.seed, homes), &mut checks),
         None => checks.extend(guarantees_not_examined(evidence)),
     }
     Verdict { checks }
@@ -53,7 +53,11 @@ pub(super) struct Ways {
     pub(super) looks: Signatures,
 }
 
-fn with_view(view: &View, (form, seed): (BlockForm, &Seed), checks: &mut Vec<Check>) {
+fn with_view(
+    view: &View,
+    (form, seed, homes): (BlockForm, &Seed, &Homes),
+    checks: &mut Vec<Check>,
+) {
     let quasi = view.attributes.iter();
     let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
     let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
@@ -84,6 +88,7 @@ fn with_view(view: &View, (form, seed): (BlockForm, &Seed), checks: &mut Vec<Che
         _ => ring::verify(view, &ways, seed, (&mut worst, checks)),
     }
     let compared = view.protected();
+    let form = (form, homes);
     checks.extend(compared.map(|protected| compared::of_rows(view, &ways, form, protected)));
     checks.push(worst.check("terms_exceeded"));
 }

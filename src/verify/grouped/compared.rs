@@ -19,6 +19,7 @@ pub(super) fn equal_vectors(view: &View, values: &Values, looks: &Signatures) ->
         own: &own,
         class: &looks.class_of_row,
         l: &l,
+        home: None,
         shown: &|class, to| {
             let contents = values.contents.contents(class as usize).iter();
             to.extend(contents.map(|&(code, _)| code));

@@ -112,6 +112,7 @@ fn compared(
         own: &own,
         class: &looks.class_of_row,
         l: &l,
+        home: None,
         shown: &|class, to| {
             // Ascending by first leaf: what stands before `next` is there.
             let mut next = 0;

@@ -13,10 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Code, Domain, Hierarchy, NodeIndex, Values};
 use crate::release::{Cell, Content, Item};
 
-use super::super::meaning::Meaning;
-
-/// The label of a root that says nothing.
-const ANY: &str = "*";
+use super::super::meaning::{ANY, Meaning};
 
 /// A node of a tree, or a union that was published.
 #[derive(Clone, Debug)]

@@ -20,6 +20,7 @@ pub(super) fn equal_vectors(
     view: &SlicedView,
     index: ProtectedIndex,
     (attribute, protection): (AttributeIndex, Protection),
+    home: Option<&[u32]>,
 ) -> Option<Check> {
     let mut exact = view.exact.iter();
     let shown = exact.find(|appearance| appearance.attribute == attribute)?;
@@ -44,6 +45,7 @@ pub(super) fn equal_vectors(
         own: &own,
         class: &view.buckets.class_of_row,
         l: &l,
+        home,
         shown: &|class, to| to.extend(&contents[class as usize]),
         codes: shown.domain.len(),
     };

@@ -26,7 +26,7 @@ use crate::privacy::{Protection, Slicing};
 use self::guarantees::Found;
 use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
-use super::attack::linkage;
+use super::attack::{Homes, linkage};
 use super::claims::claims_match_policy;
 use super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
@@ -39,10 +39,11 @@ use super::signature::{Signatures, Subjects};
 use super::verdict::{Check, Section, Verdict};
 
 /// Verifies a sliced release. `slicing` is what the job's policy says of
-/// columns; an engine that finds its own gives [`ColumnRule::Found`].
+/// columns; an engine that finds its own gives [`ColumnRule::Found`]. `homes`
+/// are the blocks of like people that it dealt rows from, if it did.
 ///
 /// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
-pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
+pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing, homes: &Homes) -> Verdict {
     let schema = evidence.table.schema();
     let declared = declared::read(evidence);
     let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
@@ -64,7 +65,7 @@ pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing) -> Verdict {
     let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
     let shown = view
         .as_ref()
-        .is_some_and(|view| with_view(view, &mut checks));
+        .is_some_and(|view| with_view(view, homes, &mut checks));
     if !shown {
         let policy = evidence.requirements.policy();
         let names = policy.protections.iter();
@@ -104,7 +105,7 @@ pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex
 
 /// What every release must be, then the guarantees; false if these cannot be
 /// examined.
-fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
+fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool {
     let subjects = Subjects {
         of_row: &view.record_of_row,
         number: view.records,
@@ -147,8 +148,8 @@ fn with_view(view: &SlicedView, checks: &mut Vec<Check>) -> bool {
     checks.push(guarantees::max_leakage(view, &found));
     checks.push(linkage(view.number, &view.buckets, &largest_k));
     let sensitive = view.requirements.protected().zip(&policy.protections);
-    checks.extend(
-        sensitive.filter_map(|(index, &protected)| compared::equal_vectors(view, index, protected)),
-    );
+    checks.extend(sensitive.filter_map(|(index, &protected)| {
+        compared::equal_vectors(view, index, protected, homes.of(index))
+    }));
     true
 }

@@ -55,6 +55,11 @@ pub fn corruptions() -> Vec<Corruption> {
             split,
         ),
         corruption(
+            "mask a group in which nobody flagged anything",
+            &["masks_where_wishes_differ"],
+            super::cells::mask_group,
+        ),
+        corruption(
             "put an unflagged cell into a bucket",
             &["unflagged_cells_in_no_bucket"],
             put_unflagged,

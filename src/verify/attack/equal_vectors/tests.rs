@@ -32,6 +32,7 @@ impl Made {
             own: &self.own,
             class: &self.class,
             l: &vec![self.l; self.own.len()],
+            home: None,
             shown: &|class, to| to.extend(&contents[class as usize]),
             codes: 64,
         };

@@ -28,6 +28,7 @@ use crate::release::{Content, PublishedColumn};
 
 use self::initial::{Rules, partition};
 use self::people::People;
+use super::super::attack::Homes;
 use super::super::evidence::Evidence;
 use super::super::meaning::numbers;
 use super::super::shape::{MICRODATA, QUASI, SLICED};
@@ -35,43 +36,63 @@ use super::super::verdict::{Check, Failures, Place};
 use super::super::view::{NONE, records_of_first_rows};
 use super::published;
 
-/// The check. None where a row has no record, or a column of numbers is
-/// missing: these are named by other checks, which then fail.
-pub(super) fn blocks_as_dealt(evidence: &Evidence, form: BlockForm) -> Option<Check> {
-    let name = match form {
-        BlockForm::Distinct | BlockForm::Eligible => QUASI,
-        BlockForm::Sliced => SLICED,
-        BlockForm::Generalized | BlockForm::Randomized { .. } | BlockForm::Ring => MICRODATA,
-    };
-    if evidence.requirements.records() != evidence.table.records() {
-        return None;
+/// What dealing again finds. Nothing where a row has no record, or a column of
+/// numbers is missing: these are named by other checks, which then fail.
+#[derive(Default)]
+pub(super) struct Dealing {
+    /// `blocks_as_dealt`.
+    pub(super) check: Option<Check>,
+    /// The block of like records that each row was dealt from.
+    pub(super) homes: Homes,
+}
+
+impl Dealing {
+    pub(super) fn again(evidence: &Evidence, form: BlockForm) -> Self {
+        Self::of_attributes(evidence, form).unwrap_or_default()
     }
-    let table = evidence.published(name)?;
-    let records = records_of_first_rows(evidence, name, table.rows());
-    if records.contains(&NONE) {
-        return None;
-    }
-    let is_number = |column: &&PublishedColumn| {
-        matches!(
-            column.content,
-            Content::Block | Content::Group | Content::Bucket
-        )
-    };
-    let mut columns = table.columns.iter().filter(is_number);
-    let mut failures = Failures::none();
-    for index in published(evidence.requirements) {
-        let numbers = numbers(columns.next()?)?;
-        if numbers.len() != records.len() {
+
+    fn of_attributes(evidence: &Evidence, form: BlockForm) -> Option<Self> {
+        let name = match form {
+            BlockForm::Distinct | BlockForm::Eligible => QUASI,
+            BlockForm::Sliced => SLICED,
+            BlockForm::Generalized | BlockForm::Randomized { .. } | BlockForm::Ring => MICRODATA,
+        };
+        if evidence.requirements.records() != evidence.table.records() {
             return None;
         }
-        let dealt = Dealt {
-            evidence,
-            form,
-            index,
-        };
-        failures = failures.and(dealt.compare(&records, numbers)?);
+        let table = evidence.published(name)?;
+        let records = records_of_first_rows(evidence, name, table.rows());
+        if records.contains(&NONE) {
+            return None;
+        }
+        let mut columns = table.columns.iter().filter(|column| is_number(column));
+        let mut failures = Failures::none();
+        let mut homes = Homes::default();
+        for index in published(evidence.requirements) {
+            let numbers = numbers(columns.next()?)?;
+            if numbers.len() != records.len() {
+                return None;
+            }
+            let dealt = Dealt {
+                evidence,
+                form,
+                index,
+            };
+            let (wrong, home) = dealt.compare(&records, numbers)?;
+            failures = failures.and(wrong);
+            homes.add(index, home);
+        }
+        let check = Check::structure("blocks_as_dealt", &failures);
+        Some(Self {
+            check: Some(check),
+            homes,
+        })
     }
-    Some(Check::structure("blocks_as_dealt", &failures))
+}
+
+fn is_number(column: &PublishedColumn) -> bool {
+    let content = column.content;
+    matches!(content, Content::Block | Content::Group | Content::Bucket)
 }
 
 /// One sensitive attribute of a release.
@@ -82,16 +103,25 @@ struct Dealt<'a> {
 }
 
 impl Dealt<'_> {
-    /// Rows that stand in another block than the seed deals them to; none if
-    /// the attribute has no codes.
-    fn compare(&self, records: &[u32], numbers: &[u64]) -> Option<Failures> {
+    /// Rows that stand in another block than the seed deals them to, and the
+    /// block of like records of each row; none if the attribute has no codes.
+    fn compare(&self, records: &[u32], numbers: &[u64]) -> Option<(Failures, Vec<u32>)> {
         let mut rows: Vec<u32> = (0..records.len() as u32).collect();
         rows.sort_unstable_by_key(|&row| records[row as usize]);
         let sorted = rows.iter().map(|&row| records[row as usize]).collect();
         let people = People::of(self.evidence, self.form, self.index, sorted)?;
         let number_of = rows.iter().map(|&row| numbers[row as usize]);
         let number_of: Vec<u64> = number_of.collect();
-        let blocks = self.deal(&people);
+        let initial = self.initial(&people);
+        let mut home = vec![0; records.len()];
+        for (at, block) in (0..).zip(&initial) {
+            let rows = block.iter().map(|&person| rows[person as usize]);
+            rows.for_each(|row| home[row as usize] = at);
+        }
+        let blocks = match self.form {
+            BlockForm::Eligible | BlockForm::Ring => initial,
+            _ => refine::deal(&people, &initial),
+        };
         let wrong = match self.form {
             BlockForm::Generalized | BlockForm::Sliced => joined(&people, &blocks, &number_of),
             _ => differing(&blocks, &number_of),
@@ -105,7 +135,7 @@ impl Dealt<'_> {
             let place = Place::Row(u64::from(row) + 1);
             failures.add_at(&schema.attribute(attribute).name, place);
         }
-        Some(failures)
+        Some((failures, home))
     }
 
     fn rules(&self) -> Rules<'_> {
@@ -118,16 +148,12 @@ impl Dealt<'_> {
         }
     }
 
-    /// The blocks that the seed deals.
-    fn deal(&self, people: &People) -> Vec<Vec<u32>> {
+    /// The blocks of like records.
+    fn initial(&self, people: &People) -> Vec<Vec<u32>> {
         let everyone: Vec<u32> = (0..people.len() as u32).collect();
-        let initial = match self.evidence.ordered.engine {
+        match self.evidence.ordered.engine {
             "anatomy" => vec![everyone],
             _ => partition(people, self.rules(), everyone),
-        };
-        match self.form {
-            BlockForm::Eligible | BlockForm::Ring => initial,
-            _ => refine::deal(people, &initial),
         }
     }
 }
