@@ -1,6 +1,8 @@
 //! `exclusions_asked_for`: whoever is not published asked to be left out, or
 //! asked for something that could not be given. Nobody else may be left out:
-//! absence would tell of their values.
+//! absence would tell of their values. Where a rule about everyone together
+//! decides who leaves, nobody is left out whose terms could be met
+//! (`maximal`).
 //!
 //! Two kinds of policy leave out others too, and their manifests say so
 //! (`release::statement`): where leakage is bounded for everyone, whoever has
@@ -18,6 +20,7 @@ use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
 use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Share};
 
 use super::evidence::Evidence;
+use super::maximal::without_need;
 use super::sliced;
 use super::verdict::{Check, Failures};
 
@@ -26,11 +29,17 @@ pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
     let mut absent = Absent::of(evidence);
     let others = std::mem::take(&mut absent.others);
     let askers = absent.askers.len();
+    let (table, requirements) = (evidence.table, evidence.requirements);
+    let needless = without_need(table, requirements, &absent.is_published, &absent.askers);
     let unexplained = unexplained(evidence, absent.askers, others.clone());
     let mut failures = Failures::none();
     if unexplained > 0 {
         failures.add("a subject is left out who asked for nothing beyond the job's floors");
         failures.count = unexplained as u64;
+    }
+    if needless > 0 {
+        failures.add("a subject is left out whose terms could be met");
+        failures.count += needless as u64 - 1;
     }
     let left_out = (askers + others.len()) as u64;
     let present = evidence.table.subjects() as u64 - absent.opted_out;
@@ -44,10 +53,13 @@ pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
         .with_figure("opted_out", absent.opted_out as f64)
         .with_figure("asked_for_more", askers as f64)
         .with_figure("others", others.len() as f64)
+        .with_figure("could_be_published", needless as f64)
 }
 
 /// Subjects without a row, each by one record.
 struct Absent {
+    /// Who has a row, by subject.
+    is_published: Vec<bool>,
     /// Number of those who asked for it.
     opted_out: u64,
     /// Those whose own terms explain it, or a value beyond the job's bound.
@@ -59,17 +71,19 @@ struct Absent {
 impl Absent {
     fn of(evidence: &Evidence) -> Self {
         let (table, requirements) = (evidence.table, evidence.requirements);
-        let mut is_settled = vec![false; table.subjects()];
+        let mut is_published = vec![false; table.subjects()];
         let lineages = evidence.lineage.tables.iter();
         for subject in lineages.flat_map(|lineage| &lineage.subjects) {
-            if let Some(settled) = is_settled.get_mut(subject.at()) {
-                *settled = true;
+            if let Some(published) = is_published.get_mut(subject.at()) {
+                *published = true;
             }
         }
+        let mut is_settled = is_published.clone();
         let terms = requirements.distinct_terms().iter();
         let asks: Vec<bool> = terms.map(|terms| asks_for_more(evidence, terms)).collect();
         let frequent = Frequent::of(evidence);
         let mut absent = Self {
+            is_published,
             opted_out: 0,
             askers: Vec::new(),
             others: Vec::new(),

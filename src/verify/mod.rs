@@ -30,6 +30,7 @@ mod leakage;
 mod lgb;
 mod links;
 mod manifest;
+mod maximal;
 mod meaning;
 mod membership;
 mod numbering;

@@ -18,6 +18,7 @@ mod manifests;
 mod many;
 mod measures;
 mod naive;
+mod needless;
 mod negative;
 mod paper_examples;
 mod personalized;

@@ -1,12 +1,16 @@
 //! Refined blocks as groups whose quasi-identifiers are generalized: blocks
 //! are joined until each has as many records as its members' own k, and
-//! groups that come to look the same are looked at as one.
+//! groups that come to look the same hold as one.
 //!
 //! A group of joined blocks keeps (count of a value) × L ≤ size for the
 //! strictest of its members; only blocks that allow that are joined, the one
 //! that adds least loss among the nearest in domain order. Groups that look
-//! the same are one to an adversary: whoever's own l that breaks cannot be
-//! published.
+//! the same are one to an adversary: where that breaks a member's own l, they
+//! become one group.
+//!
+//! A group that no near block mends is widened (*ours*): the nearest blocks on
+//! either side join it until it holds. At worst that is everyone, for whom it
+//! holds (`leave`), so that nobody is left out because of their block.
 
 use rustc_hash::FxHashMap;
 
@@ -16,40 +20,55 @@ use crate::engine::kernel::{Rows, Scale, is_eligible};
 
 use super::frame::{Frame, Goal};
 use super::job::Made;
+use super::widen::{Wanted, widen};
 
 /// Blocks on either side that a block may be joined with.
 const NEIGHBOURS: usize = 12;
 
-/// Publishes blocks as groups of the table `microdata`, or says whose terms
-/// they do not meet.
+/// Publishes blocks as groups of the table `microdata`.
 pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>) -> Made {
-    let groups = match join(frame, goal, blocks) {
-        Ok(groups) => groups,
-        Err(rows) => return Made::Fails(rows),
-    };
-    let records = &frame.present.records;
-    let groups: Vec<Vec<u32>> = groups
-        .into_iter()
-        .map(|rows| rows.into_iter().map(|row| records[row as usize]).collect())
-        .collect();
-    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-    let failing = failing_looks(frame, goal, &groups);
-    if !failing.is_empty() {
-        return Made::Fails(failing);
+    let mut blocks = join(frame, goal, blocks);
+    for round in 0.. {
+        let groups = of_records(frame, &blocks);
+        let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+        let failing = failing_looks(frame, goal, (&groups, &blocks));
+        if failing.is_empty() {
+            break;
+        }
+        for alike in failing {
+            unite(&mut blocks, &alike);
+            widen(goal, &mut blocks, alike[0], Wanted::in_round(1, round));
+        }
+        blocks.retain(|block| !block.is_empty());
     }
+    let groups = of_records(frame, &blocks);
+    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let (table, lineage) = of_groups(frame.present, &groups, &[]);
     Made::Published((vec![table], lineage))
 }
 
-/// Joins blocks until each has K records; the rows whose k cannot be met.
-pub(super) fn join(
-    frame: &Frame<'_>,
-    goal: &Goal<'_>,
-    mut blocks: Vec<Vec<u32>>,
-) -> Result<Vec<Vec<u32>>, Vec<u32>> {
+/// Puts blocks together in the place of the first.
+fn unite(blocks: &mut [Vec<u32>], alike: &[usize]) {
+    let Some((&first, others)) = alike.split_first() else {
+        return;
+    };
+    for &other in others {
+        let taken = std::mem::take(&mut blocks[other]);
+        blocks[first].extend(taken);
+    }
+}
+
+/// Blocks of rows as blocks of their records.
+pub(super) fn of_records(frame: &Frame<'_>, blocks: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let record = |&row: &u32| frame.present.records[row as usize];
+    let of_one = |block: &Vec<u32>| block.iter().map(record).collect();
+    blocks.iter().map(of_one).collect()
+}
+
+/// Joins blocks until each has K records.
+pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     let rows = Rows::gather(&frame.present.quasi_columns(), &frame.present.records);
     let scales = frame.present.quasi_scales();
-    let mut failing = Vec::new();
     for at in 0..blocks.len() {
         while !blocks[at].is_empty() && blocks[at].len() < goal.k_of(&blocks[at]) as usize {
             let joined = |other: usize| -> Vec<u32> { [&blocks[at][..], &blocks[other]].concat() };
@@ -59,9 +78,7 @@ pub(super) fn join(
             let fitting = near.filter(|&other| is_group(goal, &joined(other)));
             let losses = fitting.map(|other| (loss(&rows, &scales, &joined(other)), other));
             let Some((_, other)) = losses.min_by(|a, b| a.0.total_cmp(&b.0)) else {
-                let size = blocks[at].len() as u32;
-                let asking = blocks[at].iter().copied();
-                failing.extend(asking.filter(|&row| goal.k[row as usize] > size));
+                widen(goal, &mut blocks, at, Wanted::NOTHING);
                 break;
             };
             let taken = std::mem::take(&mut blocks[other]);
@@ -69,10 +86,7 @@ pub(super) fn join(
         }
     }
     blocks.retain(|block| !block.is_empty());
-    match failing.is_empty() {
-        true => Ok(blocks),
-        false => Err(failing),
-    }
+    blocks
 }
 
 /// Whether no value is too frequent for the strictest of these rows.
@@ -97,9 +111,13 @@ fn loss(rows: &Rows, scales: &[Scale], group: &[u32]) -> f32 {
         .sum()
 }
 
-/// Rows whose own l is broken where groups look the same; groups are of
-/// records.
-fn failing_looks(frame: &Frame<'_>, goal: &Goal<'_>, groups: &[&[u32]]) -> Vec<u32> {
+/// Places of blocks that look the same, where a member's own l does not hold
+/// over all of them; `groups` are the records of the blocks.
+fn failing_looks(
+    frame: &Frame<'_>,
+    goal: &Goal<'_>,
+    (groups, blocks): (&[&[u32]], &[Vec<u32>]),
+) -> Vec<Vec<usize>> {
     let mut looks = vec![0_u32; groups.len()];
     let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for column in frame.present.quasi_columns() {
@@ -112,22 +130,14 @@ fn failing_looks(frame: &Frame<'_>, goal: &Goal<'_>, groups: &[&[u32]]) -> Vec<u
                 .or_insert(next);
         }
     }
-    let mut row_of = vec![u32::MAX; frame.present.table.records()];
-    for (row, &record) in (0..).zip(&frame.present.records) {
-        row_of[record as usize] = row;
-    }
     let mut by_look: Vec<(u32, usize)> = looks.iter().copied().zip(0..).collect();
     by_look.sort_unstable();
-    let mut failing = Vec::new();
-    for alike in by_look
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|run| run.len() > 1)
-    {
-        let groups = alike.iter().flat_map(|&(_, at)| groups[at]);
-        let rows: Vec<u32> = groups.map(|&record| row_of[record as usize]).collect();
-        let most = most(goal, &rows);
-        let is_broken = |row: &u32| !is_eligible(most, rows.len() as u64, goal.need[*row as usize]);
-        failing.extend(rows.iter().copied().filter(is_broken));
-    }
-    failing
+    let runs = by_look.chunk_by(|a, b| a.0 == b.0);
+    let runs = runs.filter(|run| run.len() > 1);
+    let places = runs.map(|run| run.iter().map(|&(_, at)| at).collect());
+    let fails = |places: &Vec<usize>| {
+        let rows: Vec<&[u32]> = places.iter().map(|&at| &blocks[at][..]).collect();
+        !is_group(goal, &rows.concat())
+    };
+    places.filter(fails).collect()
 }

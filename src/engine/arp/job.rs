@@ -1,8 +1,7 @@
 //! The way that `arp` and its comparators go: gather, let leave whoever's
 //! terms cannot be met, make blocks, publish; and the answer where that fails.
-//!
-//! A way of publishing may find subjects whose terms its own blocks cannot
-//! meet ([`Made::Fails`]); they leave, and everything is made again.
+//! Nobody leaves because of a block: what everyone together meets, every way
+//! of publishing must.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
@@ -16,14 +15,12 @@ use super::answer::Question;
 use super::describe::guarantees;
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
-use super::leave::{Refusal, check_budget, leave, take_out};
+use super::leave::{Refusal, check_budget, leave};
 
 /// What a way of publishing made.
 pub(super) enum Made {
     /// Tables, and whose their rows are.
     Published((Vec<PublishedTable>, Lineage)),
-    /// Rows whose terms the blocks do not meet.
-    Fails(Vec<u32>),
 }
 
 /// One run.
@@ -82,26 +79,14 @@ impl<'a> Job<'a> {
         self.context.progress.report(1, STEPS, "gather", 0.0);
         let mut present = Present::gather(self.table, self.requirements)?;
         let columns = published(&present, self.sensitive);
-        let mut gone: Vec<u32> = Vec::new();
-        loop {
-            let left = leave(&mut present, &columns, least, self.context);
-            gone.extend(left.map_err(refused)?);
-            self.context.check()?;
-            self.context.progress.report(2, STEPS, "blocks", 0.0);
-            let frame = Frame::new(&present, is_exact, self.context);
-            let goals = columns.iter().map(|&column| frame.goal(column)).collect();
-            match make(&frame, goals)? {
-                Made::Published(made) => {
-                    check_budget(&present, &gone, self.max_excluded).map_err(refused)?;
-                    return Ok(self.release(&present, made, &gone));
-                }
-                Made::Fails(rows) => {
-                    let mut leaves = vec![false; present.records.len()];
-                    rows.iter().for_each(|&row| leaves[row as usize] = true);
-                    gone.extend(take_out(&mut present, &leaves));
-                }
-            }
-        }
+        let gone = leave(&mut present, &columns, least, self.context).map_err(refused)?;
+        check_budget(&present, &gone, self.max_excluded).map_err(refused)?;
+        self.context.check()?;
+        self.context.progress.report(2, STEPS, "blocks", 0.0);
+        let frame = Frame::new(&present, is_exact, self.context);
+        let goals = columns.iter().map(|&column| frame.goal(column)).collect();
+        let Made::Published(made) = make(&frame, goals)?;
+        Ok(self.release(&present, made, &gone))
     }
 
     fn release(

@@ -8,15 +8,18 @@
 //!   many as the window of a ring of everyone has.
 //!
 //! A subject whose own terms break a condition leaves, strictest first; the
-//! conditions are looked at again until nobody leaves. A condition that fails
-//! on the job's own l is a [`Refusal`].
+//! conditions are looked at again until nobody leaves. Then whoever fits among
+//! those who are left comes back (kernel `together`), so that nobody is left
+//! out without need. A condition that fails on the job's own l is a
+//! [`Refusal`].
 
 use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::present::SensitiveColumn;
-use crate::engine::kernel::{Present, Tally, is_eligible};
+use crate::engine::kernel::{Everyone, Present, Tally, is_eligible};
+use crate::microdata::RecordIndex;
 use crate::privacy::{ProtectedIndex, Protection};
 
 use super::frame::vectors;
@@ -39,7 +42,82 @@ pub(super) enum Refusal {
 }
 
 /// Takes out of `present` whoever's terms cannot be met, and returns them.
-pub(super) fn leave(
+pub(super) fn leave<'a>(
+    present: &mut Present<'a>,
+    sensitive: &[SensitiveColumn<'a>],
+    least: Least,
+    context: &RunContext<'_>,
+) -> Result<Vec<u32>, Refusal> {
+    let mut gone = leave_strictest_first(present, sensitive, least, context)?;
+    if !gone.is_empty() {
+        come_back(present, sensitive, (least, context), &mut gone);
+    }
+    Ok(gone)
+}
+
+/// Brings back whoever fits.
+fn come_back<'a>(
+    present: &mut Present<'a>,
+    sensitive: &[SensitiveColumn<'a>],
+    (least, context): (Least, &RunContext<'_>),
+    gone: &mut Vec<u32>,
+) {
+    let everyone = Everyone::of(present, sensitive);
+    let mut alike = Alike::of(present, gone);
+    let requirements = present.requirements;
+    everyone.come_back(present, gone, (context, stage::LEAVE), |all, record| {
+        let (k, size) = (all.k_with(record), all.size_with_one());
+        let is_enough = match least {
+            Least::None => {
+                let own = requirements.of(RecordIndex(record)).own.k;
+                own <= alike.with(record)
+            }
+            Least::Members => u64::from(k) <= size,
+            Least::Window => u64::from(window(all.l_with(record), k)) <= size,
+        };
+        let comes = is_enough && all.keeps_values_with(record);
+        if comes {
+            alike.add(record);
+        }
+        comes
+    });
+}
+
+/// How many of those present have each vector.
+struct Alike {
+    /// Of each record that is present or gone; 0 for others.
+    vector_of_record: Vec<u32>,
+    number: Vec<u32>,
+}
+
+impl Alike {
+    fn of(present: &Present<'_>, gone: &[u32]) -> Self {
+        let mut all = present.clone();
+        all.records.extend_from_slice(gone);
+        let (vector_of, vectors) = vectors(&all);
+        let mut vector_of_record = vec![0; present.table.records()];
+        for (&record, vector) in all.records.iter().zip(vector_of) {
+            vector_of_record[record as usize] = vector;
+        }
+        let mut alike = Self {
+            vector_of_record,
+            number: vec![0; vectors],
+        };
+        present.records.iter().for_each(|&record| alike.add(record));
+        alike
+    }
+
+    /// Number with the vector of a record that is gone, itself included.
+    fn with(&self, record: u32) -> u32 {
+        self.number[self.vector_of_record[record as usize] as usize] + 1
+    }
+
+    fn add(&mut self, record: u32) {
+        self.number[self.vector_of_record[record as usize] as usize] += 1;
+    }
+}
+
+fn leave_strictest_first(
     present: &mut Present<'_>,
     sensitive: &[SensitiveColumn<'_>],
     least: Least,
@@ -173,7 +251,7 @@ fn leave_by_l(
 }
 
 /// Takes the marked rows out and returns their records.
-pub(super) fn take_out(present: &mut Present<'_>, leaves: &[bool]) -> Vec<u32> {
+fn take_out(present: &mut Present<'_>, leaves: &[bool]) -> Vec<u32> {
     let marked = present.records.iter().zip(leaves);
     let gone = marked.filter(|&(_, &leaves)| leaves);
     let gone: Vec<u32> = gone.map(|(&record, _)| record).collect();

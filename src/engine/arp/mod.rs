@@ -11,6 +11,7 @@
 //! | before | `frame`, `leave`, `answer` | who is published, or why nothing can be |
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
+//! | 3 | `widen` | blocks whose members' terms no near block meets, made larger |
 //! | 3 | `listed`, `groups`, `randomized`, `sliced` | the tables and their lineage |
 //!
 //! `ring` publishes the initial partition by rings (`ng`), `comparators` it
@@ -32,6 +33,7 @@ mod randomized;
 mod refine;
 pub mod ring;
 mod sliced;
+mod widen;
 
 pub use comparators::{aip, anatomy};
 pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish, refuse_withdrawn};

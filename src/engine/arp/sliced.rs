@@ -9,8 +9,10 @@
 //! sensitive values, but then says nothing either.)
 //!
 //! To an adversary a subject may be in any bucket that holds their values in
-//! every column. A subject whose own l does not hold in one of these cannot be
-//! published (*ours*).
+//! every column. A bucket that one of these subjects' own l does not hold in is
+//! widened until it does (*ours*).
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
@@ -20,29 +22,30 @@ use crate::engine::kernel::{Rows, is_eligible};
 use crate::microdata::{AttributeIndex, Role};
 
 use super::frame::{Frame, Goal};
-use super::groups::{join, most};
+use super::groups::{join, most, of_records};
 use super::job::Made;
+use super::widen::{Wanted, widen};
 
 /// Quasi-identifiers in a column, on average.
 const COLUMN_WIDTH: usize = 2;
 
-/// Publishes blocks as buckets, or says whose terms they do not meet.
+/// Publishes blocks as buckets.
 pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>) -> Made {
-    let blocks = match join(frame, goal, blocks) {
-        Ok(blocks) => blocks,
-        Err(rows) => return Made::Fails(rows),
-    };
+    let mut blocks = join(frame, goal, blocks);
     let columns = columns(frame);
-    let failing = failing(frame, goal, &blocks, &columns);
-    if !failing.is_empty() {
-        return Made::Fails(failing);
+    for round in 0.. {
+        let failing = failing(frame, goal, &blocks, &columns);
+        if failing.is_empty() {
+            break;
+        }
+        for (at, l) in failing {
+            if !blocks[at as usize].is_empty() {
+                widen(goal, &mut blocks, at as usize, Wanted::in_round(l, round));
+            }
+        }
+        blocks.retain(|block| !block.is_empty());
     }
-    let records = &frame.present.records;
-    let record = |&row: &u32| records[row as usize];
-    let buckets: Vec<Vec<u32>> = blocks
-        .iter()
-        .map(|block| block.iter().map(record).collect())
-        .collect();
+    let buckets = of_records(frame, &blocks);
     let buckets: Vec<&[u32]> = buckets.iter().map(Vec::as_slice).collect();
     let schema = frame.present.table.schema();
     let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
@@ -101,13 +104,15 @@ fn between(categories: &[Categories], left: &[usize], right: &[usize]) -> f64 {
     sum / (left.len() * right.len()) as f64
 }
 
-/// Rows whose own l does not hold in a bucket that they match.
+/// Buckets in which the own l of somebody who matches them does not hold,
+/// ascending, with the strictest such l.
 fn failing(
     frame: &Frame<'_>,
     goal: &Goal<'_>,
     blocks: &[Vec<u32>],
     columns: &[Vec<usize>],
-) -> Vec<u32> {
+) -> BTreeMap<u32, u32> {
+    let mut failing = BTreeMap::new();
     let tells: Vec<(u64, u64)> = blocks
         .iter()
         .map(|block| (most(goal, block), block.len() as u64))
@@ -122,20 +127,29 @@ fn failing(
     asked.sort_unstable();
     asked.dedup();
     let Some(&least) = asked.iter().find(|&&need| !weakest(need)) else {
-        return Vec::new();
+        return failing;
     };
     let shown: Vec<Shown> = columns
         .iter()
         .map(|column| Shown::of(frame, blocks, column))
         .collect();
     let strict = (0..frame.rows() as u32).filter(|&row| goal.need[row as usize] >= least);
-    let fails = |row: &u32| {
-        let parts: Vec<&[u32]> = shown.iter().map(|shown| shown.buckets(*row)).collect();
-        let need = goal.need[*row as usize];
-        // Without a column to go by everyone matches every bucket.
-        parts.is_empty() || matching(&parts).any(|block| !holds(need, block))
-    };
-    strict.filter(fails).collect()
+    for row in strict {
+        let need = goal.need[row as usize];
+        let parts: Vec<&[u32]> = shown.iter().map(|shown| shown.buckets(row)).collect();
+        let mut fails = |block: u32| {
+            if !holds(need, block) {
+                let strictest = failing.entry(block).or_insert(need);
+                *strictest = need.max(*strictest);
+            }
+        };
+        match parts.is_empty() {
+            // Without a column to go by everyone matches every bucket.
+            true => (0..blocks.len() as u32).for_each(&mut fails),
+            false => matching(&parts).for_each(&mut fails),
+        }
+    }
+    failing
 }
 
 /// Numbers that are in every one of the lists, which ascend.

@@ -25,6 +25,7 @@
 //! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
+//! | [`together`] | everyone as one group, and who of those that left can come back |
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
@@ -50,6 +51,7 @@ pub mod present;
 pub mod refine;
 pub mod rows;
 pub mod sliced_table;
+pub mod together;
 
 pub use among::Among;
 pub use companions::companions;
@@ -65,3 +67,4 @@ pub use place::Place;
 pub use present::Present;
 pub use refine::Refinement;
 pub use rows::Rows;
+pub use together::Everyone;

@@ -4,15 +4,16 @@
 //! parts hold, so everyone together must hold first. Whoever asks for more
 //! records than there are, or for a most frequent value rarer than it is,
 //! leaves, strictest first, equals in random order, until the strictest one
-//! left is content. Floors of the job play no part: nobody leaves to meet
-//! them.
+//! left is content. Then whoever fits among those who are left comes back
+//! (kernel `together`), so that nobody is left out without need. Floors of the
+//! job play no part: nobody leaves to meet them.
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::present::SensitiveColumn;
-use crate::engine::kernel::{Present, Tally, is_eligible};
+use crate::engine::kernel::{Everyone, Present, Tally, is_eligible};
 use crate::microdata::RecordIndex;
 use crate::privacy::RecordTerms;
 
@@ -20,6 +21,23 @@ use super::stage;
 
 /// Takes out everyone whose own terms cannot be met; returns them.
 pub(super) fn leave(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
+    let mut gone = leave_strictest_first(present, context);
+    if !gone.is_empty() {
+        let everyone = Everyone::of(present, &present.sensitive);
+        everyone.come_back(
+            present,
+            &mut gone,
+            (context, stage::LEAVE),
+            |all, record| {
+                u64::from(all.k_with(record)) <= all.size_with_one()
+                    && all.keeps_values_with(record)
+            },
+        );
+    }
+    gone
+}
+
+fn leave_strictest_first(present: &mut Present<'_>, context: &RunContext<'_>) -> Vec<u32> {
     let mut gone = Vec::new();
     loop {
         let before = gone.len();

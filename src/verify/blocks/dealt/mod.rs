@@ -14,7 +14,10 @@
 //! Groups and buckets of `arp` may be several blocks, joined by loss where a
 //! subject's own k asks for more records than a block has. That is not done
 //! again: each must be made of whole blocks, and a group of several must have
-//! one with fewer records than a member asks for.
+//! one with fewer records than a member asks for. Where somebody asks for more
+//! l than others, blocks are also joined for them (they would look the same,
+//! or match somebody else, and not hold together): there whole blocks are all
+//! that is asked.
 
 mod attributes;
 mod initial;
@@ -189,7 +192,8 @@ fn differing(blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
 }
 
 /// People who are not in the set of their block's first, and the first ones of
-/// sets that join blocks of which each has as many records as is asked for.
+/// sets that join blocks of which each has as many records as is asked for,
+/// unless blocks may be joined for somebody's l.
 fn joined(people: &People, blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
     let mut wrong = Vec::new();
     let mut is_small = vec![false; people.len()];
@@ -204,6 +208,9 @@ fn joined(people: &People, blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
         block
             .iter()
             .for_each(|&person| is_small[person as usize] = small);
+    }
+    if people.l.iter().any(|&l| l != people.l[0]) {
+        return wrong;
     }
     let dealt = firsts(blocks, people.len());
     for set in by_number(number_of) {
