@@ -11,6 +11,7 @@
 //! (order as an engine would publish it), and of the manifest. Each must
 //! really change what is published.
 
+mod absent;
 mod added;
 pub mod bases;
 mod cells;
