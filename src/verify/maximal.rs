@@ -19,13 +19,18 @@
 //!
 //! Where all conditions hold for everyone as one group, one group is a valid
 //! release; so nothing else can stand in the way of an asker. Which of several
-//! maximal sets is published is not examined. Of other engines, who leave for
-//! reasons of their own groups or buckets, nothing is said here.
+//! maximal sets is published is not examined.
+//!
+//! `personalized` has a rule of its own, about one subject at a time
+//! (`personalized::needless`). Of the other engines, whose subjects leave for
+//! reasons of buckets, fingerprints or clusters, nothing is said here.
 
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Code, CodedColumn, RecordIndex, Role, Table};
 use crate::privacy::{BlockForm, Model, ProtectedIndex, RecordTerms, Requirements, Share};
+
+use super::personalized;
 
 /// How an own k is counted where everyone is one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,10 @@ pub(super) fn without_need(
             k_rule(form),
             all.filter(|&at| sensitive.contains(at)).collect(),
         ),
+        Model::Personalized { .. } => {
+            let published = is_published.iter().filter(|&&published| published).count();
+            return personalized::without_need(table, requirements, published as u64, absent);
+        }
         _ => return 0,
     };
     if absent.is_empty() {

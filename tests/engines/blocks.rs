@@ -6,3 +6,4 @@ pub mod handmade;
 mod paper;
 mod properties;
 pub mod scenario;
+mod widened;

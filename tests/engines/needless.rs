@@ -24,20 +24,22 @@ const PEOPLE: [(&str, &str); 8] = [
     ("Bern", "clerk"),
 ];
 
+const JOBS: &str = "baker;food;*\nclerk;office;*\nnurse;care;*\n";
+
 fn of(people: &[(&str, &str)]) -> Table {
     let schema = json!({
         "name": "people", "subject_key": "name",
         "attributes": [
             {"name": "name", "role": "identifier"},
             {"name": "city", "role": "quasi_identifier", "type": "categorical"},
-            {"name": "job", "role": "sensitive", "type": "categorical"}
+            {"name": "job", "role": "sensitive", "type": "categorical", "hierarchy": "jobs"}
         ]
     });
     let mut records = String::from("name,city,job\n");
     for (at, (city, job)) in people.iter().enumerate() {
         records += &format!("n{at},{city},{job}\n");
     }
-    table(schema, &[], &records)
+    table(schema, &[("jobs", JOBS)], &records)
 }
 
 /// What an engine publishes; everyone may be left out, as far as the job goes.
@@ -90,12 +92,16 @@ fn absent(case: &Case) -> Vec<u32> {
 /// n3 is published with terms that fit exactly, and may then not be absent;
 /// with terms beyond n3 is absent, and that is accepted.
 fn fits_and_does_not(job: (&str, Value), fits: &Value, beyond: &Value) {
+    of_these(&PEOPLE, job, fits, beyond);
+}
+
+fn of_these(people: &[(&str, &str)], job: (&str, Value), fits: &Value, beyond: &Value) {
     let wish = |terms: &Value| {
         let mut wish = terms.clone();
         wish["subject"] = json!("n3");
         json!([wish])
     };
-    let case = run(&PEOPLE, job.clone(), &wish(fits), 3);
+    let case = run(people, job.clone(), &wish(fits), 3);
     assert_eq!(absent(&case), [0_u32; 0], "{job:?} {fits}");
     let check = exclusions(&without(&case, 3));
     assert_eq!(could_be_published(&check), 1.0, "{job:?} {fits}");
@@ -105,7 +111,7 @@ fn fits_and_does_not(job: (&str, Value), fits: &Value, beyond: &Value) {
         Some("a subject is left out whose terms could be met")
     );
 
-    let case = run(&PEOPLE, job.clone(), &wish(beyond), 3);
+    let case = run(people, job.clone(), &wish(beyond), 3);
     assert_eq!(absent(&case), [3], "{job:?} {beyond}");
     let check = exclusions(&case);
     assert!(check.holds, "{job:?} {beyond}: {check:?}");
@@ -151,12 +157,18 @@ fn of_rings_an_own_k_explains_absence_only_beyond_the_window_of_everyone() {
     assert!(check.holds, "{check:?}");
 }
 
+/// Two of the first six have each job, which is an l of 3 and no more.
 #[test]
 fn an_own_l_explains_absence_only_beyond_the_most_frequent_value() {
-    let (half, third) = (json!({"max_leakage": 0.5}), json!({"max_leakage": 0.34}));
-    fits_and_does_not(("mondrian", json!({"k": 1})), &half, &third);
+    let (third, quarter) = (json!({"max_leakage": 0.34}), json!({"max_leakage": 0.25}));
+    of_these(
+        &PEOPLE[..6],
+        ("mondrian", json!({"k": 1})),
+        &third,
+        &quarter,
+    );
     for engine in ["arp", "aip", "anatomy", "ng"] {
-        fits_and_does_not((engine, json!({"l": 1})), &half, &third);
+        of_these(&PEOPLE[..6], (engine, json!({"l": 1})), &third, &quarter);
     }
 }
 
@@ -165,6 +177,22 @@ fn an_own_share_explains_absence_only_below_that_of_the_most_frequent_value() {
     let close = json!({"k": 1, "attributes": {"job": {"t_closeness": 1.0}}});
     let share = |share: f64| json!({"max_leakage": {"job": share}});
     fits_and_does_not(("mondrian", close), &share(0.375), &share(0.374_999_999));
+}
+
+/// Where every value is the root a nurse's is known with a chance of 2 in 8,
+/// and that somebody is a baker or a nurse with 5 in 8.
+#[test]
+fn of_personalized_groups_a_value_or_guard_explains_absence_only_if_it_is_too_frequent() {
+    let job = (
+        "personalized",
+        json!({"k": 1, "sensitive": "job", "max_leakage": 1.0}),
+    );
+    let leak = |share: f64| json!({"max_leakage": {"job": share}});
+    fits_and_does_not(job.clone(), &leak(0.25), &leak(0.249_999_999));
+    let guard =
+        |share: f64| json!({"max_leakage": {"job": share}, "guard": {"job": ["food", "nurse"]}});
+    fits_and_does_not(job.clone(), &guard(0.625), &guard(0.624_999_999));
+    fits_and_does_not(job, &k(8), &k(9));
 }
 
 /// Four are bakers and three clerks who ask for nothing. A fifth baker and a

@@ -63,20 +63,17 @@ fn come_back<'a>(
     gone: &mut Vec<u32>,
 ) {
     let everyone = Everyone::of(present, sensitive);
-    let mut alike = Alike::of(present, gone);
+    let mut alike = (least == Least::None).then(|| Alike::of(present, gone));
     let requirements = present.requirements;
     everyone.come_back(present, gone, (context, stage::LEAVE), |all, record| {
         let (k, size) = (all.k_with(record), all.size_with_one());
-        let is_enough = match least {
-            Least::None => {
-                let own = requirements.of(RecordIndex(record)).own.k;
-                own <= alike.with(record)
-            }
-            Least::Members => u64::from(k) <= size,
-            Least::Window => u64::from(window(all.l_with(record), k)) <= size,
+        let is_enough = match (&alike, least) {
+            (Some(alike), _) => requirements.of(RecordIndex(record)).own.k <= alike.with(record),
+            (None, Least::Window) => u64::from(window(all.l_with(record), k)) <= size,
+            (None, _) => u64::from(k) <= size,
         };
         let comes = is_enough && all.keeps_values_with(record);
-        if comes {
+        if let (true, Some(alike)) = (comes, &mut alike) {
             alike.add(record);
         }
         comes

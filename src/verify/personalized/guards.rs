@@ -3,13 +3,14 @@
 //!
 //! A name that the hierarchy does not have could be any value: it guards all.
 
-use super::published::{Published, Span};
+use super::published::Span;
+use crate::microdata::Hierarchy;
 use crate::privacy::RecordTerms;
 
 /// Leaves that the terms guard, as spans that do not overlap; `None` where
 /// they guard nothing. Only one attribute is protected, the first.
-pub(super) fn guarded(published: &Published, terms: &RecordTerms) -> Option<Vec<Span>> {
-    let tree = published.tree?;
+pub(super) fn guarded(tree: Option<&Hierarchy>, terms: &RecordTerms) -> Option<Vec<Span>> {
+    let tree = tree?;
     let all = (0, tree.leaf_count() as u32 - 1);
     let labels = terms.guard.iter().filter(|(index, _)| index.at() == 0);
     let mut spans: Vec<Span> = labels

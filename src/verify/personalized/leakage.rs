@@ -50,7 +50,7 @@ pub(super) fn max_leakage(view: &View, looks: &Signatures, published: &Published
         .requirements
         .distinct_terms()
         .iter()
-        .map(|terms| guarded(published, terms))
+        .map(|terms| guarded(published.tree, terms))
         .collect();
     let terms_of = view.requirements.terms_of_record();
     for class in 0..looks.len() {

@@ -14,8 +14,10 @@ mod collision;
 mod cut;
 mod guards;
 mod leakage;
+mod needless;
 mod published;
 
+pub(super) use self::needless::without_need;
 use self::published::Published;
 use super::attack::{Standing, equal_vectors, linkage};
 use super::claims::claims_match_policy;

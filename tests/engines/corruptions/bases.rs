@@ -43,14 +43,58 @@ pub fn all() -> &'static [Base] {
 }
 
 fn make() -> Vec<Base> {
-    let mut bases = grouped();
-    bases.extend(blocks());
-    bases.extend(sliced());
-    bases.extend(persons());
-    bases
+    plans().into_iter().map(base).collect()
 }
 
-fn grouped() -> Vec<Base> {
+/// Valid releases in which this subject, who asks for something, is left out
+/// as if they had asked for that: each is then held against what they did ask
+/// for.
+pub fn without(subject: usize) -> Vec<Base> {
+    let left_out = |plan: Plan| {
+        let mut wishes = wishes(plan.engine);
+        wishes.extend(preferences(
+            json!([{"subject": key(subject), "exclude": true}]),
+        ));
+        let asked = self::wishes(plan.engine);
+        let mut made = base_with(plan, &wishes);
+        let Case {
+            table,
+            requirements,
+            ..
+        } = &mut made.case;
+        *requirements = Requirements::new(table, requirements.policy().clone(), &asked);
+        made
+    };
+    plans().into_iter().map(left_out).collect()
+}
+
+fn plans() -> Vec<Plan> {
+    let mut plans = grouped();
+    plans.extend(blocks());
+    plans.extend(sliced());
+    plans.extend(persons());
+    plans
+}
+
+/// A run of an engine.
+#[derive(Clone)]
+struct Plan {
+    name: &'static str,
+    engine: &'static str,
+    table: Table,
+    parameters: Value,
+}
+
+fn plan(name: &'static str, engine: &'static str, table: Table, parameters: Value) -> Plan {
+    Plan {
+        name,
+        engine,
+        table,
+        parameters,
+    }
+}
+
+fn grouped() -> Vec<Plan> {
     let wide = |salary| source(&Shape::wide("quasi_identifier", salary), 11);
     let flags = || source(&Shape::wide("semi_sensitive", "sensitive"), 12);
     let close = json!({"k": 4, "max_excluded": 0.1, "attributes": {
@@ -63,53 +107,53 @@ fn grouped() -> Vec<Base> {
         "attributes": {"sex": {"t_closeness": 0.4}, "salary": {"l": 3, "min_spread": 1000}}});
     let terms = json!({"k": 4, "sensitive": "disease", "max_leakage": 0.5, "max_excluded": 0.3});
     vec![
-        base(
+        plan(
             "mondrian",
             "mondrian",
             wide("sensitive"),
             json!({"k": 4, "l": 2, "max_excluded": 0.1}),
         ),
-        base("mondrian t", "mondrian", wide("sensitive"), close),
-        base("personalized", "personalized", wide("insensitive"), terms),
-        base("lgb row", "lgb", flags(), buckets("row")),
-        base("lgb group", "lgb", flags(), buckets("group")),
-        base("lgb t", "lgb", flags(), near),
+        plan("mondrian t", "mondrian", wide("sensitive"), close),
+        plan("personalized", "personalized", wide("insensitive"), terms),
+        plan("lgb row", "lgb", flags(), buckets("row")),
+        plan("lgb group", "lgb", flags(), buckets("group")),
+        plan("lgb t", "lgb", flags(), near),
     ]
 }
 
-fn blocks() -> Vec<Base> {
+fn blocks() -> Vec<Plan> {
     let exact = |salary| source(&Shape::exact(salary), 13);
     let listed = |sensitive: Value| json!({"l": 3, "sensitive": sensitive});
     let shown = |form: &str| json!({"l": 3, "publish": form});
     let drawn = json!({"l": 3, "publish": "randomization", "retention": 0.4});
     vec![
-        base("arp", "arp", exact("sensitive"), listed(json!(["disease"]))),
-        base(
+        plan("arp", "arp", exact("sensitive"), listed(json!(["disease"]))),
+        plan(
             "arp two",
             "arp",
             exact("sensitive"),
             listed(json!(["salary", "disease"])),
         ),
-        base("aip", "aip", exact("sensitive"), listed(json!(["disease"]))),
-        base(
+        plan("aip", "aip", exact("sensitive"), listed(json!(["disease"]))),
+        plan(
             "anatomy",
             "anatomy",
             exact("sensitive"),
             listed(json!(["disease"])),
         ),
-        base(
+        plan(
             "arp generalization",
             "arp",
             exact("insensitive"),
             shown("generalization"),
         ),
-        base("arp randomization", "arp", exact("insensitive"), drawn),
-        base("arp slicing", "arp", exact("insensitive"), shown("slicing")),
-        base("ng", "ng", exact("insensitive"), json!({"l": 3})),
+        plan("arp randomization", "arp", exact("insensitive"), drawn),
+        plan("arp slicing", "arp", exact("insensitive"), shown("slicing")),
+        plan("ng", "ng", exact("insensitive"), json!({"l": 3})),
     ]
 }
 
-fn sliced() -> Vec<Base> {
+fn sliced() -> Vec<Plan> {
     let fine = || source(&Shape::sliced(), 14);
     let columns = json!({"l": 2, "columns": [["age", "sex"], ["city", "disease"]]});
     let twice = json!({"variant": "overlap", "l": 2,
@@ -118,27 +162,38 @@ fn sliced() -> Vec<Base> {
         "clusters": 2});
     let close = json!({"t_closeness": 0.4, "columns": [["age"], ["city", "sex"], ["disease"]]});
     vec![
-        base("slicing", "slicing", fine(), columns),
-        base("slicing overlap", "slicing", fine(), twice),
-        base("slicing generalized", "slicing", fine(), covered),
-        base("slicing t", "slicing", fine(), close),
+        plan("slicing", "slicing", fine(), columns),
+        plan("slicing overlap", "slicing", fine(), twice),
+        plan("slicing generalized", "slicing", fine(), covered),
+        plan("slicing t", "slicing", fine(), close),
     ]
 }
 
-fn persons() -> Vec<Base> {
+fn persons() -> Vec<Plan> {
     let fingerprints = json!({"k": 3, "l": 2, "k_group": 4, "max_excluded": 0.1});
     let itemsets = json!({"k": 3, "m": 2, "delta": 0.3, "max_excluded": 0.1});
     vec![
-        base("one_to_many", "one_to_many", visits(15), fingerprints),
-        base("rmr", "rmr", visits(15), itemsets),
+        plan("one_to_many", "one_to_many", visits(15), fingerprints),
+        plan("rmr", "rmr", visits(15), itemsets),
     ]
 }
 
 /// What a run of the engine makes, read back from its bytes.
-fn base(name: &'static str, engine: &str, table: Table, parameters: Value) -> Base {
+fn base(plan: Plan) -> Base {
+    let wishes = wishes(plan.engine);
+    base_with(plan, &wishes)
+}
+
+fn base_with(plan: Plan, wishes: &[Preference]) -> Base {
+    let Plan {
+        name,
+        engine,
+        table,
+        parameters,
+    } = plan;
     let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
     let policy = parsed.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &wishes(engine));
+    let requirements = Requirements::new(&table, policy, wishes);
     let run = parsed.run(&table, &requirements, &RunContext::silent(SEED));
     let release = run.unwrap_or_else(|error| panic!("{name}: {error}"));
     let case = Case::made_by(engine, (table, requirements), parsed.parameters(), release);

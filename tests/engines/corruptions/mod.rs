@@ -12,6 +12,7 @@
 //! really change what is published.
 #![allow(clippy::too_many_lines, reason = "a list of corruptions is one table")]
 
+mod absent;
 mod added;
 pub mod bases;
 mod cells;
