@@ -12,7 +12,7 @@ use crate::privacy::{BlockForm, Policy, Requirements};
 use crate::release::Release;
 
 use super::initial::{Least, partition};
-use super::job::{Job, Made};
+use super::job::Job;
 use super::listed;
 use super::params::{AnatomyParams, InitialParams};
 use super::refine::refine;
@@ -20,7 +20,7 @@ use super::refine::refine;
 /// `aip`.
 pub mod aip {
     use super::{
-        BlockForm, EngineError, InitialParams, Job, Least, Made, Policy, Release, Requirements,
+        BlockForm, EngineError, InitialParams, Job, Least, Policy, Release, Requirements,
         RunContext, Schema, Table, listed, partition,
     };
 
@@ -52,7 +52,7 @@ pub mod aip {
                 let blocks = partition(frame, &goal, params.partitioning, Least::None)?;
                 parts.push((goal, blocks));
             }
-            Ok(Made::Published(listed::publish(frame, &parts)))
+            Ok(listed::publish(frame, &parts))
         })
     }
 }
@@ -60,8 +60,7 @@ pub mod aip {
 /// `anatomy`.
 pub mod anatomy {
     use super::{
-        AnatomyParams, EngineError, Job, Made, Release, Requirements, RunContext, Table, listed,
-        refine,
+        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, listed, refine,
     };
 
     /// Publishes blocks of l distinct values of each sensitive attribute by
@@ -89,7 +88,7 @@ pub mod anatomy {
                 let blocks = refine(frame, &goal, &everyone)?;
                 parts.push((goal, blocks));
             }
-            Ok(Made::Published(listed::publish(frame, &parts)))
+            Ok(listed::publish(frame, &parts))
         })
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     let groups = of_records(frame, &blocks);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let (table, lineage) = of_groups(frame.present, &groups, &[]);
-    Made::Published((vec![table], lineage))
+    (vec![table], lineage)
 }
 
 /// Puts blocks together in the place of the first.

@@ -17,11 +17,8 @@ use super::frame::{Frame, Goal, published};
 use super::initial::Least;
 use super::leave::{Refusal, check_budget, leave};
 
-/// What a way of publishing made.
-pub(super) enum Made {
-    /// Tables, and whose their rows are.
-    Published((Vec<PublishedTable>, Lineage)),
-}
+/// What a way of publishing made: the tables, and whose their rows are.
+pub(super) type Made = (Vec<PublishedTable>, Lineage);
 
 /// One run.
 pub(super) struct Job<'a> {
@@ -85,14 +82,14 @@ impl<'a> Job<'a> {
         self.context.progress.report(2, STEPS, "blocks", 0.0);
         let frame = Frame::new(&present, is_exact, self.context);
         let goals = columns.iter().map(|&column| frame.goal(column)).collect();
-        let Made::Published(made) = make(&frame, goals)?;
+        let made = make(&frame, goals)?;
         Ok(self.release(&present, made, &gone))
     }
 
     fn release(
         &self,
         present: &Present<'_>,
-        (tables, lineage): (Vec<PublishedTable>, Lineage),
+        (tables, lineage): Made,
         gone: &[u32],
     ) -> Release {
         let subject =

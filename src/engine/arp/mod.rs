@@ -113,6 +113,6 @@ fn publish(frame: &Frame<'_>, form: BlockForm, mut parts: Vec<Part<'_>>) -> Made
             let (goal, blocks) = parts.remove(0);
             sliced::publish(frame, &goal, blocks)
         }
-        _ => Made::Published(listed::publish(frame, &parts)),
+        _ => listed::publish(frame, &parts),
     }
 }

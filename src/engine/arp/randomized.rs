@@ -74,7 +74,7 @@ pub(super) fn publish(
     });
     let looks: Vec<Look<'_>> = looks.collect();
     let (table, lineage) = of_looks(frame.present, &looks, &[cells]);
-    Made::Published((vec![table], lineage))
+    (vec![table], lineage)
 }
 
 /// Position of the value that is drawn from so many; none where a record's

@@ -142,7 +142,7 @@ fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
         }
     }
     let (table, lineage) = of_looks(frame.present, &looks, &[]);
-    Made::Published((vec![table], lineage))
+    (vec![table], lineage)
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
         columns: all,
         generalized: Vec::new(),
     };
-    Made::Published(of_buckets(frame.present, &buckets, &slices))
+    of_buckets(frame.present, &buckets, &slices)
 }
 
 /// Positions of quasi-identifiers, column by column: those that tell most of
