@@ -149,7 +149,8 @@ const LGB: [Sentence; 5] = [
     ),
     Always(
         "who asked for something may be told from the group they are in, from a masked or \
-            bucketized cell, or from not being there",
+            bucketized cell, or from not being there; on Adult, where 3 % asked for a k of their \
+            own, 39 % of those picked from one release with a search had asked, and 58 % from three",
     ),
     INSENSITIVE,
 ];
@@ -175,7 +176,7 @@ const RMR: [Sentence; 5] = [
 
 /// What blocks do not protect, whatever their form; `arp` publishes all but
 /// rings.
-const ARP: [Sentence; 10] = [
+const ARP: [Sentence; 11] = [
     Under(shows_rows_exactly, IDENTITY),
     Under(is_listed, CORRELATION),
     Under(
@@ -193,6 +194,11 @@ const ARP: [Sentence; 10] = [
     SHARE,
     MINIMALITY_OF_BLOCKS,
     ASKED_BY_BLOCK,
+    Under(
+        joins_blocks,
+        "a k of one's own makes blocks larger; on Adult, where 3 % asked for one, 9 % of those \
+           picked from one release had asked, and 41 % from three",
+    ),
     INSENSITIVE,
 ];
 
@@ -327,6 +333,14 @@ fn is_randomized(policy: &Policy) -> bool {
 
 fn is_sliced(policy: &Policy) -> bool {
     form(policy) == Some(BlockForm::Sliced)
+}
+
+/// Blocks are joined until they have as many records as members ask for.
+fn joins_blocks(policy: &Policy) -> bool {
+    matches!(
+        form(policy),
+        Some(BlockForm::Generalized | BlockForm::Sliced)
+    )
 }
 
 /// Whole rows of quasi-identifiers stand as they are.

@@ -86,12 +86,7 @@ impl<'a> Job<'a> {
         Ok(self.release(&present, made, &gone))
     }
 
-    fn release(
-        &self,
-        present: &Present<'_>,
-        (tables, lineage): Made,
-        gone: &[u32],
-    ) -> Release {
+    fn release(&self, present: &Present<'_>, (tables, lineage): Made, gone: &[u32]) -> Release {
         let subject =
             |&record: &u32| -> SubjectIndex { self.table.subject_of(RecordIndex(record)) };
         Release {
