@@ -28,23 +28,22 @@ const NEIGHBOURS: usize = 12;
 /// Publishes blocks as groups of the table `microdata`.
 pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>) -> Made {
     let mut blocks = join(frame, goal, blocks);
-    for round in 0.. {
+    let mut round = 0;
+    loop {
         let groups = of_records(frame, &blocks);
         let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
         let failing = failing_looks(frame, goal, (&groups, &blocks));
         if failing.is_empty() {
-            break;
+            let (table, lineage) = of_groups(frame.present, &groups, &[]);
+            return (vec![table], lineage);
         }
         for alike in failing {
             unite(&mut blocks, &alike);
             widen(goal, &mut blocks, alike[0], Wanted::in_round(1, round));
         }
         blocks.retain(|block| !block.is_empty());
+        round += 1;
     }
-    let groups = of_records(frame, &blocks);
-    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-    let (table, lineage) = of_groups(frame.present, &groups, &[]);
-    (vec![table], lineage)
 }
 
 /// Puts blocks together in the place of the first.

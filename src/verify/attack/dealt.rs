@@ -47,16 +47,25 @@ fn sorted(standing: &Standing, by: &[u32]) -> Vec<u32> {
     rows
 }
 
-/// Class of each row when everyone is dealt out again.
-pub(super) fn again(standing: &Standing, deal: u64) -> Vec<u32> {
-    let mut random = Seed::of_number(SEED).stream(STAGE, deal);
+/// The same rows by block of like people, then value by value.
+pub(super) fn by_value(standing: &Standing) -> Vec<u32> {
     let mut rows = sorted(standing, standing.own);
-    let home = |row: u32| standing.home.map_or(0, |home| home[row as usize]);
-    rows.sort_by_key(|&row| home(row));
+    rows.sort_by_key(|&row| home(standing, row));
+    rows
+}
+
+fn home(standing: &Standing, row: u32) -> u32 {
+    standing.home.map_or(0, |home| home[row as usize])
+}
+
+/// Class of each row when everyone is dealt out again; `rows` are those of
+/// [`by_value`].
+pub(super) fn again(standing: &Standing, rows: &[u32], deal: u64) -> Vec<u32> {
+    let mut random = Seed::of_number(SEED).stream(STAGE, deal);
     let mut class = standing.class.to_vec();
     let mut places: Vec<u32> = Vec::new();
-    let own = |row: u32| standing.own[row as usize];
-    for people in rows.chunk_by(|&a, &b| (home(a), own(a)) == (home(b), own(b))) {
+    let dealt_as = |row: u32| (home(standing, row), standing.own[row as usize]);
+    for people in rows.chunk_by(|&a, &b| dealt_as(a) == dealt_as(b)) {
         places.clear();
         places.extend(people.iter().map(|&row| standing.class[row as usize]));
         places.shuffle(&mut random);

@@ -119,8 +119,9 @@ pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check
             .noting("no two classes hold people who cannot be told apart");
     }
     let mut again = Found::default();
+    let by_value = dealt::by_value(standing);
     for deal in 0..DEALS {
-        let class = dealt::again(standing, deal);
+        let class = dealt::again(standing, &by_value, deal);
         let one = look(standing, &rows, &class);
         for (all, one) in [(&mut again.common, one.common), (&mut again.few, one.few)] {
             all.people += one.people;
