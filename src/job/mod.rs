@@ -1,7 +1,7 @@
 //! What a job is: its specification, its failures as problems, and whether a
 //! draft still gives everyone what they ask for.
 //!
-//! The state machine is kept by the store (docs/DATA_MODEL.md draws it); this
+//! The state machine is kept by the store (docs/STORE.md draws it); this
 //! room holds the documents that `http`, `worker` and `cli` agree on.
 
 pub mod coarse;

@@ -3,7 +3,7 @@
 //! A worker that acquires a job gets a random token and a time until which
 //! the job is its own. Everything it does to the job later is guarded by that
 //! token *and* that time: a worker that was away too long changes nothing and
-//! learns it by `StoreError::LeaseLost`. docs/DATA_MODEL.md draws the states.
+//! learns it by `StoreError::LeaseLost`. docs/STORE.md draws the states.
 
 use std::time::Duration;
 
