@@ -16,7 +16,7 @@ use crate::microdata::{Preference, Table};
 use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::{
-    InputDescription, Lineage, MadeBy, Manifest, PublishedTable, Release, WireError, WireFault,
+    InputDescription, Lineage, MadeBy, Manifest, Normalized, PublishedTable, Release, WireError, WireFault,
     rounded_to_tens, statement,
 };
 use crate::utility;
@@ -272,7 +272,7 @@ fn encode(
         .max()
         .unwrap_or(0);
     let engine = assignment.engine.name();
-    let (schema, policy) = (assignment.table.schema(), requirements.policy());
+    let (schema, policy) = (assignment.table.schema(), requirements.ordered());
     let manifest = Manifest {
         format: Manifest::FORMAT.into(),
         engine: engine.into(),
@@ -280,6 +280,7 @@ fn encode(
         records,
         excluded: rounded_to_tens(release.excluded),
         suppressed: rounded_to_tens(assignment.suppressed),
+        normalized: Normalized::of(assignment.table),
         guarantees: release.guarantees,
         adversary: statement::adversary(engine, policy),
         not_protected: statement::not_protected(engine, schema, policy),

@@ -22,6 +22,7 @@ use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
 use crate::job::draw_seed;
+use crate::microdata::Table;
 use crate::privacy::Seed;
 use crate::release::Format;
 use crate::verify::Section;
@@ -86,6 +87,7 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
     watch.lap("read_ms");
+    tell_spellings(&input.table);
     let mut written = WrittenTables::new(&options.out);
     let seed = Chosen::of(options, &input)?;
     let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
@@ -104,6 +106,18 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
         println!("{}", watch.line());
     }
     Ok(())
+}
+
+/// Says what the job counts as one value, before it runs: counts, no values.
+fn tell_spellings(table: &Table) {
+    for merged in table.merged() {
+        println!(
+            "{}: {} spellings in {} records are taken for another spelling of the value, or as missing",
+            table.schema().attribute(merged.attribute).name,
+            merged.spellings,
+            merged.records
+        );
+    }
 }
 
 /// The seed of a run, and whether somebody chose it.

@@ -16,7 +16,8 @@ use super::dictionary::TextDictionary;
 use super::domain::{Domain, MISSING_LABEL, Values};
 use super::error::TableError;
 use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
-use super::index::Code;
+use super::index::{AttributeIndex, Code};
+use super::normalize::{Form, Merged, representatives};
 use super::number::{Number, ranked, tree_over};
 use super::schema::{Attribute, AttributeType, Multiplicity, Role, Schema};
 use super::table::{Table, TableColumn};
@@ -41,7 +42,18 @@ enum Building {
     Integer(Vec<i64>, Option<HierarchySource>),
     Decimal(Vec<f64>, Option<HierarchySource>),
     Date(Vec<i32>, Option<HierarchySource>),
-    Category { codes: Codes, labels: Labels },
+    Category {
+        codes: Codes,
+        labels: Labels,
+        forms: Vec<Form>,
+    },
+}
+
+/// What was taken together in one column.
+#[derive(Default)]
+struct Taken {
+    spellings: u64,
+    records: u64,
 }
 
 /// The labels of a category and their provisional codes.
@@ -105,7 +117,16 @@ impl TableBuilder {
     /// The table of all records pushed. Uses rayon's current pool.
     pub fn finish(self) -> Result<Table, TableError> {
         let columns = self.columns.into_par_iter().map(Building::finish);
-        let columns = columns.collect::<Result<_, _>>()?;
+        let columns: Vec<(TableColumn, Taken)> = columns.collect::<Result<_, _>>()?;
+        let taken = (0..).zip(&columns);
+        let merged = taken.filter(|(_, (_, taken))| taken.spellings > 0);
+        let merged = merged.map(|(at, (_, taken))| Merged {
+            attribute: AttributeIndex(at),
+            spellings: taken.spellings,
+            records: taken.records,
+        });
+        let merged = merged.collect();
+        let columns = columns.into_iter().map(|(column, _)| column).collect();
         let subject_keys = match self.schema.multiplicity() {
             Multiplicity::One => self.subject_keys,
             Multiplicity::Many => self.subjects.into_texts(),
@@ -115,7 +136,8 @@ impl TableBuilder {
             columns,
             subject_keys,
             self.subject_of,
-        ))
+        )
+        .with_merged(merged))
     }
 
     fn push_subjects(&mut self, keys: &TextColumn) {
@@ -161,6 +183,7 @@ impl Building {
             }
             (AttributeType::Date, source) => Self::Date(Vec::new(), source),
             (AttributeType::Categorical, Some(HierarchySource::Tree(tree))) => Self::Category {
+                forms: attribute.forms().to_vec(),
                 codes: Codes::default(),
                 labels: Labels::Tree {
                     tree,
@@ -168,6 +191,7 @@ impl Building {
                 },
             },
             (AttributeType::Categorical, None) => Self::Category {
+                forms: attribute.forms().to_vec(),
                 codes: Codes::default(),
                 labels: Labels::Free(TextDictionary::default()),
             },
@@ -181,7 +205,7 @@ impl Building {
             (Self::Decimal(values, _), ChunkColumn::Decimal(cells)) => values.extend(cells),
             (Self::Date(values, _), ChunkColumn::Date(cells)) => values.extend(cells),
             (
-                Self::Category { codes, labels },
+                Self::Category { codes, labels, .. },
                 ChunkColumn::Category {
                     labels: chunk_labels,
                     codes: chunk_codes,
@@ -204,19 +228,31 @@ impl Building {
         Ok(())
     }
 
-    fn finish(self) -> Result<TableColumn, TableError> {
+    fn finish(self) -> Result<(TableColumn, Taken), TableError> {
+        let mut taken = Taken::default();
+        let identifier = |texts| Ok((TableColumn::Identifier(texts), Taken::default()));
         let (domain, codes) = match self {
-            Self::SubjectKey => return Ok(TableColumn::Identifier(TextColumn::new())),
-            Self::Identifier(texts) => return Ok(TableColumn::Identifier(texts)),
+            Self::SubjectKey => return identifier(TextColumn::new()),
+            Self::Identifier(texts) => return identifier(texts),
             Self::Integer(values, source) => numbers(values, source, Values::Integer)?,
             Self::Decimal(values, source) => numbers(values, source, Values::Decimal)?,
             Self::Date(values, source) => numbers(values, source, Values::Date)?,
-            Self::Category { codes, labels } => labels.finish(codes),
+            Self::Category {
+                mut codes,
+                mut labels,
+                forms,
+            } => {
+                if !forms.is_empty() {
+                    taken = labels.take_together(&mut codes, &forms);
+                }
+                labels.finish(codes)
+            }
         };
-        Ok(TableColumn::Coded(CodedColumn {
+        let column = CodedColumn {
             domain: Arc::new(domain),
             codes,
-        }))
+        };
+        Ok((TableColumn::Coded(column), taken))
     }
 }
 
@@ -233,6 +269,78 @@ impl Labels {
                 }
                 None => Err(unfit("categories")),
             },
+        }
+    }
+
+    /// Makes the spellings of each value one: all become the most frequent
+    /// one, missing words the missing value.
+    fn take_together(&mut self, codes: &mut Codes, forms: &[Form]) -> Taken {
+        let counts = codes.histogram(self.len());
+        let missing = match self {
+            Self::Tree { tree, .. } => tree
+                .leaf(MISSING_LABEL)
+                .map_or(tree.leaf_count() as u32, |leaf| leaf.0),
+            Self::Free(dictionary) => dictionary
+                .find(MISSING_LABEL)
+                .unwrap_or(dictionary.texts().len() as u32),
+        };
+        let texts = self.texts().zip(counts.iter().copied());
+        let to = representatives(texts, forms);
+        let to: Vec<u32> = to.into_iter().map(|to| to.unwrap_or(missing)).collect();
+        let mut taken = Taken::default();
+        for ((from, &to), &count) in (0..).zip(&to).zip(&counts) {
+            if from != to && count > 0 {
+                taken.spellings += 1;
+                taken.records += u64::from(count);
+            }
+        }
+        if taken.spellings == 0 {
+            return taken;
+        }
+        let lacks = (0..).zip(&to).zip(&counts);
+        let lacks = lacks.into_iter().any(|((_, &to), &count)| to == missing && count > 0);
+        let renamed = codes.iter().map(|code| to[code as usize]);
+        match self {
+            Self::Tree { tree, has_missing } => {
+                *has_missing |= lacks && tree.leaf(MISSING_LABEL).is_none();
+                *codes = Codes::below(tree.leaf_count() + 1, renamed);
+            }
+            Self::Free(dictionary) => {
+                // No other value has a code: those that became another go.
+                let mut kept = TextDictionary::default();
+                let old = std::mem::take(dictionary).into_texts();
+                let mut number = vec![0; to.len() + 1];
+                for ((from, &to), &count) in (0..).zip(&to).zip(&counts) {
+                    if to == from && count > 0 {
+                        number[from as usize] = kept.intern(old.get(from as usize)).0;
+                    }
+                }
+                if lacks {
+                    number[missing as usize] = kept.intern(MISSING_LABEL).0;
+                }
+                let numbers: Vec<u32> = renamed.map(|code| number[code as usize]).collect();
+                *codes = Codes::below(kept.texts().len(), numbers.into_iter());
+                *dictionary = kept;
+            }
+        }
+        taken
+    }
+
+    /// Number of provisional codes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Tree { tree, .. } => tree.leaf_count() + 1,
+            Self::Free(dictionary) => dictionary.texts().len(),
+        }
+    }
+
+    /// The text of each provisional code.
+    fn texts(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Tree { tree, .. } => {
+                Box::new(tree.leaf_labels().chain(std::iter::once(MISSING_LABEL)))
+            }
+            Self::Free(dictionary) => Box::new(dictionary.texts().iter()),
         }
     }
 

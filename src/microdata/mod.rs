@@ -17,6 +17,7 @@ pub mod error;
 pub mod hierarchy;
 pub mod index;
 pub mod limits;
+pub mod normalize;
 pub mod packing;
 pub mod preference;
 pub mod preference_read;
@@ -62,6 +63,7 @@ pub use hierarchy::{
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::json_shape;
+pub use normalize::{Form, Merged, Spellings};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TableError;
 use super::index::AttributeIndex;
+use super::normalize::{DEFAULT_FORMS, Form};
 use super::preference::Terms;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
@@ -83,6 +84,10 @@ pub struct Attribute {
     /// Name of its hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<String>,
+    /// Which spellings are one value, of a sensitive or semi-sensitive
+    /// category; all forms where nothing is said, none by an empty list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalize: Option<Vec<Form>>,
 }
 
 impl Attribute {
@@ -90,6 +95,21 @@ impl Attribute {
     /// semi-sensitive or sensitive.
     pub fn is_protectable(&self) -> bool {
         matches!(self.role, Role::SemiSensitive | Role::Sensitive)
+    }
+
+    /// Whether spellings can be taken together: a sensitive or semi-sensitive
+    /// category.
+    pub fn has_spellings(&self) -> bool {
+        self.is_protectable() && self.kind == Some(AttributeType::Categorical)
+    }
+
+    /// The forms by which spellings are one value.
+    pub fn forms(&self) -> &[Form] {
+        match (&self.normalize, self.has_spellings()) {
+            (_, false) => &[],
+            (Some(forms), true) => forms,
+            (None, true) => DEFAULT_FORMS,
+        }
     }
 }
 
@@ -245,6 +265,11 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
         if !seen.insert(attribute.name.as_str()) {
             return Err(TableError::Schema(format!(
                 "{place}: the name is given twice"
+            )));
+        }
+        if attribute.normalize.is_some() && !attribute.has_spellings() {
+            return Err(TableError::Schema(format!(
+                "{place}: normalize is for sensitive and semi-sensitive categories"
             )));
         }
         if attribute.role != Role::Identifier && attribute.kind.is_none() {

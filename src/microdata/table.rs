@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::column::CodedColumn;
+use super::normalize::Merged;
 use super::index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 use super::schema::{Multiplicity, Schema};
 use super::text::TextColumn;
@@ -30,6 +31,7 @@ pub struct Table {
     /// subject's position is the record's.
     subject_of: Vec<u32>,
     records: usize,
+    merged: Vec<Merged>,
 }
 
 impl Table {
@@ -60,7 +62,20 @@ impl Table {
             subject_keys,
             subject_of,
             records,
+            merged: Vec::new(),
         }
+    }
+
+    /// The same, where spellings were taken together.
+    #[must_use]
+    pub(super) fn with_merged(mut self, merged: Vec<Merged>) -> Self {
+        self.merged = merged;
+        self
+    }
+
+    /// The attributes in which spellings of one value were taken together.
+    pub fn merged(&self) -> &[Merged] {
+        &self.merged
     }
 
     /// The schema.

@@ -31,6 +31,11 @@ macro_rules! whole_number {
                 }
             }
 
+            /// The next stronger one.
+            pub const fn one_more(self) -> Self {
+                Self(self.0.saturating_add(1))
+            }
+
             /// The number itself.
             pub const fn get(self) -> u32 {
                 self.0

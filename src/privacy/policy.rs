@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::microdata::AttributeIndex;
 
 use super::parameter::{C, K, L, Share, T};
-use super::requirements::ProtectedSet;
+use super::requirements::{ProtectedIndex, ProtectedSet};
 use super::slicing::Slicing;
 
 /// How one attribute's flagged cells are protected.
@@ -194,4 +194,22 @@ pub struct Policy {
     pub protections: Vec<(AttributeIndex, Protection)>,
     /// Whether subjects' preferences are joined (`"preferences": "apply"`).
     pub apply_preferences: bool,
+}
+
+impl Policy {
+    /// The same with an l of one more for each of these attributes that has
+    /// one of more than 1.
+    #[must_use]
+    pub(super) fn one_more(&self, of: ProtectedSet) -> Self {
+        let mut policy = self.clone();
+        for (at, (_, protection)) in (0..).zip(&mut policy.protections) {
+            if let Protection::Diversity { l, .. } = protection
+                && *l > L::NONE
+                && of.contains(ProtectedIndex(at))
+            {
+                *l = l.one_more();
+            }
+        }
+        policy
+    }
 }

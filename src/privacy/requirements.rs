@@ -3,6 +3,15 @@
 //! Personal terms enter every engine through K and L alone (engines.md): the
 //! stricter of policy and preference holds, and a preference never weakens a
 //! policy. Records with equal terms share one [`RecordTerms`].
+//!
+//! A missing value counts for no l. Where an attribute has one, what engines
+//! are asked for is *one more* than each l that was ordered, with the missing
+//! value counted as a value like any other: of s cells each value, the missing
+//! one too, is at most s/(l + 1), so of the s·l/(l + 1) or more that are known
+//! none is more than one in l. So everything that deals, cuts or leaves people
+//! out goes on counting one way. Values that are published beside groups
+//! ([`Protection::InGroup`]) are counted without the missing one instead, as
+//! entropy has no such rule; only what subjects ask for is one more there.
 
 use rustc_hash::FxHashMap;
 
@@ -210,6 +219,8 @@ impl RecordTerms {
 #[derive(Clone, Debug)]
 pub struct Requirements {
     policy: Policy,
+    ordered: Policy,
+    lacking: ProtectedSet,
     terms: Vec<RecordTerms>,
     terms_of_record: Codes,
 }
@@ -222,7 +233,13 @@ impl Requirements {
     /// dataset's default are read, except `exclude`, which always holds.
     pub fn new(table: &Table, policy: Policy, preferences: &[Preference]) -> Self {
         let schema = table.schema();
-        let mut join = Join::new(schema, &policy);
+        let lacking = lacking(table, &policy);
+        let ordered = policy;
+        let policy = ordered.one_more(lacking);
+        let mut join = Join {
+            lacking,
+            ..Join::new(schema, &policy)
+        };
         let none = Terms::default();
         let default = if policy.apply_preferences {
             schema.default_preference().unwrap_or(&none)
@@ -262,6 +279,8 @@ impl Requirements {
         let of_records = records.map(|record| terms_of_subject[table.subject_of(record).at()]);
         Self {
             policy,
+            ordered,
+            lacking,
             terms_of_record: Codes::below(terms.len(), of_records),
             terms,
         }
@@ -278,6 +297,8 @@ impl Requirements {
         }
         Self {
             policy,
+            ordered: self.ordered.clone(),
+            lacking: self.lacking,
             terms,
             terms_of_record: self.terms_of_record.clone(),
         }
@@ -303,12 +324,34 @@ impl Requirements {
         }
         Self {
             policy: self.policy.clone(),
+            ordered: self.ordered.clone(),
+            lacking: self.lacking,
             terms_of_record: Codes::below(terms.len(), of_record.into_iter()),
             terms,
         }
     }
 
-    /// The job's policy.
+    /// The policy as it was ordered and is claimed.
+    pub fn ordered(&self) -> &Policy {
+        &self.ordered
+    }
+
+    /// The attributes of which some record lacks the value.
+    pub fn lacking(&self) -> ProtectedSet {
+        self.lacking
+    }
+
+    /// The l of known values alone that follows from an l with which the
+    /// missing value is counted.
+    pub fn l_of_known(&self, index: ProtectedIndex, l: u32) -> u32 {
+        match self.lacking.contains(index) {
+            true => l.saturating_sub(1).max(1),
+            false => l,
+        }
+    }
+
+    /// The policy that engines keep: the ordered one, with an l more where
+    /// values are missing.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -350,10 +393,26 @@ impl Requirements {
     }
 }
 
+/// The protected attributes of which some record of the table lacks the value.
+fn lacking(table: &Table, policy: &Policy) -> ProtectedSet {
+    let protections = (0..).zip(&policy.protections);
+    let lacks = protections.filter(|(_, (attribute, _))| {
+        let column = table.coded(*attribute);
+        column.is_some_and(|column| match column.domain.missing() {
+            Some(missing) => column.codes.iter().any(|code| code == missing.0),
+            None => false,
+        })
+    });
+    lacks.fold(ProtectedSet::default(), |set, (at, _)| {
+        set.with(ProtectedIndex(at))
+    })
+}
+
 /// Joins documents with a policy and keeps each distinct outcome once.
 struct Join<'a> {
     schema: &'a Schema,
     policy: &'a Policy,
+    lacking: ProtectedSet,
     terms: Vec<RecordTerms>,
     position: FxHashMap<RecordTerms, u32>,
 }
@@ -363,6 +422,7 @@ impl<'a> Join<'a> {
         Self {
             schema,
             policy,
+            lacking: ProtectedSet::default(),
             terms: Vec::new(),
             position: FxHashMap::default(),
         }
@@ -423,7 +483,9 @@ impl<'a> Join<'a> {
                 terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
             }
             if let Some(bound) = by_name.or(plain) {
-                terms.own.l[at] = bound.reciprocal_ceiling();
+                let l = bound.reciprocal_ceiling();
+                let one_more = l > 1 && self.lacking.contains(index);
+                terms.own.l[at] = l.saturating_add(u32::from(one_more));
             }
             // A plain number speaks for attributes under l-diversity only; a
             // bound below one part per billion allows no value at all.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::microdata::AttributeType;
+use crate::microdata::{AttributeType, Form, Table};
 
 use super::table::Content;
 
@@ -134,6 +134,9 @@ pub struct Manifest {
     /// Records left out for another reason (missing values under `drop`);
     /// rounded to tens.
     pub suppressed: u64,
+    /// Where spellings of one value were taken together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub normalized: Vec<Normalized>,
     /// What is claimed.
     pub guarantees: Vec<Guarantee>,
     /// Against whom.
@@ -152,6 +155,37 @@ pub struct Manifest {
     /// True only where somebody chose the seed: who knows it can repeat the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reproducible_seed: bool,
+}
+
+/// An attribute in which spellings of one value were taken together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normalized {
+    /// The attribute.
+    pub attribute: String,
+    /// Forms by which spellings are one; missing words always are.
+    pub forms: Vec<Form>,
+    /// Spellings that became another one.
+    pub spellings: u64,
+    /// Records whose text became another one; rounded to tens.
+    pub records: u64,
+}
+
+impl Normalized {
+    /// What was taken together in a table.
+    pub fn of(table: &Table) -> Vec<Self> {
+        let merged = table.merged().iter();
+        let said = merged.map(|merged| {
+            let attribute = table.schema().attribute(merged.attribute);
+            Self {
+                attribute: attribute.name.clone(),
+                forms: attribute.forms().to_vec(),
+                spellings: merged.spellings,
+                records: rounded_to_tens(merged.records),
+            }
+        });
+        said.collect()
+    }
 }
 
 /// One table of a manifest.

@@ -35,7 +35,7 @@ pub use format::Format;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, TableLineage};
 pub use manifest::{
-    ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, TableDescription,
+    ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, TableDescription,
     rounded_to_tens,
 };
 pub use order::{compare_cells, order, tie_draw};

@@ -63,6 +63,8 @@ pub struct NewVersion {
     pub dropped: u64,
     /// Digest of each hierarchy that was used, by name: `{"icd10": "<hex>"}`.
     pub hierarchies: Value,
+    /// Spellings of one value in this upload, by attribute: counts alone.
+    pub near_duplicates: Value,
     /// Who uploaded.
     pub created_by: String,
     /// The records.
@@ -88,6 +90,8 @@ pub struct VersionRow {
     pub chunks: u32,
     /// Digest of each hierarchy in use, by name.
     pub hierarchies: Value,
+    /// Spellings of one value in its upload, by attribute: counts alone.
+    pub near_duplicates: Value,
     /// Who uploaded.
     pub created_by: String,
     /// When it was committed.

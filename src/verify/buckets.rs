@@ -97,6 +97,17 @@ impl Buckets {
         self.largest[at]
     }
 
+    /// The most frequent known value of a bucket and all of its known values;
+    /// a missing one is neither.
+    pub(super) fn known(&self, at: usize, domain: &Domain) -> (u64, u64) {
+        let missing = domain.missing().map(|code| code.0);
+        let known = self.contents(at).iter();
+        let known = known.filter(|&&(code, _)| Some(code) != missing);
+        known.fold((0, 0), |(most, size), &(_, count)| {
+            (most.max(count), size + count)
+        })
+    }
+
     /// How often a code occurs in a bucket.
     pub(super) fn count(&self, at: usize, code: u32) -> u64 {
         let contents = self.contents(at);

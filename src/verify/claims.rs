@@ -19,7 +19,7 @@ use super::verdict::{Check, Failures};
 
 /// Compares the claims of the manifest with the policy.
 pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
-    let wanted = claimed(evidence.table.schema(), evidence.requirements.policy());
+    let wanted = claimed(evidence.table.schema(), evidence.requirements.ordered());
     let found = &evidence.manifest.guarantees;
     let mut failures = Failures::none();
     if found.iter().any(|claim| !wanted.contains(claim)) {

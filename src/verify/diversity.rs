@@ -1,6 +1,7 @@
 //! l-diversity of buckets (Machanavajjhala et al. 2006 in the frequency form
 //! of Xiao & Tao 2006), as the buckets of the LGB paper have it: at least l
-//! cells, no value twice, l the largest that policy or a member asks for.
+//! cells, no value twice, l the largest that policy or a member asks for. A
+//! missing value is none of the l, nor of the cells that they are counted in.
 //!
 //! And `min_spread` (*ours*): every bucket spans a numeric range, or a number
 //! of branches of the hierarchy's root (of values, where there is none).
@@ -12,7 +13,8 @@ use super::verdict::{Check, Place, Section};
 use super::view::View;
 
 /// The guarantee `l_diversity` of one attribute: attained is the least, over
-/// buckets, of size / largest count, rounded down.
+/// buckets, of known values / largest count, rounded down. `claimed` counts
+/// the missing value, where there is one.
 pub(super) fn l_diversity(view: &View, claimed: u32, bucketized: &Bucketized) -> Check {
     let Bucketized {
         index,
@@ -20,19 +22,26 @@ pub(super) fn l_diversity(view: &View, claimed: u32, bucketized: &Bucketized) ->
         buckets,
         members,
     } = *bucketized;
+    let of_known = |l: u32| view.requirements.l_of_known(index, l);
+    let claimed = of_known(claimed);
     let mut attained: Option<u64> = None;
     let mut worst: Option<(bool, u64, usize)> = None;
     let (mut below, mut repeated) = (0_u64, 0_u64);
     for at in 0..buckets.len() {
         let largest = buckets.largest_count(at);
-        let l = buckets.sizes[at] / largest.max(1);
+        let (most, known) = buckets.known(at, attribute.domain);
         let rows = members.rows(at).iter();
         let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.l[index.at()]));
-        let demanded = asked.max().unwrap_or(claimed).max(claimed);
-        let short = l < u64::from(demanded);
+        let demanded = asked.max().map_or(1, of_known).max(claimed);
+        let short = u128::from(most) * u128::from(demanded) > u128::from(known);
+        // A bucket without any known value says nothing.
+        let l = match known {
+            0 => u64::MAX,
+            known => known / most,
+        };
         below += u64::from(short);
         repeated += u64::from(largest > 1);
-        attained = Some(attained.map_or(l, |least| least.min(l)));
+        attained = (known > 0).then_some(l).into_iter().chain(attained).min();
         // Sound buckets sort behind those that fail.
         let rank = (!(short || largest > 1), l, at);
         worst = Some(worst.map_or(rank, |worst| worst.min(rank)));

@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::shape::is_readable;
 use super::verdict::{Check, Failures};
 use crate::release::{
-    MadeBy, Manifest, PublishedTable, TableDescription, encode_csv, rounded_to_tens, statement,
+    MadeBy, Manifest, Normalized, PublishedTable, TableDescription, encode_csv, rounded_to_tens, statement,
 };
 
 /// Bytes that are digested at a time: they are forgotten again, and fit a
@@ -75,7 +75,7 @@ fn manifest_as_rendered(evidence: &Evidence, tables: Option<Vec<TableDescription
 fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
     let ordered = &evidence.ordered;
     let schema = evidence.table.schema();
-    let policy = evidence.requirements.policy();
+    let policy = evidence.requirements.ordered();
     // Every engine publishes the table with the rows of people first.
     let records = tables.first().map_or(0, |table| table.rows);
     Manifest {
@@ -85,6 +85,7 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
         records,
         excluded: rounded_to_tens(everyone(evidence.table).saturating_sub(records)),
         suppressed: rounded_to_tens(ordered.suppressed),
+        normalized: Normalized::of(evidence.table),
         guarantees: claimed(schema, policy),
         adversary: statement::adversary(ordered.engine, policy),
         not_protected: statement::not_protected(ordered.engine, schema, policy),
@@ -123,13 +124,14 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 14] = notes![
+const NOTES: [(&str, &str); 15] = notes![
     "format",
     "engine",
     "parameters",
     "records",
     "excluded",
     "suppressed",
+    "normalized",
     "guarantees",
     "adversary",
     "not_protected",

@@ -4,7 +4,7 @@
 use vizard::microdata::{AttributeIndex, Code, Codes, Domain, RecordIndex, SubjectIndex, Table};
 use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements, Seed};
 use vizard::release::{
-    Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
+    Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, Normalized, PIECE_BYTES_MAX, PublishedColumn,
     PublishedTable, Release, TableDescription, decode_csv, encode_csv, order, rounded_to_tens,
     statement,
 };
@@ -71,7 +71,7 @@ impl Case {
                 version: 1,
             },
         };
-        let (schema, policy) = (table.schema(), requirements.policy());
+        let (schema, policy) = (table.schema(), requirements.ordered());
         let manifest = Manifest {
             format: Manifest::FORMAT.into(),
             engine: engine.into(),
@@ -79,6 +79,7 @@ impl Case {
             records: tables.first().map_or(0, |table| table.rows() as u64),
             excluded: rounded_to_tens(release.excluded),
             suppressed: 0,
+            normalized: Normalized::of(&table),
             guarantees: release.guarantees,
             adversary: statement::adversary(engine, policy),
             not_protected: statement::not_protected(engine, schema, policy),

@@ -24,6 +24,7 @@
 //! | [`contingency`] | φ² of two attributes |
 //! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
 //! | [`acceptance`] | what engines ask of every schema and job |
+//! | [`known`] | answers on l where values are missing |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
 //! | [`together`] | everyone as one group, and who of those that left can come back |
 //! | [`place`] | positions in a tree and their random streams |
@@ -43,6 +44,7 @@ pub mod diversity;
 pub mod effort;
 pub mod eligibility;
 pub mod groups;
+pub mod known;
 pub mod loss;
 pub mod microdata_table;
 pub mod mondrian;

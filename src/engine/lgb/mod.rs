@@ -40,6 +40,7 @@ use crate::release::{Guarantee, Release};
 use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::acceptance::check_table;
+use super::kernel::known::as_ordered;
 
 use exclusion::prepare;
 use frame::{Frame, STEPS};
@@ -76,7 +77,10 @@ pub fn run(
     let prepared = match prepare(&frame) {
         Ok(prepared) => prepared,
         Err(Failure::Stopped(error)) => return Err(error),
-        Err(Failure::Refused(refusal)) => return Err(strongest::answer(&frame, refusal)),
+        Err(Failure::Refused(refusal)) => {
+            let answer = strongest::answer(&frame, refusal);
+            return Err(as_ordered(answer, table.schema(), requirements));
+        }
     };
     report(2, "bucketize");
     let buckets = bucketize::bucketize(&frame, &prepared.division)?;
@@ -101,7 +105,7 @@ pub fn run(
     Ok(Release {
         tables,
         lineage,
-        guarantees: guarantees(table, requirements.policy()),
+        guarantees: guarantees(table, requirements.ordered()),
         excluded: (prepared.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: unsatisfiable.collect(),
     })

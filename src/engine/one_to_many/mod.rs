@@ -36,12 +36,13 @@ pub use params::{Params, SiblingUnions};
 use rand::seq::SliceRandom;
 
 use crate::microdata::{Multiplicity, Table};
-use crate::privacy::Requirements;
+use crate::privacy::{L, Requirements};
 use crate::release::{Guarantee, Release};
 
 use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::acceptance::check_table;
+use super::kernel::known::as_ordered;
 
 use conditions::{Conditions, Floors};
 use persons::Persons;
@@ -80,6 +81,8 @@ pub fn run(
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
     check_table(table, requirements, Multiplicity::Many)?;
+    let claimed = params;
+    let params = &of_known(requirements, params)?;
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather persons");
     let persons = Persons::gather(table, requirements, params.qid_conflict)?;
@@ -97,7 +100,8 @@ pub fn run(
                 params,
                 context,
             };
-            return Err(question.answer(refusal));
+            let answer = question.answer(refusal);
+            return Err(as_ordered(answer, table.schema(), requirements));
         }
     };
     report(3, "generalize");
@@ -124,7 +128,7 @@ pub fn run(
     Ok(Release {
         tables: vec![published],
         lineage,
-        guarantees: guarantees(requirements, params)?,
+        guarantees: guarantees(requirements, claimed)?,
         excluded: (persons.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: left_out.collect(),
     })
@@ -155,6 +159,19 @@ fn groups(
     let sizes = split::split(&splitter, present, context)?;
     let how = (params.effort, context);
     refined::refined(persons, &conditions, (present, sizes), how)
+}
+
+/// The parameters with the l that is kept where the missing value is counted.
+fn of_known(requirements: &Requirements, params: &Params) -> Result<Params, EngineError> {
+    let one_more = params.l > L::NONE && !requirements.lacking().is_empty();
+    Ok(Params {
+        l: match one_more {
+            true => params.l.one_more(),
+            false => params.l,
+        },
+        k_group: Some(params.k_group()?),
+        ..params.clone()
+    })
 }
 
 fn guarantees(requirements: &Requirements, params: &Params) -> Result<Vec<Guarantee>, EngineError> {

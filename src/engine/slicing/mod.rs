@@ -31,6 +31,7 @@ use crate::release::{Guarantee, Release};
 use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::acceptance::invalid;
+use super::kernel::known::as_ordered;
 use super::kernel::mondrian::{Mondrian, Partitioning};
 use super::kernel::sliced_table::{self, Slices};
 use super::kernel::{Present, Scale};
@@ -142,7 +143,8 @@ fn columns(
                 params,
                 context,
             };
-            question.answer(refusal)
+            let answer = question.answer(refusal);
+            as_ordered(answer, present.table.schema(), present.requirements)
         }
     };
     let clusters = match &slicing.columns {
@@ -172,7 +174,7 @@ fn columns(
 }
 
 fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
-    let policy = requirements.policy();
+    let policy = requirements.ordered();
     let mut guarantees = vec![Guarantee::KAnonymity {
         k: policy.k.get(),
         scope: "records of a bucket, among which the columns are permuted".into(),

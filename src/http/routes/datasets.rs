@@ -19,6 +19,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
+use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, NewDataset, VersionRow};
 
@@ -88,6 +89,8 @@ struct VersionView {
     dropped: u64,
     /// Records in the version.
     total_records: u64,
+    /// Spellings of one value in the upload, by attribute.
+    near_duplicates: Vec<NearDuplicatesView>,
     /// When it was uploaded.
     created_at: DateTime<Utc>,
     /// Id of the key that uploaded it.
@@ -140,6 +143,7 @@ impl From<VersionRow> for VersionView {
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
+            near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
             created_at: row.created_at,
             created_by: row.created_by,
             purged_at: row.purged_at,

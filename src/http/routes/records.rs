@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,7 +21,7 @@ use super::query::{UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ReadLimits, RecordFormat};
+use crate::microdata::{Merged, ReadLimits, RecordFormat, Schema};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -34,6 +35,38 @@ const RECORD_MEDIA_TYPES: [&str; 3] = [
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(upload_records))
+}
+
+/// Spellings of one value in an upload: counts, never values.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(super) struct NearDuplicatesView {
+    /// The attribute.
+    #[schema(examples("diagnosis"))]
+    attribute: String,
+    /// Spellings that a job takes for another one, or for the missing value.
+    #[schema(examples(14))]
+    spellings: u64,
+    /// Records that have them.
+    #[schema(examples(341))]
+    records: u64,
+}
+
+impl NearDuplicatesView {
+    /// Those that a version's row tells of.
+    pub(super) fn of(kept: &Value) -> Vec<Self> {
+        // Written by this program: anything else says nothing.
+        Vec::deserialize(kept).unwrap_or_default()
+    }
+
+    /// As a version keeps them.
+    fn kept(merged: &[Merged], schema: &Schema) -> Value {
+        let views = merged.iter().map(|merged| Self {
+            attribute: schema.attribute(merged.attribute).name.clone(),
+            spellings: merged.spellings,
+            records: merged.records,
+        });
+        serde_json::to_value(views.collect::<Vec<_>>()).unwrap_or_default()
+    }
 }
 
 /// What an upload made.
@@ -50,6 +83,9 @@ struct UploadView {
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
+    /// Spellings of one value in this upload, by attribute: a job counts each
+    /// value once, whatever its spelling.
+    near_duplicates: Vec<NearDuplicatesView>,
     /// SHA-256 of the upload's content, whatever form it came in: told to who
     /// sent it, and kept nowhere.
     sha256: String,
@@ -62,6 +98,7 @@ impl UploadView {
             records: row.records,
             dropped: row.dropped,
             total_records: row.total_records,
+            near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
             sha256: crate::microdata::to_hex(&sha256),
         }
     }
@@ -124,7 +161,8 @@ async fn upload_records(
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
-    let (summary, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let schema = Arc::clone(&intake.schema);
+    let (summary, merged, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
     failpoint::reached("upload-spooled");
     let version = NewVersion {
         dataset: id,
@@ -133,6 +171,7 @@ async fn upload_records(
         records: summary.records,
         dropped: summary.dropped,
         hierarchies,
+        near_duplicates: NearDuplicatesView::kept(&merged, &schema),
         created_by: principal.name().to_owned(),
         chunks: Box::new(chunks),
     };

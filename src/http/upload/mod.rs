@@ -26,6 +26,7 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::{
+    Merged, Spellings,
     HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
     TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
 };
@@ -95,6 +96,9 @@ impl ReadError {
     }
 }
 
+/// What a body brought, its spellings of one value, and its chunks.
+pub type Received = (ReadSummary, Vec<Merged>, SpooledChunks);
+
 /// Reads a body to its end: what it brought, and its chunks. The permit is
 /// shared with the request: an upload that is given up counts until the thread
 /// that reads it is done.
@@ -103,7 +107,7 @@ pub async fn receive(
     body: Body,
     intake: Intake,
     permit: Arc<OwnedSemaphorePermit>,
-) -> Result<(ReadSummary, SpooledChunks), Problem> {
+) -> Result<Received, Problem> {
     let limits = &state.settings.limits;
     let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
     let (sender, reader) = body_channel();
@@ -144,7 +148,7 @@ fn read(
     body: BodyReader,
     store: &dyn Store,
     handle: &Handle,
-) -> Result<(ReadSummary, SpooledChunks), ReadError> {
+) -> Result<Received, ReadError> {
     let mut room = Room::new().map_err(ReadError::Room)?;
     let mut subjects = SubjectKeys::new(hash_key()?, &mut room);
     if intake.mode == VersionMode::Append && intake.schema.multiplicity() == Multiplicity::One {
@@ -152,12 +156,14 @@ fn read(
     }
     let mut spool = Spool::new().map_err(ReadError::Room)?;
     let mut failure = None;
+    let mut spellings = Spellings::new(&intake.schema);
     let target = Target {
         schema: &intake.schema,
         hierarchies: &intake.hierarchies,
         limits: intake.limits,
     };
     let mut keep = |chunk: crate::microdata::Chunk| {
+        spellings.add(&chunk);
         let bytes = encode_chunk(&chunk)?;
         spool.push(&bytes, chunk.records as u64).map_err(|error| {
             let said = TableError::Read("the temporary file failed".into());
@@ -185,7 +191,8 @@ fn read(
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
-    Ok((summary?, spool.into_chunks().map_err(ReadError::Room)?))
+    let chunks = spool.into_chunks().map_err(ReadError::Room)?;
+    Ok((summary?, spellings.merged(), chunks))
 }
 
 /// Adds the subjects of the records that the upload is appended to.

@@ -28,6 +28,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         total_records: row.count("total_records")?,
         chunks: row.count32("chunks")?,
         hierarchies: row.json("hierarchies")?,
+        near_duplicates: row.json("near_duplicates")?,
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
         purged_at: row.time_or_null("purged_at")?,
@@ -162,6 +163,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         &new.hierarchies,
         new.created_by,
         now,
+        &new.near_duplicates,
     ];
     session.run(sql::CREATE, cells).await?;
     failpoint::reached("upload-before-commit");

@@ -153,6 +153,7 @@ fn manifest() -> Manifest {
         records: 5,
         excluded: 1,
         suppressed: 0,
+        normalized: Vec::new(),
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),

@@ -1,7 +1,8 @@
 //! l-diversity of blocks (Machanavajjhala et al. 2006 in the frequency form
 //! of Xiao & Tao 2006): in each block (most frequent value) × L ≤ size, L the
 //! largest that policy or a member asks for; where the engine promises
-//! distinct values, none occurs twice.
+//! distinct values, none occurs twice. A missing value is neither one of the
+//! l nor of the size.
 //!
 //! And two attacks on the contents of blocks: `homogeneity`, the largest share
 //! of one value, and `similarity`, the least that the values of a block span.
@@ -12,24 +13,30 @@ use super::floor;
 use super::view::{BlockView, QuasiView};
 
 /// The guarantee `l_diversity` of one attribute: attained is the least, over
-/// blocks, of size / largest count, rounded down.
+/// blocks, of known values / largest count, rounded down.
 pub(super) fn l_diversity(view: &QuasiView, block: &BlockView, is_distinct: bool) -> Check {
-    let claimed = floor(view.requirements, block.index);
+    let of_known = |l: u32| view.requirements.l_of_known(block.index, l);
+    let claimed = of_known(floor(view.requirements, block.index));
     let blocks = &block.blocks;
     let mut worst: Option<(bool, u64, usize)> = None;
     let (mut below, mut repeated) = (0_u64, 0_u64);
     let mut attained: Option<u64> = None;
     for at in 0..blocks.len() {
         let most = blocks.largest_count(at);
-        let l = blocks.sizes[at] / most.max(1);
+        let (most_known, known) = blocks.known(at, block.domain);
         let rows = block.members.rows(at).iter();
         let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.l[block.index.at()]));
-        let demanded = asked.max().unwrap_or(claimed).max(claimed);
-        let is_short = u128::from(most) * u128::from(demanded) > u128::from(blocks.sizes[at]);
+        let demanded = asked.max().map_or(1, of_known).max(claimed);
+        let is_short = u128::from(most_known) * u128::from(demanded) > u128::from(known);
+        // A block without any known value says nothing.
+        let l = match known {
+            0 => u64::MAX,
+            known => known / most_known,
+        };
         let is_repeated = is_distinct && most > 1;
         below += u64::from(is_short);
         repeated += u64::from(is_repeated);
-        attained = Some(attained.map_or(l, |least| least.min(l)));
+        attained = (known > 0).then_some(l).into_iter().chain(attained).min();
         // Sound blocks sort behind those that fail.
         let rank = (!(is_short || is_repeated), l, at);
         worst = Some(worst.map_or(rank, |worst| worst.min(rank)));

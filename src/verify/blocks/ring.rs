@@ -53,7 +53,9 @@ fn ring_diversity(
     (index, attribute): (ProtectedIndex, &AttributeView),
     worst: &mut Worst,
 ) -> Check {
-    let claimed = floor(view.requirements, index);
+    let of_known = |l: u32| view.requirements.l_of_known(index, l);
+    let claimed = of_known(floor(view.requirements, index));
+    let missing = attribute.domain.missing().map(|code| code.0);
     let groups = 0..ways.groups.len();
     let found: Vec<Vec<Candidates>> = groups
         .into_par_iter()
@@ -65,11 +67,15 @@ fn ring_diversity(
         let rows = ways.groups.rows(group);
         let asked = rows.iter();
         let asked = asked.filter_map(|&row| Some(view.terms(row as usize)?.l[index.at()]));
-        let demanded = asked.max().unwrap_or(claimed).max(claimed);
+        let demanded = asked.max().map_or(1, of_known).max(claimed);
         let number = ways.groups.group_number(view.group, group);
+        let known = rows.iter().copied();
+        let known: Vec<u32> = known
+            .filter(|&row| missing.is_none() || attribute.cells.meaning(row as usize).single() != missing)
+            .collect();
         let share = Ratio {
-            attained: u128::from(largest_count(attribute, rows)) * u128::from(demanded),
-            accepted: rows.len() as u128,
+            attained: u128::from(largest_count(attribute, &known)) * u128::from(demanded),
+            accepted: known.len() as u128,
             place: Place::Group(number),
         };
         let is_frequent = share.attained > share.accepted;
@@ -90,7 +96,7 @@ fn ring_diversity(
                     });
                 };
                 take(terms.k, one.rows);
-                take(terms.l[index.at()], one.values);
+                take(of_known(terms.l[index.at()]), one.values);
             }
         }
     }
@@ -121,6 +127,7 @@ fn candidates(
         .collect();
     let asked = rows.iter();
     let asked = asked.filter_map(|&row| view.terms(row as usize));
+    let missing = attribute.domain.missing().map(|code| code.0);
     let (mut k, mut l) = (1_u64, u64::from(floor(view.requirements, index)));
     for terms in asked {
         k = k.max(u64::from(terms.k));
@@ -143,6 +150,7 @@ fn candidates(
             }
             number += 1;
             let value = attribute.cells.meaning(other as usize).single();
+            let value = value.filter(|&value| Some(value) != missing);
             shown.extend(value.filter(|value| !shown.contains(value)));
             if number >= k && shown.len() as u64 >= l {
                 break;

@@ -8,6 +8,9 @@
 //!   frequent value to all from the l-th on; claimed is c, which must exceed
 //!   it. A group with fewer than l values has no ratio.
 //!
+//! A missing value is no value here: groups are judged by the values that are
+//! known.
+//!
 //! Distinct and recursive are decided in integers. H is a float; a group less
 //! than [`DOUBT`] away from its bound (per record) passes only if it reaches
 //! it exactly, n^n = l^n · Π c^c, which is decided by the exponents of primes.
@@ -41,12 +44,15 @@ fn of_way(view: &View, claimed: Diversity, values: &Values) -> Check {
     let mut extreme: Option<f64> = None;
     for class in 0..values.classes.len() {
         let counts = values.counts(class);
-        let holds = holds(claimed, &counts);
+        // Only missing values: nothing is said of anybody.
+        let holds = counts.is_empty() || holds(claimed, &counts);
         below += u64::from(!holds);
-        let figure = figure(claimed, &counts);
+        let figure = (!counts.is_empty())
+            .then(|| figure(claimed, &counts))
+            .flatten();
         let badness = match claimed {
             Diversity::Recursive { .. } => figure.map_or(f64::NEG_INFINITY, |ratio| -ratio),
-            _ => figure.unwrap_or(0.0),
+            _ => figure.unwrap_or(f64::INFINITY),
         };
         if worst.is_none_or(|worst| (holds, badness) < (worst.0, worst.1)) {
             worst = Some((holds, badness, class));

@@ -44,9 +44,11 @@ impl<'a> Values<'a> {
         Place::Group(self.classes.group_number(view.group, class))
     }
 
-    /// How often each value of a class occurs, the most frequent first.
+    /// How often each known value of a class occurs, the most frequent first.
     pub(super) fn counts(&self, class: usize) -> Vec<u64> {
+        let missing = self.attribute.domain.missing().map(|code| code.0);
         let contents = self.contents.contents(class).iter();
+        let contents = contents.filter(|&&(code, _)| Some(code) != missing);
         let mut counts: Vec<u64> = contents.map(|&(_, count)| count).collect();
         counts.sort_unstable_by(|one, other| other.cmp(one));
         counts

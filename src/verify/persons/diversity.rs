@@ -55,20 +55,32 @@ pub(super) fn fingerprint_k(view: &PersonsView, sharers: &[u64]) -> Check {
 
 /// The guarantee `l_diversity` of fingerprints: attained is the least, over
 /// groups, of size / most frequent fingerprint, rounded down.
-pub(super) fn l_diversity(view: &PersonsView, partitions: &[Partition], claimed: u32) -> Check {
+/// `kept` is the l with the fingerprint of missing values counted as one,
+/// `claimed` that of the others.
+pub(super) fn l_diversity(
+    view: &PersonsView,
+    partitions: &[Partition],
+    kept: u32,
+    claimed: u32,
+) -> Check {
     let checks = partitions.iter();
-    let check = least(checks.map(|partition| of_partition(view, partition, claimed)));
+    let check = least(checks.map(|partition| of_partition(view, partition, (kept, claimed))));
     check.unwrap_or_else(|| Check::not_examined(Section::Guarantee, "l_diversity").about("*"))
 }
 
-fn of_partition(view: &PersonsView, partition: &Partition, claimed: u32) -> Check {
+fn of_partition(
+    view: &PersonsView,
+    partition: &Partition,
+    (kept, claimed): (u32, u32),
+) -> Check {
+    let one_less = u64::from(kept - claimed);
     let mut below = 0_u64;
     let mut attained: Option<u64> = None;
     let mut worst: Option<(bool, u64, usize)> = None;
     for (class, &largest) in partition.largest.iter().enumerate() {
         let rows = partition.classes.rows(class).iter();
         let asked = rows.filter_map(|&row| view.terms(row as usize)?.l.iter().max());
-        let demanded = asked.max().copied().unwrap_or(1).max(claimed);
+        let demanded = asked.max().copied().unwrap_or(1).max(kept);
         let l = partition.classes.sizes[class] / largest.max(1);
         let short = l < u64::from(demanded);
         below += u64::from(short);
@@ -80,7 +92,7 @@ fn of_partition(view: &PersonsView, partition: &Partition, claimed: u32) -> Chec
         .about("*")
         .claiming(f64::from(claimed))
         .attaining(
-            attained.map(|l| l as f64),
+            attained.map(|l| l.saturating_sub(one_less) as f64),
             worst.map(|(_, _, class)| partition.place(view, class)),
         )
         .holding(below == 0)

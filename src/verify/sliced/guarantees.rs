@@ -7,7 +7,7 @@
 //! - `max_leakage`: each subject's own l and share bound p(t, s), their K the
 //!   records of their bucket; attained is the largest ratio.
 
-use crate::privacy::{Protection, T};
+use crate::privacy::{ProtectedIndex, Protection, T};
 
 use super::super::closeness::Reference;
 use super::super::verdict::{Check, Place, Section};
@@ -34,9 +34,13 @@ fn place(view: &SlicedView, profile: &Profile) -> Place {
     Place::Bucket(view.number[profile.row as usize])
 }
 
-/// `l_diversity` of the attribute at a position.
+/// `l_diversity` of the attribute at a position, by an `l` that counts the
+/// missing value where there is one: with every value at most 1 in l of all,
+/// the known ones are at most 1 in l - 1 of the known.
 pub(super) fn l_diversity(view: &SlicedView, found: &Found, at: usize, l: u32) -> Check {
     let bound = 1.0 / f64::from(l);
+    let claimed = view.requirements.l_of_known(ProtectedIndex(at as u8), l);
+    let one_less = f64::from(l - claimed);
     let mut worst: Option<(f64, &Profile)> = None;
     let mut beyond = 0_u64;
     for (profile, finding) in found.of(at) {
@@ -52,9 +56,9 @@ pub(super) fn l_diversity(view: &SlicedView, found: &Found, at: usize, l: u32) -
     }
     Check::new(Section::Guarantee, "l_diversity")
         .about(name(view, at))
-        .claiming(f64::from(l))
+        .claiming(f64::from(claimed))
         .attaining(
-            worst.map(|(most, _)| 1.0 / most),
+            worst.map(|(most, _)| 1.0 / most - one_less),
             worst.map(|(_, profile)| place(view, profile)),
         )
         .holding(beyond == 0 && (worst.is_some() || view.rows() == 0))

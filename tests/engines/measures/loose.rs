@@ -90,6 +90,7 @@ pub fn manifest(records: u64) -> Manifest {
         records,
         excluded: 0,
         suppressed: 0,
+        normalized: Vec::new(),
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),

@@ -32,10 +32,15 @@ pub struct Scenario {
     pub parameters: Value,
 }
 
-const LABELS: [&str; 14] = [
+const LABELS: [&str; 18] = [
     "red",
     "green",
+    "(missing)",
+    "RED ",
     "blue",
+    "NULL",
+    "n39.0",
+    "N390",
     "a,b",
     "say \"hi\"",
     "{x|y}",
@@ -46,7 +51,6 @@ const LABELS: [&str; 14] = [
     "1..2",
     "Zürich",
     "two words",
-    "(missing)",
 ];
 
 const NAMES: [&str; 8] = [
@@ -181,7 +185,7 @@ pub fn attribute_of(
     }
     let kind = one_of(&["integer", "decimal", "date", "categorical"], random);
     let mut document = json!({"name": name, "role": role, "type": kind});
-    let size = one_of(&[1_usize, 2, 3, 5, 8, 14, 14, 60, 60, 200], random);
+    let size = one_of(&[1_usize, 2, 3, 5, 8, 18, 18, 60, 60, 200], random);
     // Squaring a share makes low values frequent.
     let skewed = random.random_bool(0.4);
     let mut code = || {

@@ -318,6 +318,7 @@ pub fn version(
         records: 10 * chunks.len() as u64,
         dropped: 3,
         hierarchies: json!({"icd10": "abc"}),
+        near_duplicates: json!([]),
         created_by: "a test".to_owned(),
         chunks: Box::new(chunks.into_iter().map(Ok)),
     }

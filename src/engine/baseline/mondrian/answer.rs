@@ -59,8 +59,11 @@ fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option
     for &record in &present.records {
         counts[attribute.column.codes.at(record as usize) as usize] += 1;
     }
+    if let Some(missing) = attribute.column.domain.missing() {
+        counts[missing.at()] = 0;
+    }
     counts.retain(|&count| count > 0);
-    if is_diverse(diversity, &mut counts) {
+    if counts.is_empty() || is_diverse(diversity, &mut counts) {
         return None;
     }
     counts.sort_unstable_by(|one, other| other.cmp(one));

@@ -26,6 +26,8 @@ struct AttributeCondition {
     /// Code of each row; empty where nothing is asked.
     codes: Vec<u32>,
     domain: usize,
+    /// The missing value, which counts for no diversity.
+    missing: Option<u32>,
     /// l of each row; empty where nobody asks for one.
     l: Vec<u32>,
     /// Largest share of each row; empty where nobody asks for one.
@@ -172,6 +174,7 @@ impl AttributeCondition {
         let codes = records.map(|&record| column.codes.at(record as usize));
         let mut condition = Self {
             domain: column.domain.len(),
+            missing: column.domain.missing().map(|code| code.0),
             codes: Vec::new(),
             l: unless_all(present, 1, |terms| terms.l[at]),
             share: unless_all(present, Share::ALL, |terms| terms.max_share[at]),
@@ -210,14 +213,25 @@ impl AttributeCondition {
         let most = counts.sizes.iter().copied().max().unwrap_or(0);
         let size = rows.len() as u64;
         let holds = self.keeps_terms(rows, most, size)
-            && self
-                .diversity
-                .is_none_or(|diversity| is_diverse(diversity, &mut counts.sizes))
+            && self.is_diverse(counts)
             && self.is_close(counts, size);
         for code in counts.present.drain(..) {
             counts.of_code[code as usize] = 0;
         }
         holds
+    }
+
+    /// Whether the known values are diverse; none at all say nothing.
+    fn is_diverse(&self, counts: &mut Counts) -> bool {
+        let Some(diversity) = self.diversity else {
+            return true;
+        };
+        if let Some(missing) = self.missing
+            && let Some(at) = counts.present.iter().position(|&code| code == missing)
+        {
+            counts.sizes.swap_remove(at);
+        }
+        counts.sizes.is_empty() || is_diverse(diversity, &mut counts.sizes)
     }
 
     /// Whether no value is too frequent for a member's own terms.

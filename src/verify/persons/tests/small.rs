@@ -226,6 +226,7 @@ impl Small {
             records: published.rows() as u64,
             excluded: rounded_to_tens(self.excluded),
             suppressed: 0,
+            normalized: Vec::new(),
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),
             not_protected: statement::not_protected(self.engine(), schema, policy),
