@@ -282,7 +282,7 @@ fn groups_and_columns() -> Vec<Value> {
             "parameters": mondrian::Params::json_schema(),
             "guarantees": [
                 "k_anonymity", "distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity",
-                "t_closeness", "max_leakage"
+                "t_closeness", "min_spread", "max_leakage"
             ],
             "tables": ["microdata"],
             "papers": ["Mondrian multidimensional k-anonymity"],

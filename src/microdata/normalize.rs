@@ -165,9 +165,10 @@ impl Spellings {
                 counts[code as usize] += 1;
             }
             for (label, count) in labels.iter().zip(counts) {
+                let has_room = counted.labels.len() < COUNTED_MAX;
                 match counted.labels.get_mut(label) {
                     Some(known) => *known += count,
-                    None if counted.labels.len() < COUNTED_MAX => {
+                    None if has_room => {
                         counted.labels.insert(label.to_owned(), count);
                     }
                     None => {}

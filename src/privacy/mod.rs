@@ -16,7 +16,7 @@ mod slicing;
 mod subject_finder;
 
 pub use parameter::{C, K, L, ParameterError, Share, T};
-pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding};
+pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding, Spread};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};
 pub use seed::Seed;
 pub use slicing::{ColumnRule, SliceVariant, Slicing};

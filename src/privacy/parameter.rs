@@ -36,6 +36,14 @@ macro_rules! whole_number {
                 Self(self.0.saturating_add(1))
             }
 
+            /// The next weaker one; the weakest stays.
+            pub const fn one_less(self) -> Self {
+                match self.0 {
+                    0..=2 => Self(1),
+                    value => Self(value - 1),
+                }
+            }
+
             /// The number itself.
             pub const fn get(self) -> u32 {
                 self.0

@@ -44,7 +44,34 @@ pub enum Protection {
         diversity: Option<Diversity>,
         /// Within t of the distribution of the whole published table.
         closeness: Option<T>,
+        /// How far apart the least and the largest known value are.
+        min_spread: Spread,
     },
+}
+
+/// What the known values of a number or date must span in every group, largest
+/// minus smallest ((k, e)-anonymity, Zhang et al. 2007).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Spread {
+    /// Nothing is asked.
+    #[default]
+    Nothing,
+    /// What the table's own scale says ([`Requirements`](super::Requirements)
+    /// knows it): a tenth of what lies between the 5th and the 95th of a
+    /// hundred known values.
+    OfScale,
+    /// This much, in the attribute's unit; days for dates.
+    AtLeast(f64),
+}
+
+impl Spread {
+    /// The least spread, where one is asked for and known.
+    pub fn get(self) -> Option<f64> {
+        match self {
+            Self::AtLeast(least) if least > 0.0 => Some(least),
+            _ => None,
+        }
+    }
 }
 
 /// How diverse the values of a group are (Machanavajjhala et al. 2006).
@@ -208,6 +235,21 @@ impl Policy {
                 && of.contains(ProtectedIndex(at))
             {
                 *l = l.one_more();
+            }
+        }
+        policy
+    }
+
+    /// The same with an l of one less for each of these: what is ordered where
+    /// this is kept.
+    #[must_use]
+    pub(super) fn one_less(&self, of: ProtectedSet) -> Self {
+        let mut policy = self.clone();
+        for (at, (_, protection)) in (0..).zip(&mut policy.protections) {
+            if let Protection::Diversity { l, .. } = protection
+                && of.contains(ProtectedIndex(at))
+            {
+                *l = l.one_less();
             }
         }
         policy

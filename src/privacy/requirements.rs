@@ -16,13 +16,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
-    AttributeIndex, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex,
+    AttributeIndex, AttributeType, Code, CodedColumn, Codes, MaxLeakageTerms, Preference, RecordIndex, Role, Schema, SubjectIndex,
     Table, Terms,
 };
 
 use super::documents::documents;
 use super::parameter::Share;
-use super::policy::{Policy, Protection};
+use super::policy::{Policy, Protection, Spread};
 use super::subject_finder::SubjectFinder;
 
 /// Position of an attribute among the protectable ones of a schema.
@@ -208,6 +208,7 @@ impl RecordTerms {
                 Protection::InGroup {
                     diversity: None,
                     closeness: Some(_),
+                    ..
                 } => (1, self.own.share[at]),
                 Protection::InGroup { .. } => (self.own.l[at], Share::ALL),
             };
@@ -234,7 +235,8 @@ impl Requirements {
     pub fn new(table: &Table, policy: Policy, preferences: &[Preference]) -> Self {
         let schema = table.schema();
         let lacking = lacking(table, &policy);
-        let ordered = policy;
+        let mut ordered = policy;
+        scale_spreads(table, &mut ordered);
         let policy = ordered.one_more(lacking);
         let mut join = Join {
             lacking,
@@ -296,8 +298,8 @@ impl Requirements {
             entry.join_floors(&policy);
         }
         Self {
+            ordered: policy.one_less(self.lacking),
             policy,
-            ordered: self.ordered.clone(),
             lacking: self.lacking,
             terms,
             terms_of_record: self.terms_of_record.clone(),
@@ -391,6 +393,50 @@ impl Requirements {
     pub fn protected(&self) -> impl Iterator<Item = ProtectedIndex> + use<> {
         (0..self.policy.protections.len() as u8).map(ProtectedIndex)
     }
+}
+
+/// Gives spreads that follow the table's scale their size. By ranks, so that no
+/// extreme value decides, and by all records, whoever is published: it is
+/// published itself, and tells of two values out of the middle nine tenths.
+fn scale_spreads(table: &Table, policy: &mut Policy) {
+    for (attribute, protection) in &mut policy.protections {
+        if let Protection::InGroup { min_spread, .. } = protection
+            && *min_spread == Spread::OfScale
+        {
+            let column = table.coded(*attribute);
+            let scale = column.and_then(spread_of_scale);
+            *min_spread = scale.map_or(Spread::Nothing, Spread::AtLeast);
+        }
+    }
+}
+
+/// A tenth of what lies between the 5th and the 95th of a hundred known
+/// values, in whole units where values are whole; none for categories.
+fn spread_of_scale(column: &CodedColumn) -> Option<f64> {
+    let domain = &column.domain;
+    if !domain.is_numeric() {
+        return None;
+    }
+    let mut counts = column.histogram();
+    if let Some(missing) = domain.missing() {
+        counts[missing.at()] = 0;
+    }
+    let known: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let at = |rank: u64| {
+        let mut before = 0;
+        let found = counts.iter().position(|&count| {
+            before += u64::from(count);
+            before > rank
+        });
+        found.map(|code| domain.number(Code::from_usize(code)))
+    };
+    let last = known.checked_sub(1)?;
+    let tenth = (at(last * 95 / 100)? - at(last * 5 / 100)?) / 10.0;
+    let spread = match domain.kind() {
+        AttributeType::Decimal => tenth,
+        _ => tenth.floor(),
+    };
+    (spread > 0.0).then_some(spread)
 }
 
 /// The protected attributes of which some record of the table lacks the value.

@@ -6,7 +6,7 @@
 //! no engine can say anything else.
 
 use crate::microdata::{Role, Schema};
-use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share};
+use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share, Spread};
 
 use Sentence::{Always, Insensitive, OfBare, Under};
 
@@ -106,6 +106,7 @@ fn of_bare(schema: &Schema, policy: &Policy, (before, behind): (&str, &str)) -> 
     let bare = Protection::InGroup {
         diversity: None,
         closeness: None,
+        min_spread: Spread::Nothing,
     };
     let protections = policy.protections.iter();
     let unprotected = protections.filter(|(_, protection)| *protection == bare);

@@ -170,8 +170,13 @@ fn by_attribute(schema: &Schema, policy: &Policy, scope: &str) -> Vec<Guarantee>
             Protection::InGroup {
                 diversity,
                 closeness,
+                min_spread,
             } => {
                 claimed.extend(diversity.map(|kind| of_diversity(kind, attribute.clone())));
+                claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
+                    attribute: attribute.clone(),
+                    min_spread,
+                }));
                 claimed.extend(closeness.map(|t| Guarantee::TCloseness {
                     attribute,
                     t: t.get(),

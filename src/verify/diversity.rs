@@ -76,9 +76,21 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
         .holding(least.is_none_or(|(spread, _)| spread >= claimed))
 }
 
-/// What the values of a bucket span: max − min for numbers and dates,
+/// What the known values of a bucket span: max − min for numbers and dates,
 /// branches of the root for a hierarchy, else distinct values.
 pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
+    let missing = domain.missing().map(|code| code.0);
+    if let Some(at) = contents
+        .iter()
+        .position(|&(code, _)| Some(code) == missing)
+    {
+        let known = [&contents[..at], &contents[at + 1..]].concat();
+        return spread_of_known(domain, &known);
+    }
+    spread_of_known(domain, contents)
+}
+
+fn spread_of_known(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
     let (Some(&(low, _)), Some(&(high, _))) = (contents.first(), contents.last()) else {
         return 0.0;
     };

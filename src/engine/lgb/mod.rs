@@ -39,7 +39,7 @@ use crate::release::{Guarantee, Release};
 
 use super::context::RunContext;
 use super::error::EngineError;
-use super::kernel::acceptance::check_table;
+use super::kernel::acceptance::{check_table, invalid};
 use super::kernel::known::as_ordered;
 
 use exclusion::prepare;
@@ -113,7 +113,23 @@ pub fn run(
 
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
     params.check()?;
-    check_table(table, requirements, Multiplicity::One)
+    check_table(table, requirements, Multiplicity::One)?;
+    // Buckets are dealt by where values lie; a missing one lies nowhere.
+    let mut spread = requirements.protected().filter(|&index| {
+        let protection = requirements.protection(index);
+        matches!(protection, Protection::Diversity { min_spread: Some(_), .. })
+    });
+    match spread.find(|&index| requirements.lacking().contains(index)) {
+        None => Ok(()),
+        Some(index) => {
+            let attribute = table.schema().attribute(requirements.attribute(index));
+            Err(invalid(
+                format!("attributes.{}.min_spread", attribute.name),
+                "values are missing: leave out the records without one (`missing`: `drop`), or \
+                 ask for no spread",
+            ))
+        }
+    }
 }
 
 fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {

@@ -18,6 +18,7 @@ mod diversity;
 mod exact;
 mod leakage;
 mod matching;
+mod spread;
 mod values;
 mod ways;
 
@@ -143,10 +144,12 @@ fn of_attribute(view: &View, ways: &[Values], looks: &Signatures) -> Vec<Check> 
     if let Protection::InGroup {
         diversity,
         closeness,
+        min_spread,
     } = view.requirements.protection(seen.index)
     {
         bound = closeness;
         checks.extend(diversity.and_then(|kind| diversity::diversity(view, kind, ways)));
+        checks.extend(min_spread.get().and_then(|least| spread::min_spread(view, least, ways)));
         checks.extend(closeness.and_then(|t| closeness::t_closeness(view, t, ways)));
     }
     checks.extend(attacks::attacks(view, bound, seen));
@@ -175,12 +178,15 @@ fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
         if let Protection::InGroup {
             diversity,
             closeness,
+            min_spread,
         } = protection
         {
             checks.extend(diversity.map(|kind| {
                 let (kind, claimed) = diversity_claim(kind);
                 check(kind, claimed).about(name)
             }));
+            let least = min_spread.get();
+            checks.extend(least.map(|least| check("min_spread", least).about(name)));
             checks.extend(closeness.map(|t| check("t_closeness", t.get()).about(name)));
         }
     }

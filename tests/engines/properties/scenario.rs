@@ -36,7 +36,7 @@ const LABELS: [&str; 18] = [
     "red",
     "green",
     "(missing)",
-    "RED ",
+    "RED",
     "blue",
     "NULL",
     "n39.0",

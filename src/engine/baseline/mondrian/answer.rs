@@ -11,6 +11,7 @@ use crate::engine::kernel::acceptance::over_budget;
 use crate::engine::kernel::diversity::{entropy, is_diverse};
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::present::SensitiveColumn;
+use crate::microdata::Code;
 use crate::privacy::{C, Diversity, L, Protection, Share};
 
 /// Why there is no release with these records present; `left_out` of those
@@ -30,7 +31,35 @@ pub(super) fn refusal(
         return Some(too_few(k, left));
     }
     let mut attributes = present.sensitive.iter();
-    attributes.find_map(|attribute| not_diverse(present, attribute))
+    attributes.find_map(|attribute| {
+        not_diverse(present, attribute).or_else(|| not_spread(present, attribute))
+    })
+}
+
+fn not_spread(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<Infeasible> {
+    let Protection::InGroup { min_spread, .. } = present.requirements.protection(attribute.index)
+    else {
+        return None;
+    };
+    let wanted = min_spread.get()?;
+    let domain = &attribute.column.domain;
+    let codes = present.records.iter();
+    let codes = codes.map(|&record| Code(attribute.column.codes.at(record as usize)));
+    let known = codes.filter(|&code| Some(code) != domain.missing());
+    let (low, high) = known.fold(None, |ends: Option<(Code, Code)>, code| {
+        let (low, high) = ends.unwrap_or((code, code));
+        Some((low.min(code), high.max(code)))
+    })?;
+    let widest = domain.number(high) - domain.number(low);
+    let schema = present.table.schema();
+    let name = schema.attribute(attribute.attribute).name.clone();
+    (widest < wanted).then(|| Infeasible {
+        parameter: "min_spread",
+        condition: format!("{name}: values must span {wanted}; all of them span {widest}"),
+        strongest: format!("min_spread ≤ {widest}"),
+        strongest_value: Some(widest),
+        attribute: Some(name),
+    })
 }
 
 fn too_few(k: u32, left: usize) -> Infeasible {

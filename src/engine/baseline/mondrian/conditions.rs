@@ -9,6 +9,7 @@ use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Condition, Present, is_eligible};
+use crate::microdata::Code;
 use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 
 /// Conditions of groups among the records that are present. Rows are
@@ -34,6 +35,8 @@ struct AttributeCondition {
     share: Vec<Share>,
     diversity: Option<Diversity>,
     closeness: Option<(Reference, T)>,
+    /// What the known values span at least, and the number of each code.
+    min_spread: Option<(f64, Vec<f64>)>,
 }
 
 /// Counts of the values of one group, all zero between uses.
@@ -163,12 +166,13 @@ impl AttributeCondition {
     fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
         let column = attribute.column;
         let at = attribute.index.at();
-        let (diversity, closeness) = match present.requirements.protection(attribute.index) {
+        let (diversity, closeness, min_spread) = match present.requirements.protection(attribute.index) {
             Protection::InGroup {
                 diversity,
                 closeness,
-            } => (diversity, closeness),
-            _ => (None, None),
+                min_spread,
+            } => (diversity, closeness, min_spread.get()),
+            _ => (None, None, None),
         };
         let records = present.records.iter();
         let codes = records.map(|&record| column.codes.at(record as usize));
@@ -179,6 +183,10 @@ impl AttributeCondition {
             l: unless_all(present, 1, |terms| terms.l[at]),
             share: unless_all(present, Share::ALL, |terms| terms.max_share[at]),
             diversity,
+            min_spread: min_spread.map(|least| {
+                let codes = (0..column.domain.len()).map(Code::from_usize);
+                (least, codes.map(|code| column.domain.number(code)).collect())
+            }),
             closeness: closeness.map(|t| (Reference::new(&column.domain, codes.clone()), t)),
         };
         if !condition.asks_nothing() {
@@ -193,6 +201,7 @@ impl AttributeCondition {
             && self.share.is_empty()
             && self.diversity.is_none()
             && self.closeness.is_none()
+            && self.min_spread.is_none()
     }
 
     fn holds(&self, rows: &[u32], counts: &mut Counts) -> bool {
@@ -214,6 +223,7 @@ impl AttributeCondition {
         let size = rows.len() as u64;
         let holds = self.keeps_terms(rows, most, size)
             && self.is_diverse(counts)
+            && self.spans(counts)
             && self.is_close(counts, size);
         for code in counts.present.drain(..) {
             counts.of_code[code as usize] = 0;
@@ -232,6 +242,20 @@ impl AttributeCondition {
             counts.sizes.swap_remove(at);
         }
         counts.sizes.is_empty() || is_diverse(diversity, &mut counts.sizes)
+    }
+
+    /// Whether the known values span enough; none at all say nothing.
+    fn spans(&self, counts: &Counts) -> bool {
+        let Some((least, numbers)) = &self.min_spread else {
+            return true;
+        };
+        let known = counts.present.iter().copied();
+        let known = known.filter(|&code| Some(code) != self.missing);
+        let ends = known.fold(None, |ends: Option<(u32, u32)>, code| {
+            let (low, high) = ends.unwrap_or((code, code));
+            Some((low.min(code), high.max(code)))
+        });
+        ends.is_none_or(|(low, high)| numbers[high as usize] - numbers[low as usize] >= *least)
     }
 
     /// Whether no value is too frequent for a member's own terms.

@@ -16,7 +16,14 @@ impl Params {
                 "l": l_schema("l of this attribute."),
                 "diversity": diversity_schema("What its l says; the job's if absent."),
                 "c": c_schema("c of recursive diversity; the job's if absent."),
-                "t_closeness": t_schema("t of this attribute, beside l.")
+                "t_closeness": t_schema("t of this attribute, beside l."),
+                "min_spread": {
+                    "type": "number", "minimum": 0,
+                    "description": "What the known values of a number or date span at least in \
+                                    every group, in its unit (days for dates); 0 asks for nothing. \
+                                    With l and without it: a tenth of what lies between the 5th \
+                                    and the 95th of a hundred known values of the dataset."
+                }
             }
         });
         let mut diversity = diversity_schema(

@@ -169,9 +169,14 @@ fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
         if let Protection::InGroup {
             diversity,
             closeness,
+            min_spread,
         } = protection
         {
             guarantees.extend(diversity.map(|kind| of_diversity(kind, attribute.clone())));
+            guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
+                attribute: attribute.clone(),
+                min_spread,
+            }));
             guarantees.extend(closeness.map(|t| Guarantee::TCloseness {
                 attribute,
                 t: t.get(),

@@ -295,6 +295,7 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
         if let Protection::InGroup {
             diversity,
             closeness,
+            ..
         } = protection
         {
             let claim = diversity.map(|kind| of_diversity(kind, attribute()));
