@@ -173,14 +173,25 @@ impl Domain {
         }
     }
 
+    /// Steps from one number to the next of the ordered distance from the first
+    /// number to the last, at least 1. The missing value lies as many steps
+    /// behind the last number, as far as numbers are apart at most.
+    pub fn steps(&self) -> u64 {
+        (self.known_len() as u64).saturating_sub(1).max(1)
+    }
+
     /// Loss of publishing the interval of codes `lo..=hi` for one cell
     /// (engines.md, rule 6), in 0..=1: (hi − lo)/range for numbers and dates,
-    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy. For
+    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy; the missing
+    /// value beside numbers loses all. For
     /// categories without a hierarchy the published set decides; use
     /// [`Domain::set_loss`].
     pub fn interval_loss(&self, lo: Code, hi: Code) -> f64 {
         if lo == hi {
             return 0.0;
+        }
+        if self.is_missing_number(hi) {
+            return 1.0;
         }
         if self.is_numeric() {
             return (self.number(hi) - self.number(lo)) / self.range();

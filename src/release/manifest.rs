@@ -185,6 +185,10 @@ pub struct ColumnDescription {
     /// Whether some cell is masked (columnar formats then say which).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
+    /// Whether some number or date of the column is, or may be, missing
+    /// (columnar formats then say which).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
 }
 
 /// What a release was made from.
@@ -238,7 +242,7 @@ mod tests {
             "tables": [
                 {"name": "microdata", "rows": 30162, "sha256": "ab", "columns": [
                     {"name": "group", "content": "group"},
-                    {"name": "age", "content": "generalized", "type": "integer", "masked": true},
+                    {"name": "age", "content": "generalized", "type": "integer", "masked": true, "missing": true},
                     {"name": "age_bucket", "content": "bucket"}]},
                 {"name": "buckets", "rows": 9, "sha256": "cd", "columns": [
                     {"name": "attribute", "content": "attribute"},

@@ -100,8 +100,7 @@ pub fn random_table() -> impl Strategy<Value = RandomTable> {
             let gaps: [u8; 5] = gaps;
             let has = |column: usize| {
                 let may_miss = match missing {
-                    "drop" => true,
-                    "category" => column >= 3,
+                    "drop" | "category" => true,
                     _ => false,
                 };
                 !may_miss || gaps[column] > 25

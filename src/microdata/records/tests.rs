@@ -233,13 +233,61 @@ fn a_dropped_record_leaves_no_trace() {
 }
 
 #[test]
-fn only_a_category_can_be_missing_by_policy() {
-    for kind in ["integer", "decimal", "date"] {
+fn a_missing_number_or_date_is_a_value_of_its_own() {
+    for (kind, value) in [
+        ("integer", "7"),
+        ("decimal", "-0.5"),
+        ("date", "2024-02-29"),
+    ] {
+        let text = format!("id,x\na,\nb,{value}\nc,(missing)\nd,{value}\n");
         let keeping = schema_with(r#""missing": "category","#, kind, None);
-        assert_eq!(errors(&keeping, b"id,x\na,\n"), [x(2, Missing)]);
+        let (cells, domain) = values(&keeping, &text);
+        assert_eq!(cells, ["(missing)", value, "(missing)", value]);
+        assert_eq!(domain, [value, "(missing)"]);
+        let (table, summary) = read(&keeping, text.as_bytes()).unwrap();
+        let domain = &table.coded(AttributeIndex(1)).unwrap().domain;
+        assert_eq!(domain.missing(), Some(Code(1)));
+        // An empty cell and the written label are one value.
+        let (_, written) =
+            read(&keeping, text.replace("a,\n", "a,(missing)\n").as_bytes()).unwrap();
+        assert_eq!(summary.sha256, written.sha256);
+
+        let (_, domain) = values(&keeping, "id,x\na,\n");
+        assert_eq!(domain, ["(missing)"]);
+        let (table, _) = read(&keeping, format!("id,x\na,{value}\n").as_bytes()).unwrap();
+        assert_eq!(
+            table.coded(AttributeIndex(1)).unwrap().domain.missing(),
+            None
+        );
+
+        let strict = schema_with("", kind, None);
+        let listed = errors(&strict, b"id,x\na,\n");
+        assert_eq!(listed, [x(2, Missing)]);
+        assert_eq!(errors(&strict, b"id,x\na,(missing)\n").len(), 1);
     }
     let keeping = schema_with(r#""missing": "category","#, "categorical", None);
     assert_eq!(errors(&keeping, b"id,x\n,1\n"), [id(2, Missing)]);
+}
+
+#[test]
+fn a_missing_number_is_the_last_leaf_of_its_hierarchy() {
+    for name in ["steps", "tens"] {
+        let keeping = schema_with(r#""missing": "category","#, "decimal", Some(name));
+        let (table, _) = read(&keeping, b"id,x\na,3.0\nb,\nc,1\n").unwrap();
+        let domain = &table.coded(AttributeIndex(1)).unwrap().domain;
+        let tree = domain.hierarchy().unwrap();
+        assert_eq!(tree.leaf("(missing)"), domain.missing());
+        assert_eq!((domain.len(), tree.leaf_count()), (3, 3));
+        let table = read(&keeping, b"id,x\na,\n").unwrap().0;
+        assert!(
+            table
+                .coded(AttributeIndex(1))
+                .unwrap()
+                .domain
+                .hierarchy()
+                .is_none()
+        );
+    }
 }
 
 #[test]

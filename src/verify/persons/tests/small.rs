@@ -334,6 +334,7 @@ fn decode(text: &str) -> PublishedTable {
             kind,
             types: std::collections::BTreeMap::new(),
             masked: false,
+            missing: false,
         })
         .collect();
     let mut decoder = CsvDecoder::new(&columns);
