@@ -32,7 +32,10 @@ pub struct SchemaDocument {
     /// How many records a subject has.
     #[serde(default = "one")]
     pub multiplicity: MultiplicityWord,
-    /// What happens to an empty cell.
+    /// What happens to an empty cell: the upload is refused (`reject`), the
+    /// record is left out and counted (`drop`), or the missing value is a value
+    /// of its own in attributes of every type, published as `(missing)`
+    /// (`category`).
     #[serde(default = "reject")]
     pub missing: MissingWord,
     /// The attributes in order.

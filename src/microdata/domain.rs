@@ -67,14 +67,18 @@ impl Domain {
     pub fn missing(&self) -> Option<Code> {
         match &self.values {
             Values::Category(_) => self.code_of_label(MISSING_LABEL),
-            _ => self
-                .lacks_numbers
-                .then(|| Code::from_usize(self.known_len())),
+            _ => self.missing_number(),
         }
     }
 
+    /// The code of the missing number or date, where the domain has one.
+    pub fn missing_number(&self) -> Option<Code> {
+        let missing = self.lacks_numbers.then(|| self.known_len());
+        missing.map(Code::from_usize)
+    }
+
     /// Whether `code` is that of a missing number or date.
-    fn is_missing_number(&self, code: Code) -> bool {
+    pub fn is_missing_number(&self, code: Code) -> bool {
         self.lacks_numbers && code.at() == self.known_len()
     }
 
@@ -158,7 +162,7 @@ impl Domain {
                     .ok()?;
                 Some(Code::from_usize(at))
             }
-            _ if label == MISSING_LABEL => self.missing(),
+            _ if label == MISSING_LABEL => self.missing_number(),
             _ => None,
         }
     }

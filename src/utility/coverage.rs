@@ -28,7 +28,7 @@ impl Coverage {
             Cell::Empty => return None,
             Cell::Masked => Self::Run(0, size),
             Cell::Label(_) if domain.is_numeric() && cell.is_missing() => {
-                Self::single(domain.missing())
+                Self::single(domain.missing_number())
             }
             Cell::Label(label) => match domain.hierarchy() {
                 Some(tree) => match tree.find(label).map(|index| tree.node(index)) {
@@ -47,10 +47,12 @@ impl Coverage {
                     .collect(),
             ),
             Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => run(domain.values(), cell),
-            Cell::OrMissing(interval) => match (run(domain.values(), interval), domain.missing()) {
-                (Self::Run(from, to), Some(Code(missing))) => Self::RunAnd(from, to, missing),
-                (known, _) => known,
-            },
+            Cell::OrMissing(interval) => {
+                match (run(domain.values(), interval), domain.missing_number()) {
+                    (Self::Run(from, to), Some(Code(missing))) => Self::RunAnd(from, to, missing),
+                    (known, _) => known,
+                }
+            }
         })
     }
 

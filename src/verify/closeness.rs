@@ -61,7 +61,7 @@ impl<'a> Reference<'a> {
 
     /// The distribution in which each code occurs so often.
     pub(super) fn of_totals(domain: &Domain, totals: &'a [u64]) -> Self {
-        let missing = domain.missing().filter(|_| domain.is_numeric());
+        let missing = domain.missing_number();
         let mut cumulated = Vec::new();
         let mut prefix = vec![0_u128];
         let (mut cells, mut sum) = (0_u64, 0_u128);

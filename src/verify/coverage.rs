@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, Role};
 
-use super::meaning::{ANY, Meaning, least_of_numbers, missing_number};
+use super::meaning::{ANY, Meaning, least_of_numbers};
 use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::{AttributeView, View};
@@ -124,7 +124,7 @@ pub(super) fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut
     let (Some(&low), Some(&high)) = (codes.iter().min(), codes.iter().max()) else {
         return true;
     };
-    if let Some(missing) = missing_number(attribute.domain) {
+    if let Some(Code(missing)) = attribute.domain.missing_number() {
         return *meaning == least_of_numbers(codes.iter().copied(), missing);
     }
     match (meaning, attribute.domain.hierarchy()) {

@@ -7,7 +7,6 @@
 
 use crate::microdata::{Code, Domain};
 
-use super::meaning::missing_number;
 use super::membership::Bucketized;
 use super::verdict::{Check, Place, Section};
 use super::view::View;
@@ -73,9 +72,8 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
 /// branches of the root for a hierarchy, else distinct values.
 pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
     // A missing number is none and spans nothing.
-    let missing = missing_number(domain);
     let known = match contents.split_last() {
-        Some((&(code, _), known)) if Some(code) == missing => known,
+        Some((&(code, _), known)) if domain.is_missing_number(Code(code)) => known,
         _ => contents,
     };
     let (Some(&(low, _)), Some(&(high, _))) = (known.first(), known.last()) else {

@@ -116,7 +116,7 @@ fn span(first: Option<u32>, last: Option<u32>) -> Meaning {
 
 /// An interval of numbers, or the missing value; both must be known.
 fn or_missing(interval: &Cell, domain: &Domain) -> Meaning {
-    match (Meaning::of(interval, domain), domain.missing()) {
+    match (Meaning::of(interval, domain), domain.missing_number()) {
         (Meaning::Span { first, last }, Some(Code(missing))) if interval.interval().is_some() => {
             Meaning::SpanOrMissing {
                 first,
@@ -179,12 +179,6 @@ pub(super) fn least_of_numbers(codes: impl Iterator<Item = u32>, missing: u32) -
             last: missing,
         },
     }
-}
-
-/// The missing value of an attribute of numbers or days.
-pub(super) fn missing_number(domain: &Domain) -> Option<u32> {
-    let missing = domain.missing().filter(|_| domain.is_numeric());
-    missing.map(|code| code.0)
 }
 
 /// A published attribute column, each distinct cell resolved.

@@ -330,7 +330,9 @@ impl Case {
     /// The cell that publishes one value of an attribute exactly.
     pub fn exact(&self, name: &str, code: Code) -> Cell {
         use vizard::microdata::Values;
-        match self.domain(name).values() {
+        let domain = self.domain(name);
+        match domain.values() {
+            _ if domain.missing() == Some(code) => Cell::missing(),
             Values::Integer(values) => Cell::Integer(values[code.at()], values[code.at()]),
             Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
             Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),

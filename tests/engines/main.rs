@@ -17,6 +17,7 @@ mod made;
 mod manifests;
 mod many;
 mod measures;
+mod missing;
 mod naive;
 mod needless;
 mod negative;

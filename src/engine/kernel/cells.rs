@@ -11,7 +11,7 @@ const ANY: &str = "*";
 pub fn value_cell(domain: &Domain, code: u32) -> Cell {
     let at = code as usize;
     match domain.values() {
-        _ if domain.missing() == Some(Code(code)) => Cell::missing(),
+        _ if domain.is_missing_number(Code(code)) => Cell::missing(),
         Values::Integer(values) => Cell::Integer(values[at], values[at]),
         Values::Decimal(values) => Cell::Decimal(values[at], values[at]),
         Values::Date(values) => Cell::Date(values[at], values[at]),

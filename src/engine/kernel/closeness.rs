@@ -45,10 +45,7 @@ impl Reference {
             cumulative: Vec::new(),
             sums: vec![0],
             steps: domain.steps().into(),
-            missing: domain
-                .missing()
-                .map(|code| code.0)
-                .filter(|_| domain.is_numeric()),
+            missing: domain.missing_number().map(|code| code.0),
         };
         if reference.ordered {
             let (mut below, mut sum) = (0, 0_u128);

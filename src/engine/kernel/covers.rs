@@ -62,7 +62,7 @@ impl<'a> Covers<'a> {
             self.by_set.insert(present, position);
             return position;
         }
-        if let (Some(Code(missing)), true) = (self.domain.missing(), self.domain.is_numeric()) {
+        if let Some(Code(missing)) = self.domain.missing_number() {
             return self.cover_known(column, records, missing);
         }
         let (lowest, highest) = of_width!(&column.codes, codes => ends(codes, records));

@@ -88,7 +88,7 @@ impl Scale {
             };
             let codes = (0..domain.len()).map(Code::from_usize);
             let position = |code| match range > 0.0 {
-                _ if domain.missing() == Some(code) => MISSING_AT,
+                _ if domain.is_missing_number(code) => MISSING_AT,
                 true => ((domain.number(code) - lowest) / range) as f32,
                 false => 0.0,
             };

@@ -75,7 +75,7 @@ impl<'a> Target<'a> {
             share: share.unwrap_or(Share::ALL),
             size: runs.records.len() as u64,
             steps: domain.steps(),
-            missing: domain.missing().map(|code| code.0),
+            missing: domain.missing_number().map(|code| code.0),
             cumulative_sums: Vec::new(),
             domain: domain.len() as u64,
         };

@@ -109,36 +109,7 @@ pub fn run(
 
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
     params.check()?;
-    check_table(table, requirements, Multiplicity::One)?;
-    check_spread(table, requirements.policy())
-}
-
-/// A missing number spans nothing: buckets of a `min_spread` are dealt from the
-/// two ends of the numbers, where it is at neither.
-fn check_spread(table: &Table, policy: &Policy) -> Result<(), EngineError> {
-    for &(attribute, protection) in &policy.protections {
-        let has_spread = matches!(
-            protection,
-            Protection::Diversity {
-                min_spread: Some(_),
-                ..
-            }
-        );
-        let lacks_numbers = table
-            .coded(attribute)
-            .is_some_and(|column| column.domain.is_numeric() && column.domain.missing().is_some());
-        if has_spread && lacks_numbers {
-            let name = &table.schema().attribute(attribute).name;
-            return Err(EngineError::InvalidParameter {
-                parameter: "min_spread".into(),
-                reason: format!(
-                    "values of `{name}` are missing and span nothing; \
-                     leave min_spread out, or upload with the policy drop"
-                ),
-            });
-        }
-    }
-    Ok(())
+    check_table(table, requirements, Multiplicity::One)
 }
 
 fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {

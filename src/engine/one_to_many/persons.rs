@@ -110,7 +110,7 @@ impl<'a> Persons<'a> {
             sets: FxHashMap::default(),
         };
         let code = |record: RecordIndex| column.code(record).0;
-        let missing = column.domain.missing().map(|missing| missing.0);
+        let missing = column.domain.missing_number().map(|missing| missing.0);
         let mut disagreeing = 0_u64;
         for (person, &subject) in self.subjects.iter().enumerate() {
             let records = records.of_subject(subject);

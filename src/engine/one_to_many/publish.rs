@@ -175,8 +175,8 @@ fn cover(quasi: &Quasi<'_>, persons: &[u32]) -> Covered {
             codes.dedup();
             Covered::Codes(codes)
         }
-        _ if let (Some(Code(missing)), true) = (domain.missing(), domain.is_numeric()) => {
-            let own = people().map(|person| quasi.low[person]);
+        _ if let Some(Code(missing)) = domain.missing_number() => {
+            let own = people().flat_map(|person| [quasi.low[person], quasi.high[person]]);
             let more = persons.iter().filter_map(|person| quasi.sets.get(person));
             let (known, is_missing) = known_ends(own.chain(more.flatten().copied()), missing);
             Covered::Numbers(known, is_missing)

@@ -60,11 +60,7 @@ impl Whole {
             upto,
             sums,
             steps: column.domain.steps().into(),
-            missing: column
-                .domain
-                .missing()
-                .map(|code| code.0)
-                .filter(|_| is_ordered),
+            missing: column.domain.missing_number().map(|code| code.0),
         }
     }
 

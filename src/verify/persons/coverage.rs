@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, NodeIndex};
 
-use super::super::meaning::{Meaning, least_of_numbers, missing_number};
+use super::super::meaning::{Meaning, least_of_numbers};
 use super::super::signature::Signatures;
 use super::super::verdict::{Check, Failures, Place};
 use super::source::is_plain_set;
@@ -109,7 +109,7 @@ impl Least {
                 _ => Self::Values(codes),
             });
         }
-        if let Some(missing) = missing_number(attribute.domain) {
+        if let Some(Code(missing)) = attribute.domain.missing_number() {
             let mut codes = Vec::new();
             for &subject in subjects {
                 source.add_codes(subject, &mut codes);

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{CodedColumn, Domain, RecordIndex, SubjectIndex, SubjectRecords};
 use crate::privacy::QidConflict;
 
-use super::super::meaning::{Meaning, missing_number};
+use super::super::meaning::Meaning;
 
 /// Whether an attribute's values have neither order nor tree, so that only a
 /// set of them can be published.
@@ -38,7 +38,7 @@ impl Hulls {
             high: Vec::with_capacity(records.subjects()),
             sets: FxHashMap::default(),
         };
-        let keeps_sets = is_plain_set(&column.domain) || missing_number(&column.domain).is_some();
+        let keeps_sets = is_plain_set(&column.domain) || column.domain.missing_number().is_some();
         for subject in 0..records.subjects() {
             let all = records.of_subject(SubjectIndex::from_usize(subject));
             let counting = counting(all, rule);

@@ -7,7 +7,7 @@
 
 use crate::microdata::Code;
 
-use super::super::meaning::{Meaning, least_of_numbers, missing_number};
+use super::super::meaning::{Meaning, least_of_numbers};
 use super::super::verdict::{Check, Failures, Place};
 use super::view::{Appearance, SlicedView};
 
@@ -49,7 +49,7 @@ fn is_least(view: &SlicedView, attribute: &Appearance, bucket: usize) -> bool {
     else {
         return true;
     };
-    if let Some(missing) = missing_number(attribute.domain) {
+    if let Some(Code(missing)) = attribute.domain.missing_number() {
         let least = least_of_numbers(codes.iter().copied(), missing);
         return *attribute.cells.meaning(first as usize) == least;
     }
