@@ -21,7 +21,7 @@ use super::error::{WireError, WireFault};
 use super::table::Content;
 
 /// What stands before the interval of a value that may be missing instead.
-const OR_MISSING: &str = "{(missing)|";
+pub(super) const OR_MISSING: &str = "{(missing)|";
 
 /// One published cell.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]

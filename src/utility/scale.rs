@@ -87,7 +87,8 @@ impl Scale {
         match (self, cell) {
             (_, Cell::Empty) => 0.0,
             (_, Cell::Masked) => 1.0,
-            // A missing value alone is exact; beside numbers nothing is known.
+            // A missing value alone is exact; beside numbers it is as far from
+            // each as the whole range.
             (Self::Numeric { .. }, Cell::Label(_)) if cell.is_missing() => 0.0,
             (_, Cell::OrMissing(_)) => 1.0,
             (Self::Numeric { lo, hi }, _) => match ends(cell) {

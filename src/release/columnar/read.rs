@@ -6,7 +6,7 @@ use arrow::datatypes::{Date32Type, Float64Type, Int32Type, Int64Type, SchemaRef}
 
 use super::schema::{Axis, Shape, arrow_schema};
 use crate::microdata::domain::{date_text, decimal_text};
-use crate::release::cell::{Cell, Item};
+use crate::release::cell::{Cell, Item, OR_MISSING};
 use crate::release::csv::ColumnReader;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::ColumnDescription;
@@ -118,7 +118,7 @@ impl<'a> Texts<'a> {
             (false, true, _) => {}
             (false, false, 0) if missing => {
                 // Such a cell is written as the set of both.
-                out.push_str("{(missing)|");
+                out.push_str(OR_MISSING);
                 self.write_value(row, out)?;
                 out.push('}');
             }
