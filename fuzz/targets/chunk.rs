@@ -18,7 +18,7 @@ fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {
                 assert!(!missing.is_empty());
                 assert!(missing.windows(2).all(|pair| pair[0] < pair[1]));
                 assert!(missing.iter().all(|&record| (record as usize) < chunk.records));
-                known
+                &**known
             }
             column => column,
         };
