@@ -111,6 +111,8 @@ problem_kinds! {
     InvalidParameter = "invalid-parameter", UNPROCESSABLE_ENTITY, false, "A parameter does not fit the dataset";
     /// No release with these parameters exists; stewards are told a weaker value that would hold.
     Infeasible = "infeasible", UNPROCESSABLE_ENTITY, false, "The parameters cannot hold on this dataset";
+    /// Attributes that would be published as they are identify people.
+    ExactAttributesIdentify = "exact-attributes-identify", UNPROCESSABLE_ENTITY, false, "Attributes published as they are identify people";
     /// More records, values or memory than the service takes.
     LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";
     /// The job was cancelled.

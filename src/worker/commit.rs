@@ -34,6 +34,7 @@ pub fn commit(
             "excluded": produced.excluded,
             "suppressed": produced.suppressed,
             "guarantees": document(&produced.manifest.guarantees)?,
+            "accept_exact": document(&produced.manifest.accept_exact)?,
         }),
         report: produced.report.unwrap_or(Value::Null),
         verification: document(&produced.verdict)?,

@@ -227,6 +227,7 @@ fn run_loaded(
             },
             suppressed: loaded.version.dropped,
             reproducible_seed: false,
+            accept_exact: &spec.accept_exact,
             queries: spec.report.queries,
             verify: true,
             report: true,
