@@ -15,6 +15,7 @@ use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
 use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
+use crate::release::candidates::Candidates;
 use crate::release::{
     AcceptedExact, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly, PublishedTable,
     Release, WireError, WireFault, rounded_to_tens, statement,
@@ -112,6 +113,9 @@ pub struct Produced {
     pub tables: Vec<EncodedTable>,
     /// Which row came from whom; private.
     pub lineage: Lineage,
+    /// What the tables show of each subject; private. Nothing where they were
+    /// not read back.
+    pub candidates: Candidates,
     /// What the verifier found; a release that does not hold must not be shown.
     pub verdict: Option<Verdict>,
     /// Utility and risk.
@@ -161,6 +165,7 @@ pub fn produce(
         suppressed: assignment.suppressed,
         tables,
         lineage,
+        candidates: Candidates::default(),
         verdict: None,
         report: None,
     };
@@ -188,6 +193,12 @@ pub fn produce(
         &requirements,
         (&produced, &published),
     ))?;
+    produced.candidates = Candidates::of(
+        assignment.table,
+        requirements.policy(),
+        &published,
+        &produced.lineage,
+    );
     if assignment.verify {
         let evidence = (&produced, published.as_slice());
         let verdict = verdict(assignment, &requirements, evidence, context);

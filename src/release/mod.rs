@@ -6,6 +6,7 @@
 //! all that the verifier and the queries ever see.
 
 mod arrow;
+pub mod candidates;
 mod canonical;
 mod cell;
 mod columnar;

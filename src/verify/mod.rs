@@ -18,6 +18,7 @@ mod buckets;
 mod candidates;
 mod claims;
 mod closeness;
+mod composition;
 mod conservation;
 mod coverage;
 mod diversity;
@@ -44,6 +45,7 @@ mod sliced;
 mod verdict;
 mod view;
 
+pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use verdict::{Check, Place, Section, State, Verdict};

@@ -21,7 +21,7 @@ use super::super::extract::UrlPath;
 use super::super::negotiate::preferred;
 use super::super::problem::Problem;
 use super::super::state::AppState;
-use super::releases::{visible_manifest, visible_release};
+use super::releases::{visible_manifest, visible_release, whole_manifest};
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
 use crate::utility::{UtilityReport, public_part};
@@ -141,7 +141,7 @@ async fn get_release_report(
         None => &["application/json"],
     };
     let media_type = preferred(&headers, offered)?;
-    let release = visible_release(&state, &principal, id).await?;
+    let mut release = visible_release(&state, &principal, id).await?;
     let report = visible_report(&state, &principal, id).await?;
     let read = state
         .store
@@ -152,7 +152,7 @@ async fn get_release_report(
         Some(draw) if media_type == "text/html" => {
             let verification = visible_verification(&state, &principal, id).await?;
             let documents = (to_value(&report)?, to_value(&verification)?);
-            let manifest = visible_manifest(release.manifest, &principal);
+            let manifest = visible_manifest(whole_manifest(&mut release), &principal);
             let dataset = state.store.dataset_get(release.dataset).await;
             // An erased dataset has no name any more.
             let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));
