@@ -55,6 +55,10 @@ pub enum Conflict {
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,
+    /// Another release of the same people became public since the draft was
+    /// compared with those that were.
+    #[error("another release of the same people became public in the meantime")]
+    SeriesMoved,
 }
 
 /// SQLite's code of a full disk.
