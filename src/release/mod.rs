@@ -13,6 +13,7 @@ mod csv;
 mod describe;
 mod error;
 mod format;
+mod guarantee_words;
 pub mod joined;
 mod lineage;
 mod manifest;
