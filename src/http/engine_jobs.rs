@@ -1,8 +1,9 @@
 //! Jobs of each engine, described for openapi.yaml.
 //!
 //! A job's parameters depend on its engine. The JSON Schemas of the parameters
-//! are those of `GET /v1/engines`: here they become components, and a job is
-//! one of them, told apart by `engine`. Nothing is written a second time.
+//! are those of `GET /v1/engines`: here they become components. What a handler
+//! says of any job, with the engine's name and parameters in place, is the job
+//! of an engine, and a job is one of them. Nothing is written a second time.
 
 use serde_json::{Value, json};
 use utoipa::openapi::{Components, RefOr, Schema};
@@ -12,19 +13,22 @@ use crate::catalog;
 /// Name of the component that a job is posted as.
 pub const JOB: &str = "Job";
 
-/// Adds the parameters and the job of every engine, and the choice of them.
+/// Name of the component that a handler describes: a job of any engine.
+pub const ANY_JOB: &str = "JobSpec";
+
+/// Adds the parameters and the job of every engine, and the choice of them, in
+/// the place of the job of any engine.
 pub fn add_jobs(components: &mut Components) {
+    let any = components.schemas.remove(ANY_JOB);
+    // It was made from the code and is written down: this cannot fail.
+    let any = serde_json::to_value(any).unwrap_or_default();
     let (mut choices, mut mapping) = (Vec::new(), serde_json::Map::new());
     for engine in catalog::descriptions().as_array().into_iter().flatten() {
         let name = engine["name"].as_str().unwrap_or_default();
         let (of_job, of_parameters) = (component(name, JOB), component(name, "Parameters"));
         let parameters = described(&engine["parameters"], engine);
         let place = format!("#/components/schemas/{of_parameters}");
-        add(
-            components,
-            &of_job,
-            job(name, &engine["parameters"], &place),
-        );
+        add(components, &of_job, job(&any, engine, &place));
         add(components, &of_parameters, parameters);
         let place = format!("#/components/schemas/{of_job}");
         choices.push(json!({"$ref": place}));
@@ -59,28 +63,21 @@ fn text<'a>(document: &'a Value, name: &str) -> &'a str {
     document[name].as_str().unwrap_or_default()
 }
 
-/// What a job of this engine adds to a job.
-fn job(engine: &str, parameters: &Value, place: &str) -> Value {
-    let mut required = vec!["engine"];
-    // Where the engine needs a parameter, a job without any is refused.
-    if parameters["required"]
-        .as_array()
-        .is_some_and(|names| !names.is_empty())
-    {
-        required.push("parameters");
-    }
-    let own = json!({
-        "type": "object",
-        "required": required,
-        "properties": {
-            "engine": {"type": "string", "enum": [engine]},
-            "parameters": {"$ref": place},
-        },
+/// The job of any engine as one of this engine, whose parameters are at `place`.
+fn job(any: &Value, engine: &Value, place: &str) -> Value {
+    let name = text(engine, "name");
+    let mut job = any.clone();
+    job["description"] = format!("A job of `{name}`.").into();
+    job["properties"]["engine"] = json!({
+        "type": "string", "enum": [name], "description": "Name of the engine.",
     });
-    json!({
-        "allOf": [{"$ref": "#/components/schemas/JobSpec"}, own],
-        "description": format!("A job of `{engine}`."),
-    })
+    job["properties"]["parameters"] = json!({"$ref": place});
+    // Where the engine needs a parameter, a job without any is refused.
+    let needed = engine["parameters"]["required"].as_array();
+    if let (Some(_), Some(required)) = (needed, job["required"].as_array_mut()) {
+        required.push("parameters".into());
+    }
+    job
 }
 
 fn add(components: &mut Components, name: &str, schema: Value) {
@@ -142,8 +139,10 @@ mod tests {
                 .as_str()
                 .expect("a place");
             let of_engine = place.rsplit('/').next().expect("a name");
-            let own = &components[of_engine]["allOf"][1]["properties"];
-            assert_eq!(own["engine"]["enum"], json!([name]));
+            let of_engine = &components[of_engine];
+            assert_eq!(of_engine["properties"]["engine"]["enum"], json!([name]));
+            assert!(of_engine["properties"]["dataset"].is_object());
+            assert_eq!(of_engine["additionalProperties"], json!(false));
         }
         assert_eq!(component("one_to_many", JOB), "OneToManyJob");
     }

@@ -10,7 +10,7 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Content, Ref, RefOr, Schema};
 
-use super::engine_jobs::JOB;
+use super::engine_jobs::{ANY_JOB, JOB};
 
 /// A list of entity tags, or any.
 const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
@@ -50,7 +50,7 @@ fn refine_body(media_type: &str, content: &mut RefOr<Content>) {
         return;
     };
     let is_job = match &content.schema {
-        Some(RefOr::Ref(schema)) => schema.ref_location.ends_with("/JobSpec"),
+        Some(RefOr::Ref(schema)) => schema.ref_location.ends_with(ANY_JOB),
         _ => false,
     };
     if is_job {

@@ -107,6 +107,7 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError>
             Some("53300") => format!("{place} has no connection left"),
             _ => return Err(sqlx::Error::Database(error).into()),
         },
+        Ok(Err(sqlx::Error::Protocol(_))) => format!("{place} does not answer as PostgreSQL does"),
         Ok(Err(error)) => return Err(error.into()),
         Err(_) => format!(
             "{place} does not answer within {} s",
