@@ -83,7 +83,7 @@ def main():
         sys.exit("the parameters of an engine have no type of their own")
     job = done(create_job.sync_detailed(client=client, body=job), 202)
     release = released(client, job.id)
-    done(publish_release.sync_detailed(release, client=client, body=None))
+    done(publish_release.sync_detailed(release, client=client))
     seen = done(get_release.sync_detailed(release, client=client))
     table = rows_of(client, release)
     engines = done(list_engines.sync_detailed(client=client)).items

@@ -51,11 +51,11 @@ fn component(engine: &str, of: &str) -> String {
     words.collect::<String>() + of
 }
 
+/// The parameters without a title: generators would name them by it.
 fn described(parameters: &Value, engine: &Value) -> Value {
     let mut described = parameters.clone();
-    let title = engine["title"].as_str().unwrap_or_default();
-    described["description"] = format!("Parameters of `{}`.", text(engine, "name")).into();
-    described["title"] = title.into();
+    let (name, title) = (text(engine, "name"), text(engine, "title"));
+    described["description"] = format!("Parameters of `{name}`. {title}.").into();
     described
 }
 

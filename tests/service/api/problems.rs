@@ -106,21 +106,36 @@ async fn health_readiness_metrics_and_documents_need_no_token(server: Server) {
 
 async fn pages_load_nothing_from_outside(server: Server) {
     let client = server.anyone();
-    for (path, wanted) in [("/", "default-src 'none'"), ("/docs/", "default-src 'self'")] {
+    for (path, wanted) in [
+        ("/", "default-src 'none'"),
+        ("/docs/", "default-src 'self'"),
+    ] {
         let page = client.send("GET", path).await;
         assert_eq!(page.status, 200, "{path}");
-        assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+        assert!(
+            page.header("content-type")
+                .is_some_and(|kind| kind.starts_with("text/html"))
+        );
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.starts_with(wanted), "{path}: {policy}");
-        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
-        assert!(!policy.contains("http") && !policy.contains("unsafe-eval"), "{path}: {policy}");
+        assert!(
+            policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(
+            !policy.contains("http") && !policy.contains("unsafe-eval"),
+            "{path}: {policy}"
+        );
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
     let welcome = client.send("GET", "/").await.text();
     for place in ["/docs/", "/openapi.yaml", "/v1/engines", "/readyz"] {
         assert!(welcome.contains(&format!("href=\"{place}\"")), "{place}");
     }
-    assert!(!welcome.contains("://") && !welcome.contains("<script"), "{welcome}");
+    assert!(
+        !welcome.contains("://") && !welcome.contains("<script"),
+        "{welcome}"
+    );
     let script = client.send("GET", "/docs/swagger-ui-bundle.js").await;
     assert!(script.header("content-security-policy").is_some());
 }
@@ -132,9 +147,14 @@ async fn an_answer_that_holds_a_token_is_kept_nowhere(server: Server) {
     let subjects = json!({"subjects": ["1002"]});
     let operator = server.operator();
     for time in ["first", "again"] {
-        let keys = operator.call("create_key").header("idempotency-key", "of a key").json(&key);
+        let keys = operator
+            .call("create_key")
+            .header("idempotency-key", "of a key")
+            .json(&key);
         let tokens = uploader.call("create_subject_tokens").at("id", &dataset);
-        let tokens = tokens.header("idempotency-key", "of tokens").json(&subjects);
+        let tokens = tokens
+            .header("idempotency-key", "of tokens")
+            .json(&subjects);
         for answer in [keys.send().await, tokens.send().await] {
             assert_eq!(answer.status, 201, "{time}");
             assert_eq!(answer.header("cache-control"), Some("no-store"), "{time}");
