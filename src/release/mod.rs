@@ -15,6 +15,7 @@ mod describe;
 mod error;
 pub mod exact;
 mod format;
+mod guarantee_words;
 pub mod joined;
 mod lineage;
 mod manifest;

@@ -12,7 +12,7 @@
 pub enum StoreError {
     /// The database or the way to it failed; the operation may be tried again.
     #[error("the database failed: {0}")]
-    Driver(#[source] DriverError),
+    Driver(DriverError),
     /// There is no such thing, or it was erased.
     #[error("there is no such {what}")]
     NotFound {

@@ -56,7 +56,7 @@ pub use jobs::{
 };
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
-pub use open::{StoreOptions, check_url, open};
+pub use open::{Found, StoreOptions, inspect, open};
 pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
