@@ -67,7 +67,7 @@ pub use json_shape::json_shape;
 pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
-pub use preference_read::{check_terms, read_preferences};
+pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
 pub use records::{ReadSummary, RecordFormat, read_records};
 pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};

@@ -57,7 +57,7 @@ pub use jobs::{
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{Found, StoreOptions, inspect, open};
-pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
+pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, Preferences};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

@@ -3,7 +3,7 @@
 use super::entry::{Done, Entry};
 use super::jobs::allowed;
 use super::tombstones::bury;
-use super::{SqlStore, page_bounds, page_of};
+use super::{SqlStore, page_bounds, page_of, populations};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
@@ -130,22 +130,13 @@ async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreE
     custody.bytes(&Place::Lineage(id), kept, (&row, "lineage"))
 }
 
-/// The datasets whose subjects are the same people, in the order in which
-/// their rows are locked.
-pub(super) async fn population(
-    session: &mut Session,
-    dataset: DatasetId,
-) -> Result<Vec<DatasetId>, StoreError> {
-    let _ = session;
-    Ok(vec![dataset])
-}
-
+/// All releases that ever were public and are about the people of a dataset.
 pub(super) async fn series(
     session: &mut Session,
     dataset: DatasetId,
 ) -> Result<Vec<ReleaseId>, StoreError> {
     let mut public = Vec::new();
-    for dataset in population(session, dataset).await? {
+    for dataset in populations::members(session, dataset).await? {
         let rows = session
             .rows(TABLE, sql::PUBLIC, cells![dataset.uuid()])
             .await?;

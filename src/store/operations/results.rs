@@ -16,7 +16,8 @@ use super::entry::{Done, Entry};
 use super::jobs::get;
 use super::leases::{Lease, change};
 use super::preferences::changed_since;
-use super::releases::{population, series};
+use super::populations;
+use super::releases::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::microdata::Sha256;
@@ -157,15 +158,17 @@ async fn publish_draft(
     actor: String,
 ) -> Result<Done<PublishDecision>, StoreError> {
     let dialect = session.dialect();
+    // An erasure may have taken the dataset, and with it this draft.
+    let erased = |error| match error {
+        StoreError::NotFound { .. } => StoreError::not_found("release"),
+        other => other,
+    };
     // All datasets of these people, so that of two drafts one comes first.
-    for member in population(session, dataset).await? {
+    let members = populations::held_members(session, dataset).await;
+    for member in members.map_err(erased)? {
         match hold(session, member, dialect.dataset_lock).await {
-            // An erasure took the dataset, and with it this draft.
-            Err(StoreError::NotFound { .. }) if member == dataset => {
-                return Err(StoreError::not_found("release"));
-            }
-            Err(StoreError::NotFound { .. }) => {}
-            other => other?,
+            Err(StoreError::NotFound { .. }) if member != dataset => {}
+            other => other.map_err(erased)?,
         }
     }
     let row = session
