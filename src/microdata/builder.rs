@@ -39,9 +39,9 @@ pub struct TableBuilder {
 enum Building {
     SubjectKey,
     Identifier(TextColumn),
-    Integer(Vec<i64>, Option<HierarchySource>),
-    Decimal(Vec<f64>, Option<HierarchySource>),
-    Date(Vec<i32>, Option<HierarchySource>),
+    Integer(Known<i64>, Option<HierarchySource>),
+    Decimal(Known<f64>, Option<HierarchySource>),
+    Date(Known<i32>, Option<HierarchySource>),
     Category {
         codes: Codes,
         labels: Labels,
@@ -54,6 +54,30 @@ enum Building {
 struct Taken {
     spellings: u64,
     records: u64,
+}
+
+/// The numbers or days of an attribute, and which records have none.
+struct Known<N> {
+    values: Vec<N>,
+    /// Records whose value is missing, ascending.
+    missing: Vec<u32>,
+}
+
+impl<N> Known<N> {
+    fn none() -> Self {
+        Self {
+            values: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Appends a chunk's values; `missing` are records of the chunk.
+    fn extend(&mut self, values: Vec<N>, missing: Vec<u32>) {
+        let before = (self.values.len() + self.missing.len()) as u32;
+        self.missing
+            .extend(missing.into_iter().map(|record| before + record));
+        self.values.extend(values);
+    }
 }
 
 /// The labels of a category and their provisional codes.
@@ -131,13 +155,7 @@ impl TableBuilder {
             Multiplicity::One => self.subject_keys,
             Multiplicity::Many => self.subjects.into_texts(),
         };
-        Ok(Table::new(
-            self.schema,
-            columns,
-            subject_keys,
-            self.subject_of,
-        )
-        .with_merged(merged))
+        Ok(Table::new(self.schema, columns, subject_keys, self.subject_of).with_merged(merged))
     }
 
     fn push_subjects(&mut self, keys: &TextColumn) {
@@ -174,14 +192,14 @@ impl Building {
             },
         };
         Ok(match (kind, source) {
-            (AttributeType::Integer, source) => Self::Integer(Vec::new(), source),
-            (AttributeType::Decimal, source) => Self::Decimal(Vec::new(), source),
+            (AttributeType::Integer, source) => Self::Integer(Known::none(), source),
+            (AttributeType::Decimal, source) => Self::Decimal(Known::none(), source),
             (_, Some(HierarchySource::Intervals(_))) => {
                 return Err(TableError::Hierarchy(
                     "intervals are laid over integers and decimals only".into(),
                 ));
             }
-            (AttributeType::Date, source) => Self::Date(Vec::new(), source),
+            (AttributeType::Date, source) => Self::Date(Known::none(), source),
             (AttributeType::Categorical, Some(HierarchySource::Tree(tree))) => Self::Category {
                 forms: attribute.forms().to_vec(),
                 codes: Codes::default(),
@@ -199,11 +217,23 @@ impl Building {
     }
 
     fn push(&mut self, cells: ChunkColumn) -> Result<(), TableError> {
+        let (cells, missing) = match cells {
+            ChunkColumn::WithMissing { known, missing } => {
+                let records = known.len() + missing.len();
+                let ascend = missing.windows(2).all(|pair| pair[0] < pair[1]);
+                if !ascend || missing.last().is_some_and(|&last| last as usize >= records) {
+                    return Err(unfit("missing values"));
+                }
+                (*known, missing)
+            }
+            cells => (cells, Vec::new()),
+        };
         match (self, cells) {
+            (Self::Integer(known, _), ChunkColumn::Integer(cells)) => known.extend(cells, missing),
+            (Self::Decimal(known, _), ChunkColumn::Decimal(cells)) => known.extend(cells, missing),
+            (Self::Date(known, _), ChunkColumn::Date(cells)) => known.extend(cells, missing),
+            _ if !missing.is_empty() => return Err(unfit("missing values")),
             (Self::Identifier(texts), ChunkColumn::Text(cells)) => texts.append(&cells),
-            (Self::Integer(values, _), ChunkColumn::Integer(cells)) => values.extend(cells),
-            (Self::Decimal(values, _), ChunkColumn::Decimal(cells)) => values.extend(cells),
-            (Self::Date(values, _), ChunkColumn::Date(cells)) => values.extend(cells),
             (
                 Self::Category { codes, labels, .. },
                 ChunkColumn::Category {
@@ -243,7 +273,7 @@ impl Building {
                 forms,
             } => {
                 if !forms.is_empty() {
-                    taken = labels.take_together(&mut codes, &forms);
+                    taken = labels.take_together(&mut codes, &forms)?;
                 }
                 labels.finish(codes)
             }
@@ -274,7 +304,7 @@ impl Labels {
 
     /// Makes the spellings of each value one: all become the most frequent
     /// one, missing words the missing value.
-    fn take_together(&mut self, codes: &mut Codes, forms: &[Form]) -> Taken {
+    fn take_together(&mut self, codes: &mut Codes, forms: &[Form]) -> Result<Taken, TableError> {
         let counts = codes.histogram(self.len());
         let missing = match self {
             Self::Tree { tree, .. } => tree
@@ -295,13 +325,21 @@ impl Labels {
             }
         }
         if taken.spellings == 0 {
-            return taken;
+            return Ok(taken);
         }
         let lacks = (0..).zip(&to).zip(&counts);
-        let lacks = lacks.into_iter().any(|((_, &to), &count)| to == missing && count > 0);
+        let lacks = lacks
+            .into_iter()
+            .any(|((_, &to), &count)| to == missing && count > 0);
         let renamed = codes.iter().map(|code| to[code as usize]);
         match self {
             Self::Tree { tree, has_missing } => {
+                if lacks && tree.leaf(MISSING_LABEL).is_none() && tree.find(MISSING_LABEL).is_some()
+                {
+                    return Err(TableError::Hierarchy(
+                        "`(missing)` must be a leaf where values are missing".into(),
+                    ));
+                }
                 *has_missing |= lacks && tree.leaf(MISSING_LABEL).is_none();
                 *codes = Codes::below(tree.leaf_count() + 1, renamed);
             }
@@ -323,7 +361,7 @@ impl Labels {
                 *dictionary = kept;
             }
         }
-        taken
+        Ok(taken)
     }
 
     /// Number of provisional codes.
@@ -376,16 +414,36 @@ impl Labels {
 }
 
 fn numbers<N: Number>(
-    values: Vec<N>,
+    known: Known<N>,
     source: Option<HierarchySource>,
     wrap: impl FnOnce(Vec<N>) -> Values,
 ) -> Result<(Domain, Codes), TableError> {
-    let (distinct, ranks) = ranked(&values);
+    let (distinct, ranks) = ranked(&known.values);
     let tree = match source {
         Some(source) => tree_over(&source, &distinct)?,
         None => None,
     };
-    Ok((Domain::new(wrap(distinct), tree), ranks))
+    if known.missing.is_empty() {
+        return Ok((Domain::new(wrap(distinct), tree), ranks));
+    }
+    let missing = distinct.len();
+    let tree = tree.map(|tree| Arc::new(tree.with_missing_leaf()));
+    if tree
+        .as_ref()
+        .is_some_and(|tree| tree.leaf_count() != missing + 1)
+    {
+        return Err(TableError::Hierarchy(
+            "the label of missing values stands above leaves".into(),
+        ));
+    }
+    let (mut ranks, mut gaps) = (ranks.iter(), known.missing.iter().peekable());
+    let records = 0..(ranks.len() + gaps.len()) as u32;
+    let codes = records.map(|record| match gaps.next_if(|next| **next == record) {
+        Some(_) => missing as u32,
+        None => ranks.next().unwrap_or(missing as u32),
+    });
+    let codes = Codes::below(missing + 1, codes);
+    Ok((Domain::new(wrap(distinct), tree).with_missing(), codes))
 }
 
 fn unfit(what: &str) -> TableError {

@@ -67,14 +67,18 @@ impl Domain {
     pub fn missing(&self) -> Option<Code> {
         match &self.values {
             Values::Category(_) => self.code_of_label(MISSING_LABEL),
-            _ => self
-                .lacks_numbers
-                .then(|| Code::from_usize(self.known_len())),
+            _ => self.missing_number(),
         }
     }
 
+    /// The code of the missing number or date, where the domain has one.
+    pub fn missing_number(&self) -> Option<Code> {
+        let missing = self.lacks_numbers.then(|| self.known_len());
+        missing.map(Code::from_usize)
+    }
+
     /// Whether `code` is that of a missing number or date.
-    fn is_missing_number(&self, code: Code) -> bool {
+    pub fn is_missing_number(&self, code: Code) -> bool {
         self.lacks_numbers && code.at() == self.known_len()
     }
 
@@ -158,7 +162,7 @@ impl Domain {
                     .ok()?;
                 Some(Code::from_usize(at))
             }
-            _ if label == MISSING_LABEL => self.missing(),
+            _ if label == MISSING_LABEL => self.missing_number(),
             _ => None,
         }
     }
@@ -173,14 +177,25 @@ impl Domain {
         }
     }
 
+    /// Steps from one number to the next of the ordered distance from the first
+    /// number to the last, at least 1. The missing value lies as many steps
+    /// behind the last number, as far as numbers are apart at most.
+    pub fn steps(&self) -> u64 {
+        (self.known_len() as u64).saturating_sub(1).max(1)
+    }
+
     /// Loss of publishing the interval of codes `lo..=hi` for one cell
     /// (engines.md, rule 6), in 0..=1: (hi − lo)/range for numbers and dates,
-    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy. For
+    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy; the missing
+    /// value beside numbers loses all. For
     /// categories without a hierarchy the published set decides; use
     /// [`Domain::set_loss`].
     pub fn interval_loss(&self, lo: Code, hi: Code) -> f64 {
         if lo == hi {
             return 0.0;
+        }
+        if self.is_missing_number(hi) {
+            return 1.0;
         }
         if self.is_numeric() {
             return (self.number(hi) - self.number(lo)) / self.range();

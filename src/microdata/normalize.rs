@@ -35,7 +35,19 @@ pub const DEFAULT_FORMS: &[Form] = &[Form::Icd10, Form::Case, Form::Trim];
 
 /// Words that say that there is no value, in lower case.
 const MISSING_WORDS: [&str; 13] = [
-    "", "-", "--", ".", "?", "null", "(null)", "na", "n/a", "#n/a", "nan", "missing", MISSING_LABEL,
+    "",
+    "-",
+    "--",
+    ".",
+    "?",
+    "null",
+    "(null)",
+    "na",
+    "n/a",
+    "#n/a",
+    "nan",
+    "missing",
+    MISSING_LABEL,
 ];
 
 /// What was taken together in one attribute of a table.
@@ -213,7 +225,8 @@ mod tests {
 
     #[test]
     fn spellings_of_one_code_are_one_class_and_others_are_not() {
-        let same = |one: &str, other: &str| class(one, DEFAULT_FORMS) == class(other, DEFAULT_FORMS);
+        let same =
+            |one: &str, other: &str| class(one, DEFAULT_FORMS) == class(other, DEFAULT_FORMS);
         for (one, other) in [
             ("N390", "N39.0"),
             ("n39.0", " N390 "),
@@ -252,7 +265,13 @@ mod tests {
 
     #[test]
     fn the_most_frequent_spelling_stands_for_all() {
-        let texts = [("N39.0", 2), ("N390", 5), ("NULL", 1), ("n390", 0), ("flu", 1)];
+        let texts = [
+            ("N39.0", 2),
+            ("N390", 5),
+            ("NULL", 1),
+            ("n390", 0),
+            ("flu", 1),
+        ];
         let found = representatives(texts.into_iter(), DEFAULT_FORMS);
         assert_eq!(found, [Some(1), Some(1), None, Some(3), Some(4)]);
     }

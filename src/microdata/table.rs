@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::column::CodedColumn;
-use super::normalize::Merged;
 use super::index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
+use super::normalize::Merged;
 use super::schema::{Multiplicity, Schema};
 use super::text::TextColumn;
 

@@ -11,6 +11,7 @@ mod parameter;
 mod policy;
 mod requirements;
 mod retention;
+mod scale;
 mod seed;
 mod slicing;
 mod subject_finder;

@@ -80,10 +80,7 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
 /// branches of the root for a hierarchy, else distinct values.
 pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
     let missing = domain.missing().map(|code| code.0);
-    if let Some(at) = contents
-        .iter()
-        .position(|&(code, _)| Some(code) == missing)
-    {
+    if let Some(at) = contents.iter().position(|&(code, _)| Some(code) == missing) {
         let known = [&contents[..at], &contents[at + 1..]].concat();
         return spread_of_known(domain, &known);
     }

@@ -9,10 +9,12 @@ use serde_json::Value;
 use super::claims::claimed;
 use super::conservation::everyone;
 use super::evidence::Evidence;
+use super::exact::published_exactly;
 use super::shape::is_readable;
 use super::verdict::{Check, Failures};
 use crate::release::{
-    MadeBy, Manifest, Normalized, PublishedTable, TableDescription, encode_csv, rounded_to_tens, statement,
+    MadeBy, Manifest, Normalized, PublishedTable, TableDescription, encode_csv, rounded_to_tens,
+    statement,
 };
 
 /// Bytes that are digested at a time: they are forgotten again, and fit a
@@ -88,7 +90,14 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
         normalized: Normalized::of(evidence.table),
         guarantees: claimed(schema, policy),
         adversary: statement::adversary(ordered.engine, policy),
-        not_protected: statement::not_protected(ordered.engine, schema, policy),
+        not_protected: statement::not_protected(
+            ordered.engine,
+            schema,
+            policy,
+            ordered.accept_exact,
+        ),
+        published_exactly: published_exactly(evidence.tables, evidence.requirements, schema),
+        accept_exact: ordered.accept_exact.to_vec(),
         tables,
         input: ordered.input.clone(),
         made_by: MadeBy {
@@ -124,7 +133,7 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 15] = notes![
+const NOTES: [(&str, &str); 17] = notes![
     "format",
     "engine",
     "parameters",
@@ -135,6 +144,8 @@ const NOTES: [(&str, &str); 15] = notes![
     "guarantees",
     "adversary",
     "not_protected",
+    "published_exactly",
+    "accept_exact",
     "tables",
     "input",
     "made_by",

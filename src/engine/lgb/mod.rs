@@ -114,10 +114,19 @@ pub fn run(
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {
     params.check()?;
     check_table(table, requirements, Multiplicity::One)?;
-    // Buckets are dealt by where values lie; a missing one lies nowhere.
+    // Branches are dealt by where values lie; a missing one lies in none.
     let mut spread = requirements.protected().filter(|&index| {
+        let column = table.coded(requirements.attribute(index));
+        let is_category = column.is_some_and(|column| !column.domain.is_numeric());
         let protection = requirements.protection(index);
-        matches!(protection, Protection::Diversity { min_spread: Some(_), .. })
+        is_category
+            && matches!(
+                protection,
+                Protection::Diversity {
+                    min_spread: Some(_),
+                    ..
+                }
+            )
     });
     match spread.find(|&index| requirements.lacking().contains(index)) {
         None => Ok(()),

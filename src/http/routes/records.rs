@@ -161,8 +161,9 @@ async fn upload_records(
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let hierarchies = upload::pins(&intake.hierarchies);
-    let schema = Arc::clone(&intake.schema);
-    let (summary, merged, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let schema = intake.schema.clone();
+    let (summary, merged, chunks) =
+        upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
     failpoint::reached("upload-spooled");
     let version = NewVersion {
         dataset: id,

@@ -26,9 +26,9 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::{
-    Merged, Spellings,
-    HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
-    TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
+    HierarchySet, Merged, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings,
+    SubjectKeys, TableError, Target, decode_chunk, encode_chunk, read_parquet_records,
+    read_records,
 };
 use crate::room::Room;
 use crate::store::{DatasetRow, Store, StoreError, VersionMode};

@@ -227,3 +227,47 @@ proptest! {
         }
     }
 }
+
+/// A table of the sensitive category `x`.
+fn sensitive(more: &str, set: &HierarchySet, cells: &[&str]) -> Result<Table, TableError> {
+    let text = format!(
+        r#"{{"name": "t", "subject_key": "id", "attributes": [
+            {{"name": "id", "role": "identifier"}},
+            {{"name": "phone", "role": "identifier"}},
+            {{"name": "x", "role": "sensitive", "type": "categorical" {more}}}]}}"#
+    );
+    let schema = serde_json::from_str(&text).unwrap();
+    let mut builder = TableBuilder::new(Arc::new(schema), set)?;
+    builder.push(chunk(&SUBJECTS[..cells.len()], category(cells)))?;
+    builder.finish()
+}
+
+#[test]
+fn spellings_of_a_sensitive_value_are_one_value_and_missing_words_none() {
+    let cells = ["N390", "NULL", "n39.0", "N390", "flu", "NA"];
+    let table = sensitive("", &HierarchySet::new(), &cells).unwrap();
+    assert_eq!(texts(&table), ["(missing)", "N390", "flu"]);
+    assert_eq!(x(&table).codes, [1, 0, 1, 1, 2, 0]);
+    assert_eq!(x(&table).domain.missing(), Some(Code(0)));
+    let [merged] = table.merged() else {
+        panic!("one attribute");
+    };
+    assert_eq!((merged.spellings, merged.records), (3, 3));
+}
+
+#[test]
+fn an_empty_list_leaves_every_spelling_as_it_is() {
+    let cells = ["N390", "NULL", "n39.0", "N390", "flu", "NA"];
+    let table = sensitive(r#", "normalize": []"#, &HierarchySet::new(), &cells).unwrap();
+    assert_eq!(texts(&table), ["N390", "NA", "NULL", "flu", "n39.0"]);
+    assert!(table.merged().is_empty());
+}
+
+#[test]
+fn with_a_hierarchy_the_most_frequent_spelling_is_a_leaf_of_it() {
+    let set = hierarchies("N39.0;N;*\nN390;N;*\nNA;*\nflu;*\n", HierarchyFormat::Csv);
+    let cells = ["N390", "NA", "N39.0", "N390", "flu"];
+    let table = sensitive(r#", "hierarchy": "h""#, &set, &cells).unwrap();
+    assert_eq!(texts(&table), ["N39.0", "N390", "NA", "flu", "(missing)"]);
+    assert_eq!(x(&table).codes, [1, 4, 1, 1, 3]);
+}

@@ -54,7 +54,7 @@ pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) ->
     let requirements = prepared.evidence.requirements;
     let of_attribute = |candidates: &Candidates<'_>| {
         let l = match requirements.protection(candidates.index) {
-            Protection::Diversity { l, .. } => l.get(),
+            Protection::Diversity { l, .. } => requirements.l_of_known(candidates.index, l.get()),
             _ => 1,
         };
         let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();

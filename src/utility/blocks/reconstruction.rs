@@ -45,7 +45,9 @@ pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) ->
     let requirements = prepared.evidence.requirements;
     let of_attribute = |candidates: &Candidates<'_>| {
         let l = match requirements.protection(candidates.index) {
-            Protection::Diversity { l, .. } => f64::from(l.get()),
+            Protection::Diversity { l, .. } => {
+                f64::from(requirements.l_of_known(candidates.index, l.get()))
+            }
             _ => 1.0,
         };
         let records = prepared.records.iter().enumerate();

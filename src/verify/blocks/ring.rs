@@ -71,7 +71,9 @@ fn ring_diversity(
         let number = ways.groups.group_number(view.group, group);
         let known = rows.iter().copied();
         let known: Vec<u32> = known
-            .filter(|&row| missing.is_none() || attribute.cells.meaning(row as usize).single() != missing)
+            .filter(|&row| {
+                missing.is_none() || attribute.cells.meaning(row as usize).single() != missing
+            })
             .collect();
         let share = Ratio {
             attained: u128::from(largest_count(attribute, &known)) * u128::from(demanded),
@@ -79,9 +81,12 @@ fn ring_diversity(
             place: Place::Group(number),
         };
         let is_frequent = share.attained > share.accepted;
-        worst.take(share);
+        if !known.is_empty() {
+            worst.take(share);
+        }
         let least = candidates.iter().map(|one| one.values).min().unwrap_or(0);
-        let is_short = is_frequent || least < u64::from(demanded);
+        // An l of 1 asks for nothing: records may be covered by missing values alone.
+        let is_short = demanded > 1 && (is_frequent || least < u64::from(demanded));
         short += u64::from(is_short);
         let entry = (!is_short, least, number);
         attained = Some(attained.map_or(entry, |known| known.min(entry)));
@@ -96,7 +101,10 @@ fn ring_diversity(
                     });
                 };
                 take(terms.k, one.rows);
-                take(of_known(terms.l[index.at()]), one.values);
+                let l = of_known(terms.l[index.at()]);
+                if l > 1 {
+                    take(l, one.values);
+                }
             }
         }
     }

@@ -149,7 +149,11 @@ fn of_attribute(view: &View, ways: &[Values], looks: &Signatures) -> Vec<Check> 
     {
         bound = closeness;
         checks.extend(diversity.and_then(|kind| diversity::diversity(view, kind, ways)));
-        checks.extend(min_spread.get().and_then(|least| spread::min_spread(view, least, ways)));
+        checks.extend(
+            min_spread
+                .get()
+                .and_then(|least| spread::min_spread(view, least, ways)),
+        );
         checks.extend(closeness.and_then(|t| closeness::t_closeness(view, t, ways)));
     }
     checks.extend(attacks::attacks(view, bound, seen));

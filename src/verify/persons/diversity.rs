@@ -68,11 +68,7 @@ pub(super) fn l_diversity(
     check.unwrap_or_else(|| Check::not_examined(Section::Guarantee, "l_diversity").about("*"))
 }
 
-fn of_partition(
-    view: &PersonsView,
-    partition: &Partition,
-    (kept, claimed): (u32, u32),
-) -> Check {
+fn of_partition(view: &PersonsView, partition: &Partition, (kept, claimed): (u32, u32)) -> Check {
     let one_less = u64::from(kept - claimed);
     let mut below = 0_u64;
     let mut attained: Option<u64> = None;

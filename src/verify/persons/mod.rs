@@ -131,7 +131,12 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
             let sharers = diversity::sharers(view);
             checks.push(diversity::fingerprint_k(view, &sharers));
             let l = fingerprint_l(policy);
-            checks.push(diversity::l_diversity(view, &partitions, l, fingerprint_l(view.requirements.ordered())));
+            checks.push(diversity::l_diversity(
+                view,
+                &partitions,
+                l,
+                fingerprint_l(view.requirements.ordered()),
+            ));
             if value_l > L::NONE {
                 checks.push(values::value_l(&shares, value_l.get()));
             }

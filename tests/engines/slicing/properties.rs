@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use vizard::engine::EngineError;
+use vizard::privacy::Protection;
 
 use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
 
@@ -55,7 +56,19 @@ fn agrees_with_the_definition(plan: Plan) -> Result<(), TestCaseError> {
         }
         let name = check.attribute.as_deref().expect("it is of an attribute");
         let most = naive::largest_probability(&case, name);
-        let attained = check.attained.map(|l| 1.0 / l);
+        // With missing values the l of known ones is one less than is kept.
+        let about = case.attribute(name);
+        let mut all = case.requirements.protected();
+        let index = all.find(|&index| case.requirements.attribute(index) == about);
+        let index = index.expect("it is protected");
+        let kept = case.requirements.policy().protections[index.at()].1;
+        let one_less = match kept {
+            Protection::Diversity { l, .. } => {
+                f64::from(l.get() - case.requirements.l_of_known(index, l.get()))
+            }
+            _ => 0.0,
+        };
+        let attained = check.attained.map(|l| 1.0 / (l + one_less));
         match (most, attained) {
             (Some(most), Some(attained)) => {
                 prop_assert!((most - attained).abs() < 1e-9, "{most} {attained}");

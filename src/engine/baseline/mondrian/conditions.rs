@@ -166,14 +166,15 @@ impl AttributeCondition {
     fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
         let column = attribute.column;
         let at = attribute.index.at();
-        let (diversity, closeness, min_spread) = match present.requirements.protection(attribute.index) {
-            Protection::InGroup {
-                diversity,
-                closeness,
-                min_spread,
-            } => (diversity, closeness, min_spread.get()),
-            _ => (None, None, None),
-        };
+        let (diversity, closeness, min_spread) =
+            match present.requirements.protection(attribute.index) {
+                Protection::InGroup {
+                    diversity,
+                    closeness,
+                    min_spread,
+                } => (diversity, closeness, min_spread.get()),
+                _ => (None, None, None),
+            };
         let records = present.records.iter();
         let codes = records.map(|&record| column.codes.at(record as usize));
         let mut condition = Self {
@@ -185,7 +186,10 @@ impl AttributeCondition {
             diversity,
             min_spread: min_spread.map(|least| {
                 let codes = (0..column.domain.len()).map(Code::from_usize);
-                (least, codes.map(|code| column.domain.number(code)).collect())
+                (
+                    least,
+                    codes.map(|code| column.domain.number(code)).collect(),
+                )
             }),
             closeness: closeness.map(|t| (Reference::new(&column.domain, codes.clone()), t)),
         };

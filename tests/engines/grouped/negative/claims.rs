@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use serde_json::json;
-use vizard::privacy::{C, Diversity, K, L, Model, Policy, Protection, Requirements, T};
+use vizard::privacy::{C, Diversity, K, L, Model, Policy, Protection, Requirements, Spread, T};
 use vizard::release::Guarantee;
 use vizard::verify::Check;
 
@@ -187,6 +187,26 @@ fn of_distances_and_sizes() -> Vec<Corruption> {
             },
         ),
         corruption(
+            "ask for values that lie farther apart",
+            &["min_spread"],
+            |case, _| {
+                let Some(check) = find(case, "min_spread") else {
+                    return Done::Skip;
+                };
+                let about = case.attribute(check.attribute.as_deref().unwrap());
+                let more = check.attained.unwrap() * 1.01 + 0.01;
+                policy(case, |policy| {
+                    for (index, protection) in &mut policy.protections {
+                        if let Protection::InGroup { min_spread, .. } = protection
+                            && *index == about
+                        {
+                            *min_spread = Spread::AtLeast(more);
+                        }
+                    }
+                })
+            },
+        ),
+        corruption(
             "number half of a group apart",
             &["k_anonymity"],
             |case, random| {
@@ -295,11 +315,16 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
         if let Protection::InGroup {
             diversity,
             closeness,
-            ..
+            min_spread,
         } = protection
         {
+            let spread = min_spread.get().map(|min_spread| Guarantee::MinSpread {
+                attribute: attribute(),
+                min_spread,
+            });
             let claim = diversity.map(|kind| of_diversity(kind, attribute()));
             case.manifest.guarantees.extend(claim);
+            case.manifest.guarantees.extend(spread);
             case.manifest
                 .guarantees
                 .extend(closeness.map(|t| Guarantee::TCloseness {
