@@ -98,7 +98,7 @@ fn a_release_of_nobody_is_refused_though_somebody_asked_for_too_much() {
     nobody.ordered.parameters["max_excluded"] = json!(1.0);
     let wishes = (0..8).map(|at| json!({"subject": format!("n{at}"), "max_leakage": 0.01}));
     let wishes: Vec<Value> = wishes.collect();
-    let policy = nobody.requirements.policy().clone();
+    let policy = nobody.requirements.ordered().clone();
     nobody.requirements = Requirements::new(&nobody.table, policy, &preferences(json!(wishes)));
     let check = exclusions(&nobody);
     assert_eq!(check.note, Some("nobody is published"));

@@ -62,7 +62,7 @@ pub fn without(subject: usize) -> Vec<Base> {
             requirements,
             ..
         } = &mut made.case;
-        *requirements = Requirements::new(table, requirements.policy().clone(), &asked);
+        *requirements = Requirements::new(table, requirements.ordered().clone(), &asked);
         made
     };
     plans().into_iter().map(left_out).collect()
