@@ -61,7 +61,7 @@ pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
-pub use json_shape::json_shape;
+pub use json_shape::{json_shape, repeated_member};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
