@@ -3,6 +3,9 @@
 //!
 //! Several predicates on one attribute are intersected before shares are
 //! taken: `age > 30` and `age < 40` are one range, not two independent events.
+//!
+//! A missing number satisfies no comparison, and has no part in a sum. A cell
+//! that may be missing is so with half its weight (*ours*).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,6 +63,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// None of the cell's possible values satisfies.
+    const NEVER: Self = Self {
+        share: 0.0,
+        certain: false,
+        possible: false,
+    };
+
     /// Whether all of the cell's possible values satisfy, or none.
     pub fn is_decided(&self) -> bool {
         self.certain == self.possible
@@ -216,6 +226,19 @@ impl Condition {
     /// What a published cell says about the condition. A masked cell, and one
     /// that is in no bucket though it is empty, may hold any value.
     pub fn judge(&self, cell: &Cell, domain: &PublicDomain) -> Judgement {
+        let is_number = matches!(self, Self::Whole(_) | Self::Real(_));
+        match cell {
+            Cell::OrMissing(interval) => {
+                let known = self.judge(interval, domain);
+                return Judgement {
+                    share: known.share / 2.0,
+                    certain: false,
+                    possible: known.possible,
+                };
+            }
+            cell if is_number && cell.is_missing() => return Judgement::NEVER,
+            _ => {}
+        }
         match self.count(cell) {
             Some((hit, of)) => Judgement {
                 share: if of > 0.0 { hit / of } else { 0.0 },
@@ -348,6 +371,7 @@ impl Condition {
     pub fn part(&self, cell: &Cell, domain: &PublicDomain) -> Option<Part> {
         let cell = match cell {
             Cell::Masked | Cell::Empty => domain.hull.as_ref()?,
+            Cell::OrMissing(interval) => interval,
             cell => cell,
         };
         let parts: Vec<(f64, f64, f64)> = match self {

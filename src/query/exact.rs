@@ -232,6 +232,7 @@ impl ExactColumn<'_> {
 /// The cell that publishes a code exactly.
 pub(super) fn exact_cell(domain: &Domain, code: Code) -> Cell {
     match domain.values() {
+        _ if domain.is_missing_number(code) => Cell::missing(),
         Values::Integer(values) => Cell::Integer(values[code.at()], values[code.at()]),
         Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
         Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),

@@ -36,12 +36,12 @@ impl PublicDomain {
         let mut labels = BTreeSet::new();
         let mut see = |cell: &Cell| match cell {
             Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => {
-                hull = Some(match hull.take() {
-                    None => cell.clone(),
-                    Some(known) => widened(known, cell),
-                });
+                see_number(&mut hull, cell);
             }
-            Cell::Label(label) if hierarchy.is_none() => {
+            Cell::OrMissing(interval) => see_number(&mut hull, interval),
+            Cell::Label(label)
+                if hierarchy.is_none() && attribute.kind == AttributeType::Categorical =>
+            {
                 labels.insert(label.clone());
             }
             Cell::Set(members) if hierarchy.is_none() => labels.extend(members.iter().cloned()),
@@ -91,6 +91,14 @@ impl PublicDomain {
             (None, None) => None,
         }
     }
+}
+
+/// Widens the hull so far by a cell of numbers.
+fn see_number(hull: &mut Option<Cell>, cell: &Cell) {
+    *hull = Some(match hull.take() {
+        None => cell.clone(),
+        Some(known) => widened(known, cell),
+    });
 }
 
 fn label_cell(label: &str) -> Cell {

@@ -85,7 +85,7 @@ impl Drawn {
 /// value are left out.
 pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
     let filled: Vec<usize> = (0..domains.len())
-        .filter(|&at| !domains[at].is_empty())
+        .filter(|&at| domains[at].known_len() > 0)
         .collect();
     let most = PREDICATES_MAX.min(filled.len());
     let count = if most == 0 {
@@ -110,7 +110,7 @@ fn draw_one(domain: &Domain, rng: &mut impl Rng) -> Drawn {
 }
 
 fn draw_test(domain: &Domain, rng: &mut impl Rng) -> Test {
-    let size = domain.len();
+    let size = domain.known_len();
     if rng.random_bool(0.5) {
         let (one, two) = (rng.random_range(0..size), rng.random_range(0..size));
         let (lo, hi) = (one.min(two), one.max(two));

@@ -115,6 +115,7 @@ pub(super) async fn erase(
         .run(ledger_sql::ERASE, cells![dataset, now, actor])
         .await?;
     session.run(sql::ERASE_LINEAGE, cells![dataset]).await?;
+    session.run(sql::ERASE_CANDIDATES, cells![dataset]).await?;
     let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
     session
         .run(subject_token_sql::ERASE, cells![dataset])

@@ -85,6 +85,9 @@ statements! {
     /// `$1` dataset.
     ERASE_LINEAGE = "UPDATE release SET lineage = NULL \
         WHERE dataset_id = $1 AND lineage IS NOT NULL";
+    /// `$1` dataset.
+    ERASE_CANDIDATES = "UPDATE release SET candidates = NULL \
+        WHERE dataset_id = $1 AND candidates IS NOT NULL";
 }
 
 pub(in crate::store) const POSTGRES_LIST: &str =

@@ -350,6 +350,7 @@ pub fn draft() -> ReleaseCommit {
         report: json!({"c_dm": 12}),
         verification: json!({"holds": true}),
         lineage: b"table,row,subject".to_vec(),
+        candidates: b"of subjects".to_vec(),
         tables: vec![
             table("microdata", vec![piece(b"first", 6), piece(b"second", 4)]),
             table("buckets", vec![piece(b"third", 2)]),
