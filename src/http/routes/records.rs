@@ -179,7 +179,8 @@ async fn upload_records(
         let view = UploadView::new(row, &summary);
         Answer::new(StatusCode::CREATED, &view)
     };
-    let act = principal.act_answering(move |row| Some(uploaded(row)));
+    let kept = uploaded.clone();
+    let act = principal.act_answering(move |row| Some(kept(row)));
     let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
     Ok(uploaded(&row))
