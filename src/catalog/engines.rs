@@ -359,7 +359,7 @@ mod tests {
             let listed = listed.replace("up to m ", "up to 2 ");
             assert_eq!(listed, statement::adversary(name, &policy), "{name}");
             let all = engine["not_protected"].as_array().expect("a list");
-            for sentence in statement::not_protected(name, &schema, &policy) {
+            for sentence in statement::not_protected(name, &schema, &policy, &[]) {
                 let of_any = sentence.replace(" illness ", " an attribute ");
                 assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
             }

@@ -289,7 +289,7 @@ async fn wrapped_keys(stage: &Stage) -> Vec<Vec<u8>> {
 
 async fn a_published_release_is_readable_after_its_dataset_is_erased(stage: Stage) {
     let (dataset, release) = filled(&stage).await;
-    let allow = Box::new(|_: &[_], lineage: &[u8]| {
+    let allow: PublishCheck = Box::new(|_, lineage| {
         assert_eq!(lineage, LINEAGE);
         PublishDecision::Allow
     });
