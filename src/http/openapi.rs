@@ -26,7 +26,7 @@ use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::problem::{LineError, Loss, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
+use super::problem::{LineError, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
 use super::router::operations;
 
@@ -233,7 +233,7 @@ fn add_components(components: &mut Components) {
         .insert(MissingView::name().into(), MissingView::schema());
     components
         .schemas
-        .insert(Loss::name().into(), Loss::schema());
+        .insert(LossView::name().into(), LossView::schema());
     components
         .schemas
         .insert("Problem".into(), problem_schema());

@@ -204,7 +204,7 @@ impl MissingView {
 
 /// What would be lost by an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Loss {
+pub struct LossView {
     /// Records that the upload would bring.
     #[schema(examples(0))]
     pub records: u64,
@@ -229,7 +229,7 @@ struct Parts {
     errors: Option<(Vec<LineError>, u64)>,
     hierarchy: Option<String>,
     parameter: Option<String>,
-    loss: Option<Loss>,
+    loss: Option<LossView>,
     retry_after_s: u64,
 }
 
@@ -264,7 +264,7 @@ pub struct ProblemDocument {
     pub parameter: Option<String>,
     /// What the upload would lose.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
+    pub loss: Option<LossView>,
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
@@ -345,7 +345,7 @@ impl Problem {
 
     /// Counts what the upload would lose.
     #[must_use]
-    pub fn with_loss(mut self, loss: Loss) -> Self {
+    pub fn with_loss(mut self, loss: LossView) -> Self {
         self.0.loss = Some(loss);
         self
     }

@@ -13,7 +13,7 @@ use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
-use super::super::problem::{Loss, MissingView, Problem, ProblemKind};
+use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::{self, Intake, UploadFormat};
 use super::query::{UploadMode, UploadQuery};
@@ -88,7 +88,7 @@ fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
          allow_loss=true where this is meant"
     );
     Err(
-        Problem::new(ProblemKind::WouldLoseRecords, detail).with_loss(Loss {
+        Problem::new(ProblemKind::WouldLoseRecords, detail).with_loss(LossView {
             records,
             dropped,
             replaced,
