@@ -26,7 +26,9 @@ use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::problem::{LineError, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
+use super::problem::{
+    LineError, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind,
+};
 use super::refine::refine;
 use super::router::operations;
 
