@@ -80,6 +80,11 @@ impl Input {
 }
 
 impl InputOptions {
+    /// The file of the records, as it was named.
+    pub fn records_path(&self) -> String {
+        self.records.display().to_string()
+    }
+
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
         let spec = std::fs::read(&self.spec)

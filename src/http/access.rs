@@ -180,6 +180,7 @@ pub const OPERATIONS: &[Operation] = &[
             VersionMoved,
             HierarchyUnknown,
             InvalidData,
+            WouldLoseRecords,
             TooManyUploads,
             StoreFull,
         ],

@@ -133,6 +133,11 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,
+    /// Whether more than 5 % of the records may be left out for missing values,
+    /// and whether records may be replaced by none.
+    #[serde(default)]
+    #[param(required = false)]
+    pub allow_loss: bool,
 }
 
 /// How a hierarchy is put.
