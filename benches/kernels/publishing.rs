@@ -68,6 +68,7 @@ fn release_verified(bencher: Bencher) {
             input: &manifest.input,
             suppressed: 0,
             reproducible_seed: true,
+            accept_exact: &[],
         },
         manifest,
         tables: &RUN.published,

@@ -36,6 +36,7 @@ pub fn timed(
         },
         suppressed: 0,
         reproducible_seed: true,
+        accept_exact: &[],
         queries: 0,
         verify: is_whole,
         report: is_whole,
@@ -45,7 +46,9 @@ pub fn timed(
     let produced = match produce(&assignment, &context, &mut in_memory, &mut clock) {
         Ok(produced) => produced,
         Err(ProduceError::Engine(error)) => return Err(error),
-        Err(error @ ProduceError::Room(_)) => unreachable!("{error}: it is memory"),
+        Err(error @ (ProduceError::Room(_) | ProduceError::Identifying(_))) => {
+            unreachable!("{error}: memory, and data that are made up")
+        }
     };
     Ok(Timed {
         produced,

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use vizard::microdata::domain::date_text;
+use vizard::microdata::domain::{MISSING_LABEL, date_text};
 use vizard::microdata::{
     Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, ReadSummary,
     RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError, Target,
@@ -162,6 +162,17 @@ impl Cell<'_> {
             ChunkColumn::Decimal(values) => format!("{:?}", values[self.row]),
             ChunkColumn::Date(values) => date_text(values[self.row]),
             ChunkColumn::Category { labels, codes } => labels.get(codes[self.row] as usize).into(),
+            ChunkColumn::WithMissing { known, missing } => {
+                let before = missing.partition_point(|&record| (record as usize) < self.row);
+                match missing.get(before) == Some(&(self.row as u32)) {
+                    true => MISSING_LABEL.into(),
+                    false => Cell {
+                        column: known,
+                        row: self.row - before,
+                    }
+                    .text(),
+                }
+            }
         }
     }
 }

@@ -13,6 +13,15 @@ fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {
     };
     for column in &chunk.columns {
         assert_eq!(column.len(), chunk.records);
+        let column = match column {
+            ChunkColumn::WithMissing { known, missing } => {
+                assert!(!missing.is_empty());
+                assert!(missing.windows(2).all(|pair| pair[0] < pair[1]));
+                assert!(missing.iter().all(|&record| (record as usize) < chunk.records));
+                &**known
+            }
+            column => column,
+        };
         match column {
             ChunkColumn::Decimal(values) => {
                 let is_sound = |value: &f64| value.is_finite() && value.to_bits() != 1 << 63;
@@ -26,6 +35,7 @@ fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {
                 assert_eq!(distinct.len(), labels.len(), "each label once");
             }
             ChunkColumn::Text(_) | ChunkColumn::Integer(_) | ChunkColumn::Date(_) => {}
+            ChunkColumn::WithMissing { .. } => panic!("known values inside known values"),
         }
     }
     // Writing leaves out labels that no record has, and nothing from then on.

@@ -307,3 +307,62 @@ fn groups_and_columns() -> Vec<Value> {
         }),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parameters that each engine takes, for the schemas below.
+    const PARAMETERS: [(&str, &str); 10] = [
+        ("lgb", r#"{"k": 2, "l": 2}"#),
+        ("one_to_many", r#"{"k": 2, "l": 2}"#),
+        ("rmr", r#"{"k": 2, "m": 2, "delta": 0.5}"#),
+        ("arp", r#"{"l": 2}"#),
+        ("aip", r#"{"l": 2}"#),
+        ("anatomy", r#"{"l": 2}"#),
+        ("ng", r#"{"l": 2}"#),
+        ("mondrian", r#"{"k": 2}"#),
+        ("personalized", r#"{"k": 2, "sensitive": "illness"}"#),
+        ("slicing", r#"{"l": 2, "clusters": 2}"#),
+    ];
+
+    fn schema(multiplicity: &Value) -> Schema {
+        let document = json!({
+            "name": "made-up", "subject_key": "id", "multiplicity": multiplicity,
+            "attributes": [
+                {"name": "id", "role": "identifier"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"},
+                {"name": "illness", "role": "sensitive", "type": "categorical", "hierarchy": "illness"}
+            ]
+        });
+        serde_json::from_value(document).expect("the schema is valid")
+    }
+
+    fn parsed(name: &str, schema: &Schema) -> Engine {
+        let given = PARAMETERS.iter().find(|(of, _)| *of == name);
+        let (_, parameters) = given.expect("every engine has parameters here");
+        let parameters = serde_json::from_str(parameters).expect("JSON");
+        Engine::parse(name, &parameters, schema).expect("an engine")
+    }
+
+    #[test]
+    fn the_list_of_engines_names_the_adversary_that_manifests_name() {
+        let described = descriptions();
+        let described = described.as_array().expect("a list");
+        assert_eq!(described.len(), PARAMETERS.len());
+        for engine in described {
+            let name = engine["name"].as_str().expect("a name");
+            let schema = schema(&engine["multiplicity"]);
+            let policy = parsed(name, &schema).policy(&schema).expect("a policy");
+            // What a manifest says with a number, the list says with a letter.
+            let listed = engine["adversary"].as_str().expect("a text");
+            let listed = listed.replace("up to m ", "up to 2 ");
+            assert_eq!(listed, statement::adversary(name, &policy), "{name}");
+            let all = engine["not_protected"].as_array().expect("a list");
+            for sentence in statement::not_protected(name, &schema, &policy, &[]) {
+                let of_any = sentence.replace(" illness ", " an attribute ");
+                assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
+            }
+        }
+    }
+}

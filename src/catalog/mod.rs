@@ -7,10 +7,12 @@
 
 mod encoded;
 mod engines;
+mod identifying;
 mod produce;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
+pub use identifying::{Identifying, IdentifyingBy, check_accepted};
 pub use produce::{
     Assignment, Observer, ProduceError, Produced, Stage, Unobserved, produce, report,
 };

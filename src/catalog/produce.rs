@@ -15,15 +15,17 @@ use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
 use crate::privacy::{BlockForm, Model, Requirements};
 use crate::query::{self, Workload};
+use crate::release::candidates::Candidates;
 use crate::release::{
-    InputDescription, Lineage, MadeBy, Manifest, PublishedTable, Release, WireError, WireFault,
-    rounded_to_tens, statement,
+    AcceptedExact, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly, PublishedTable,
+    Release, WireError, WireFault, rounded_to_tens, statement,
 };
 use crate::utility;
 use crate::verify::{self, Verdict, verify};
 
 use super::Engine;
 use super::encoded::{EncodedTable, TextRooms};
+use super::identifying::{Identifying, check_accepted, listed, look_like_identifiers, stand_out};
 
 /// Stages that follow the engine's own steps.
 const STAGES_AFTER_ENGINE: u32 = 3;
@@ -42,6 +44,8 @@ pub struct Assignment<'a> {
     pub suppressed: u64,
     /// Whether somebody chose the seed; the manifest says so.
     pub reproducible_seed: bool,
+    /// Attributes that are published although they may identify people.
+    pub accept_exact: &'a [AcceptedExact],
     /// Random aggregate queries behind the report's query error.
     pub queries: u32,
     /// Whether the release is verified; only benchmarks say no.
@@ -82,6 +86,9 @@ pub enum ProduceError {
     /// The engine gave no release, or was stopped.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Attributes that are published as they are identify people.
+    #[error("published as they are, these attributes identify people: {}", listed(.0))]
+    Identifying(Vec<Identifying>),
     /// The room for the text of the tables failed.
     #[error("the text of the tables could not be kept: {0}")]
     Room(io::ErrorKind),
@@ -106,6 +113,9 @@ pub struct Produced {
     pub tables: Vec<EncodedTable>,
     /// Which row came from whom; private.
     pub lineage: Lineage,
+    /// What the tables show of each subject; private. Nothing where they were
+    /// not read back.
+    pub candidates: Candidates,
     /// What the verifier found; a release that does not hold must not be shown.
     pub verdict: Option<Verdict>,
     /// Utility and risk.
@@ -125,6 +135,11 @@ pub fn produce(
 ) -> Result<Produced, ProduceError> {
     let schema = assignment.table.schema();
     let policy = assignment.engine.policy(schema)?;
+    check_accepted(schema, assignment.accept_exact)?;
+    refuse(look_like_identifiers(
+        assignment.table,
+        assignment.accept_exact,
+    ))?;
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
@@ -150,6 +165,7 @@ pub fn produce(
         suppressed: assignment.suppressed,
         tables,
         lineage,
+        candidates: Candidates::default(),
         verdict: None,
         report: None,
     };
@@ -170,6 +186,19 @@ pub fn produce(
             return Ok(produced);
         }
     };
+    produced.manifest.published_exactly =
+        verify::published_exactly(&published, &requirements, schema);
+    refuse(stand_out(
+        assignment.table,
+        &requirements,
+        (&produced, &published),
+    ))?;
+    produced.candidates = Candidates::of(
+        assignment.table,
+        requirements.policy(),
+        &published,
+        &produced.lineage,
+    );
     if assignment.verify {
         let evidence = (&produced, published.as_slice());
         let verdict = verdict(assignment, &requirements, evidence, context);
@@ -196,6 +225,14 @@ pub fn produce(
     Ok(produced)
 }
 
+/// Nothing may be published while one of these is found.
+fn refuse(found: Vec<Identifying>) -> Result<(), ProduceError> {
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(ProduceError::Identifying(found)),
+    }
+}
+
 /// What the verifier says of all that a run made.
 fn verdict(
     assignment: &Assignment,
@@ -212,6 +249,7 @@ fn verdict(
             input: &assignment.input,
             suppressed: assignment.suppressed,
             reproducible_seed: assignment.reproducible_seed,
+            accept_exact: assignment.accept_exact,
         },
         manifest: &produced.manifest,
         tables: published,
@@ -294,7 +332,9 @@ fn encode(
         suppressed: rounded_to_tens(assignment.suppressed),
         guarantees: release.guarantees,
         adversary: statement::adversary(engine, policy),
-        not_protected: statement::not_protected(engine, schema, policy),
+        not_protected: statement::not_protected(engine, schema, policy, assignment.accept_exact),
+        published_exactly: PublishedExactly::default(),
+        accept_exact: assignment.accept_exact.to_vec(),
         tables: tables
             .iter()
             .map(|table| table.description.clone())

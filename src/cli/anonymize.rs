@@ -138,6 +138,7 @@ fn run_job(
         input: input.description(),
         suppressed: input.summary.dropped,
         reproducible_seed: chosen.by_somebody,
+        accept_exact: &job.accept_exact,
         queries: job.report.queries,
         verify: !options.no_verify,
         report: !options.no_report,

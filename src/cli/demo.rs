@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use hyper::Method;
 use hyper::body::Bytes;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -21,6 +22,7 @@ use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::{Limits, Settings};
 use crate::http::auth::{OPERATOR, Role, create_key};
+use crate::release::Guarantee;
 use crate::store::{Act, Store};
 
 /// How long the demo waits for its job.
@@ -79,7 +81,10 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         "\nThe service goes on at http://{0} (API at http://{0}/docs). Stop it with Ctrl-C.",
         server.address
     );
-    server.until_signal().await
+    let ended = server.until_signal().await;
+    // The terminal has just printed ^C.
+    println!();
+    ended
 }
 
 async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
@@ -218,7 +223,8 @@ async fn download(analyst: &Client, steward: &Client, release: &str, folder: &Pa
         .into_iter()
         .flatten()
     {
-        println!("   claimed and verified: {guarantee}");
+        let claimed = Guarantee::deserialize(guarantee).context("a claim cannot be read")?;
+        println!("   verified: {}", claimed.sentence());
     }
     for table in view["manifest"]["tables"].as_array().into_iter().flatten() {
         let name = table["name"].as_str().context("a table has no name")?;

@@ -2,11 +2,14 @@
 //!
 //! Made for containers and supervisors: it reads the environment that the
 //! server was started with. Where that names an address of health and metrics
-//! (`VIZARD_METRICS_LISTEN`), it asks there; where it names a certificate
-//! (`VIZARD_TLS_CERT`), it asks over TLS and trusts that certificate alone.
+//! (`VIZARD_METRICS_LISTEN`), it asks there, else where the server listens;
+//! where it names a certificate (`VIZARD_TLS_CERT`), it asks over TLS and trusts
+//! that certificate alone. In a plain shell a person names the address, or the
+//! URL: `https://…` is asked with the system's authorities.
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args;
 
 use super::client::Client;
@@ -20,14 +23,21 @@ const PATH: &str = "/readyz";
 /// Options of `vizard healthcheck`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Address of the server
+    /// Address or URL of the server [default: where the server listens by VIZARD_LISTEN, else 127.0.0.1:8080]
+    #[arg(value_name = "ADDRESS", conflicts_with = "address")]
+    place: Option<String>,
+    /// The same as an option
+    #[arg(long, env = "VIZARD_HEALTHCHECK", value_name = "ADDRESS")]
+    address: Option<String>,
+    /// Address that the server was told to listen on
     #[arg(
         long,
-        env = "VIZARD_HEALTHCHECK",
+        env = "VIZARD_LISTEN",
         value_name = "ADDRESS",
-        default_value = "127.0.0.1:8080"
+        default_value = "127.0.0.1:8080",
+        hide = true
     )]
-    address: String,
+    listen: String,
     /// Address of the server's health and metrics, where they have one of their own
     #[arg(long, env = "VIZARD_METRICS_LISTEN", value_name = "ADDRESS")]
     metrics_listen: Option<String>,
@@ -42,21 +52,68 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     if status == 200 {
         return Ok(());
     }
-    Err(anyhow::anyhow!("the server is not ready: status {status}").into())
+    Err(anyhow::anyhow!("the server is not ready: status {status}{}", hint(status)).into())
 }
 
 impl Options {
     async fn status(&self) -> anyhow::Result<u16> {
-        match (&self.metrics_listen, &self.tls_cert) {
-            (Some(address), _) => plain_status(&reachable(address)).await,
-            (None, Some(certificate)) => pinned::status_of(&self.address, PATH, certificate).await,
-            (None, None) => plain_status(&self.address).await,
+        // Who names a place asks there, whatever the environment says.
+        let (place, is_named) = match (&self.place, &self.metrics_listen, &self.address) {
+            (Some(place), ..) => (place.clone(), true),
+            (None, Some(address), _) => return plain_status(&reachable(address)).await,
+            (None, None, Some(address)) => (address.clone(), true),
+            (None, None, None) => (reachable(&self.listen), false),
+        };
+        let place = place.trim_end_matches('/');
+        let (scheme, address) = place.split_once("://").unwrap_or(("", place));
+        match (scheme, &self.tls_cert) {
+            ("" | "https", Some(certificate)) => {
+                pinned::status_of(address, PATH, certificate).await
+            }
+            ("https", None) => trusted_status(address).await,
+            ("" | "http", _) => {
+                let asked = plain_status(address).await;
+                asked.with_context(|| format!("{address}{}", where_else(is_named)))
+            }
+            _ => anyhow::bail!("`{place}` is neither an address nor an http or https URL"),
         }
+    }
+}
+
+/// What a person may have meant who named no place.
+fn where_else(is_named: bool) -> &'static str {
+    match is_named {
+        true => " (over TLS it is https://…, or --tls-cert FILE)",
+        false => {
+            " (elsewhere: `vizard healthcheck ADDRESS`; over TLS: https://…, or --tls-cert FILE)"
+        }
+    }
+}
+
+/// What a status may mean.
+fn hint(status: u16) -> &'static str {
+    match status {
+        404 => "; if the server has --metrics-listen, ask at that address",
+        _ => "",
     }
 }
 
 async fn plain_status(address: &str) -> anyhow::Result<u16> {
     Ok(Client::new(address, None).get(PATH).await?.status)
+}
+
+/// Over TLS, by the authorities that the system trusts.
+async fn trusted_status(address: &str) -> anyhow::Result<u16> {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let answer = client
+        .build()?
+        .get(format!("https://{address}{PATH}"))
+        .send()
+        .await;
+    let answer = answer.with_context(|| {
+        format!("{address} does not answer over TLS, or its certificate is not trusted (--tls-cert FILE)")
+    })?;
+    Ok(answer.status().as_u16())
 }
 
 /// An address to ask at, for one to listen on: "all of them" is not a place.

@@ -55,7 +55,7 @@ enum Command {
 /// Runs one of them.
 pub fn run(options: Options) -> Result<(), Exit> {
     runtime()?.block_on(async {
-        let store = options.store.open(false).await?;
+        let store = options.store.open_present().await?;
         let ended = command(store.as_ref(), options.command).await;
         store.close().await?;
         ended

@@ -8,8 +8,10 @@
 mod access_options;
 mod anchor;
 mod anonymize;
+mod check;
 pub mod client;
 mod demo;
+mod environment;
 mod exit;
 mod healthcheck;
 mod input;
@@ -31,7 +33,7 @@ mod written_tables;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use exit::Exit;
 
@@ -63,6 +65,11 @@ enum Command {
     Openapi,
     /// Ask a running server whether it is ready; for containers.
     Healthcheck(healthcheck::Options),
+}
+
+/// The commands with their options.
+fn program() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the arguments, runs the command, answers its exit code.

@@ -9,20 +9,27 @@ use clap::Args;
 use super::exit::Exit;
 use crate::clock::SystemClock;
 use crate::config::{MEMORY_BYTES_MAX, Secret, Settings};
-use crate::store::{self, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
+use crate::store::{self, Found, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
 
 /// Where the store is.
 #[derive(Args, Clone, Debug)]
 pub struct StoreOption {
     /// The store: `sqlite:PATH` or `postgres://…` [default: `vizard.db` in the data directory]
-    #[arg(long, env = "VIZARD_STORE", value_name = "URL", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "VIZARD_STORE",
+        value_name = "URL",
+        hide_env_values = true,
+        global = true
+    )]
     pub store: Option<String>,
     /// File that holds the store's address, for addresses with a password
     #[arg(
         long,
         env = "VIZARD_STORE_FILE",
         value_name = "FILE",
-        conflicts_with = "store"
+        conflicts_with = "store",
+        global = true
     )]
     pub store_file: Option<PathBuf>,
     /// Directory of the embedded store and of files made at the first start
@@ -30,14 +37,20 @@ pub struct StoreOption {
         long,
         env = "VIZARD_DATA",
         value_name = "DIR",
-        default_value = "./vizard-data"
+        default_value = "./vizard-data",
+        global = true
     )]
     pub data: PathBuf,
     /// File of the master keys that seal datasets, a line each: `ID BASE64`; the first is current. VIZARD_MASTER_KEY gives the lines themselves [default: datasets are not sealed]
-    #[arg(long, env = "VIZARD_MASTER_KEY_FILE", value_name = "FILE")]
+    #[arg(
+        long,
+        env = "VIZARD_MASTER_KEY_FILE",
+        value_name = "FILE",
+        global = true
+    )]
     pub master_key_file: Option<PathBuf>,
     /// File outside the store that remembers what was erased; applied after a backup was restored
-    #[arg(long, env = "VIZARD_TOMBSTONES", value_name = "FILE")]
+    #[arg(long, env = "VIZARD_TOMBSTONES", value_name = "FILE", global = true)]
     pub tombstones: Option<PathBuf>,
 }
 
@@ -70,6 +83,24 @@ impl StoreOption {
         };
         read.map(Some)
             .map_err(|error| Exit::Usage(error.to_string()))
+    }
+
+    /// Opens the store for a command that works beside a running server; where
+    /// there is none it makes none.
+    pub async fn open_present(&self) -> Result<Arc<dyn Store>, Exit> {
+        let url = self.settings()?.store_url();
+        let found = store::inspect(&url).await;
+        if found.context("the store cannot be opened")? == Found::Nothing {
+            let place = match url.strip_prefix("sqlite:") {
+                Some(path) => format!("in {path}"),
+                None => "in this database".into(),
+            };
+            return Err(Exit::Usage(format!(
+                "there is no store {place}; --data or --store says where it is, and \
+                 `vizard serve` or `vizard migrate` makes one"
+            )));
+        }
+        self.open(false).await
     }
 
     /// Opens the store and brings its tables up to date. A command that works

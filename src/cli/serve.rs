@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::access_options::AccessOptions;
 use super::anchor::{AnchorOptions, Keeper};
+use super::check;
+use super::environment::unknown_variables;
 use super::exit::Exit;
 use super::limits::LimitOptions;
 use super::listen::{Listen, ListenOptions, bind};
@@ -21,7 +23,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{AccessSettings, Limits, Secret, Settings};
 use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
 use crate::http::{self, AppState, Tls};
-use crate::store::{self, Store};
+use crate::store::Store;
 use crate::telemetry;
 use crate::worker::{self, WorkerSettings};
 
@@ -51,7 +53,7 @@ pub struct Options {
     anchor: AnchorOptions,
     #[command(flatten)]
     telemetry: TelemetryOptions,
-    /// Check the options and the files that they name, and end
+    /// Check the options, open the files, addresses and the store that they name, change nothing, and end
     #[arg(long)]
     check_config: bool,
 }
@@ -76,12 +78,15 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         access: options.access.settings()?,
         anchor: Some(options.anchor.clone()),
     };
+    let unknown = unknown_variables(&super::program()).join(", ");
     if options.check_config {
-        options.store.master_keys()?;
-        store::check_url(&options.store.settings()?.store_url())
-            .map_err(|error| Exit::Usage(error.to_string()))?;
-        println!("the options can be used");
-        return Ok(());
+        if !unknown.is_empty() {
+            return Err(Exit::Usage(format!("no option reads {unknown}")));
+        }
+        return check::check(&plan).await;
+    }
+    if !unknown.is_empty() {
+        tracing::warn!(variables = unknown, "no option reads these variables");
     }
     Server::start(plan).await?.until_signal().await
 }

@@ -61,6 +61,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             input: &input.description(),
             suppressed: input.summary.dropped,
             reproducible_seed: job.seed.is_some() || release.manifest.reproducible_seed,
+            accept_exact: &job.accept_exact,
         },
         manifest: &release.manifest,
         tables: &release.tables,

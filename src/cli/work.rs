@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::unknown_variables;
 use super::exit::Exit;
 use super::listen::observation_address;
 use super::options::{StoreOption, WorkerOptions, shutdown_signal};
@@ -41,6 +42,10 @@ pub fn run(options: Options) -> Result<(), Exit> {
 
 async fn work(options: &Options) -> Result<(), Exit> {
     let metrics_listen = observation_address(options.metrics_listen.as_deref()).await?;
+    let unknown = unknown_variables(&super::program()).join(", ");
+    if !unknown.is_empty() {
+        tracing::warn!(variables = unknown, "no option reads these variables");
+    }
     let store = options.store.open(true).await?;
     let shutdown = CancellationToken::new();
     let metrics = begin_metrics()?;

@@ -131,6 +131,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets",
         UPLOADER,
         &[
+            InvalidQuery,
             MalformedJson,
             UnsupportedMediaType,
             BodyTooLarge,
@@ -239,6 +240,13 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets/{id}/preferences/{subject}",
         CONSENT,
         &[InvalidHeader, PreconditionFailed],
+    ),
+    at(
+        "list_preferences",
+        "GET",
+        "/v1/datasets/{id}/preferences",
+        CONSENT,
+        &[InvalidQuery],
     ),
     at(
         "import_preferences",

@@ -47,6 +47,11 @@ impl From<Conflict> for Problem {
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
             }
+            Conflict::SeriesMoved => Self::new(
+                ProblemKind::SeriesMoved,
+                "another release of the same people became public meanwhile; publish again to have \
+                 them compared",
+            ),
             // Ids are new random numbers: one that is taken is a fault of ours.
             Conflict::Exists => Self::internal(),
         }

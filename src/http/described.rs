@@ -32,7 +32,10 @@ pub struct SchemaDocument {
     /// How many records a subject has.
     #[serde(default = "one")]
     pub multiplicity: MultiplicityWord,
-    /// What happens to an empty cell.
+    /// What happens to an empty cell: the upload is refused (`reject`), the
+    /// record is left out and counted (`drop`), or the missing value is a value
+    /// of its own in attributes of every type, published as `(missing)`
+    /// (`category`).
     #[serde(default = "reject")]
     pub missing: MissingWord,
     /// The attributes in order.
@@ -174,6 +177,21 @@ pub struct ManifestDocument {
     pub adversary: String,
     /// What is not protected.
     pub not_protected: Vec<String>,
+    /// Attributes that stand as they are (`attributes`: name, role, different
+    /// values, share of records alone with theirs), and the share of records
+    /// alone with all of them.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub published_exactly: Value,
+    /// Attributes published although they may identify people, with reasons.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>, required = false)]
+    pub accept_exact: Value,
+    /// Other public releases of the same people: shared subjects, and what both
+    /// releases tell together; counts rounded up to tens.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>, required = false)]
+    pub composition: Value,
     /// The tables.
     pub tables: Vec<TableDocument>,
     /// What it was made from.

@@ -132,6 +132,28 @@ where
     }
 }
 
+/// A body in JSON that may be left out.
+pub struct OptionalBody<T>(pub Option<T>);
+
+impl<T, S> FromRequest<S> for OptionalBody<T>
+where
+    T: DeserializeOwned,
+    S: Send + Sync,
+    AppState: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let limits = AppState::from_ref(state).settings.limits;
+        let body = whole_body(request.into_body(), limits.json_bytes_max(), &limits).await?;
+        check_depth(&body, &limits)?;
+        Ok(Self(match body.is_empty() {
+            true => None,
+            false => Some(read_json(&body, ProblemKind::InvalidBody)?),
+        }))
+    }
+}
+
 async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem> {
     let limits = &state.settings.limits;
     require_media_type(request.headers(), &["application/json"])?;

@@ -14,6 +14,7 @@ mod coding;
 mod convert;
 pub mod described;
 mod download;
+mod engine_jobs;
 mod extract;
 mod header;
 mod idempotency;

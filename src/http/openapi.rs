@@ -16,6 +16,7 @@ use utoipa::openapi::path::{
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{ObjectBuilder, Ref, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr, Required,
 };
@@ -23,6 +24,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::access::{self, Access, Operation};
 use super::auth::Role;
+use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
@@ -43,7 +45,12 @@ pub fn document() -> OpenApi {
         .title("Vizard")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(DESCRIPTION))
-        .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("Apache-2.0")
+                .identifier(Some("Apache-2.0"))
+                .build(),
+        ))
         .build();
     for (path, item) in &mut document.paths.paths {
         for (method, described) in methods(item) {
@@ -56,8 +63,15 @@ pub fn document() -> OpenApi {
             refine(described);
         }
     }
+    document.servers = Some(vec![
+        ServerBuilder::new()
+            .url("/")
+            .description(Some("The service that this document comes from."))
+            .build(),
+    ]);
     let components = document.components.get_or_insert_default();
     add_components(components);
+    add_jobs(components);
     document
 }
 

@@ -85,6 +85,10 @@ problem_kinds! {
     NoRecords = "no-records", CONFLICT, false, "The dataset has no records";
     /// A subject of the draft has since excluded themself or asked for more.
     PreferencesMoved = "preferences-moved", CONFLICT, false, "Preferences moved against the draft";
+    /// Public releases share subjects with the draft.
+    Composition = "composition", CONFLICT, false, "Public releases are about the same people";
+    /// Another release of the same people became public meanwhile.
+    SeriesMoved = "series-moved", CONFLICT, true, "Another release of the same people became public";
     /// The release is not in a state from which this is possible.
     ReleaseState = "release-state", CONFLICT, false, "The release's state does not allow this";
     /// A request under the same idempotency key runs.
@@ -111,6 +115,8 @@ problem_kinds! {
     InvalidParameter = "invalid-parameter", UNPROCESSABLE_ENTITY, false, "A parameter does not fit the dataset";
     /// No release with these parameters exists; stewards are told a weaker value that would hold.
     Infeasible = "infeasible", UNPROCESSABLE_ENTITY, false, "The parameters cannot hold on this dataset";
+    /// Attributes that would be published as they are identify people.
+    ExactAttributesIdentify = "exact-attributes-identify", UNPROCESSABLE_ENTITY, false, "Attributes published as they are identify people";
     /// More records, values or memory than the service takes.
     LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";
     /// The job was cancelled.
@@ -211,6 +217,13 @@ pub struct ProblemDocument {
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
+    /// Attributes concerned, where several are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Vec<String>>,
+    /// For each of them the records concerned, in tens; null where it is not
+    /// about records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<Vec<Option<u64>>>,
     /// The strongest setting that would hold, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strongest: Option<String>,
@@ -304,6 +317,8 @@ impl Problem {
             hierarchy: parts.hierarchy.clone(),
             parameter: parts.parameter.clone(),
             attribute: None,
+            attributes: None,
+            records: None,
             strongest: None,
             strongest_value: None,
         }

@@ -2,12 +2,15 @@
 //!
 //! Absent and null are one to Rust's `Option`, but a header or a query holds
 //! text: nothing there is null. Headers have a grammar, which is the same
-//! wherever they are read. A stream of events has no shape as a whole.
+//! wherever they are read. A stream of events has no shape as a whole, and an
+//! upload is a file.
 
 use utoipa::openapi::path::Operation as Described;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Content, Ref, RefOr, Schema};
+
+use super::engine_jobs::{ANY_JOB, JOB};
 
 /// A list of entity tags, or any.
 const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
@@ -26,12 +29,34 @@ pub fn refine(described: &mut Described) {
             refine_parameter(parameter);
         }
     }
+    if let Some(RefOr::T(body)) = &mut described.request_body {
+        for (media_type, content) in &mut body.content {
+            refine_body(media_type, content);
+        }
+    }
     for response in described.responses.responses.values_mut() {
         if let RefOr::T(response) = response
             && let Some(RefOr::T(content)) = response.content.get_mut("text/event-stream")
         {
             content.schema = None;
         }
+    }
+}
+
+/// A body that is text is a file to those who send it: programs that write
+/// clients give it as bytes. A job is one of those of the engines.
+fn refine_body(media_type: &str, content: &mut RefOr<Content>) {
+    let RefOr::T(content) = content else {
+        return;
+    };
+    let is_job = match &content.schema {
+        Some(RefOr::Ref(schema)) => schema.ref_location.ends_with(ANY_JOB),
+        _ => false,
+    };
+    if is_job {
+        content.schema = Some(Ref::from_schema_name(JOB).into());
+    } else if matches!(media_type, "text/csv" | "application/x-ndjson") {
+        content.schema = Some(Ref::from_schema_name("Binary").into());
     }
 }
 

@@ -53,7 +53,7 @@ pub fn router(state: AppState) -> Router {
         Some(_) => api(),
         None => operations(),
     };
-    layered(operations, Some(routes::documentation::page()), state)
+    layered(operations, Some(routes::documentation::pages()), state)
 }
 
 /// Health, readiness and metrics alone.

@@ -20,7 +20,7 @@ use crate::store::Store;
 ///
 /// Pages are drawn next door: a server is handed the function, so that routes
 /// and pages need not know each other.
-pub type ReportPage = fn(&Value, &Value, &Value) -> String;
+pub type ReportPage = fn(&Value, &Value, &Value, &Value) -> String;
 
 /// The state of a server: cheap to clone, shared by all requests.
 #[derive(Clone)]

@@ -10,9 +10,10 @@
 use serde_json::{Value, json};
 
 use super::coarse;
-use crate::catalog::ProduceError;
+use crate::catalog::{Identifying, IdentifyingBy, ProduceError};
 use crate::engine::{EngineError, Infeasible};
 use crate::microdata::TableError;
+use crate::release::rounded_to_tens;
 
 /// Why a job ended without a release, for good.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub enum JobFailure {
         /// Name of the parameter.
         parameter: String,
     },
+    /// Attributes that would be published as they are identify people.
+    Identifying(Vec<Identifying>),
     /// The stored dataset cannot be read as its schema says.
     Input(TableError),
     /// The release did not pass the verifier; it was thrown away.
@@ -55,6 +58,7 @@ impl JobFailure {
             }
             Self::Engine(EngineError::LimitExceeded(_)) | Self::TooLarge { .. } => "limit-exceeded",
             Self::Engine(EngineError::Cancelled) => "cancelled",
+            Self::Identifying(_) => "exact-attributes-identify",
             Self::Input(_) => "invalid-data",
             Self::VerificationFailed { .. } => "verification-failed",
             Self::AttemptsExhausted => "attempts-exhausted",
@@ -68,6 +72,7 @@ impl JobFailure {
             "invalid-parameter" => "A parameter does not fit the dataset",
             "limit-exceeded" => "The job needs more than it may use",
             "cancelled" => "The job was cancelled",
+            "exact-attributes-identify" => "Attributes published as they are identify people",
             "invalid-data" => "The dataset cannot be read as its schema says",
             "verification-failed" => "The release did not pass verification",
             "attempts-exhausted" => "The job ended its worker too often",
@@ -84,6 +89,7 @@ impl JobFailure {
             Self::Misfit { parameter } => {
                 format!("parameter `{parameter}` does not fit the records")
             }
+            Self::Identifying(found) => identifying(found.iter().map(Identifying::words)),
             Self::Input(error) => error.to_string(),
             Self::VerificationFailed { checks } => format!("failed checks: {}", checks.join(", ")),
             Self::TooLarge {
@@ -111,6 +117,11 @@ impl JobFailure {
             problem["parameter"] = json!(answer.parameter);
             problem["attribute"] = json!(answer.attribute);
         }
+        if let Self::Identifying(found) = self {
+            let names = found.iter().map(|one| one.attribute.as_str());
+            problem["parameter"] = json!("accept_exact");
+            problem["attributes"] = json!(names.collect::<Vec<_>>());
+        }
         if let Self::Misfit { parameter } = self {
             problem["parameter"] = json!(parameter);
         }
@@ -120,6 +131,14 @@ impl JobFailure {
     /// The same for stewards, where there are figures: an infeasible job names
     /// a setting that may hold, rounded to the weaker side.
     pub fn problem_with_figures(&self) -> Option<Value> {
+        if let Self::Identifying(found) = self {
+            let mut problem = self.problem();
+            problem["detail"] = json!(identifying(
+                found.iter().map(Identifying::words_with_figures)
+            ));
+            problem["records"] = json!(found.iter().map(records).collect::<Vec<_>>());
+            return Some(problem);
+        }
         let Self::Engine(EngineError::Infeasible(answer)) = self else {
             return None;
         };
@@ -130,6 +149,25 @@ impl JobFailure {
         problem["strongest"] = json!(strongest);
         problem["strongest_value"] = json!(value);
         Some(problem)
+    }
+}
+
+/// What is wrong with attributes, and how to mend it.
+fn identifying(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    format!(
+        "{}; declare each an identifier or a quasi-identifier, or name it in `accept_exact` with a \
+         reason, which is published",
+        words.join("; ")
+    )
+}
+
+/// Records that an attribute lets stand out, in tens; none where its form
+/// tells.
+fn records(found: &Identifying) -> Option<u64> {
+    match found.by {
+        IdentifyingBy::Form(_) => None,
+        IdentifyingBy::Records(records) => Some(rounded_to_tens(records)),
     }
 }
 
@@ -159,6 +197,7 @@ impl From<ProduceError> for JobFailure {
                 Self::Misfit { parameter }
             }
             ProduceError::Engine(error) => Self::Engine(error),
+            ProduceError::Identifying(found) => Self::Identifying(found),
             ProduceError::Room(_) => Self::Internal,
         }
     }

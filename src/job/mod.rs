@@ -5,6 +5,7 @@
 //! room holds the documents that `http`, `worker` and `cli` agree on.
 
 pub mod coarse;
+pub mod composition;
 pub mod consent;
 mod draw;
 mod failure;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::ids::DatasetId;
 use crate::microdata::Schema;
+use crate::release::AcceptedExact;
 
 /// Whether a release goes public by itself once it is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -81,6 +82,11 @@ pub struct RunSpec {
     /// Whoever guesses it can repeat the run: the manifest says that it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Attributes that are published as they are although they identify people,
+    /// each with a reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub accept_exact: Vec<AcceptedExact>,
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
@@ -116,6 +122,11 @@ pub struct JobSpec {
     #[serde(default, rename = "seed", deserialize_with = "given", skip_serializing)]
     #[schema(ignore)]
     pub seed_given: bool,
+    /// Attributes that are published as they are although they identify people,
+    /// each with a reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub accept_exact: Vec<AcceptedExact>,
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,

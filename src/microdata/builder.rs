@@ -38,10 +38,34 @@ pub struct TableBuilder {
 enum Building {
     SubjectKey,
     Identifier(TextColumn),
-    Integer(Vec<i64>, Option<HierarchySource>),
-    Decimal(Vec<f64>, Option<HierarchySource>),
-    Date(Vec<i32>, Option<HierarchySource>),
+    Integer(Known<i64>, Option<HierarchySource>),
+    Decimal(Known<f64>, Option<HierarchySource>),
+    Date(Known<i32>, Option<HierarchySource>),
     Category { codes: Codes, labels: Labels },
+}
+
+/// The numbers or days of an attribute, and which records have none.
+struct Known<N> {
+    values: Vec<N>,
+    /// Records whose value is missing, ascending.
+    missing: Vec<u32>,
+}
+
+impl<N> Known<N> {
+    fn none() -> Self {
+        Self {
+            values: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Appends a chunk's values; `missing` are records of the chunk.
+    fn extend(&mut self, values: Vec<N>, missing: Vec<u32>) {
+        let before = (self.values.len() + self.missing.len()) as u32;
+        self.missing
+            .extend(missing.into_iter().map(|record| before + record));
+        self.values.extend(values);
+    }
 }
 
 /// The labels of a category and their provisional codes.
@@ -152,14 +176,14 @@ impl Building {
             },
         };
         Ok(match (kind, source) {
-            (AttributeType::Integer, source) => Self::Integer(Vec::new(), source),
-            (AttributeType::Decimal, source) => Self::Decimal(Vec::new(), source),
+            (AttributeType::Integer, source) => Self::Integer(Known::none(), source),
+            (AttributeType::Decimal, source) => Self::Decimal(Known::none(), source),
             (_, Some(HierarchySource::Intervals(_))) => {
                 return Err(TableError::Hierarchy(
                     "intervals are laid over integers and decimals only".into(),
                 ));
             }
-            (AttributeType::Date, source) => Self::Date(Vec::new(), source),
+            (AttributeType::Date, source) => Self::Date(Known::none(), source),
             (AttributeType::Categorical, Some(HierarchySource::Tree(tree))) => Self::Category {
                 codes: Codes::default(),
                 labels: Labels::Tree {
@@ -175,11 +199,23 @@ impl Building {
     }
 
     fn push(&mut self, cells: ChunkColumn) -> Result<(), TableError> {
+        let (cells, missing) = match cells {
+            ChunkColumn::WithMissing { known, missing } => {
+                let records = known.len() + missing.len();
+                let ascend = missing.windows(2).all(|pair| pair[0] < pair[1]);
+                if !ascend || missing.last().is_some_and(|&last| last as usize >= records) {
+                    return Err(unfit("missing values"));
+                }
+                (*known, missing)
+            }
+            cells => (cells, Vec::new()),
+        };
         match (self, cells) {
+            (Self::Integer(known, _), ChunkColumn::Integer(cells)) => known.extend(cells, missing),
+            (Self::Decimal(known, _), ChunkColumn::Decimal(cells)) => known.extend(cells, missing),
+            (Self::Date(known, _), ChunkColumn::Date(cells)) => known.extend(cells, missing),
+            _ if !missing.is_empty() => return Err(unfit("missing values")),
             (Self::Identifier(texts), ChunkColumn::Text(cells)) => texts.append(&cells),
-            (Self::Integer(values, _), ChunkColumn::Integer(cells)) => values.extend(cells),
-            (Self::Decimal(values, _), ChunkColumn::Decimal(cells)) => values.extend(cells),
-            (Self::Date(values, _), ChunkColumn::Date(cells)) => values.extend(cells),
             (
                 Self::Category { codes, labels },
                 ChunkColumn::Category {
@@ -268,16 +304,36 @@ impl Labels {
 }
 
 fn numbers<N: Number>(
-    values: Vec<N>,
+    known: Known<N>,
     source: Option<HierarchySource>,
     wrap: impl FnOnce(Vec<N>) -> Values,
 ) -> Result<(Domain, Codes), TableError> {
-    let (distinct, ranks) = ranked(&values);
+    let (distinct, ranks) = ranked(&known.values);
     let tree = match source {
         Some(source) => tree_over(&source, &distinct)?,
         None => None,
     };
-    Ok((Domain::new(wrap(distinct), tree), ranks))
+    if known.missing.is_empty() {
+        return Ok((Domain::new(wrap(distinct), tree), ranks));
+    }
+    let missing = distinct.len();
+    let tree = tree.map(|tree| Arc::new(tree.with_missing_leaf()));
+    if tree
+        .as_ref()
+        .is_some_and(|tree| tree.leaf_count() != missing + 1)
+    {
+        return Err(TableError::Hierarchy(
+            "the label of missing values stands above leaves".into(),
+        ));
+    }
+    let (mut ranks, mut gaps) = (ranks.iter(), known.missing.iter().peekable());
+    let records = 0..(ranks.len() + gaps.len()) as u32;
+    let codes = records.map(|record| match gaps.next_if(|next| **next == record) {
+        Some(_) => missing as u32,
+        None => ranks.next().unwrap_or(missing as u32),
+    });
+    let codes = Codes::below(missing + 1, codes);
+    Ok((Domain::new(wrap(distinct), tree).with_missing(), codes))
 }
 
 fn unfit(what: &str) -> TableError {

@@ -2,7 +2,8 @@
 //!
 //! Readers yield chunks, the store keeps them as Parquet blobs, and the
 //! builder joins them to a [`Table`](super::Table). Cells are typed and
-//! valid: no empty cell, every category a leaf of its hierarchy.
+//! valid: no empty cell, every category a leaf of its hierarchy, every
+//! missing number named.
 
 use super::error::TableError;
 use super::text::TextColumn;
@@ -44,6 +45,13 @@ pub enum ChunkColumn {
         /// One position in `labels` per record.
         codes: Vec<u32>,
     },
+    /// Numbers or days some of which are missing.
+    WithMissing {
+        /// The numbers or days that are not, in order of records.
+        known: Box<ChunkColumn>,
+        /// Records whose value is missing, ascending; at least one.
+        missing: Vec<u32>,
+    },
 }
 
 impl ChunkColumn {
@@ -55,6 +63,7 @@ impl ChunkColumn {
             Self::Decimal(values) => values.len(),
             Self::Date(values) => values.len(),
             Self::Category { codes, .. } => codes.len(),
+            Self::WithMissing { known, missing } => known.len() + missing.len(),
         }
     }
 

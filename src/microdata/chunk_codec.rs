@@ -2,7 +2,8 @@
 //!
 //! One row group, zstd, no statistics; integers and decimals are INT64 and
 //! DOUBLE, days are DATE, identifiers and categories are UTF8, categories
-//! with a dictionary page that holds each label once. Columns are named
+//! with a dictionary page that holds each label once. A column of numbers or
+//! days is optional where one is missing, which is stored as null. Columns are named
 //! after their position, so that no attribute name is stored twice.
 //!
 //! Bytes come back from a store that checks their digest. They are checked
@@ -24,7 +25,9 @@ use arrow::datatypes::{
 };
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
@@ -41,7 +44,10 @@ pub fn encode_chunk(chunk: &Chunk) -> Result<Vec<u8>, TableError> {
     let arrays: Vec<ArrayRef> = chunk.columns.iter().map(array).collect::<Result<_, _>>()?;
     let fields: Vec<Field> = (0..)
         .zip(&arrays)
-        .map(|(at, array)| Field::new(column_name(at), array.data_type().clone(), false))
+        .map(|(at, array)| {
+            let is_optional = array.null_count() > 0;
+            Field::new(column_name(at), array.data_type().clone(), is_optional)
+        })
         .collect();
     let schema = Arc::new(ArrowSchema::new(fields));
     let properties = WriterProperties::builder()
@@ -74,13 +80,25 @@ pub fn decode_chunk(bytes: Vec<u8>, schema: &Schema) -> Result<Chunk, TableError
 
 fn read(bytes: Bytes, schema: &Schema) -> Result<Chunk, TableError> {
     let unreadable = |_| broken("cannot be read");
+    let found = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new());
+    let found = found.map_err(unreadable)?;
     let fields: Vec<Field> = (0..)
         .zip(schema.attributes())
-        .map(|(at, attribute)| Field::new(column_name(at), data_type(attribute), false))
+        .map(|(at, attribute)| {
+            let data_type = data_type(attribute);
+            let is_optional = may_be_missing(&data_type)
+                && found
+                    .schema()
+                    .fields()
+                    .get(at)
+                    .is_some_and(|field| field.is_nullable());
+            Field::new(column_name(at), data_type, is_optional)
+        })
         .collect();
     let options = ArrowReaderOptions::new().with_schema(Arc::new(ArrowSchema::new(fields)));
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options);
-    let builder = builder.map_err(unreadable)?;
+    let typed = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options);
+    let typed = typed.map_err(unreadable)?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, typed);
     let metadata = builder.metadata();
     let records = usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(usize::MAX);
     let is_small = metadata.row_groups().iter().all(|group| {
@@ -133,8 +151,17 @@ fn data_type(attribute: &Attribute) -> DataType {
     }
 }
 
+/// Whether cells of this type are null where the value is missing.
+fn may_be_missing(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Int64 | DataType::Float64 | DataType::Date32
+    )
+}
+
 fn array(column: &ChunkColumn) -> Result<ArrayRef, TableError> {
     Ok(match column {
+        ChunkColumn::WithMissing { known, missing } => with_nulls(known, missing)?,
         ChunkColumn::Text(texts) => Arc::new(strings(texts)),
         ChunkColumn::Integer(values) => Arc::new(Int64Array::from(values.clone())),
         ChunkColumn::Decimal(values) => Arc::new(Float64Array::from(values.clone())),
@@ -147,6 +174,26 @@ fn array(column: &ChunkColumn) -> Result<ArrayRef, TableError> {
     })
 }
 
+/// The known values with nulls at the places of the missing ones.
+fn with_nulls(known: &ChunkColumn, missing: &[u32]) -> Result<ArrayRef, TableError> {
+    Ok(match known {
+        ChunkColumn::Integer(values) => Arc::new(Int64Array::from(spread(values, missing))),
+        ChunkColumn::Decimal(values) => Arc::new(Float64Array::from(spread(values, missing))),
+        ChunkColumn::Date(values) => Arc::new(Date32Array::from(spread(values, missing))),
+        _ => return Err(broken("has a type that is never missing")),
+    })
+}
+
+fn spread<T: Copy>(known: &[T], missing: &[u32]) -> Vec<Option<T>> {
+    let (mut known, mut missing) = (known.iter(), missing.iter().peekable());
+    let records = 0..(known.len() + missing.len()) as u32;
+    let cells = records.map(|record| match missing.next_if(|next| **next == record) {
+        Some(_) => None,
+        None => known.next().copied(),
+    });
+    cells.collect()
+}
+
 fn strings(texts: &TextColumn) -> StringArray {
     let offsets = OffsetBuffer::from_lengths(texts.iter().map(str::len));
     let bytes = Buffer::from_slice_ref(texts.iter().collect::<String>());
@@ -155,7 +202,18 @@ fn strings(texts: &TextColumn) -> StringArray {
 
 fn column(array: &ArrayRef) -> Result<ChunkColumn, TableError> {
     if array.null_count() > 0 {
-        return Err(broken("has an empty cell"));
+        if !may_be_missing(array.data_type()) {
+            return Err(broken("has an empty cell"));
+        }
+        let known = arrow::compute::filter(
+            array,
+            &arrow::compute::is_not_null(array).map_err(|_| broken("cannot be read"))?,
+        );
+        let records = 0..array.len() as u32;
+        return Ok(ChunkColumn::WithMissing {
+            known: Box::new(column(&known.map_err(|_| broken("cannot be read"))?)?),
+            missing: records.filter(|&at| array.is_null(at as usize)).collect(),
+        });
     }
     Ok(match array.data_type() {
         DataType::Utf8 => ChunkColumn::Text(texts(array.as_string())),

@@ -5,6 +5,10 @@
 //! hierarchy. A [`Code`] is a position in that order. With a hierarchy every
 //! leaf has a code, whether or not it occurs; otherwise every value of the
 //! dataset version has one and no other does.
+//!
+//! A missing number or date is a value of its own: its code is the last one,
+//! behind all numbers, as the missing leaf is the last of a hierarchy. It has
+//! no distance to any number.
 
 use std::sync::Arc;
 
@@ -14,7 +18,8 @@ use super::hierarchy::{Hierarchy, NodeIndex};
 use super::index::Code;
 use super::schema::AttributeType;
 
-/// The category that stands for an empty cell under the policy `category`.
+/// The value that stands for an empty cell under the policy `category`, in
+/// attributes of every type.
 pub const MISSING_LABEL: &str = "(missing)";
 
 /// The values of a domain, ascending.
@@ -35,13 +40,46 @@ pub enum Values {
 pub struct Domain {
     values: Values,
     hierarchy: Option<Arc<Hierarchy>>,
+    /// Whether a number or date is missing; a missing category is a label.
+    lacks_numbers: bool,
 }
 
 impl Domain {
     /// A domain of values in ascending order without repeats. A hierarchy has
     /// its leaves in the order of `values` (for numbers: one leaf a value).
     pub fn new(values: Values, hierarchy: Option<Arc<Hierarchy>>) -> Self {
-        Self { values, hierarchy }
+        Self {
+            values,
+            hierarchy,
+            lacks_numbers: false,
+        }
+    }
+
+    /// The domain of numbers or dates some of which are missing. A hierarchy
+    /// has the missing value as its last leaf.
+    #[must_use]
+    pub fn with_missing(mut self) -> Self {
+        self.lacks_numbers = self.is_numeric();
+        self
+    }
+
+    /// The code of the missing value, where the domain has one.
+    pub fn missing(&self) -> Option<Code> {
+        match &self.values {
+            Values::Category(_) => self.code_of_label(MISSING_LABEL),
+            _ => self.missing_number(),
+        }
+    }
+
+    /// The code of the missing number or date, where the domain has one.
+    pub fn missing_number(&self) -> Option<Code> {
+        let missing = self.lacks_numbers.then(|| self.known_len());
+        missing.map(Code::from_usize)
+    }
+
+    /// Whether `code` is that of a missing number or date.
+    pub fn is_missing_number(&self, code: Code) -> bool {
+        self.lacks_numbers && code.at() == self.known_len()
     }
 
     /// The values, ascending.
@@ -54,8 +92,14 @@ impl Domain {
         self.hierarchy.as_ref()
     }
 
-    /// Number of codes.
+    /// Number of codes, the missing value's among them.
     pub fn len(&self) -> usize {
+        self.known_len() + usize::from(self.lacks_numbers)
+    }
+
+    /// Number of values that are numbers, dates or labels: the codes below it
+    /// are all but that of a missing number.
+    pub fn known_len(&self) -> usize {
         match &self.values {
             Values::Integer(values) => values.len(),
             Values::Decimal(values) => values.len(),
@@ -85,9 +129,10 @@ impl Domain {
     }
 
     /// The value of `code` as a number (dates in days), for distances.
-    /// Categories give their code.
+    /// Categories give their code, the missing value gives NaN.
     pub fn number(&self, code: Code) -> f64 {
         match &self.values {
+            _ if self.is_missing_number(code) => f64::NAN,
             Values::Integer(values) => values[code.at()] as f64,
             Values::Decimal(values) => values[code.at()],
             Values::Date(values) => f64::from(values[code.at()]),
@@ -98,6 +143,7 @@ impl Domain {
     /// The value of `code` as it is published.
     pub fn text(&self, code: Code) -> String {
         match &self.values {
+            _ if self.is_missing_number(code) => MISSING_LABEL.into(),
             Values::Integer(values) => values[code.at()].to_string(),
             Values::Decimal(values) => decimal_text(values[code.at()]),
             Values::Date(values) => date_text(values[code.at()]),
@@ -106,7 +152,7 @@ impl Domain {
     }
 
     /// The code of a category, by its label. With a hierarchy only leaves
-    /// have one. Numbers have none.
+    /// have one. Numbers have none, but a missing one has.
     pub fn code_of_label(&self, label: &str) -> Option<Code> {
         match (&self.hierarchy, &self.values) {
             (Some(hierarchy), Values::Category(_)) => hierarchy.leaf(label),
@@ -116,6 +162,7 @@ impl Domain {
                     .ok()?;
                 Some(Code::from_usize(at))
             }
+            _ if label == MISSING_LABEL => self.missing_number(),
             _ => None,
         }
     }
@@ -123,21 +170,32 @@ impl Domain {
     /// Range of the domain: max − min for numbers (dates in days), the number
     /// of leaves or values for categories. At least 0.
     pub fn range(&self) -> f64 {
-        match self.len() {
+        match self.known_len() {
             0 => 0.0,
             n if !self.is_numeric() => n as f64,
             n => self.number(Code::from_usize(n - 1)) - self.number(Code(0)),
         }
     }
 
+    /// Steps from one number to the next of the ordered distance from the first
+    /// number to the last, at least 1. The missing value lies as many steps
+    /// behind the last number, as far as numbers are apart at most.
+    pub fn steps(&self) -> u64 {
+        (self.known_len() as u64).saturating_sub(1).max(1)
+    }
+
     /// Loss of publishing the interval of codes `lo..=hi` for one cell
     /// (engines.md, rule 6), in 0..=1: (hi − lo)/range for numbers and dates,
-    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy. For
+    /// leaves(lowest common ancestor)/leaves(root) with a hierarchy; the missing
+    /// value beside numbers loses all. For
     /// categories without a hierarchy the published set decides; use
     /// [`Domain::set_loss`].
     pub fn interval_loss(&self, lo: Code, hi: Code) -> f64 {
         if lo == hi {
             return 0.0;
+        }
+        if self.is_missing_number(hi) {
+            return 1.0;
         }
         if self.is_numeric() {
             return (self.number(hi) - self.number(lo)) / self.range();

@@ -74,7 +74,7 @@ pub enum CellErrorCode {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
     /// Lines of the input are wrong; the first 100 are listed.
-    #[error("{total} errors in the input")]
+    #[error("{total} {} in the input", if *.total == 1 { "error" } else { "errors" })]
     Cells {
         /// The first errors, at most [`TableError::LISTED_MAX`], by line.
         errors: Vec<CellError>,

@@ -19,7 +19,7 @@ use super::text::TextColumn;
 /// The cells of one attribute in the open chunk.
 pub(super) struct IntakeColumn {
     cells: Cells,
-    /// Whether an empty cell becomes a category.
+    /// Whether an empty cell becomes a missing value.
     admits_missing: bool,
 }
 
@@ -35,19 +35,25 @@ impl IntakeColumn {
     /// An empty column. The error: a hierarchy that is not given or does not
     /// fit the attribute.
     pub fn new(attribute: &Attribute, target: &Target<'_>) -> Result<Self, TableError> {
+        let is_identifier = attribute.role == Role::Identifier;
         let is_category = attribute.kind == Some(AttributeType::Categorical);
         let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
-        let admits_missing =
-            is_category && !is_key && target.schema.missing() == MissingPolicy::Category;
+        let admits_missing = !is_key
+            && (is_category || !is_identifier)
+            && target.schema.missing() == MissingPolicy::Category;
         let cells = match attribute.kind {
-            _ if attribute.role == Role::Identifier => Cells::Text(TextColumn::new()),
+            _ if is_identifier => Cells::Text(TextColumn::new()),
             None => Cells::Text(TextColumn::new()),
             Some(kind) => {
                 let source = source_of(attribute, target)?;
                 match kind {
-                    AttributeType::Integer => Cells::Integer(NumberCells::new(source)?),
-                    AttributeType::Decimal => Cells::Decimal(NumberCells::new(source)?),
-                    AttributeType::Date => Cells::Date(NumberCells::new(source)?),
+                    AttributeType::Integer => {
+                        Cells::Integer(NumberCells::new(source, admits_missing)?)
+                    }
+                    AttributeType::Decimal => {
+                        Cells::Decimal(NumberCells::new(source, admits_missing)?)
+                    }
+                    AttributeType::Date => Cells::Date(NumberCells::new(source, admits_missing)?),
                     AttributeType::Categorical => {
                         Cells::Category(Box::new(CategoryCells::new(source, admits_missing)?))
                     }
@@ -76,11 +82,13 @@ impl IntakeColumn {
             }
             Cells::Integer(column) => taken.take(cells, missing, |cell| {
                 let value = column.take(cell, limits)?;
-                Ok((size_of::<i64>(), cell::integer_rewritten(cell, value)))
+                let rewritten = value.and_then(|value| cell::integer_rewritten(cell, value));
+                Ok((size_of::<i64>(), rewritten))
             }),
             Cells::Decimal(column) => taken.take(cells, missing, |cell| {
                 let value = column.take(cell, limits)?;
-                Ok((size_of::<f64>(), cell::decimal_rewritten(cell, value)))
+                let rewritten = value.and_then(|value| cell::decimal_rewritten(cell, value));
+                Ok((size_of::<f64>(), rewritten))
             }),
             Cells::Date(column) => taken.take(cells, missing, |cell| {
                 // A day is written in one way only.
@@ -99,9 +107,9 @@ impl IntakeColumn {
     pub fn close(&mut self) -> ChunkColumn {
         match &mut self.cells {
             Cells::Text(texts) => ChunkColumn::Text(std::mem::take(texts)),
-            Cells::Integer(cells) => ChunkColumn::Integer(std::mem::take(&mut cells.values)),
-            Cells::Decimal(cells) => ChunkColumn::Decimal(std::mem::take(&mut cells.values)),
-            Cells::Date(cells) => ChunkColumn::Date(std::mem::take(&mut cells.values)),
+            Cells::Integer(cells) => cells.close(ChunkColumn::Integer),
+            Cells::Decimal(cells) => cells.close(ChunkColumn::Decimal),
+            Cells::Date(cells) => cells.close(ChunkColumn::Date),
             Cells::Category(cells) => cells.close(),
         }
     }
@@ -182,24 +190,38 @@ fn source_of<'t>(
 
 struct NumberCells<N> {
     values: Vec<N>,
+    /// Records of the open chunk whose value is missing.
+    missing: Vec<u32>,
+    admits_missing: bool,
     /// Keys of the values that a tree has; `None` admits all.
     leaves: Option<HashSet<u64>>,
 }
 
 impl<N: Number> NumberCells<N> {
-    fn new(source: Option<&HierarchySource>) -> Result<Self, TableError> {
+    fn new(source: Option<&HierarchySource>, admits_missing: bool) -> Result<Self, TableError> {
         let leaves = match source {
-            Some(HierarchySource::Tree(tree)) => Some(leaf_keys::<N>(tree)?),
+            Some(HierarchySource::Tree(tree)) => {
+                check_missing_label(tree, admits_missing)?;
+                Some(leaf_keys::<N>(tree)?)
+            }
             _ => None,
         };
         Ok(Self {
             values: Vec::new(),
+            missing: Vec::new(),
+            admits_missing,
             leaves,
         })
     }
 
+    /// Keeps a cell; its value is `None` where it is missing.
     #[inline]
-    fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<N, CellErrorCode> {
+    fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<Option<N>, CellErrorCode> {
+        if self.admits_missing && cell == MISSING_LABEL.as_bytes() {
+            let record = self.values.len() + self.missing.len();
+            self.missing.push(record as u32);
+            return Ok(None);
+        }
         if cell.len() > limits.cell_bytes_max {
             return Err(CellErrorCode::CellTooLong);
         }
@@ -211,9 +233,31 @@ impl<N: Number> NumberCells<N> {
             Some(leaves) if !leaves.contains(&value.key()) => Err(CellErrorCode::NotInHierarchy),
             _ => {
                 self.values.push(value);
-                Ok(value)
+                Ok(Some(value))
             }
         }
+    }
+
+    fn close(&mut self, wrap: impl FnOnce(Vec<N>) -> ChunkColumn) -> ChunkColumn {
+        let known = wrap(std::mem::take(&mut self.values));
+        match self.missing.is_empty() {
+            true => known,
+            false => ChunkColumn::WithMissing {
+                known: Box::new(known),
+                missing: std::mem::take(&mut self.missing),
+            },
+        }
+    }
+}
+
+/// The label of missing values is a leaf of a tree, or is not in it.
+fn check_missing_label(tree: &Hierarchy, admits_missing: bool) -> Result<(), TableError> {
+    let stands_above = tree.find(MISSING_LABEL).is_some() && tree.leaf(MISSING_LABEL).is_none();
+    match admits_missing && stands_above {
+        true => Err(TableError::Hierarchy(
+            "the label of missing values stands above leaves".into(),
+        )),
+        false => Ok(()),
     }
 }
 
@@ -234,14 +278,8 @@ impl CategoryCells {
             Some(HierarchySource::Tree(tree)) => Some(tree.clone()),
             _ => None,
         };
-        if let Some(tree) = &tree
-            && admits_missing
-            && tree.find(MISSING_LABEL).is_some()
-            && tree.leaf(MISSING_LABEL).is_none()
-        {
-            return Err(TableError::Hierarchy(
-                "the label of missing values stands above leaves".into(),
-            ));
+        if let Some(tree) = &tree {
+            check_missing_label(tree, admits_missing)?;
         }
         Ok(Self {
             dictionary: TextDictionary::default(),

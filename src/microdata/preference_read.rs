@@ -46,8 +46,20 @@ pub fn read_preferences(
     format: RecordFormat,
     target: &Target<'_>,
 ) -> Result<Vec<Preference>, TableError> {
+    read_population_preferences(input, format, target, &[])
+}
+
+/// The same for terms that hold in several datasets: those that do not fit the
+/// target's schema and hierarchies may name what one of `others` has.
+pub fn read_population_preferences(
+    input: impl Read,
+    format: RecordFormat,
+    target: &Target<'_>,
+    others: &[(Schema, HierarchySet)],
+) -> Result<Vec<Preference>, TableError> {
     let mut bulk = Bulk {
         target,
+        others,
         subjects: TextDictionary::default(),
         preferences: Vec::new(),
         faults: Faults::default(),
@@ -62,6 +74,7 @@ pub fn read_preferences(
 
 struct Bulk<'t> {
     target: &'t Target<'t>,
+    others: &'t [(Schema, HierarchySet)],
     subjects: TextDictionary,
     preferences: Vec<Preference>,
     faults: Faults,
@@ -167,6 +180,18 @@ impl Bulk<'_> {
         }
     }
 
+    /// Whether each thing that terms name fits one of the datasets.
+    fn fits_together(&self, terms: &Terms) -> bool {
+        let own = (self.target.schema, self.target.hierarchies);
+        let others = self.others.iter().map(|(schema, tree)| (schema, tree));
+        !self.others.is_empty()
+            && one_by_one(terms).iter().all(|one| {
+                std::iter::once(own)
+                    .chain(others.clone())
+                    .any(|(schema, trees)| check_terms(one, schema, trees).is_ok())
+            })
+    }
+
     /// Keeps what a line says, if it fits the schema.
     fn take(&mut self, line: u64, read: Result<Preference, Refusal>) {
         let Target {
@@ -175,8 +200,12 @@ impl Bulk<'_> {
             ..
         } = *self.target;
         let fitting = read.and_then(|preference| {
-            check_terms(&preference.terms, schema, hierarchies)
-                .map_err(|(field, code)| (Some(field), code))?;
+            let terms = &preference.terms;
+            match check_terms(terms, schema, hierarchies) {
+                // Each thing that they name must fit somewhere.
+                Err(_) if self.fits_together(terms) => {}
+                checked => checked.map_err(|(field, code)| (Some(field), code))?,
+            }
             Ok(preference)
         });
         match fitting {
@@ -187,6 +216,36 @@ impl Bulk<'_> {
             },
         }
     }
+}
+
+/// Terms that name one thing each, and together what `terms` names.
+fn one_by_one(terms: &Terms) -> Vec<Terms> {
+    let sensitive = terms.sensitive.iter().flatten().map(|name| Terms {
+        sensitive: Some(vec![name.clone()]),
+        ..Terms::default()
+    });
+    let bounds = match &terms.max_leakage {
+        Some(MaxLeakageTerms::PerAttribute(bounds)) => Some(bounds),
+        Some(MaxLeakageTerms::All(_)) | None => None,
+    };
+    let bounds = bounds.into_iter().flatten().map(|(name, bound)| {
+        let bound = BTreeMap::from([(name.clone(), *bound)]);
+        Terms {
+            max_leakage: Some(MaxLeakageTerms::PerAttribute(bound)),
+            ..Terms::default()
+        }
+    });
+    let guards = terms.guard.iter().flat_map(|(name, nodes)| {
+        // A guard without nodes names an attribute all the same.
+        let parts = nodes
+            .chunks(1)
+            .chain(nodes.is_empty().then_some(&nodes[..]));
+        parts.map(|part| Terms {
+            guard: BTreeMap::from([(name.clone(), part.to_vec())]),
+            ..Terms::default()
+        })
+    });
+    sensitive.chain(bounds).chain(guards).collect()
 }
 
 /// Checks that terms fit a schema and that guards name nodes of its

@@ -65,7 +65,8 @@ pub enum MissingPolicy {
     Reject,
     /// The record is left out and counted.
     Drop,
-    /// A category becomes the leaf [`MISSING_LABEL`](super::domain::MISSING_LABEL).
+    /// The missing value is a value of its own in every type, written
+    /// [`MISSING_LABEL`](super::domain::MISSING_LABEL).
     Category,
 }
 

@@ -3,6 +3,9 @@
 //!
 //! Several predicates on one attribute are intersected before shares are
 //! taken: `age > 30` and `age < 40` are one range, not two independent events.
+//!
+//! A missing number satisfies no comparison, and has no part in a sum. A cell
+//! that may be missing is so with half its weight (*ours*).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -65,6 +68,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// None of the cell's possible values satisfies.
+    const NEVER: Self = Self {
+        share: 0.0,
+        certain: false,
+        possible: false,
+    };
+
     /// Whether all of the cell's possible values satisfy, or none.
     pub fn is_decided(&self) -> bool {
         self.certain == self.possible
@@ -309,15 +319,19 @@ impl Condition {
         };
         match self {
             Self::Whole(ranges) => judgements.extend(cells.iter().map(|cell| {
-                let found = whole_ends(cell).map(|ends| judge_whole(ranges, ends));
-                found.unwrap_or(unknown)
+                let known = |cell: &Cell| whole_ends(cell).map(|ends| judge_whole(ranges, ends));
+                judge_number(cell, known).unwrap_or(unknown)
             })),
-            Self::Real(spans) => judgements.extend(cells.iter().map(|cell| match *cell {
-                Cell::Decimal(lo, hi) => judge_real(spans, lo, hi),
-                _ => unknown,
+            Self::Real(spans) => judgements.extend(cells.iter().map(|cell| {
+                let known = |cell: &Cell| match *cell {
+                    Cell::Decimal(lo, hi) => Some(judge_real(spans, lo, hi)),
+                    _ => None,
+                };
+                judge_number(cell, known).unwrap_or(unknown)
             })),
             Self::Leaves { before, .. } => {
-                let run = |first: u32, last: u32| before[last as usize + 1] - before[first as usize];
+                let run =
+                    |first: u32, last: u32| before[last as usize + 1] - before[first as usize];
                 judgements.extend(places.count(run).map(judged));
             }
             Self::Labels { named, except, .. } => {
@@ -332,7 +346,9 @@ impl Condition {
         fn whole<T: Copy + Into<i64>>(values: &[T], ranges: &[(i64, i64)]) -> Vec<Range<usize>> {
             let run = |&(lo, hi): &(i64, i64)| {
                 let from = values.partition_point(|&value| value.into() < lo);
-                from..values.partition_point(|&value| value.into() <= hi).max(from)
+                from..values
+                    .partition_point(|&value| value.into() <= hi)
+                    .max(from)
             };
             ranges.iter().map(run).collect()
         }
@@ -341,8 +357,10 @@ impl Condition {
             (Self::Whole(ranges), Values::Date(values)) => whole(values, ranges),
             (Self::Real(spans), Values::Decimal(values)) => {
                 let run = |span: &Span| {
-                    let below = |&value: &f64| value < span.lo || (span.lo_open && value == span.lo);
-                    let within = |&value: &f64| value < span.hi || (!span.hi_open && value == span.hi);
+                    let below =
+                        |&value: &f64| value < span.lo || (span.lo_open && value == span.lo);
+                    let within =
+                        |&value: &f64| value < span.hi || (!span.hi_open && value == span.hi);
                     let from = values.partition_point(below);
                     from..values.partition_point(within).max(from)
                 };
@@ -413,6 +431,7 @@ impl Condition {
     pub fn part(&self, cell: &Cell, domain: &PublicDomain) -> Option<Part> {
         let cell = match cell {
             Cell::Masked | Cell::Empty => domain.hull.as_ref()?,
+            Cell::OrMissing(interval) => interval,
             cell => cell,
         };
         let parts: Vec<(f64, f64, f64)> = match self {
@@ -448,6 +467,19 @@ impl Condition {
             (min + max) / 2.0
         };
         Some(Part { min, max, mean })
+    }
+}
+
+/// What a cell of numbers says that `known` judges where none is missing.
+fn judge_number(cell: &Cell, known: impl Fn(&Cell) -> Option<Judgement>) -> Option<Judgement> {
+    match cell {
+        Cell::OrMissing(interval) => known(interval).map(|known| Judgement {
+            share: known.share / 2.0,
+            certain: false,
+            possible: known.possible,
+        }),
+        cell if cell.is_missing() => Some(Judgement::NEVER),
+        cell => known(cell),
     }
 }
 

@@ -197,7 +197,7 @@ impl Asker<'_> {
     fn actual(&self, drawn: &[(usize, Drawn)], work: &mut u64) -> Option<u64> {
         let marks = drawn.iter().map(|(at, drawn)| {
             let source = &self.sources[*at];
-            *work += (source.domain.len() + self.index.rows()) as u64;
+            *work += drawn.work(source) + self.index.rows() as u64;
             Some((*at, drawn.marks(source).ok()?))
         });
         let marks = marks.collect::<Option<Vec<_>>>()?;

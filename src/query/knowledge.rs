@@ -48,13 +48,15 @@ impl PublicDomain {
             values: Places::default(),
         };
         if domain.kind != AttributeType::Categorical {
-            let seen = cells.into_iter().chain(values);
-            domain.hull = seen.fold(None, |hull, cell| match (hull, cell) {
-                (hull, Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..)) => {
-                    Some(hull.map_or_else(|| cell.clone(), |known| widened(known, cell)))
+            for cell in cells.into_iter().chain(values) {
+                match cell {
+                    Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => {
+                        see_number(&mut domain.hull, cell);
+                    }
+                    Cell::OrMissing(interval) => see_number(&mut domain.hull, interval),
+                    _ => {}
                 }
-                (hull, _) => hull,
-            });
+            }
         } else if let Some(tree) = &domain.hierarchy {
             domain.cells = Places::in_tree(tree, cells.into_iter());
             domain.values = Places::in_tree(tree, values.into_iter());
@@ -72,7 +74,9 @@ impl PublicDomain {
 
     /// The rank of a published label.
     pub(super) fn rank(&self, label: &str) -> Option<usize> {
-        let found = self.labels.binary_search_by(|known| known.as_str().cmp(label));
+        let found = self
+            .labels
+            .binary_search_by(|known| known.as_str().cmp(label));
         found.ok()
     }
 
@@ -103,6 +107,14 @@ impl PublicDomain {
             (None, None) => None,
         }
     }
+}
+
+/// Widens the hull so far by a cell of numbers.
+fn see_number(hull: &mut Option<Cell>, cell: &Cell) {
+    *hull = Some(match hull.take() {
+        None => cell.clone(),
+        Some(known) => widened(known, cell),
+    });
 }
 
 /// The cells of the dictionary of an attribute's buckets; those that are only

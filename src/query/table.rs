@@ -51,12 +51,7 @@ impl JudgementTable {
         self.pools.clear();
         self.cells = attribute.cells.len();
         self.bucketized = (0, 0);
-        condition.judge_all(
-            attribute.cells,
-            &domain.cells,
-            domain,
-            &mut self.judgements,
-        );
+        condition.judge_all(attribute.cells, &domain.cells, domain, &mut self.judgements);
         self.weights.clear();
         self.weights
             .extend(self.judgements.iter().copied().map(weight));

@@ -116,6 +116,7 @@ fn key(cell: &Cell) -> Key {
         Cell::Label(_) => 5,
         Cell::Set(_) => 6,
         Cell::Items(_) => 7,
+        Cell::OrMissing(_) => 8,
     };
     let mut text = String::new();
     cell.text(&mut text);

@@ -1,7 +1,9 @@
 //! One published cell and its text form.
 //!
 //! Text (releases.md): interval `lo..hi` (`v` when both ends are equal), a
-//! hierarchy node by its label, a set as `{a|b}`, masked `*`, nothing where
+//! hierarchy node by its label, a set as `{a|b}`, a missing number or date as
+//! `(missing)`, one that is missing or in an interval as `{(missing)|lo..hi}`,
+//! masked `*`, nothing where
 //! the value is in a bucket, a fingerprint as `A|b2`, where neighbouring nodes
 //! that were joined stand as a set, `{A|B}|c`. So that every text
 //! reads back as one cell, the characters `\ { | }` inside members of sets
@@ -13,10 +15,13 @@
 //! in the way a value is written. Labels are never empty.
 
 use crate::microdata::AttributeType;
-use crate::microdata::domain::{date_days, date_text, decimal_text};
+use crate::microdata::domain::{MISSING_LABEL, date_days, date_text, decimal_text};
 
 use super::error::{WireError, WireFault};
 use super::table::Content;
+
+/// What stands before the interval of a value that may be missing instead.
+pub(super) const OR_MISSING: &str = "{(missing)|";
 
 /// One published cell.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
@@ -31,12 +36,15 @@ pub enum Cell {
     Decimal(f64, f64),
     /// Days (since 1970-01-01) from lo to hi, both included.
     Date(i32, i32),
-    /// A category: a leaf, or a node of the hierarchy.
+    /// A category: a leaf, or a node of the hierarchy; in columns of numbers
+    /// and days nothing but [`MISSING_LABEL`].
     Label(String),
     /// Categories, one of which is the value; ascending by bytes, at least two.
     Set(Vec<String>),
     /// A fingerprint: nodes that all belong to the subject; ascending.
     Items(Vec<Item>),
+    /// A number or day that is missing, or lies in the interval inside.
+    OrMissing(Box<Cell>),
 }
 
 /// One member of a fingerprint: the subject has a value under it.
@@ -109,6 +117,31 @@ impl Cell {
                 [Item::Node(only)] if only == "*" => out.push_str("\\*"),
                 _ => write_items(out, items),
             },
+            Self::OrMissing(interval) => {
+                out.push_str(OR_MISSING);
+                interval.text(out);
+                out.push('}');
+            }
+        }
+    }
+
+    /// The missing value of numbers and dates.
+    pub fn missing() -> Self {
+        Self::Label(MISSING_LABEL.into())
+    }
+
+    /// Whether the cell says that the value is missing.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Label(label) if label == MISSING_LABEL)
+    }
+
+    /// The interval of numbers or days that the cell names, and whether the
+    /// value may be missing instead; `None` for any other cell.
+    pub fn interval(&self) -> Option<(&Self, bool)> {
+        match self {
+            Self::Integer(..) | Self::Decimal(..) | Self::Date(..) => Some((self, false)),
+            Self::OrMissing(interval) => Some((interval, true)),
+            _ => None,
         }
     }
 
@@ -144,6 +177,21 @@ impl Cell {
     }
 
     fn parse_attribute(text: &str, kind: Option<AttributeType>) -> Result<Self, WireError> {
+        let is_number = !matches!(kind, Some(AttributeType::Categorical) | None);
+        if is_number && text == MISSING_LABEL {
+            return Ok(Self::missing());
+        }
+        let inside = text.strip_prefix(OR_MISSING);
+        if let Some(interval) = inside.and_then(|rest| rest.strip_suffix('}'))
+            && is_number
+        {
+            let interval = Self::parse_interval(interval, kind)?;
+            return Ok(Self::OrMissing(Box::new(interval)));
+        }
+        Self::parse_interval(text, kind)
+    }
+
+    fn parse_interval(text: &str, kind: Option<AttributeType>) -> Result<Self, WireError> {
         match kind {
             Some(AttributeType::Integer) => {
                 let (lo, hi) = read_interval(text, read_integer).ok_or(WireFault::NotAnInteger)?;
@@ -371,6 +419,15 @@ mod tests {
             (Cell::Label("*".into()), "\\*"),
             (Cell::Label("*b".into()), "*b"),
             (Cell::Set(labels(&["a", "b|c"])), "{a|b\\|c}"),
+            (Cell::missing(), "(missing)"),
+            (
+                Cell::OrMissing(Box::new(Cell::Integer(-5, 30))),
+                "{(missing)|-5..30}",
+            ),
+            (
+                Cell::OrMissing(Box::new(Cell::Date(0, 0))),
+                "{(missing)|1970-01-01}",
+            ),
             (Cell::Items(vec![node("A"), node("b2")]), "A|b2"),
             (Cell::Items(vec![node("*")]), "\\*"),
             (
@@ -402,6 +459,17 @@ mod tests {
             ("NaN", Some(Decimal), WireFault::NotADecimal),
             ("inf", Some(Decimal), WireFault::NotADecimal),
             ("2020-02-30", Some(Date), WireFault::NotADate),
+            ("{(missing)}", Some(Integer), WireFault::NotAnInteger),
+            ("{(missing)|}", Some(Integer), WireFault::NotAnInteger),
+            ("{5|(missing)}", Some(Integer), WireFault::NotAnInteger),
+            ("{(missing)|007}", Some(Integer), WireFault::NotAnInteger),
+            ("{(missing)|5..5}", Some(Decimal), WireFault::NotADecimal),
+            ("{(missing)|(missing)}", Some(Date), WireFault::NotADate),
+            (
+                "{(missing)|{(missing)|5}}",
+                Some(Integer),
+                WireFault::NotAnInteger,
+            ),
             ("\\a", Some(Categorical), WireFault::NotALabel),
             ("{a}", Some(Categorical), WireFault::NotASet),
             ("{b|a}", Some(Categorical), WireFault::NotASet),

@@ -34,21 +34,31 @@ impl ColumnDescription {
                 Content::Value => value_types(&table.columns[..position], column),
                 _ => BTreeMap::new(),
             },
-            masked: is_masked(column),
+            masked: has_rows_of(column, |cell| *cell == Cell::Masked),
+            missing: is_number(column.kind)
+                && has_rows_of(column, |cell| {
+                    cell.is_missing() || matches!(cell, Cell::OrMissing(_))
+                }),
         };
         columns.map(describe).collect()
     }
 }
 
-/// Whether some row is masked; a cell of the dictionary alone does not count.
-fn is_masked(column: &PublishedColumn) -> bool {
+/// Whether some row has a cell that is sought; one of the dictionary alone does
+/// not count.
+fn has_rows_of(column: &PublishedColumn, sought: impl Fn(&Cell) -> bool) -> bool {
     match &column.cells {
         Cells::Numbers(_) => false,
         Cells::Dictionary { codes, cells } => {
-            let masked: Vec<bool> = cells.iter().map(|cell| *cell == Cell::Masked).collect();
-            masked.contains(&true) && codes.iter().any(|code| masked[code as usize])
+            let sought: Vec<bool> = cells.iter().map(sought).collect();
+            sought.contains(&true) && codes.iter().any(|code| sought[code as usize])
         }
     }
+}
+
+/// Whether values of this type are numbers or days.
+fn is_number(kind: Option<AttributeType>) -> bool {
+    !matches!(kind, None | Some(AttributeType::Categorical))
 }
 
 /// Type of each attribute that the rows of a column of values name in the
@@ -72,15 +82,22 @@ fn value_types(
         return types;
     };
     let mut known = vec![false; labels.len()];
+    let mut missing = vec![false; labels.len()];
     for (name, code) in names.iter().zip(codes) {
         if known[name as usize] {
             continue;
         }
-        if let (Cell::Label(label), Some(kind)) =
-            (&labels[name as usize], kind_of(&cells[code as usize]))
-        {
+        let cell = &cells[code as usize];
+        missing[name as usize] |= cell.is_missing();
+        if let (Cell::Label(label), Some(kind)) = (&labels[name as usize], kind_of(cell)) {
             types.insert(label.clone(), kind);
             known[name as usize] = true;
+        }
+    }
+    // Values that are all missing read the same under every type.
+    for (at, label) in labels.iter().enumerate() {
+        if let (Cell::Label(label), true) = (label, missing[at] && !known[at]) {
+            types.insert(label.clone(), AttributeType::Categorical);
         }
     }
     types
@@ -89,6 +106,8 @@ fn value_types(
 /// What type of attribute a cell is of; none where any would do.
 fn kind_of(cell: &Cell) -> Option<AttributeType> {
     match cell {
+        Cell::OrMissing(interval) => kind_of(interval),
+        Cell::Label(_) if cell.is_missing() => None,
         Cell::Empty | Cell::Masked => None,
         Cell::Integer(..) => Some(AttributeType::Integer),
         Cell::Decimal(..) => Some(AttributeType::Decimal),

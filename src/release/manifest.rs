@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeType;
 
+use super::exact::{AcceptedExact, PublishedExactly};
 use super::table::Content;
 
 /// What a release claims. `kind` names the claim on the wire.
@@ -140,6 +141,12 @@ pub struct Manifest {
     pub adversary: String,
     /// What is not protected.
     pub not_protected: Vec<String>,
+    /// Attributes that stand as they are, and how far they tell records apart.
+    #[serde(default)]
+    pub published_exactly: PublishedExactly,
+    /// Those that the job published although they may identify people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accept_exact: Vec<AcceptedExact>,
     /// The tables.
     pub tables: Vec<TableDescription>,
     /// What it was made from.
@@ -185,6 +192,10 @@ pub struct ColumnDescription {
     /// Whether some cell is masked (columnar formats then say which).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
+    /// Whether some number or date of the column is, or may be, missing
+    /// (columnar formats then say which).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
 }
 
 /// What a release was made from.
@@ -235,10 +246,15 @@ mod tests {
                 {"kind": "max_leakage", "attribute": "*", "scope": "each subject's own preference"}],
             "adversary": "knows every quasi-identifier value of everyone",
             "not_protected": ["correlation between sensitive attributes of one row"],
+            "published_exactly": {
+                "attributes": [{"attribute": "ward", "role": "insensitive", "distinct": 9,
+                    "unique_share": 0.25}],
+                "unique_share": 0.25, "unique_share_with_quasi_identifiers": 0.5},
+            "accept_exact": [{"attribute": "ward", "reason": "printed on every door"}],
             "tables": [
                 {"name": "microdata", "rows": 30162, "sha256": "ab", "columns": [
                     {"name": "group", "content": "group"},
-                    {"name": "age", "content": "generalized", "type": "integer", "masked": true},
+                    {"name": "age", "content": "generalized", "type": "integer", "masked": true, "missing": true},
                     {"name": "age_bucket", "content": "bucket"}]},
                 {"name": "buckets", "rows": 9, "sha256": "cd", "columns": [
                     {"name": "attribute", "content": "attribute"},

@@ -6,13 +6,16 @@
 //! all that the verifier and the queries ever see.
 
 mod arrow;
+pub mod candidates;
 mod canonical;
 mod cell;
 mod columnar;
 mod csv;
 mod describe;
 mod error;
+pub mod exact;
 mod format;
+mod guarantee_words;
 pub mod joined;
 mod lineage;
 mod manifest;
@@ -31,6 +34,7 @@ pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_c
 pub use self::parquet::decode_parquet;
 pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};
+pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, TableLineage};

@@ -5,6 +5,7 @@
 //! all take them from here, by the engine's name, the schema and the policy;
 //! no engine can say anything else.
 
+use super::exact::AcceptedExact;
 use crate::microdata::{Role, Schema};
 use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share};
 
@@ -35,11 +36,23 @@ pub fn adversary_of(engine: &str) -> String {
     }
 }
 
-/// What a release of `engine` under this policy does not protect.
-pub fn not_protected(engine: &str, schema: &Schema, policy: &Policy) -> Vec<String> {
+/// What a release of `engine` under this policy does not protect; `accepted`
+/// are the attributes that its job publishes although they may identify people.
+pub fn not_protected(
+    engine: &str,
+    schema: &Schema,
+    policy: &Policy,
+    accepted: &[AcceptedExact],
+) -> Vec<String> {
     let sentences = sentences(engine).into_iter();
-    let said = sentences.map(|sentence| sentence.of_release(schema, policy));
-    said.collect::<Vec<_>>().concat()
+    let said = sentences.flat_map(|sentence| sentence.of_release(schema, policy));
+    let accepted = accepted.iter().map(|AcceptedExact { attribute, reason }| {
+        format!(
+            "{attribute} is published as it is although it may identify people; the reason given: \
+             {reason}"
+        )
+    });
+    said.chain(accepted).collect()
 }
 
 /// The same for whatever schema and parameters: each sentence that some

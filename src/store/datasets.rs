@@ -21,6 +21,8 @@ pub struct NewDataset {
     pub schema: Value,
     /// Who made it (a key's id, or another principal).
     pub created_by: String,
+    /// The population that it belongs to; `None`: it is one by itself.
+    pub population: Option<String>,
 }
 
 /// A dataset as it is kept.
@@ -50,6 +52,8 @@ pub struct DatasetRow {
     pub raw_retention_days: Option<u32>,
     /// When retention last purged its records.
     pub records_purged_at: Option<DateTime<Utc>>,
+    /// The population that it belongs to; `None`: it is one by itself.
+    pub population: Option<String>,
 }
 
 /// What an erasure removed.
@@ -68,6 +72,7 @@ pub struct Erasure {
 /// Operations on datasets.
 pub trait Datasets {
     /// Creates a dataset without records. `Conflict::Exists` if the id is taken.
+    /// One that joins a population takes over the terms in force there.
     fn dataset_create(
         &self,
         act: Act<DatasetRow>,
@@ -76,6 +81,10 @@ pub trait Datasets {
 
     /// One dataset; an erased one is not found.
     fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow>;
+
+    /// The datasets of a dataset's population, itself too, in order of ids;
+    /// erased ones left out.
+    fn dataset_population(&self, id: DatasetId) -> StoreFuture<'_, Vec<DatasetId>>;
 
     /// Datasets, newest first, erased ones left out; `only` restricts to some.
     fn dataset_list(

@@ -12,7 +12,7 @@
 pub enum StoreError {
     /// The database or the way to it failed; the operation may be tried again.
     #[error("the database failed: {0}")]
-    Driver(#[source] DriverError),
+    Driver(DriverError),
     /// There is no such thing, or it was erased.
     #[error("there is no such {what}")]
     NotFound {
@@ -55,6 +55,10 @@ pub enum Conflict {
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,
+    /// Another release of the same people became public since the draft was
+    /// compared with those that were.
+    #[error("another release of the same people became public in the meantime")]
+    SeriesMoved,
 }
 
 /// SQLite's code of a full disk.

@@ -56,11 +56,12 @@ pub use jobs::{
 };
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
-pub use open::{StoreOptions, check_url, open};
-pub use preferences::{PreferenceChange, PreferenceRow, Preferences};
+pub use open::{Found, StoreOptions, inspect, open};
+pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, Preferences};
 pub use releases::{
-    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome, ReleaseCommit,
-    ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState, ReleaseTableRow, Releases,
+    Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
+    PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
+    ReleaseTableRow, Releases, public_series,
 };
 pub use retention::{Purge, RAW_RETENTION_DAYS_MAX, Retention};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};

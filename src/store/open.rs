@@ -85,9 +85,25 @@ pub async fn open(
     Ok(Arc::new(store))
 }
 
-/// Whether the text has the form of a store's address; nothing is opened.
-pub fn check_url(url: &str) -> Result<(), StoreError> {
-    place(url).map(|_| ())
+/// What is at a store's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No store yet; one can be made there.
+    Nothing,
+    /// A store whose latest migration has this number.
+    Store(u64),
+}
+
+/// Looks at what is at an address, without changing anything there.
+///
+/// A place where no store could be made, a database that does not answer, and
+/// tables that are not a store's are errors.
+pub async fn inspect(url: &str) -> Result<Found, StoreError> {
+    let version = match place(url)? {
+        Place::File(path) => sqlite::version(&path).await?,
+        Place::Server => postgres::version(url).await?,
+    };
+    Ok(version.map_or(Found::Nothing, Found::Store))
 }
 
 enum Place {

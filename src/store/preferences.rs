@@ -5,6 +5,10 @@
 //! until the version that replaced or removed it, so the terms at any version
 //! can be read again: a job pins one, and publishing asks what changed since.
 //! Subjects need not occur in the records.
+//!
+//! Terms belong to a population, which is what datasets with one `population`
+//! are together: all of them have the same documents in force, each in a
+//! history of its own.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -43,7 +47,27 @@ impl std::fmt::Debug for PreferenceChange {
     }
 }
 
-/// Operations on preferences. Each answers the dataset's new preference version.
+/// One page of what subjects ask for, in no telling order.
+#[derive(Clone, PartialEq)]
+pub struct PreferencePage {
+    /// Subjects, each with the preference in force.
+    pub items: Vec<(String, PreferenceRow)>,
+    /// What to give as `cursor` for the next page; `None`: this is the last.
+    pub next: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for PreferencePage {
+    /// Says nothing of subjects and terms: neither may reach a log.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PreferencePage")
+            .finish_non_exhaustive()
+    }
+}
+
+/// Operations on preferences. A change is made in every dataset of the
+/// dataset's population, in all or in none, and answers the dataset's own new
+/// preference version.
 pub trait Preferences {
     /// Sets one subject's document.
     fn preference_put(
@@ -57,6 +81,16 @@ pub trait Preferences {
     /// One subject's document in force.
     fn preference_get(&self, dataset: DatasetId, subject: String)
     -> StoreFuture<'_, PreferenceRow>;
+
+    /// Subjects and their documents in force, at most `limit` from `cursor` on.
+    /// A reading that the audit log tells of.
+    fn preference_list(
+        &self,
+        act: Act<PreferencePage>,
+        dataset: DatasetId,
+        limit: u32,
+        cursor: Option<Vec<u8>>,
+    ) -> StoreFuture<'_, PreferencePage>;
 
     /// Takes one subject's document out of force; not found if none is.
     fn preference_delete(

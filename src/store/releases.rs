@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::preferences::PreferenceChange;
-use super::{Act, Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, StoreError, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// Where a release stands.
@@ -68,6 +68,38 @@ pub struct PublishOutcome {
 /// lineage. It must not wait: the dataset's row is locked meanwhile.
 pub type PublishCheck = Box<dyn FnMut(&[PreferenceChange], &[u8]) -> PublishDecision + Send>;
 
+/// How a draft is to become public.
+pub struct PublishRequest {
+    /// Whether preferences allow it.
+    pub check: PublishCheck,
+    /// The public releases of the same people that it was compared with; where
+    /// there are others by now, nothing is published (`Conflict::SeriesMoved`).
+    /// `None`: whatever there is.
+    pub beside: Option<Vec<ReleaseId>>,
+    /// What is to be kept of releases that share subjects with it.
+    pub composed: Option<Composed>,
+}
+
+impl From<PublishCheck> for PublishRequest {
+    /// Publishes whatever else is public.
+    fn from(check: PublishCheck) -> Self {
+        Self {
+            check,
+            beside: None,
+            composed: None,
+        }
+    }
+}
+
+/// Releases that share subjects with one that becomes public.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Composed {
+    /// Why it is published all the same.
+    pub reason: String,
+    /// Each of them with what both tell together.
+    pub with: Vec<(ReleaseId, Value)>,
+}
+
 /// A part of a table, cut at a row boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPiece {
@@ -108,10 +140,12 @@ pub struct ReleaseCommit {
     pub verification: Value,
     /// Which row is which record: private.
     pub lineage: Vec<u8>,
+    /// What the release shows of each subject: private.
+    pub candidates: Vec<u8>,
     /// The tables in order.
     pub tables: Vec<NewReleaseTable>,
     /// With a check: publish in the same transaction if it allows; else stay a draft.
-    pub publish: Option<PublishCheck>,
+    pub publish: Option<PublishRequest>,
 }
 
 /// A release as it is kept.
@@ -133,6 +167,9 @@ pub struct ReleaseRow {
     pub state: ReleaseState,
     /// The manifest.
     pub manifest: Value,
+    /// Other public releases of the same people, and what they tell together; a
+    /// list, or null.
+    pub composition: Value,
     /// When it was made.
     pub created_at: DateTime<Utc>,
     /// When it was published, if it was.
@@ -182,6 +219,19 @@ pub struct ReleaseFilter {
     pub only: Option<Vec<DatasetId>>,
 }
 
+/// The public releases about the people of a dataset, with what each shows of
+/// them where that is kept.
+pub async fn public_series(
+    store: &(impl Releases + ?Sized),
+    dataset: DatasetId,
+) -> Result<Vec<(ReleaseId, Option<Vec<u8>>)>, StoreError> {
+    let mut public = Vec::new();
+    for id in store.release_series(dataset).await? {
+        public.push((id, store.release_candidates(id).await?));
+    }
+    Ok(public)
+}
+
 /// Operations on releases.
 pub trait Releases {
     /// One release in any state.
@@ -200,6 +250,14 @@ pub trait Releases {
     /// A release's lineage; not found after erasure or withdrawal.
     fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>>;
 
+    /// All releases that ever were public and are about the people of a
+    /// dataset, in order of their ids; withdrawn ones among them.
+    fn release_series(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<ReleaseId>>;
+
+    /// What a release shows of each subject; `None` where that is not kept any
+    /// more, or never was.
+    fn release_candidates(&self, id: ReleaseId) -> StoreFuture<'_, Option<Vec<u8>>>;
+
     /// A release's tables in order.
     fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>>;
 
@@ -215,7 +273,7 @@ pub trait Releases {
         position: u32,
     ) -> StoreFuture<'_, Vec<u8>>;
 
-    /// Publishes a draft if `check` allows it; answers what the check said, and
+    /// Publishes a draft if the request's check allows it; answers what the check said, and
     /// the release.
     ///
     /// A published release stays published without asking the check;
@@ -225,7 +283,7 @@ pub trait Releases {
         &self,
         act: Act<PublishOutcome>,
         id: ReleaseId,
-        check: PublishCheck,
+        request: PublishRequest,
     ) -> StoreFuture<'_, PublishOutcome>;
 
     /// Takes a draft or published release back: pieces and lineage go, row and

@@ -15,6 +15,8 @@ pub enum Coverage {
     Run(u32, u32),
     /// These codes.
     Codes(Vec<u32>),
+    /// Codes from .0 up to but without .1, and .2, the missing value's.
+    RunAnd(u32, u32, u32),
 }
 
 impl Coverage {
@@ -25,6 +27,9 @@ impl Coverage {
         Some(match cell {
             Cell::Empty => return None,
             Cell::Masked => Self::Run(0, size),
+            Cell::Label(_) if domain.is_numeric() && cell.is_missing() => {
+                Self::single(domain.missing_number())
+            }
             Cell::Label(label) => match domain.hierarchy() {
                 Some(tree) => match tree.find(label).map(|index| tree.node(index)) {
                     Some(node) => Self::Run(node.first_leaf.0, node.last_leaf().0 + 1),
@@ -42,6 +47,12 @@ impl Coverage {
                     .collect(),
             ),
             Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => run(domain.values(), cell),
+            Cell::OrMissing(interval) => {
+                match (run(domain.values(), interval), domain.missing_number()) {
+                    (Self::Run(from, to), Some(Code(missing))) => Self::RunAnd(from, to, missing),
+                    (known, _) => known,
+                }
+            }
         })
     }
 
@@ -54,6 +65,7 @@ impl Coverage {
         match self {
             Self::Run(from, to) => (to - from) as usize,
             Self::Codes(codes) => codes.len(),
+            Self::RunAnd(from, to, _) => (to - from) as usize + 1,
         }
     }
 
@@ -62,6 +74,7 @@ impl Coverage {
         match self {
             Self::Run(from, to) => Box::new(*from..*to),
             Self::Codes(codes) => Box::new(codes.iter().copied()),
+            Self::RunAnd(from, to, missing) => Box::new((*from..*to).chain([*missing])),
         }
     }
 
@@ -70,6 +83,7 @@ impl Coverage {
         match self {
             Self::Run(from, to) => *from <= code && code < *to,
             Self::Codes(codes) => codes.contains(&code),
+            Self::RunAnd(from, to, missing) => (*from <= code && code < *to) || code == *missing,
         }
     }
 

@@ -71,7 +71,7 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
 }
 
 /// What can be told from the sizes of groups alone.
-fn insert_group_measures(report: &mut UtilityReport, sizes: &[u32]) {
+fn insert_group_measures(report: &mut UtilityReport, evidence: &Evidence<'_>, sizes: &[u32]) {
     report.insert(
         "c_dm",
         discernibility::DESCRIPTION,
@@ -85,14 +85,14 @@ fn insert_group_measures(report: &mut UtilityReport, sizes: &[u32]) {
     report.insert(
         "reidentification_risk",
         reidentification::DESCRIPTION,
-        &reidentification::measure(sizes),
+        &reidentification::of_release(evidence, sizes),
     );
 }
 
 fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = Prepared::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    insert_group_measures(&mut report, prepared.signatures.sizes());
+    insert_group_measures(&mut report, evidence, prepared.signatures.sizes());
     report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
     report.insert(
         "ncp_published",

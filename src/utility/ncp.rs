@@ -19,7 +19,7 @@ use super::scale::Scale;
 pub const DESCRIPTION: Description = Description {
     title: "Normalized certainty penalty (NCP)",
     audience: Audience::Steward,
-    definition: "Sum over records and quasi-identifier cells of the cell's loss, and its mean per cell: (hi − lo)/range of the dataset, leaves of the node / leaves of the root, |set|/|domain|, masked 1, in a bucket 0.",
+    definition: "Sum over records and quasi-identifier cells of the cell's loss, and its mean per cell: (hi − lo)/range of the dataset, leaves of the node / leaves of the root, |set|/|domain|, masked 1, numbers and the missing value in one cell 1, in a bucket 0.",
     source: "Xu et al. 2006, Utility-based anonymization using local recoding",
 };
 

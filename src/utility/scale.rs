@@ -35,9 +35,9 @@ impl Scale {
         match (domain.values(), domain.hierarchy()) {
             (Values::Category(_), Some(tree)) => Self::Tree(Arc::clone(tree)),
             (Values::Category(labels), None) => Self::Plain(labels.clone()),
-            _ if domain.is_empty() => Self::Numeric { lo: 0.0, hi: 0.0 },
+            _ if domain.known_len() == 0 => Self::Numeric { lo: 0.0, hi: 0.0 },
             _ => {
-                let last = crate::microdata::Code::from_usize(domain.len() - 1);
+                let last = crate::microdata::Code::from_usize(domain.known_len() - 1);
                 Self::Numeric {
                     lo: domain.number(crate::microdata::Code(0)),
                     hi: domain.number(last),
@@ -85,11 +85,16 @@ impl Scale {
 
     /// Loss of one cell, 0 to 1: (hi − lo)/range; leaves(node)/leaves(root)
     /// and 0 for a leaf; |set|/|domain| and 0 for one value; masked 1; in a
-    /// bucket 0. A cell that is not on the scale loses everything.
+    /// bucket 0; a missing number 0 alone and 1 beside numbers. A cell that is
+    /// not on the scale loses everything.
     pub fn loss(&self, cell: &Cell) -> f64 {
         match (self, cell) {
             (_, Cell::Empty) => 0.0,
             (_, Cell::Masked) => 1.0,
+            // A missing value alone is exact; beside numbers it is as far from
+            // each as the whole range.
+            (Self::Numeric { .. }, Cell::Label(_)) if cell.is_missing() => 0.0,
+            (_, Cell::OrMissing(_)) => 1.0,
             (Self::Numeric { lo, hi }, _) => match ends(cell) {
                 Some((from, to)) if from == to => 0.0,
                 Some((from, to)) => ((to - from) / (hi - lo)).min(1.0),
@@ -139,9 +144,10 @@ impl Scale {
     }
 }
 
-/// Both ends of a numeric cell.
+/// Both ends of a numeric cell; of one that may be missing those of the numbers.
 fn ends(cell: &Cell) -> Option<(f64, f64)> {
     match *cell {
+        Cell::OrMissing(ref interval) => ends(interval),
         Cell::Integer(from, to) => Some((from as f64, to as f64)),
         Cell::Decimal(from, to) => Some((from, to)),
         Cell::Date(from, to) => Some((f64::from(from), f64::from(to))),

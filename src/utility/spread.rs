@@ -61,9 +61,9 @@ impl<'a> Spread<'a> {
                     let share = 1.0 / f64::from((to - from).max(1));
                     (from..to).for_each(|code| masses[bin(code)] += share);
                 }
-                Some(Coverage::Codes(codes)) => {
+                Some(codes) => {
                     let share = 1.0 / codes.len().max(1) as f64;
-                    codes.iter().for_each(|&code| masses[bin(code)] += share);
+                    codes.codes().for_each(|code| masses[bin(code)] += share);
                 }
                 None => {}
             }

@@ -7,7 +7,8 @@
 //!
 //! Distance over a domain of m values in order (all of the dataset version):
 //! - numbers and dates, ordered distance: Σ_i |P_i − Q_i| / (m − 1) with P and
-//!   Q the cumulated shares;
+//!   Q the cumulated shares; a missing value lies a whole range behind the last
+//!   number, so that the step from there to it counts m − 1 times, m the numbers;
 //! - categories, equal distance: Σ max(0, p − q).
 //!
 //! With A/s and C/N for cumulated counts over sizes, |A/s − C/N| is
@@ -32,7 +33,7 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    /// The distance as a number in 0..=1.
+    /// The distance as a number, at most 1 where no number is missing.
     pub(super) fn get(self) -> f64 {
         self.numerator as f64 / self.denominator.max(1) as f64
     }
@@ -48,6 +49,9 @@ pub(super) struct Reference<'a> {
     cumulated: Vec<u64>,
     /// Sum of `cumulated` before each code.
     prefix: Vec<u128>,
+    /// The code of the missing value, where order counts, and the steps
+    /// between the first and the last number.
+    missing: Option<(u32, u128)>,
 }
 
 impl<'a> Reference<'a> {
@@ -57,6 +61,7 @@ impl<'a> Reference<'a> {
 
     /// The distribution in which each code occurs so often.
     pub(super) fn of_totals(domain: &Domain, totals: &'a [u64]) -> Self {
+        let missing = domain.missing_number();
         let mut cumulated = Vec::new();
         let mut prefix = vec![0_u128];
         let (mut cells, mut sum) = (0_u64, 0_u128);
@@ -74,6 +79,7 @@ impl<'a> Reference<'a> {
             cells: totals.iter().sum(),
             cumulated,
             prefix,
+            missing: missing.map(|code| (code.0, domain.steps().into())),
         }
     }
 
@@ -104,7 +110,15 @@ impl<'a> Reference<'a> {
             below += count;
         }
         numerator += self.run(start..self.totals.len(), below, size);
-        let steps = self.totals.len().saturating_sub(1) as u128;
+        let mut steps = self.totals.len().saturating_sub(1) as u128;
+        if let Some((missing, between)) = self.missing {
+            let own = contents.last().filter(|&&(code, _)| code == missing);
+            let own = own.map_or(0, |&(_, count)| u128::from(count));
+            let whole = u128::from(self.totals[missing as usize]) * u128::from(size);
+            // The run up to the last number counts one of the steps behind it.
+            numerator += (own * u128::from(self.cells)).abs_diff(whole) * (between - 1);
+            steps = between;
+        }
         Distance {
             numerator,
             denominator: scale * steps,
@@ -219,6 +233,21 @@ mod tests {
             let distance = Reference::of(domain, &buckets).distance(&contents).get();
             assert!((distance - naive(ordered, &totals, &bucket)).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_missing_number_lies_a_whole_range_behind_the_last() {
+        let domain = Domain::new(Values::Integer(vec![1, 2, 9]), None).with_missing();
+        let buckets = Buckets::of_totals(vec![1, 1, 1, 1]);
+        let reference = Reference::of(&domain, &buckets);
+        // Cumulated 0 0 0 against 1/4 2/4 3/4: (1/4 + 2/4) / 2 + 3/4.
+        assert_eq!(reference.distance(&[(3, 2)]).get(), 1.125);
+        // Cumulated 0 1/2 1/2: (1/4 + 0) / 2 + 1/4.
+        assert_eq!(reference.distance(&[(1, 1), (3, 1)]).get(), 0.375);
+        let alone = Domain::new(Values::Integer(vec![]), None).with_missing();
+        let buckets = Buckets::of_totals(vec![3]);
+        let distance = Reference::of(&alone, &buckets).distance(&[(0, 2)]);
+        assert_eq!(distance.get(), 0.0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, Role};
 
-use super::meaning::{ANY, Meaning};
+use super::meaning::{ANY, Meaning, least_of_numbers};
 use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::{AttributeView, View};
@@ -72,7 +72,9 @@ fn span_of(meaning: &Meaning) -> (u32, u32) {
     match *meaning {
         Meaning::Masked => (0, u32::MAX),
         Meaning::Span { first, last } => (first, last),
-        Meaning::Empty | Meaning::Values(_) | Meaning::Unknown => (1, 0),
+        Meaning::Empty | Meaning::Values(_) | Meaning::SpanOrMissing { .. } | Meaning::Unknown => {
+            (1, 0)
+        }
     }
 }
 
@@ -122,6 +124,9 @@ pub(super) fn is_least(attribute: &AttributeView, meaning: &Meaning, codes: &mut
     let (Some(&low), Some(&high)) = (codes.iter().min(), codes.iter().max()) else {
         return true;
     };
+    if let Some(Code(missing)) = attribute.domain.missing_number() {
+        return *meaning == least_of_numbers(codes.iter().copied(), missing);
+    }
     match (meaning, attribute.domain.hierarchy()) {
         (Meaning::Masked, Some(hierarchy)) if !attribute.domain.is_numeric() => {
             // A root with a name of its own is published by its name.

@@ -67,10 +67,16 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
         .holding(least.is_none_or(|(spread, _)| spread >= claimed))
 }
 
-/// What the values of a bucket span: max − min for numbers and dates,
+/// What the values of a bucket span: max − min for numbers and dates that are
+/// not missing,
 /// branches of the root for a hierarchy, else distinct values.
 pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {
-    let (Some(&(low, _)), Some(&(high, _))) = (contents.first(), contents.last()) else {
+    // A missing number is none and spans nothing.
+    let known = match contents.split_last() {
+        Some((&(code, _), known)) if domain.is_missing_number(Code(code)) => known,
+        _ => contents,
+    };
+    let (Some(&(low, _)), Some(&(high, _))) = (known.first(), known.last()) else {
         return 0.0;
     };
     if domain.is_numeric() {

@@ -9,7 +9,7 @@
 
 use crate::microdata::Table;
 use crate::privacy::{Requirements, Seed};
-use crate::release::{InputDescription, Lineage, Manifest, PublishedTable};
+use crate::release::{AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable};
 
 /// What a job ordered, from wherever the job is kept; never from the manifest,
 /// which is held against it.
@@ -25,6 +25,8 @@ pub struct Ordered<'a> {
     pub suppressed: u64,
     /// Whether somebody chose the seed.
     pub reproducible_seed: bool,
+    /// Attributes that the job publishes although they may identify people.
+    pub accept_exact: &'a [AcceptedExact],
 }
 
 /// Everything one verification looks at.

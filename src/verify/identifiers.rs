@@ -163,6 +163,7 @@ fn add_texts(cell: &Cell, to: &mut BTreeSet<String>) {
         Cell::Date(lo, hi) => to.extend([date_text(*lo), date_text(*hi)]),
         Cell::Label(label) => to.extend([label.clone()]),
         Cell::Set(labels) => to.extend(labels.iter().cloned()),
+        Cell::OrMissing(interval) => add_texts(interval, to),
         Cell::Items(items) => to.extend(items.iter().flat_map(|item| match item {
             Item::Node(label) => vec![label.clone()],
             Item::Union(labels) => labels.clone(),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::claims::claimed;
 use super::conservation::everyone;
 use super::evidence::Evidence;
+use super::exact::published_exactly;
 use super::shape::is_readable;
 use super::verdict::{Check, Failures};
 use crate::release::{
@@ -87,7 +88,14 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
         suppressed: rounded_to_tens(ordered.suppressed),
         guarantees: claimed(schema, policy),
         adversary: statement::adversary(ordered.engine, policy),
-        not_protected: statement::not_protected(ordered.engine, schema, policy),
+        not_protected: statement::not_protected(
+            ordered.engine,
+            schema,
+            policy,
+            ordered.accept_exact,
+        ),
+        published_exactly: published_exactly(evidence.tables, evidence.requirements, schema),
+        accept_exact: ordered.accept_exact.to_vec(),
         tables,
         input: ordered.input.clone(),
         made_by: MadeBy {
@@ -123,7 +131,7 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 14] = notes![
+const NOTES: [(&str, &str); 16] = notes![
     "format",
     "engine",
     "parameters",
@@ -133,6 +141,8 @@ const NOTES: [(&str, &str); 14] = notes![
     "guarantees",
     "adversary",
     "not_protected",
+    "published_exactly",
+    "accept_exact",
     "tables",
     "input",
     "made_by",

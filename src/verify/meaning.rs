@@ -31,6 +31,9 @@ pub(super) enum Meaning {
     Span { first: u32, last: u32 },
     /// These codes, ascending; at least two.
     Values(Vec<u32>),
+    /// Numbers or days from `first` to `last`, or the missing value, whose code
+    /// is the third.
+    SpanOrMissing { first: u32, last: u32, missing: u32 },
     /// Something that the attribute's domain does not know.
     Unknown,
 }
@@ -57,6 +60,7 @@ impl Meaning {
                 None => span(code(domain, label), code(domain, label)),
             },
             (Cell::Set(labels), Values::Category(_)) => set(labels, domain),
+            (Cell::OrMissing(interval), _) => or_missing(interval, domain),
             _ => Self::Unknown,
         }
     }
@@ -67,6 +71,11 @@ impl Meaning {
             Self::Masked => true,
             Self::Span { first, last } => *first <= code && code <= *last,
             Self::Values(codes) => codes.binary_search(&code).is_ok(),
+            Self::SpanOrMissing {
+                first,
+                last,
+                missing,
+            } => (*first <= code && code <= *last) || code == *missing,
             Self::Empty | Self::Unknown => false,
         }
     }
@@ -105,6 +114,20 @@ fn span(first: Option<u32>, last: Option<u32>) -> Meaning {
     }
 }
 
+/// An interval of numbers, or the missing value; both must be known.
+fn or_missing(interval: &Cell, domain: &Domain) -> Meaning {
+    match (Meaning::of(interval, domain), domain.missing_number()) {
+        (Meaning::Span { first, last }, Some(Code(missing))) if interval.interval().is_some() => {
+            Meaning::SpanOrMissing {
+                first,
+                last,
+                missing,
+            }
+        }
+        _ => Meaning::Unknown,
+    }
+}
+
 fn node_span(hierarchy: &Hierarchy, label: &str) -> Meaning {
     let Some(index) = hierarchy.find(label) else {
         return Meaning::Unknown;
@@ -130,6 +153,31 @@ fn set(labels: &[String], domain: &Domain) -> Meaning {
     match codes.len() == labels.len() && codes.len() >= 2 {
         true => Meaning::Values(codes),
         false => Meaning::Unknown,
+    }
+}
+
+/// The least cell that covers `codes` of numbers or days with this missing
+/// value; the codes are at least one.
+pub(super) fn least_of_numbers(codes: impl Iterator<Item = u32>, missing: u32) -> Meaning {
+    let (mut ends, mut is_missing) = (None, false);
+    for code in codes {
+        match ends {
+            _ if code == missing => is_missing = true,
+            None => ends = Some((code, code)),
+            Some((first, last)) => ends = Some((code.min(first), code.max(last))),
+        }
+    }
+    match (ends, is_missing) {
+        (Some((first, last)), true) => Meaning::SpanOrMissing {
+            first,
+            last,
+            missing,
+        },
+        (Some((first, last)), false) => Meaning::Span { first, last },
+        (None, _) => Meaning::Span {
+            first: missing,
+            last: missing,
+        },
     }
 }
 
@@ -210,6 +258,7 @@ enum Look<'a> {
     Label(&'a str),
     Set(&'a [String]),
     Items(&'a [Item]),
+    OrMissing(Box<Look<'a>>),
 }
 
 impl<'a> Look<'a> {
@@ -225,6 +274,7 @@ impl<'a> Look<'a> {
             Cell::Label(label) => Self::Label(label),
             Cell::Set(labels) => Self::Set(labels),
             Cell::Items(items) => Self::Items(items),
+            Cell::OrMissing(interval) => Self::OrMissing(Box::new(Self::of(interval))),
         }
     }
 }

@@ -18,10 +18,12 @@ mod buckets;
 mod candidates;
 mod claims;
 mod closeness;
+mod composition;
 mod conservation;
 mod coverage;
 mod diversity;
 mod evidence;
+mod exact;
 mod exclusions;
 mod grouped;
 mod identifiers;
@@ -43,8 +45,10 @@ mod sliced;
 mod verdict;
 mod view;
 
+pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
-pub use verdict::{Check, Place, Section, Verdict};
+pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
+pub use verdict::{Check, Place, Section, State, Verdict};
 
 use self::attack::Homes;
 use self::blocks::verify_blocks;
@@ -63,6 +67,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
         rayon::join(|| by_engine(evidence), || manifest::checks(evidence));
     verdict.checks.extend(of_manifest);
     verdict.checks.push(exclusions_asked_for(evidence));
+    verdict.checks.extend(exact::checks(evidence));
     verdict
 }
 

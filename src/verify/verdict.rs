@@ -10,7 +10,8 @@
 //! counts; never a value, a subject key or a record of the source.
 
 use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::ser::{SerializeMap, SerializeStruct, Serializer};
+use std::collections::BTreeMap;
 
 /// Which part of the verdict an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,18 @@ pub enum Section {
     Structure,
     /// What an attack attains.
     Attack,
+}
+
+/// What a check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// The figure is within its bound.
+    Holds,
+    /// It is not.
+    DoesNotHold,
+    /// Nothing bounds the figure: whoever publishes has to look at it.
+    NoBound,
 }
 
 /// Where in the release a check came out worst.
@@ -36,18 +49,15 @@ pub enum Place {
 }
 
 /// One entry of a verdict.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// Section of `verification.json`.
-    #[serde(skip)]
     pub section: Section,
     /// Name of the check; stable.
     pub kind: &'static str,
     /// Attribute concerned, where one is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// What is claimed or demanded; none where nothing bounds the figure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub claimed: Option<f64>,
     /// What the published tables attain; none where nothing was there to
     /// measure (or where they are too broken to measure, see `note`).
@@ -55,21 +65,51 @@ pub struct Check {
     /// Whether it is good enough. Figures without a bound always are.
     pub holds: bool,
     /// Where it came out worst.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<Place>,
     /// Further figures of the same check, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
     pub figures: Vec<(&'static str, f64)>,
     /// What a reader must know about the figure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
 }
 
-fn as_map<S: Serializer>(figures: &[(&'static str, f64)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(figures.iter().copied())
+impl Serialize for Check {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut entry = to.serialize_map(None)?;
+        entry.serialize_entry("kind", self.kind)?;
+        if let Some(attribute) = &self.attribute {
+            entry.serialize_entry("attribute", attribute)?;
+        }
+        if let Some(claimed) = self.claimed {
+            entry.serialize_entry("claimed", &claimed)?;
+        }
+        entry.serialize_entry("attained", &self.attained)?;
+        entry.serialize_entry("holds", &self.holds)?;
+        entry.serialize_entry("state", &self.state())?;
+        if let Some(worst) = self.worst {
+            entry.serialize_entry("worst", &worst)?;
+        }
+        if !self.figures.is_empty() {
+            let figures: BTreeMap<&str, f64> = self.figures.iter().copied().collect();
+            entry.serialize_entry("figures", &figures)?;
+        }
+        if let Some(note) = self.note {
+            entry.serialize_entry("note", note)?;
+        }
+        entry.end()
+    }
 }
 
 impl Check {
+    /// What the entry says. An attack whose figure nothing bounds does not
+    /// "hold": it has no bound.
+    pub fn state(&self) -> State {
+        match (self.holds, self.section, self.claimed) {
+            (false, _, _) => State::DoesNotHold,
+            (true, Section::Attack, None) if self.attained.is_some() => State::NoBound,
+            (true, _, _) => State::Holds,
+        }
+    }
+
     /// An entry that holds and has no figure yet.
     pub(super) fn new(section: Section, kind: &'static str) -> Self {
         Self {

@@ -10,6 +10,7 @@
 //!
 //! Any of the documents may be `null` or lack parts: what is there is shown.
 
+mod advice;
 mod bars;
 mod grid;
 mod markup;
@@ -22,12 +23,22 @@ use markup::{Page, number, words};
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// The page for a report, the verification beside it, and the manifest.
-pub fn report_page(report: &Value, verification: &Value, manifest: &Value) -> String {
+/// The page for a report, the verification beside it, the manifest, and what
+/// the dataset is called (`name`, `purpose`): a manifest may have ids alone.
+pub fn report_page(
+    report: &Value,
+    verification: &Value,
+    manifest: &Value,
+    dataset: &Value,
+) -> String {
     let mut page = Page::new();
-    let title = match text(&manifest["engine"]) {
+    let name = match text(&dataset["name"]) {
+        "" => text(&manifest["input"]["dataset"]),
+        name => name,
+    };
+    let title = match name {
         "" => "Release report".to_owned(),
-        engine => format!("Release report · {engine}"),
+        name => format!("Release of {name}"),
     };
     page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
@@ -36,8 +47,10 @@ pub fn report_page(report: &Value, verification: &Value, manifest: &Value) -> St
     page.raw("<style>")
         .raw(STYLE)
         .raw("</style></head><body><main>");
-    summary::header(&mut page, &title, report, verification, manifest);
+    let documents = (report, verification, manifest);
+    summary::header(&mut page, (&title, text(&dataset["purpose"])), documents);
     promises(&mut page, verification, manifest);
+    exact(&mut page, manifest);
     measures(&mut page, report);
     checks(&mut page, verification);
     tables(&mut page, manifest);
@@ -56,16 +69,16 @@ fn promises(page: &mut Page, verification: &Value, manifest: &Value) {
     page.raw("<section>")
         .element("h2", "", "What the release promises");
     match verified.is_empty() {
-        false => check_table(page, verified),
+        false => check_table(page, verified, false),
         true => {
-            page.raw("<table><thead><tr><th>Promise</th><th>Attribute</th><th>Strength</th></tr></thead><tbody>");
+            page.raw("<div class=\"wide\"><table><thead><tr><th>Promise</th><th>Attribute</th><th>Strength</th></tr></thead><tbody>");
             for guarantee in claimed {
                 page.raw("<tr>")
                     .element("td", "", &words(text(&guarantee["kind"])));
                 page.element("td", "", text(&guarantee["attribute"]));
                 page.element("td", "", &strength(guarantee)).raw("</tr>");
             }
-            page.raw("</tbody></table>");
+            page.raw("</tbody></table></div>");
         }
     }
     for (label, value) in [("Against an adversary who", text(&manifest["adversary"]))] {
@@ -76,12 +89,62 @@ fn promises(page: &mut Page, verification: &Value, manifest: &Value) {
     }
     let open: Vec<&str> = list(&manifest["not_protected"]).iter().map(text).collect();
     if !open.is_empty() {
-        page.raw("<p>")
-            .element("strong", "", "Not protected:")
-            .raw(" ");
-        page.text(&open.join("; ")).raw(".</p>");
+        page.element("h3", "", "Not protected").raw("<ul>");
+        for sentence in open {
+            page.element("li", "", sentence);
+        }
+        page.raw("</ul>");
     }
     page.raw("</section>");
+}
+
+/// Attributes that stand as they are, and how far they tell people apart.
+fn exact(page: &mut Page, manifest: &Value) {
+    let published = &manifest["published_exactly"];
+    let attributes = list(&published["attributes"]);
+    if attributes.is_empty() {
+        return;
+    }
+    page.raw("<section>").element("h2", "", "Published exactly");
+    page.element("p", "note", EXACT_NOTE);
+    page.raw("<div class=\"wide\"><table><thead><tr><th>Attribute</th><th>Role</th><th class=\"n\">Different values</th>");
+    page.raw("<th class=\"n\">Records alone with theirs</th></tr></thead><tbody>");
+    for attribute in attributes {
+        page.raw("<tr>")
+            .element("td", "", text(&attribute["attribute"]));
+        page.element("td", "", &words(text(&attribute["role"])));
+        page.element("td", "n", &number(&attribute["distinct"]));
+        page.element("td", "n", &percent(&attribute["unique_share"]))
+            .raw("</tr>");
+    }
+    page.raw("</tbody></table></div>");
+    for (name, said) in [
+        ("unique_share", "all of them, but sensitive ones, together"),
+        (
+            "unique_share_with_quasi_identifiers",
+            "the same, with the published quasi-identifiers",
+        ),
+    ] {
+        if published[name].is_number() {
+            page.raw("<p>").text("Records alone with ").text(said);
+            page.text(": ")
+                .element("strong", "", &percent(&published[name]));
+            page.text(".").raw("</p>");
+        }
+    }
+    page.raw("</section>");
+}
+
+const EXACT_NOTE: &str = "These values stand in the tables as they are. Who knows one of them of a \
+     person looks for it; the risk above counts all but sensitive ones. To lower it: give the \
+     attribute another role.";
+
+/// A share as a percentage.
+fn percent(share: &Value) -> String {
+    match share.as_f64() {
+        Some(share) => format!("{} %", markup::decimal(share * 100.0)),
+        None => "–".into(),
+    }
 }
 
 /// The figures of a claim, whatever they are called.
@@ -134,34 +197,63 @@ fn checks(page: &mut Page, verification: &Value) {
         let entries = list(&verification[part]);
         if !entries.is_empty() {
             page.raw("<section>").element("h2", "", heading);
-            check_table(page, entries);
+            if part == "attacks" {
+                page.element("p", "note", ATTACKS_NOTE);
+            }
+            check_table(page, entries, part == "attacks");
             page.raw("</section>");
         }
     }
 }
 
-fn check_table(page: &mut Page, entries: &[Value]) {
-    page.raw("<table><thead><tr><th>Check</th><th>Attribute</th><th class=\"n\">Claimed</th>");
-    page.raw("<th class=\"n\">Attained</th><th>Holds</th></tr></thead><tbody>");
+const ATTACKS_NOTE: &str = "What an adversary attains on these tables. An attack without a bound is \
+     not a failure and not a success: nothing promised it, so look at the figure.";
+
+/// What an entry says: `holds`, `does_not_hold` or `no_bound`; entries of older
+/// versions say no more than whether they hold.
+fn state<'a>(entry: &'a Value, is_attack: bool) -> Option<&'a str> {
+    let holds = entry["holds"].as_bool();
+    entry["state"].as_str().or(match holds? {
+        false => Some("does_not_hold"),
+        true if is_attack && entry["claimed"].is_null() => Some("no_bound"),
+        true => Some("holds"),
+    })
+}
+
+fn check_table(page: &mut Page, entries: &[Value], is_attack: bool) {
+    page.raw("<div class=\"wide\"><table><thead><tr><th>Check</th><th>Attribute</th><th class=\"n\">Claimed</th>");
+    page.raw("<th class=\"n\">Attained</th><th>Result</th></tr></thead><tbody>");
     for entry in entries {
         page.raw("<tr><td>").text(&words(text(&entry["kind"])));
-        for note in [&entry["note"], &entry["scope"]] {
-            if !text(note).is_empty() {
-                page.element("div", "note", text(note));
+        let advice = match is_attack {
+            true => advice::on_attack(text(&entry["kind"])),
+            false => "",
+        };
+        for note in [advice, text(&entry["note"]), text(&entry["scope"])] {
+            if !note.is_empty() {
+                page.element("div", "note", note);
             }
+        }
+        let figures = entry["figures"].as_object().into_iter().flatten();
+        let figures: Vec<String> = figures
+            .map(|(name, figure)| format!("{}: {}", words(name), number(figure)))
+            .collect();
+        if is_attack && !figures.is_empty() {
+            page.element("div", "note", &figures.join(" · "));
         }
         page.raw("</td>")
             .element("td", "", text(&entry["attribute"]));
         page.element("td", "n", &number(&entry["claimed"]));
         page.element("td", "n", &number(&entry["attained"]));
-        match entry["holds"].as_bool() {
-            Some(true) => page.element("td", "yes", "✓ yes"),
-            Some(false) => page.element("td", "no", "✗ no"),
+        match state(entry, is_attack) {
+            Some("holds") => page.element("td", "yes", "✓ holds"),
+            Some("does_not_hold") => page.element("td", "no", "✗ does not hold"),
+            Some(_) => page.element("td", "look", "! no bound: look here"),
             None => page.element("td", "", ""),
         };
         page.raw("</tr>");
     }
-    page.raw("</tbody></table>");
+    page.raw("</tbody></table></div>");
 }
 
 fn tables(page: &mut Page, manifest: &Value) {
@@ -170,7 +262,7 @@ fn tables(page: &mut Page, manifest: &Value) {
         return;
     }
     page.raw("<section>").element("h2", "", "Published tables");
-    page.raw("<table><thead><tr><th>Table</th><th class=\"n\">Rows</th><th>Columns</th><th>SHA-256</th></tr></thead><tbody>");
+    page.raw("<div class=\"wide\"><table><thead><tr><th>Table</th><th class=\"n\">Rows</th><th>Columns</th><th>SHA-256</th></tr></thead><tbody>");
     for table in tables {
         let columns: Vec<&str> = list(&table["columns"])
             .iter()
@@ -182,7 +274,7 @@ fn tables(page: &mut Page, manifest: &Value) {
         page.element("td", "digest", text(&table["sha256"]))
             .raw("</tr>");
     }
-    page.raw("</tbody></table></section>");
+    page.raw("</tbody></table></div></section>");
 }
 
 fn text(value: &Value) -> &str {

@@ -20,11 +20,13 @@ pub fn commit(
     produced: Produced,
 ) -> Result<ReleaseCommit, JobFailure> {
     let lineage = produced.lineage.to_csv(table);
+    let candidates = produced.candidates.to_bytes();
+    let candidates = candidates.map_err(|_| JobFailure::Internal)?;
     let tables: Option<Vec<NewReleaseTable>> =
         produced.tables.into_iter().map(compressed).collect();
     let publish = match spec.publish {
         PublishMode::Manual => None,
-        PublishMode::Automatic => Some(publish_check(table, engine)?),
+        PublishMode::Automatic => Some(publish_check(table, engine)?.into()),
     };
     Ok(ReleaseCommit {
         id: ReleaseId::generate(),
@@ -34,10 +36,12 @@ pub fn commit(
             "excluded": produced.excluded,
             "suppressed": produced.suppressed,
             "guarantees": document(&produced.manifest.guarantees)?,
+            "accept_exact": document(&produced.manifest.accept_exact)?,
         }),
         report: produced.report.unwrap_or(Value::Null),
         verification: document(&produced.verdict)?,
         lineage,
+        candidates,
         tables: tables.ok_or(JobFailure::Internal)?,
         publish,
     })

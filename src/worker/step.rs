@@ -18,9 +18,12 @@ use super::steps::Steps;
 use crate::catalog::{Assignment, Engine, in_memory, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
+use crate::job::composition::overlaps;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
 use crate::release::InputDescription;
-use crate::store::{AcquiredJob, JobProblem, JobRow, JobSecrets, ReleaseCommit, StoreError};
+use crate::store::{
+    AcquiredJob, JobProblem, JobRow, JobSecrets, ReleaseCommit, StoreError, public_series,
+};
 
 /// How a run ended.
 enum Ended {
@@ -180,12 +183,46 @@ async fn produce_release(
     let (engine, watch, mut steps) = (job.engine.clone(), watch.clone(), steps.clone());
     let work = move || run_loaded((loaded, secrets), &engine, spec, &watch, &mut steps);
     match shared.pool.run(work).await {
+        Ok(Ended::Done(commit)) => beside_others(shared, job, commit).await,
         Ok(ended) => ended,
         Err(panicked) => {
             tracing::error!(job = %job.id, error = %panicked, "engine failed");
             Ended::Failed(JobFailure::Internal)
         }
     }
+}
+
+/// A release that would publish itself stays a draft where another one about
+/// the same people is public: a steward has to say that both may be read.
+async fn beside_others(
+    shared: &Arc<Shared>,
+    job: &JobRow,
+    mut commit: Box<ReleaseCommit>,
+) -> Ended {
+    let Some(mut request) = commit.publish.take() else {
+        return Ended::Done(commit);
+    };
+    let series = public_series(shared.store.as_ref(), job.dataset).await;
+    let Ok(public) = series else {
+        return Ended::Retry;
+    };
+    let ids = public.iter().map(|(id, _)| *id).collect();
+    let draft = std::mem::take(&mut commit.candidates);
+    let compared = shared.pool.run(move || {
+        let shares = !overlaps(&draft, &public).is_empty();
+        (draft, shares)
+    });
+    let Ok((draft, shares)) = compared.await else {
+        return Ended::Failed(JobFailure::Internal);
+    };
+    commit.candidates = draft;
+    if shares {
+        tracing::info!(job = %job.id, "a public release is about the same people: left as a draft");
+    } else {
+        request.beside = Some(ids);
+        commit.publish = Some(request);
+    }
+    Ended::Done(commit)
 }
 
 async fn stopped(watch: &Watch) {
@@ -227,6 +264,7 @@ fn run_loaded(
             },
             suppressed: loaded.version.dropped,
             reproducible_seed: false,
+            accept_exact: &spec.accept_exact,
             queries: spec.report.queries,
             verify: true,
             report: true,

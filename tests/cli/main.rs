@@ -4,6 +4,7 @@
 mod corruptions;
 mod limits;
 mod offline;
+mod operating;
 mod secrets;
 
 use std::process::{Command, Output};

@@ -98,14 +98,7 @@ pub fn random_table() -> impl Strategy<Value = RandomTable> {
     (missing, prop::collection::vec(record, 0..60)).prop_map(|(missing, records)| {
         let record = |(at, (whole, real, day, town, illness, gaps))| {
             let gaps: [u8; 5] = gaps;
-            let has = |column: usize| {
-                let may_miss = match missing {
-                    "drop" => true,
-                    "category" => column >= 3,
-                    _ => false,
-                };
-                !may_miss || gaps[column] > 25
-            };
+            let has = |column: usize| missing == "reject" || gaps[column] > 25;
             Record {
                 id: format!("p\"{at},é"),
                 whole: has(0).then_some(whole),

@@ -1,15 +1,17 @@
 //! A release with everything that the verifier is given, held so that a test
 //! can change any part of it and seal the manifest over the change.
 
-use vizard::microdata::{AttributeIndex, Code, Codes, Domain, RecordIndex, SubjectIndex, Table};
+use vizard::microdata::{
+    AttributeIndex, Code, Codes, Domain, RecordIndex, Role, Schema, SubjectIndex, Table,
+};
 use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements, Seed};
 use vizard::release::{
-    Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX, PublishedColumn,
-    PublishedTable, Release, TableDescription, decode_csv, encode_csv, order, rounded_to_tens,
-    statement,
+    AcceptedExact, Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, PIECE_BYTES_MAX,
+    PublishedColumn, PublishedExactly, PublishedTable, Release, TableDescription, decode_csv,
+    encode_csv, order, rounded_to_tens, statement,
 };
 use vizard::utility::{self, EvidenceError, UtilityReport};
-use vizard::verify::{Evidence, Ordered, Verdict, verify};
+use vizard::verify::{self, Evidence, Ordered, Verdict, verify};
 
 /// What a job ordered.
 #[derive(Clone)]
@@ -25,12 +27,24 @@ pub struct Case {
     pub table: Table,
     pub requirements: Requirements,
     pub ordered: Order,
+    /// What the job publishes although it may identify people.
+    pub accept_exact: Vec<AcceptedExact>,
     pub manifest: Manifest,
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
     pub seed: Seed,
     /// Exactly how many the engine left out; the manifest has it in tens.
     pub excluded: u64,
+}
+
+/// Every insensitive attribute: made-up ones identify nobody.
+fn accepted(schema: &Schema) -> Vec<AcceptedExact> {
+    let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
+    let accepted = insensitive.into_iter().map(|index| AcceptedExact {
+        attribute: schema.attribute(index).name.clone(),
+        reason: "made up".into(),
+    });
+    accepted.collect()
 }
 
 impl Case {
@@ -71,6 +85,7 @@ impl Case {
                 version: 1,
             },
         };
+        let accept_exact = accepted(table.schema());
         let (schema, policy) = (table.schema(), requirements.policy());
         let manifest = Manifest {
             format: Manifest::FORMAT.into(),
@@ -81,7 +96,9 @@ impl Case {
             suppressed: 0,
             guarantees: release.guarantees,
             adversary: statement::adversary(engine, policy),
-            not_protected: statement::not_protected(engine, schema, policy),
+            not_protected: statement::not_protected(engine, schema, policy, &accept_exact),
+            published_exactly: PublishedExactly::default(),
+            accept_exact: accept_exact.clone(),
             tables: descriptions,
             input: ordered.input.clone(),
             made_by: MadeBy {
@@ -90,7 +107,8 @@ impl Case {
             unverified: false,
             reproducible_seed: false,
         };
-        Self {
+        let mut case = Self {
+            accept_exact,
             ordered,
             table,
             requirements,
@@ -99,7 +117,13 @@ impl Case {
             lineage: release.lineage,
             seed,
             excluded: release.excluded,
-        }
+        };
+        case.manifest.published_exactly = case.published_exactly();
+        case
+    }
+
+    fn published_exactly(&self) -> PublishedExactly {
+        verify::published_exactly(&self.tables, &self.requirements, self.table.schema())
     }
 
     /// The same release as one of the run with this seed, for engines whose
@@ -128,6 +152,7 @@ impl Case {
                 input: &self.ordered.input,
                 suppressed: 0,
                 reproducible_seed: false,
+                accept_exact: &self.accept_exact,
             },
             manifest: &self.manifest,
             tables: &self.tables,
@@ -155,6 +180,7 @@ impl Case {
         };
         self.manifest.tables = self.tables.iter().map(describe).collect();
         self.manifest.records = self.rows() as u64;
+        self.manifest.published_exactly = self.published_exactly();
     }
 
     pub fn published(&self, name: &str) -> &PublishedTable {
@@ -330,7 +356,9 @@ impl Case {
     /// The cell that publishes one value of an attribute exactly.
     pub fn exact(&self, name: &str, code: Code) -> Cell {
         use vizard::microdata::Values;
-        match self.domain(name).values() {
+        let domain = self.domain(name);
+        match domain.values() {
+            _ if domain.missing() == Some(code) => Cell::missing(),
             Values::Integer(values) => Cell::Integer(values[code.at()], values[code.at()]),
             Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
             Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),

@@ -136,6 +136,7 @@ fn decode(name: &str, text: &str, contents: &[(Content, Option<AttributeType>)])
                 _ => std::collections::BTreeMap::new(),
             },
             masked: false,
+            missing: false,
         })
         .collect();
     let mut decoder = CsvDecoder::new(&columns);

@@ -27,15 +27,32 @@ pub fn categories<'a>(cells: impl IntoIterator<Item = &'a str>) -> ChunkColumn {
     }
 }
 
+/// Numbers or days, those missing that are so marked.
+pub fn with_gaps(column: ChunkColumn, is_missing: &[bool]) -> ChunkColumn {
+    fn known<T: Copy>(values: &[T], is_missing: &[bool]) -> Vec<T> {
+        let cells = values.iter().zip(is_missing);
+        let known = cells.filter(|(_, is_missing)| !**is_missing);
+        known.map(|(value, _)| *value).collect()
+    }
+    if !is_missing.contains(&true) {
+        return column;
+    }
+    let known = match &column {
+        ChunkColumn::Integer(values) => ChunkColumn::Integer(known(values, is_missing)),
+        ChunkColumn::Decimal(values) => ChunkColumn::Decimal(known(values, is_missing)),
+        ChunkColumn::Date(values) => ChunkColumn::Date(known(values, is_missing)),
+        _ => panic!("no number"),
+    };
+    let missing = (0..).zip(is_missing).filter(|(_, is_missing)| **is_missing);
+    ChunkColumn::WithMissing {
+        known: Box::new(known),
+        missing: missing.map(|(record, _)| record).collect(),
+    }
+}
+
 /// A table of these columns.
 pub fn table(schema: &Schema, hierarchies: &HierarchySet, columns: Vec<ChunkColumn>) -> Table {
-    let records = columns.first().map_or(0, |column| match column {
-        ChunkColumn::Text(texts) => texts.len(),
-        ChunkColumn::Integer(values) => values.len(),
-        ChunkColumn::Decimal(values) => values.len(),
-        ChunkColumn::Date(values) => values.len(),
-        ChunkColumn::Category { codes, .. } => codes.len(),
-    });
+    let records = columns.first().map_or(0, ChunkColumn::len);
     let mut builder =
         TableBuilder::new(Arc::new(schema.clone()), hierarchies).expect("hierarchies are known");
     builder

@@ -109,6 +109,9 @@ fn column_bytes(column: &ChunkColumn) -> usize {
         ChunkColumn::Category { labels, codes } => {
             labels.text_bytes() + (labels.len() + codes.len()) * size_of::<u32>()
         }
+        ChunkColumn::WithMissing { known, missing } => {
+            column_bytes(known) + missing.len() * size_of::<u32>()
+        }
     }
 }
 

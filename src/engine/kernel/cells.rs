@@ -11,6 +11,7 @@ const ANY: &str = "*";
 pub fn value_cell(domain: &Domain, code: u32) -> Cell {
     let at = code as usize;
     match domain.values() {
+        _ if domain.is_missing_number(Code(code)) => Cell::missing(),
         Values::Integer(values) => Cell::Integer(values[at], values[at]),
         Values::Decimal(values) => Cell::Decimal(values[at], values[at]),
         Values::Date(values) => Cell::Date(values[at], values[at]),
@@ -28,9 +29,21 @@ pub fn node_cell(hierarchy: &Hierarchy, node: NodeIndex) -> Cell {
     }
 }
 
+/// The cell of numbers or days some of which may be missing: the interval of
+/// the others, the missing value, or both.
+pub fn number_cell(domain: &Domain, known: Option<(u32, u32)>, is_missing: bool) -> Cell {
+    match (known, is_missing) {
+        (Some((lowest, highest)), false) => interval_cell(domain, lowest, highest),
+        (Some((lowest, highest)), true) => {
+            Cell::OrMissing(Box::new(interval_cell(domain, lowest, highest)))
+        }
+        (None, _) => Cell::missing(),
+    }
+}
+
 /// The cell that covers the codes from `lowest` to `highest`: an interval, or
 /// the lowest common ancestor in the hierarchy. For categories without a
-/// hierarchy use [`set_cell`].
+/// hierarchy use [`set_cell`], where numbers are missing [`number_cell`].
 pub fn interval_cell(domain: &Domain, lowest: u32, highest: u32) -> Cell {
     let (from, to) = (lowest as usize, highest as usize);
     match (domain.values(), domain.hierarchy()) {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Code, CodedColumn, Domain, Values, of_width};
 use crate::release::Cell;
 
-use super::cells::{interval_cell, set_cell};
+use super::cells::{interval_cell, number_cell, set_cell};
 
 /// Distinct generalized cells of one column.
 pub struct Covers<'a> {
@@ -16,6 +16,8 @@ pub struct Covers<'a> {
     /// The distinct cells.
     pub cells: Vec<Cell>,
     by_interval: FxHashMap<(u32, u32), u32>,
+    /// Those of numbers of which some may be missing.
+    by_known: FxHashMap<(Option<(u32, u32)>, bool), u32>,
     by_set: FxHashMap<Vec<u32>, u32>,
     plain: Vec<(Cell, u32)>,
 }
@@ -27,6 +29,7 @@ impl<'a> Covers<'a> {
             domain,
             cells: Vec::new(),
             by_interval: FxHashMap::default(),
+            by_known: FxHashMap::default(),
             by_set: FxHashMap::default(),
             plain: Vec::new(),
         }
@@ -59,6 +62,9 @@ impl<'a> Covers<'a> {
             self.by_set.insert(present, position);
             return position;
         }
+        if let Some(Code(missing)) = self.domain.missing_number() {
+            return self.cover_known(column, records, missing);
+        }
         let (lowest, highest) = of_width!(&column.codes, codes => ends(codes, records));
         let key = match self.domain.hierarchy() {
             // Several pairs of extremes have one lowest common ancestor.
@@ -82,6 +88,28 @@ impl<'a> Covers<'a> {
         self.by_interval.insert(key, position);
         position
     }
+
+    /// The same for numbers, which `missing` is none of.
+    fn cover_known(&mut self, column: &CodedColumn, records: &[u32], missing: u32) -> u32 {
+        let codes = records.iter();
+        let codes = codes.map(|&record| column.codes.at(record as usize));
+        let (known, is_missing) = known_ends(codes, missing);
+        let cells = &mut self.cells;
+        *self.by_known.entry((known, is_missing)).or_insert_with(|| {
+            cells.push(number_cell(self.domain, known, is_missing));
+            cells.len() as u32 - 1
+        })
+    }
+}
+
+/// Lowest and highest code of those that are not `missing`, and whether any is.
+pub fn known_ends(codes: impl Iterator<Item = u32>, missing: u32) -> (Option<(u32, u32)>, bool) {
+    let start: (Option<(u32, u32)>, bool) = (None, false);
+    codes.fold(start, |(known, is_missing), code| match known {
+        _ if code == missing => (known, true),
+        None => (Some((code, code)), is_missing),
+        Some((low, high)) => (Some((low.min(code), high.max(code))), is_missing),
+    })
 }
 
 /// Lowest and highest code of `records`.

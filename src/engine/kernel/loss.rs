@@ -1,7 +1,9 @@
 //! Loss of publishing a pair or an interval of codes of one attribute
 //! (engines.md, rule 6): number or date (hi − lo)/range; category with a
 //! hierarchy 0 for a leaf, else leaves(node)/leaves(root); category without
-//! one 0 for one value, else |set|/|domain|.
+//! one 0 for one value, else |set|/|domain|. A missing number or date is a
+//! category apart: numbers and the missing value as one cell lose 1, as a
+//! masked cell does (*ours*).
 //!
 //! A [`Scale`] is the domain laid out for that: plain arrays instead of
 //! values and trees. Losses steer which split is taken; no decision on
@@ -57,10 +59,16 @@ impl Tree {
     }
 }
 
+/// Where the missing value stands beside positions of 0 to 1: no number is
+/// nearer than the whole range. Loops that add differences of positions see at
+/// least the whole loss, [`Scale::interval`] exactly that.
+pub const MISSING_AT: f32 = 2.0;
+
 /// A domain laid out for computing losses.
 #[derive(Clone, Debug)]
 pub enum Scale {
-    /// Numbers and dates: position of each code in the range, 0 to 1.
+    /// Numbers and dates: position of each code in the range, 0 to 1; the
+    /// missing value stands at [`MISSING_AT`].
     Number(Arc<[f32]>),
     /// Categories with a hierarchy.
     Tree(Arc<Tree>),
@@ -73,13 +81,14 @@ impl Scale {
     pub fn new(domain: &Domain) -> Self {
         if domain.is_numeric() {
             let range = domain.range();
-            let lowest = if domain.is_empty() {
+            let lowest = if domain.known_len() == 0 {
                 0.0
             } else {
                 domain.number(Code(0))
             };
             let codes = (0..domain.len()).map(Code::from_usize);
             let position = |code| match range > 0.0 {
+                _ if domain.is_missing_number(code) => MISSING_AT,
                 true => ((domain.number(code) - lowest) / range) as f32,
                 false => 0.0,
             };
@@ -115,7 +124,10 @@ impl Scale {
             return 0.0;
         }
         match self {
-            Self::Number(position) => position[highest as usize] - position[lowest as usize],
+            Self::Number(position) => {
+                let distance = position[highest as usize] - position[lowest as usize];
+                distance.min(1.0)
+            }
             Self::Tree(tree) => tree.node(tree.climb(tree.leaf(lowest), highest)).loss,
             Self::Set(values) => (highest - lowest + 1) as f32 / *values as f32,
         }

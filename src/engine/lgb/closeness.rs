@@ -54,6 +54,8 @@ struct Target<'a> {
     size: u64,
     /// D − 1.
     steps: u64,
+    /// The code of the missing value.
+    missing: Option<u32>,
     /// Σ of cumulative counts over the codes below each run's code, where the
     /// distance is ordered.
     cumulative_sums: Vec<u128>,
@@ -72,7 +74,8 @@ impl<'a> Target<'a> {
             t,
             share: share.unwrap_or(Share::ALL),
             size: runs.records.len() as u64,
-            steps: (domain.len() as u64).saturating_sub(1).max(1),
+            steps: domain.steps(),
+            missing: domain.missing_number().map(|code| code.0),
             cumulative_sums: Vec::new(),
             domain: domain.len() as u64,
         };
@@ -158,7 +161,21 @@ impl<'a> Target<'a> {
                 from = to;
             }
         }
+        distance += self.distance_of_missing(members, size);
         self.t.allows(distance, size * all * u128::from(self.steps))
+    }
+
+    /// What the missing value adds, which lies a whole range behind the last
+    /// number: one of those steps is counted as any other.
+    fn distance_of_missing(&self, members: &[(usize, u64)], size: u128) -> u128 {
+        let last = self.runs.len().checked_sub(1);
+        let Some(run) = last.filter(|&run| Some(self.runs.codes[run]) == self.missing) else {
+            return 0;
+        };
+        let own = members.last().filter(|&&(of, _)| of == run);
+        let own = own.map_or(0, |&(_, count)| u128::from(count)) * u128::from(self.size);
+        let whole = u128::from(self.runs.count(run)) * size;
+        own.abs_diff(whole) * u128::from(self.steps - 1)
     }
 
     /// Σ over codes c in from..to of |level − C(c)·size|.

@@ -15,6 +15,9 @@
 //! at most N cells meet every bucket at most once, and each bucket gets ⌊n/N⌋
 //! ≥ L cells. So the condition is exact, and a set is dealt into the largest
 //! number of buckets for which it holds.
+//!
+//! A missing number spans nothing: the cells above are those of numbers, and
+//! missing ones join the buckets with the fewest, at most one each.
 
 use std::ops::Range;
 
@@ -52,6 +55,10 @@ fn counted(runs: &Runs, set: Range<usize>) -> Vec<(u32, u32)> {
 /// The widest spread of `buckets` buckets of at least `l` cells; 0 where the
 /// cells are too few.
 fn widest_with(domain: &Domain, counted: &[(u32, u32)], l: u32, buckets: u32) -> f64 {
+    let counted = match counted.split_last() {
+        Some((&(code, _), known)) if is_missing(domain, code) => known,
+        _ => counted,
+    };
     let size: u64 = counted.iter().map(|&(_, count)| u64::from(count)).sum();
     if u64::from(buckets) * u64::from(least_cells(domain, l)) > size {
         return 0.0;
@@ -71,6 +78,20 @@ fn widest_with(domain: &Domain, counted: &[(u32, u32)], l: u32, buckets: u32) ->
 /// Cells of the smallest bucket: a range needs two, a branch is met by one.
 fn least_cells(domain: &Domain, l: u32) -> u32 {
     if domain.is_numeric() { l.max(2) } else { l }
+}
+
+/// Whether a code is that of a missing number.
+fn is_missing(domain: &Domain, code: u32) -> bool {
+    domain.is_missing_number(Code(code))
+}
+
+/// The runs of a set that are no missing number's, which stands last.
+fn known(domain: &Domain, runs: &Runs, set: Range<usize>) -> Range<usize> {
+    let last = set.end.checked_sub(1).filter(|_| !set.is_empty());
+    match last.filter(|&last| is_missing(domain, runs.codes[last])) {
+        Some(last) => set.start..last,
+        None => set,
+    }
 }
 
 /// min over i < buckets of `v[n − buckets + i] − v[i]`.
@@ -133,7 +154,8 @@ pub(super) fn deal(
     let cells = runs.cells(set.clone());
     // Spread falls as buckets grow in number: search the largest that has it.
     let mut fits = runs.most(set.clone());
-    let mut fails = cells.len() as u32 / least_cells(&column.domain, l) + 1;
+    let known = known(&column.domain, runs, set.clone());
+    let mut fails = runs.cells(known.clone()).len() as u32 / least_cells(&column.domain, l) + 1;
     while fails - fits > 1 {
         let buckets = fits + (fails - fits) / 2;
         if widest_with(&column.domain, &counted, l, buckets) >= wanted {
@@ -144,7 +166,9 @@ pub(super) fn deal(
     }
     let buckets = fits as usize;
     let bucket_of = if column.domain.is_numeric() {
-        deal_by_range(runs, set, buckets)
+        let mut bucket_of = deal_by_range(runs, known, buckets);
+        deal_missing(&mut bucket_of, cells.len(), buckets);
+        bucket_of
     } else {
         deal_by_branch(&branches(&column.domain, &counted), (runs, set), buckets)
     };
@@ -178,6 +202,19 @@ fn deal_by_branch(
         }
     }
     bucket_of
+}
+
+/// Adds the buckets of missing cells up to `size` cells: those with the fewest
+/// cells first. There are no more of them than buckets.
+fn deal_missing(bucket_of: &mut Vec<u32>, size: usize, buckets: usize) {
+    let mut sizes = vec![0_u32; buckets];
+    bucket_of
+        .iter()
+        .for_each(|&bucket| sizes[bucket as usize] += 1);
+    let mut order: Vec<u32> = (0..buckets as u32).collect();
+    order.sort_by_key(|&bucket| sizes[bucket as usize]);
+    let missing = size - bucket_of.len();
+    bucket_of.extend(&order[..missing]);
 }
 
 /// Bucket of each cell: the i-th lowest and the i-th of the highest cells

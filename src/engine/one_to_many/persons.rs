@@ -110,6 +110,7 @@ impl<'a> Persons<'a> {
             sets: FxHashMap::default(),
         };
         let code = |record: RecordIndex| column.code(record).0;
+        let missing = column.domain.missing_number().map(|missing| missing.0);
         let mut disagreeing = 0_u64;
         for (person, &subject) in self.subjects.iter().enumerate() {
             let records = records.of_subject(subject);
@@ -125,7 +126,13 @@ impl<'a> Persons<'a> {
                 }
             };
             disagreeing += u64::from(low != high);
-            if low != high && matches!(quasi.scale, Scale::Set(_)) {
+            // Their ends do not tell what they are.
+            let keeps_codes = match quasi.scale {
+                Scale::Set(_) => true,
+                Scale::Number(_) => missing == Some(high),
+                Scale::Tree(_) => false,
+            };
+            if low != high && keeps_codes {
                 let mut codes: Vec<u32> = records.iter().map(|&record| code(record)).collect();
                 codes.sort_unstable();
                 codes.dedup();

@@ -8,8 +8,9 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::engine::kernel::cells::{interval_cell, set_cell};
-use crate::microdata::{AttributeIndex, AttributeType, Values};
+use crate::engine::kernel::cells::{interval_cell, number_cell, set_cell};
+use crate::engine::kernel::covers::known_ends;
+use crate::microdata::{AttributeIndex, AttributeType, Code, Values};
 use crate::release::{
     Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -157,12 +158,15 @@ pub(super) fn look(persons: &Persons<'_>, group: &[u32]) -> String {
 enum Covered {
     Span(u32, u32),
     Codes(Vec<u32>),
+    /// Ends of the numbers, and whether the missing value is among them.
+    Numbers(Option<(u32, u32)>, bool),
 }
 
 fn cover(quasi: &Quasi<'_>, persons: &[u32]) -> Covered {
     let people = || persons.iter().map(|&person| person as usize);
-    match quasi.column.domain.values() {
-        Values::Category(_) if quasi.column.domain.hierarchy().is_none() => {
+    let domain = &quasi.column.domain;
+    match domain.values() {
+        Values::Category(_) if domain.hierarchy().is_none() => {
             let mut codes: Vec<u32> = people().map(|person| quasi.low[person]).collect();
             for person in persons {
                 codes.extend(quasi.sets.get(person).into_iter().flatten());
@@ -170,6 +174,12 @@ fn cover(quasi: &Quasi<'_>, persons: &[u32]) -> Covered {
             codes.sort_unstable();
             codes.dedup();
             Covered::Codes(codes)
+        }
+        _ if let Some(Code(missing)) = domain.missing_number() => {
+            let own = people().flat_map(|person| [quasi.low[person], quasi.high[person]]);
+            let more = persons.iter().filter_map(|person| quasi.sets.get(person));
+            let (known, is_missing) = known_ends(own.chain(more.flatten().copied()), missing);
+            Covered::Numbers(known, is_missing)
         }
         _ => {
             let low = people().map(|person| quasi.low[person]).min();
@@ -184,6 +194,7 @@ fn cell(quasi: &Quasi<'_>, cover: &Covered) -> Cell {
     match (cover, domain.values()) {
         (Covered::Codes(codes), Values::Category(values)) => set_cell(values, codes),
         (Covered::Span(low, high), _) => interval_cell(domain, *low, *high),
+        (Covered::Numbers(known, is_missing), _) => number_cell(domain, *known, *is_missing),
         (Covered::Codes(_), _) => Cell::Masked,
     }
 }

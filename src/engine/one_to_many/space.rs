@@ -133,7 +133,10 @@ impl<'a> Space<'a> {
             let (low, high) = (extremes.low[at], extremes.high[at]);
             match axis {
                 _ if low == high => 0.0,
-                Axis::Number(positions) => positions[high as usize] - positions[low as usize],
+                Axis::Number(positions) => {
+                    let distance = positions[high as usize] - positions[low as usize];
+                    distance.min(1.0)
+                }
                 Axis::Tree(tree, _) => tree.node(tree.climb(tree.leaf(low), high)).loss,
                 Axis::Set(share) => {
                     self.codes(persons, at, seen);

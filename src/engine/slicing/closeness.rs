@@ -27,6 +27,10 @@ pub(super) struct Whole {
     upto: Vec<u64>,
     /// Sum of `upto` below each value.
     sums: Vec<u128>,
+    /// Steps between the first and the last number.
+    steps: u128,
+    /// The missing one of ordered values.
+    missing: Option<u32>,
 }
 
 impl Whole {
@@ -55,6 +59,8 @@ impl Whole {
             counts,
             upto,
             sums,
+            steps: column.domain.steps().into(),
+            missing: column.domain.missing_number().map(|code| code.0),
         }
     }
 
@@ -73,7 +79,6 @@ impl Whole {
                 denominator: scale,
             };
         }
-        let steps = self.counts.len().saturating_sub(1).max(1) as u128;
         let (mut numerator, mut from, mut below) = (0, 0, 0_u128);
         for &(code, count) in values {
             numerator += self.gap(from, code as usize, below * self.size, own);
@@ -81,9 +86,17 @@ impl Whole {
             below += u128::from(count);
         }
         numerator += self.gap(from, self.counts.len(), below * self.size, own);
+        if let Some(missing) = self.missing {
+            // It lies a whole range behind the last number; one of the steps
+            // is counted above.
+            let ours = values.last().filter(|&&(code, _)| code == missing);
+            let ours = ours.map_or(0, |&(_, count)| u128::from(count)) * self.size;
+            let whole = u128::from(self.counts[missing as usize]) * own;
+            numerator += ours.abs_diff(whole) * (self.steps - 1);
+        }
         Distance {
             numerator,
-            denominator: scale * steps,
+            denominator: scale * self.steps,
         }
     }
 

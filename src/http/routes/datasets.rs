@@ -18,7 +18,7 @@ use super::super::precondition::Precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
-use super::query::PageQuery;
+use super::query::{DatasetCreateQuery, PageQuery};
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, NewDataset, VersionRow};
 
@@ -55,6 +55,8 @@ struct DatasetView {
     raw_retention_days: Option<u32>,
     /// When its records were last purged because their time was up.
     records_purged_at: Option<DateTime<Utc>>,
+    /// The population that it belongs to: terms of its subjects hold in every dataset of it; `null`: it is one by itself.
+    population: Option<String>,
 }
 
 /// What is known of a dataset's preferences; never whose or which.
@@ -128,6 +130,7 @@ impl From<DatasetRow> for DatasetView {
             created_by: row.created_by,
             raw_retention_days: row.raw_retention_days,
             records_purged_at: row.records_purged_at,
+            population: row.population,
         }
     }
 }
@@ -150,9 +153,12 @@ impl From<VersionRow> for VersionView {
 /// Create a dataset
 ///
 /// The body is its schema. Hierarchies that it names may be put later, before
-/// the first upload. A key that is tied to datasets cannot create one.
+/// the first upload. A key that is tied to datasets cannot create one, nor
+/// join a population by it: who creates sees every dataset. One that joins a
+/// population takes over the terms in force there.
 #[utoipa::path(
     post, path = "/v1/datasets", operation_id = "create_dataset", tag = "datasets",
+    params(DatasetCreateQuery),
     request_body = SchemaDocument,
     responses((status = 201, description = "The dataset, without records.", body = DatasetView,
         headers(("location" = String, description = "Path of the dataset.")))),
@@ -160,6 +166,7 @@ impl From<VersionRow> for VersionView {
 async fn create_dataset(
     State(state): State<AppState>,
     principal: Principal,
+    UrlQuery(query): UrlQuery<DatasetCreateQuery>,
     SchemaBody { schema, document }: SchemaBody,
 ) -> Result<Answer, Problem> {
     if principal.datasets().is_some() {
@@ -171,6 +178,7 @@ async fn create_dataset(
         name: schema.name().to_owned(),
         schema: document,
         created_by: principal.name().to_owned(),
+        population: query.population()?,
     };
     let act = principal.act_answering(|row| Some(created(row)));
     Ok(created(&state.store.dataset_create(act, dataset).await?))

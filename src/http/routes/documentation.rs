@@ -1,8 +1,12 @@
-//! openapi.yaml, and the page to browse it, from files compiled into the binary.
+//! What a browser finds: the page at `/`, openapi.yaml, and the page to browse
+//! it, all from files compiled into the binary.
 
 use axum::Router;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -10,14 +14,53 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::super::openapi::document_yaml;
 use super::super::state::AppState;
 
+/// The page at `/`.
+const WELCOME: &str = include_str!("welcome.html");
+
+/// What the page at `/` may load: its own style, nothing else.
+const OF_WELCOME: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'";
+
+/// What the pages under `/docs` may load: files and answers of this service,
+/// and the pictures that the viewer's style holds.
+const OF_DOCS: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(get_openapi))
 }
 
-/// The page at `/docs`; its only source is `/openapi.yaml`.
-pub(in crate::http) fn page() -> Router<AppState> {
+/// The pages at `/` and `/docs`; the only source of the latter is
+/// `/openapi.yaml`.
+pub(in crate::http) fn pages() -> Router<AppState> {
     let config = Config::from("/openapi.yaml").validator_url("none");
-    SwaggerUi::new("/docs").config(config).into()
+    let docs: Router<AppState> = SwaggerUi::new("/docs").config(config).into();
+    let docs = docs.layer(middleware::from_fn(async |request: Request, next: Next| {
+        guarded(next.run(request).await, OF_DOCS)
+    }));
+    docs.route(
+        "/",
+        get(async || guarded(welcome().into_response(), OF_WELCOME)),
+    )
+}
+
+fn welcome() -> impl IntoResponse {
+    let page = WELCOME.replace("{version}", env!("CARGO_PKG_VERSION"));
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page)
+}
+
+/// A page with what a browser is told of it.
+fn guarded(mut page: Response, policy: &'static str) -> Response {
+    let told = [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in told {
+        page.headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    page
 }
 
 /// This document

@@ -21,7 +21,7 @@ use super::super::extract::UrlPath;
 use super::super::negotiate::preferred;
 use super::super::problem::Problem;
 use super::super::state::AppState;
-use super::releases::{visible_manifest, visible_release};
+use super::releases::{visible_manifest, visible_release, whole_manifest};
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
 use crate::utility::{UtilityReport, public_part};
@@ -114,8 +114,11 @@ struct CheckDocument {
     claimed: Option<f64>,
     /// What the published tables attain.
     attained: Option<f64>,
-    /// Whether it is good enough.
+    /// Whether it is good enough; true as well where nothing bounds it.
     holds: bool,
+    /// `holds`, `does_not_hold` or `no_bound`: then nothing bounds the figure,
+    /// and a steward has to look at it.
+    state: String,
 }
 
 /// Read a release's report
@@ -138,7 +141,7 @@ async fn get_release_report(
         None => &["application/json"],
     };
     let media_type = preferred(&headers, offered)?;
-    let release = visible_release(&state, &principal, id).await?;
+    let mut release = visible_release(&state, &principal, id).await?;
     let report = visible_report(&state, &principal, id).await?;
     let read = state
         .store
@@ -149,8 +152,11 @@ async fn get_release_report(
         Some(draw) if media_type == "text/html" => {
             let verification = visible_verification(&state, &principal, id).await?;
             let documents = (to_value(&report)?, to_value(&verification)?);
-            let manifest = visible_manifest(release.manifest, &principal);
-            let page = draw(&documents.0, &documents.1, &manifest);
+            let manifest = visible_manifest(whole_manifest(&mut release), &principal);
+            let dataset = state.store.dataset_get(release.dataset).await;
+            // An erased dataset has no name any more.
+            let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));
+            let page = draw(&documents.0, &documents.1, &manifest, &dataset);
             Ok((vary, PAGE_HEADERS, Html(page)).into_response())
         }
         _ => Ok((vary, Json(report)).into_response()),
@@ -220,13 +226,18 @@ async fn visible_verification(
     })
 }
 
+/// What a dataset of this schema is called.
+fn named(schema: &Value) -> Value {
+    serde_json::json!({ "name": schema["name"], "purpose": schema["purpose"] })
+}
+
 fn to_value(document: &impl Serialize) -> Result<Value, Problem> {
     serde_json::to_value(document).map_err(|_| Problem::internal())
 }
 
 /// What analysts see of a check.
 fn public_check(check: &Value) -> Value {
-    const PUBLIC: [&str; 5] = ["kind", "attribute", "claimed", "attained", "holds"];
+    const PUBLIC: [&str; 6] = ["kind", "attribute", "claimed", "attained", "holds", "state"];
     let fields = check.as_object().into_iter().flatten();
     let public = fields.filter(|(name, _)| PUBLIC.contains(&name.as_str()));
     let is_of_terms = check["kind"] == "max_leakage";

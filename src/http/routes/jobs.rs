@@ -18,7 +18,7 @@ use super::super::state::AppState;
 use super::job_view::JobView;
 use super::page::{PageView, page_request};
 use super::query::JobQuery;
-use crate::catalog::Engine;
+use crate::catalog::{Engine, check_accepted};
 use crate::failpoint;
 use crate::ids::JobId;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
@@ -153,6 +153,7 @@ pub(super) async fn visible_job(
 fn check(spec: &JobSpec, dataset: &DatasetRow) -> Result<u64, Problem> {
     let schema = super::stored_schema(dataset)?;
     Engine::parse(&spec.engine, &spec.parameters, &schema).map_err(JobFailure::from)?;
+    check_accepted(&schema, &spec.accept_exact).map_err(JobFailure::from)?;
     match spec.version.unwrap_or(dataset.version) {
         version if version == dataset.version && dataset.records == 0 => {
             let detail = "upload records first";

@@ -54,6 +54,13 @@ struct LedgerEntryView {
     /// Records left out for another reason, rounded down likewise.
     #[schema(value_type = u64)]
     suppressed: Value,
+    /// Attributes published although they may identify people, with reasons.
+    #[schema(value_type = Vec<Object>)]
+    accept_exact: Value,
+    /// Public releases of the same people beside which it was published, with
+    /// the reason given and what both tell together; null where there is none.
+    #[schema(value_type = Option<Vec<Object>>)]
+    composition: Value,
     /// Who asked for it.
     requested_by: String,
     /// When it was made.
@@ -110,6 +117,14 @@ impl From<LedgerReads> for LedgerReadsView {
     }
 }
 
+/// A list; an empty one for rows of before it was kept.
+fn listed(claim: Value) -> Value {
+    match claim {
+        Value::Array(_) => claim,
+        _ => Value::Array(Vec::new()),
+    }
+}
+
 /// A count of records that nobody published; what is no count stays.
 fn rounded(count: Value) -> Value {
     count
@@ -128,6 +143,8 @@ impl From<LedgerRow> for LedgerEntryView {
         let mut claim = |name: &str| row.claims[name].take();
         Self {
             guarantees: claim("guarantees"),
+            accept_exact: listed(claim("accept_exact")),
+            composition: claim("composition"),
             records: claim("records"),
             excluded: rounded(claim("excluded")),
             suppressed: rounded(claim("suppressed")),

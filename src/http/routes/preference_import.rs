@@ -15,13 +15,11 @@ use super::super::convert::limited_problem;
 use super::super::extract::UrlPath;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::super::upload::load_hierarchies;
+use super::preferences::PopulationForms;
 use super::records::record_format;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{
-    ChunkColumn, Preference, RecordFormat, Schema, Target, decode_chunk, read_preferences,
-};
+use crate::microdata::{ChunkColumn, Preference, RecordFormat, Schema, decode_chunk};
 use crate::store::DatasetRow;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -44,7 +42,7 @@ struct ImportView {
 
 /// Set the terms of many subjects
 ///
-/// All of them or none. Of several lines for one subject the last one counts;
+/// All of them or none, in every dataset of the dataset's population. Of several lines for one subject the last one counts;
 /// subjects that the body does not name keep their terms.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/preferences", operation_id = "import_preferences", tag = "preferences",
@@ -67,7 +65,7 @@ async fn import_preferences(
     let limits = &state.settings.limits;
     let body = unpacked_body(request, limits.preference_bytes_max(), limits).await?;
     let schema = super::stored_schema(&dataset)?;
-    let preferences = read(&state, &dataset, schema.clone(), format, body).await?;
+    let preferences = read(&state, &dataset, format, body).await?;
     let subjects = preferences.iter().map(|one| one.subject.clone()).collect();
     let documents: Result<Vec<_>, _> = preferences
         .into_iter()
@@ -93,21 +91,12 @@ async fn import_preferences(
 async fn read(
     state: &AppState,
     dataset: &DatasetRow,
-    schema: Schema,
     format: RecordFormat,
     body: Vec<u8>,
 ) -> Result<Vec<Preference>, Problem> {
-    let pinned = &dataset.hierarchies;
-    let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
+    let forms = PopulationForms::of(state, dataset).await?;
     let limits = state.settings.limits;
-    let reading = tokio::task::spawn_blocking(move || {
-        let target = Target {
-            schema: &schema,
-            hierarchies: &hierarchies,
-            limits: limits.of_records(),
-        };
-        read_preferences(body.as_slice(), format, &target)
-    });
+    let reading = tokio::task::spawn_blocking(move || forms.read(&body, format, &limits));
     match reading.await {
         Ok(read) => {
             read.map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, &limits))

@@ -16,18 +16,25 @@ use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::convert::limited_problem;
 use super::super::described::TermsDocument;
-use super::super::extract::{JsonBody, UrlPath};
+use super::super::extract::{JsonBody, UrlPath, UrlQuery};
 use super::super::precondition::Precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
+use super::query::PreferenceQuery;
+use crate::config::Limits;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Preference, RecordFormat, Target, read_preferences};
+use crate::microdata::{
+    HierarchySet, Preference, RecordFormat, Schema, TableError, Target,
+    read_population_preferences, to_hex,
+};
 use crate::store::{DatasetRow, PreferenceRow, StoreError};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::default().routes(routes!(put_preference, get_preference, delete_preference))
+    OpenApiRouter::default()
+        .routes(routes!(put_preference, get_preference, delete_preference))
+        .routes(routes!(list_preferences))
 }
 
 /// A preference version, as an entity tag.
@@ -46,6 +53,15 @@ struct PreferenceView {
     terms: Value,
 }
 
+/// One page of terms in force.
+#[derive(Debug, Serialize, ToSchema)]
+struct PreferenceListView {
+    /// Subjects and their terms, in no telling order.
+    items: Vec<PreferenceView>,
+    /// What to give as `cursor` for the next page; null: this is the last.
+    next_cursor: Option<String>,
+}
+
 /// What taking terms out of force made.
 #[derive(Debug, Serialize, ToSchema)]
 struct PreferenceGoneView {
@@ -58,7 +74,8 @@ struct PreferenceGoneView {
 /// Set one subject's terms
 ///
 /// They replace the subject's earlier terms and hold for every job that starts
-/// from now on. `If-Match` guards against overwriting what was not seen.
+/// from now on, in every dataset of the dataset's population. They may name
+/// attributes of any of them. `If-Match` guards against overwriting what was not seen.
 #[utoipa::path(
     put, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "put_preference", tag = "preferences",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -119,9 +136,42 @@ async fn get_preference(
     Ok((tag(row.version), Json(view)))
 }
 
+/// List the terms in force
+///
+/// They hold in every dataset of the dataset's population. Each page is a
+/// reading that the audit log tells of.
+#[utoipa::path(
+    get, path = "/v1/datasets/{id}/preferences", operation_id = "list_preferences", tag = "preferences",
+    params(("id" = DatasetId, Path, description = "The dataset."), PreferenceQuery),
+    responses((status = 200, description = "One page of terms.", body = PreferenceListView)),
+)]
+async fn list_preferences(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+    UrlQuery(query): UrlQuery<PreferenceQuery>,
+) -> Result<Json<PreferenceListView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let (limit, cursor) = query.request()?;
+    let page = state
+        .store
+        .preference_list(principal.act(), id, limit, cursor);
+    let page = page.await?;
+    let items = page.items.into_iter().map(|(subject, row)| PreferenceView {
+        subject,
+        version: row.version,
+        terms: row.document,
+    });
+    Ok(Json(PreferenceListView {
+        items: items.collect(),
+        next_cursor: page.next.map(|subject| to_hex(&subject)),
+    }))
+}
+
 /// Take one subject's terms out of force
 ///
-/// The dataset's default speaks for the subject from now on.
+/// The dataset's default speaks for the subject from now on, in every dataset
+/// of its population.
 #[utoipa::path(
     delete, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "delete_preference", tag = "preferences",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -195,17 +245,64 @@ pub(super) async fn read(
         }
         _ => {}
     }
+    let forms = PopulationForms::of(state, dataset).await?;
+    let limits = &state.settings.limits;
+    let line = document.to_string();
+    let read = forms
+        .read(line.as_bytes(), RecordFormat::Ndjson, limits)
+        .map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, limits))?;
+    read.into_iter().next().ok_or_else(Problem::internal)
+}
+
+/// What terms may name: attributes and nodes of any dataset of a population,
+/// for they hold in each of them.
+pub(super) struct PopulationForms {
+    /// Schema and hierarchies of the dataset that is spoken to.
+    own: (Schema, HierarchySet),
+    /// Those of the others.
+    others: Vec<(Schema, HierarchySet)>,
+}
+
+impl PopulationForms {
+    /// Of a dataset.
+    pub(super) async fn of(state: &AppState, dataset: &DatasetRow) -> Result<Self, Problem> {
+        let own = form(state, dataset).await?;
+        let mut others = Vec::new();
+        if dataset.population.is_some() {
+            for id in state.store.dataset_population(dataset.id).await? {
+                if id == dataset.id {
+                    continue;
+                }
+                match state.store.dataset_get(id).await {
+                    // Erased in the meantime.
+                    Err(StoreError::NotFound { .. }) => {}
+                    row => others.push(form(state, &row?).await?),
+                }
+            }
+        }
+        Ok(Self { own, others })
+    }
+
+    /// Reads preferences to their end.
+    pub(super) fn read(
+        &self,
+        body: &[u8],
+        format: RecordFormat,
+        limits: &Limits,
+    ) -> Result<Vec<Preference>, TableError> {
+        let target = Target {
+            schema: &self.own.0,
+            hierarchies: &self.own.1,
+            limits: limits.of_records(),
+        };
+        read_population_preferences(body, format, &target, &self.others)
+    }
+}
+
+/// Schema and hierarchies of one dataset.
+async fn form(state: &AppState, dataset: &DatasetRow) -> Result<(Schema, HierarchySet), Problem> {
     let schema = super::stored_schema(dataset)?;
     let pinned = &dataset.hierarchies;
     let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
-    let limits = &state.settings.limits;
-    let target = Target {
-        schema: &schema,
-        hierarchies: &hierarchies,
-        limits: limits.of_records(),
-    };
-    let line = document.to_string();
-    let read = read_preferences(line.as_bytes(), RecordFormat::Ndjson, &target)
-        .map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, limits))?;
-    read.into_iter().next().ok_or_else(Problem::internal)
+    Ok((schema, hierarchies))
 }

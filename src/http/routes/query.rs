@@ -7,9 +7,10 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::super::problem::Problem;
+use super::super::problem::{Problem, ProblemKind};
 use super::page::page_request;
 use crate::ids::DatasetId;
+use crate::microdata::from_hex;
 use crate::release::Format;
 use crate::store::{JobState, PageRequest, ReleaseState};
 
@@ -37,6 +38,77 @@ impl PageQuery {
     /// The page as the store is asked for it.
     pub fn request(&self) -> Result<PageRequest, Problem> {
         page_request(self.limit, self.cursor)
+    }
+}
+
+/// Characters that a population's name may have.
+const POPULATION_CHARACTERS_MAX: usize = 64;
+
+/// How a dataset is created.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DatasetCreateQuery {
+    /// Name of the population that it belongs to: datasets whose subject keys
+    /// name the same people. Absent: it is one by itself.
+    #[param(
+        min_length = 1,
+        max_length = 64,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"
+    )]
+    population: Option<String>,
+}
+
+impl DatasetCreateQuery {
+    /// The population's name, if one is given.
+    pub fn population(self) -> Result<Option<String>, Problem> {
+        let Some(name) = self.population else {
+            return Ok(None);
+        };
+        let characters = name.chars().count();
+        if (1..=POPULATION_CHARACTERS_MAX).contains(&characters)
+            && !name.chars().any(char::is_control)
+        {
+            return Ok(Some(name));
+        }
+        let detail = format!(
+            "a population's name has 1 to {POPULATION_CHARACTERS_MAX} characters and no control character"
+        );
+        Err(Problem::new(ProblemKind::InvalidQuery, detail))
+    }
+}
+
+/// Which part of a dataset's terms is wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PreferenceQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the first page. It is as
+    /// secret as the subjects are.
+    #[param(pattern = "^([0-9a-f]{2})*$")]
+    cursor: Option<String>,
+}
+
+impl PreferenceQuery {
+    /// The limit, and the place to begin at.
+    pub fn request(&self) -> Result<(u32, Option<Vec<u8>>), Problem> {
+        let limit = page_request(self.limit, None)?.limit;
+        let cursor = self.cursor.as_deref().map(|digits| {
+            let pairs = digits.as_bytes().chunks(2).map(std::str::from_utf8);
+            let bytes = pairs.map(|pair| from_hex::<1>(pair.ok()?).map(|[byte]| byte));
+            bytes.collect::<Option<Vec<u8>>>()
+        });
+        match cursor {
+            Some(None) => {
+                let detail = "cursor is the next_cursor of an earlier page";
+                Err(Problem::new(ProblemKind::InvalidQuery, detail))
+            }
+            cursor => Ok((limit, cursor.flatten())),
+        }
     }
 }
 

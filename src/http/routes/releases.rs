@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::super::answer::Answer;
 use super::super::auth::{Principal, Role};
 use super::super::described::ManifestDocument;
-use super::super::extract::{NoBody, UrlPath, UrlQuery};
+use super::super::extract::{NoBody, OptionalBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::{PageView, page_request};
@@ -20,10 +20,12 @@ use super::query::ReleaseQuery;
 use crate::catalog::Engine;
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::composition::{overlaps, sentence};
 use crate::job::consent::{self, TermsChange};
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{
-    PublishCheck, PublishDecision, PublishOutcome, ReleaseFilter, ReleaseRow, ReleaseState,
+    Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest, ReleaseFilter,
+    ReleaseRow, ReleaseState, public_series,
 };
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -145,11 +147,26 @@ async fn get_release(
     UrlPath(id): UrlPath<ReleaseId>,
 ) -> Result<Json<ReleaseDetailView>, Problem> {
     let mut row = visible_release(&state, &principal, id).await?;
-    let manifest = visible_manifest(row.manifest.take(), &principal);
+    let manifest = visible_manifest(whole_manifest(&mut row), &principal);
     Ok(Json(ReleaseDetailView {
         release: ReleaseView::new(row, &principal),
         manifest,
     }))
+}
+
+/// The manifest as it was verified, and beside it what is known since of other
+/// public releases of the same people.
+pub(super) fn whole_manifest(row: &mut ReleaseRow) -> Value {
+    let mut manifest = row.manifest.take();
+    let kept = row.composition.take();
+    let Some(with) = kept.as_array().filter(|with| !with.is_empty()) else {
+        return manifest;
+    };
+    if let Some(said) = manifest["not_protected"].as_array_mut() {
+        said.extend(with.iter().map(|one| Value::from(sentence(one))));
+    }
+    manifest["composition"] = kept;
+    manifest
 }
 
 /// The part of a manifest that the principal may see. How many records were
@@ -166,19 +183,25 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
 /// Publish a draft
 ///
 /// Refused if a subject of the draft has since excluded themself or asked for
-/// more than the draft gives; the answer names nobody. A release that is
-/// published already stays so.
+/// more than the draft gives; the answer names nobody. Refused as well, with
+/// `composition`, if another release that ever was public shares subjects with
+/// it: who holds both learns more than either tells. `acknowledge_composition`
+/// with a reason publishes it all the same; both manifests and the ledger say
+/// so. A release that is published already stays so.
 #[utoipa::path(
     post, path = "/v1/releases/{id}/publish", operation_id = "publish_release", tag = "releases",
     params(("id" = ReleaseId, Path, description = "The release.")),
+    request_body(content = PublishBody, description = "May be left out."),
     responses((status = 200, description = "The published release.", body = ReleaseView)),
 )]
 async fn publish_release(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<ReleaseId>,
-    NoBody: NoBody,
+    OptionalBody(body): OptionalBody<PublishBody>,
 ) -> Result<Answer, Problem> {
+    let body = body.unwrap_or_default();
+    body.check()?;
     let release = visible_release(&state, &principal, id).await?;
     match release.state {
         ReleaseState::Draft => {}
@@ -192,12 +215,99 @@ async fn publish_release(
         allowed.then(|| answer(&outcome.release, &by))
     };
     let act = principal.act_answering(published.clone());
-    let outcome = state.store.release_publish(act, id, check).await?;
+    let (beside, composed) = composed(&state, &release, body).await?;
+    let request = PublishRequest {
+        check,
+        beside: Some(beside),
+        composed,
+    };
+    let outcome = state.store.release_publish(act, id, request).await?;
     failpoint::reached("publish-committed");
     published(&outcome).ok_or_else(|| {
         let detail = "a subject of the draft asks for more than the draft gives; run the job again";
         Problem::new(ProblemKind::PreferencesMoved, detail)
     })
+}
+
+/// What a steward says of releases of the same people.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PublishBody {
+    /// Whether it may be published although public releases share subjects with
+    /// it.
+    #[serde(default)]
+    acknowledge_composition: bool,
+    /// Why, 1 to 500 characters; published with the release.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+impl PublishBody {
+    fn check(&self) -> Result<(), Problem> {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let is_said = (1..=REASON_CHARACTERS_MAX).contains(&reason.trim().chars().count())
+            && !reason.chars().any(char::is_control);
+        match self.acknowledge_composition {
+            true if !is_said => {
+                let detail = "acknowledge_composition needs a reason of 1 to 500 characters";
+                Err(Problem::new(ProblemKind::InvalidBody, detail).with_parameter("reason"))
+            }
+            false if self.reason.is_some() => {
+                let detail = "a reason belongs to acknowledge_composition";
+                Err(Problem::new(ProblemKind::InvalidBody, detail).with_parameter("reason"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Characters in a reason.
+const REASON_CHARACTERS_MAX: usize = 500;
+
+/// Compares the draft with the public releases of the same people: which they
+/// are, and what is to be kept of those that share subjects with it.
+async fn composed(
+    state: &AppState,
+    release: &ReleaseRow,
+    body: PublishBody,
+) -> Result<(Vec<ReleaseId>, Option<Composed>), Problem> {
+    let public = public_series(state.store.as_ref(), release.dataset).await?;
+    let ids = public.iter().map(|(id, _)| *id).collect();
+    if public.is_empty() {
+        return Ok((ids, None));
+    }
+    // A draft of before candidates were kept is compared with nothing.
+    let draft = state.store.release_candidates(release.id).await?;
+    let draft = draft.unwrap_or_default();
+    let compared = tokio::task::spawn_blocking(move || overlaps(&draft, &public));
+    let found = compared.await.map_err(|_| Problem::internal())?;
+    let with: Vec<(ReleaseId, Value)> = found
+        .iter()
+        .map(|one| (one.release, one.document()))
+        .collect();
+    match (with.is_empty(), body.acknowledge_composition) {
+        (true, _) => Ok((ids, None)),
+        (false, true) => {
+            let reason = body.reason.unwrap_or_default();
+            Ok((ids, Some(Composed { reason, with })))
+        }
+        (false, false) => Err(Problem::new(ProblemKind::Composition, refusal(&with))),
+    }
+}
+
+/// Why a draft is refused beside these releases.
+fn refusal(with: &[(ReleaseId, Value)]) -> String {
+    let said = with.iter().map(|(id, document)| {
+        let mut kept = document.clone();
+        kept["release"] = json!(id);
+        sentence(&kept)
+    });
+    let said: Vec<String> = said.collect();
+    format!(
+        "{}. To publish it all the same, send acknowledge_composition and a reason, which both \
+         releases and the ledger will name",
+        said.join(". ")
+    )
 }
 
 fn answer(release: &ReleaseRow, principal: &Principal) -> Answer {

@@ -31,7 +31,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 #[serde(deny_unknown_fields)]
 struct SubjectTokenRequest {
     /// The subjects; each gets a token of their own, one named twice gets two.
-    #[schema(min_items = 1, examples(json!(["1002", "1003"])))]
+    #[schema(min_items = 1, examples("1002"))]
     subjects: Vec<String>,
     /// How long the tokens live, in seconds; absent or null: 14 days, unless the service is set otherwise.
     #[serde(default)]
@@ -95,7 +95,7 @@ async fn create_subject_tokens(
     };
     let answer = move |&expires_at: &DateTime<Utc>| {
         let view = SubjectTokensView { expires_at, items };
-        Some(Answer::new(StatusCode::CREATED, &view))
+        Some(Answer::new(StatusCode::CREATED, &view).with_token())
     };
     let act = principal.act_answering(answer.clone());
     let expires_at = state.store.subject_tokens_create(act, new).await?;

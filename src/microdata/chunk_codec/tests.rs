@@ -69,6 +69,28 @@ proptest! {
     }
 
     #[test]
+    fn a_chunk_with_missing_numbers_comes_back_as_it_was_written(
+        records in 1_usize..200,
+        gaps in prop::collection::btree_set(0_usize..200, 1..200),
+    ) {
+        let mut chunk = chunk(&some_cells(records));
+        let missing: Vec<u32> = gaps.into_iter().filter(|&at| at < records).map(|at| at as u32).collect();
+        let known = records - missing.len();
+        if !missing.is_empty() {
+            let columns = [
+                ChunkColumn::Integer(vec![-7; known]),
+                ChunkColumn::Decimal(vec![0.5; known]),
+                ChunkColumn::Date(vec![11; known]),
+            ];
+            for (column, known) in chunk.columns[1..4].iter_mut().zip(columns) {
+                *column = ChunkColumn::WithMissing { known: Box::new(known), missing: missing.clone() };
+            }
+        }
+        let bytes = encode_chunk(&chunk).unwrap();
+        prop_assert_eq!(decode_chunk(bytes, &schema()).unwrap(), chunk);
+    }
+
+    #[test]
     fn corrupt_bytes_are_an_error_or_a_sound_chunk(
         records in 0_usize..300,
         flips in prop::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..4),

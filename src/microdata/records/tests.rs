@@ -1,6 +1,7 @@
 //! Each error code, each missing-value policy, each type at its bounds.
 
 mod batches;
+mod missing;
 
 use std::sync::Arc;
 
@@ -197,49 +198,6 @@ fn a_record_without_end_stops_the_reading() {
         let result = read_limited(&schema("integer"), limits, format, input);
         assert_eq!(listed(result), [(3, None, RecordTooLong)]);
     }
-}
-
-#[test]
-fn missing_values_follow_the_policy() {
-    let text = "id,x\na,flu\nb,  \nc,gout\n";
-    let strict = schema_with("", "categorical", Some("illness"));
-    assert_eq!(errors(&strict, text.as_bytes()), [x(3, Missing)]);
-
-    let dropping = schema_with(r#""missing": "drop","#, "categorical", Some("illness"));
-    let (table, summary) = read(&dropping, text.as_bytes()).unwrap();
-    assert_eq!((summary.records, summary.dropped), (2, 1));
-    assert_eq!(table.subject_keys().iter().collect::<Vec<_>>(), ["a", "c"]);
-
-    let keeping = schema_with(r#""missing": "category","#, "categorical", Some("illness"));
-    let (cells, domain) = values(&keeping, text);
-    assert_eq!(cells, ["flu", "(missing)", "gout"]);
-    assert_eq!(domain, ["cough", "flu", "gout", "(missing)"]);
-    let (_, domain) = values(&keeping, "id,x\na,flu\n");
-    assert_eq!(domain, ["cough", "flu", "gout"]);
-    let free = schema_with(r#""missing": "category","#, "categorical", None);
-    let (_, domain) = values(&free, "id,x\na,b\nb,\nc,!\n");
-    assert_eq!(domain, ["!", "(missing)", "b"]);
-}
-
-#[test]
-fn a_dropped_record_leaves_no_trace() {
-    let dropping = schema_with(r#""missing": "drop","#, "categorical", None);
-    // Neither its subject nor its value nor its faults count.
-    let (table, summary) = read(&dropping, b"id,x\na,1\na,\n,2\nb,1\n").unwrap();
-    assert_eq!((summary.records, summary.dropped), (2, 2));
-    assert_eq!(table.coded(AttributeIndex(1)).unwrap().domain.len(), 1);
-    let (_, without) = read(&dropping, b"id,x\na,1\nb,1\n").unwrap();
-    assert_eq!(summary.sha256, without.sha256);
-}
-
-#[test]
-fn only_a_category_can_be_missing_by_policy() {
-    for kind in ["integer", "decimal", "date"] {
-        let keeping = schema_with(r#""missing": "category","#, kind, None);
-        assert_eq!(errors(&keeping, b"id,x\na,\n"), [x(2, Missing)]);
-    }
-    let keeping = schema_with(r#""missing": "category","#, "categorical", None);
-    assert_eq!(errors(&keeping, b"id,x\n,1\n"), [id(2, Missing)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use arrow::datatypes::{Date32Type, Float64Type, Int32Type, Int64Type, SchemaRef}
 
 use super::schema::{Axis, Shape, arrow_schema};
 use crate::microdata::domain::{date_text, decimal_text};
-use crate::release::cell::{Cell, Item};
+use crate::release::cell::{Cell, Item, OR_MISSING};
 use crate::release::csv::ColumnReader;
 use crate::release::error::{WireError, WireFault};
 use crate::release::manifest::ColumnDescription;
@@ -76,6 +76,7 @@ struct Texts<'a> {
     shape: Shape,
     values: &'a [ArrayRef],
     masked: Option<&'a BooleanArray>,
+    missing: Option<&'a BooleanArray>,
 }
 
 impl<'a> Texts<'a> {
@@ -87,31 +88,40 @@ impl<'a> Texts<'a> {
             _ => 1,
         };
         let (values, mut rest) = arrays.split_at(width);
-        let mut masked = None;
-        if shape.has_mask(column) {
-            masked = Some(rest[0].as_boolean());
-            rest = &rest[1..];
-        }
+        let mut flags = |is_told: bool| {
+            let (flags, behind) = rest.split_at_checked(usize::from(is_told))?;
+            rest = behind;
+            flags.first().map(|flags| flags.as_boolean())
+        };
         let texts = Self {
             shape,
             values,
-            masked,
+            masked: flags(shape.has_mask(column)),
+            missing: flags(shape.tells_missing(column)),
         };
         (texts, rest)
     }
 
     /// Appends the text of a row's cell.
     fn write(&self, row: usize, out: &mut String) -> Result<(), WireFault> {
-        let masked = match self.masked {
-            None => false,
-            Some(masked) if masked.is_valid(row) => masked.value(row),
-            Some(_) => return Err(WireFault::Malformed),
+        let flag = |flags: Option<&BooleanArray>| match flags {
+            None => Ok(false),
+            Some(flags) if flags.is_valid(row) => Ok(flags.value(row)),
+            Some(_) => Err(WireFault::Malformed),
         };
+        let (masked, missing) = (flag(self.masked)?, flag(self.missing)?);
         let nulls = self.values.iter().filter(|array| array.is_null(row));
         let nulls = nulls.count();
         match (masked, nulls == self.values.len(), nulls) {
-            (true, true, _) => out.push('*'),
+            (true, true, _) if !missing => out.push('*'),
+            (false, true, _) if missing => Cell::missing().text(out),
             (false, true, _) => {}
+            (false, false, 0) if missing => {
+                // Such a cell is written as the set of both.
+                out.push_str(OR_MISSING);
+                self.write_value(row, out)?;
+                out.push('}');
+            }
             (false, false, 0) => self.write_value(row, out)?,
             _ => return Err(WireFault::Malformed),
         }

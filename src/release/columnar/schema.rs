@@ -72,6 +72,11 @@ impl Shape {
     pub(super) fn has_mask(self, column: &ColumnDescription) -> bool {
         column.masked && matches!(self, Self::Interval(_) | Self::Point(_) | Self::List)
     }
+
+    /// Whether a field beside the column says which values may be missing.
+    pub(super) fn tells_missing(self, column: &ColumnDescription) -> bool {
+        column.missing && matches!(self, Self::Interval(_) | Self::Point(_))
+    }
 }
 
 /// A dictionary of texts.
@@ -102,6 +107,10 @@ pub(in crate::release) fn arrow_schema(columns: &[ColumnDescription]) -> SchemaR
         }
         if shape.has_mask(column) {
             let name = field_name(column, "_masked", columns, &fields);
+            fields.push(Field::new(name, DataType::Boolean, true));
+        }
+        if shape.tells_missing(column) {
+            let name = field_name(column, "_missing", columns, &fields);
             fields.push(Field::new(name, DataType::Boolean, true));
         }
     }
@@ -137,6 +146,7 @@ mod tests {
             kind,
             types: Default::default(),
             masked: false,
+            missing: false,
         }
     }
 

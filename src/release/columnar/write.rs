@@ -31,10 +31,18 @@ pub(in crate::release) fn record_batch(
         let shape = Shape::of(description);
         let unfit = |fault| WireError::column(fault, &description.name);
         column_arrays(shape, column, &mut arrays).map_err(unfit)?;
-        let masked = mask(column);
+        let masked = rows_of(column, |cell| *cell == Cell::Masked);
         if shape.has_mask(description) {
             arrays.push(Arc::new(BooleanArray::from(masked)));
         } else if shape != Shape::Text && masked.contains(&true) {
+            return Err(unfit(WireFault::CellUnfit));
+        }
+        let missing = rows_of(column, |cell| {
+            cell.is_missing() || matches!(cell, Cell::OrMissing(_))
+        });
+        if shape.tells_missing(description) {
+            arrays.push(Arc::new(BooleanArray::from(missing)));
+        } else if matches!(shape, Shape::Interval(_) | Shape::Point(_)) && missing.contains(&true) {
             return Err(unfit(WireFault::CellUnfit));
         }
     }
@@ -62,6 +70,9 @@ fn column_arrays(
             arrays.push(axis_array(axis, codes, &ends, |ends| ends.1)?);
         }
         Shape::Point(axis) => {
+            if cells.iter().any(|cell| matches!(cell, Cell::OrMissing(_))) {
+                return Err(WireFault::CellUnfit);
+            }
             let ends = cells.iter().map(ends).collect::<Result<Vec<_>, _>>()?;
             if ends.iter().flatten().any(|(lo, hi)| lo != hi) {
                 return Err(WireFault::CellUnfit);
@@ -92,10 +103,12 @@ enum Number {
     Date(i32),
 }
 
-/// Both ends of a numeric cell; none where it is empty or masked.
+/// Both ends of a numeric cell; none where it is empty, masked or missing.
 fn ends(cell: &Cell) -> Result<Option<(Number, Number)>, WireFault> {
     match *cell {
         Cell::Empty | Cell::Masked => Ok(None),
+        Cell::Label(_) if cell.is_missing() => Ok(None),
+        Cell::OrMissing(ref interval) => ends(interval),
         Cell::Integer(lo, hi) => Ok(Some((Number::Integer(lo), Number::Integer(hi)))),
         Cell::Decimal(lo, hi) => Ok(Some((Number::Decimal(lo), Number::Decimal(hi)))),
         Cell::Date(lo, hi) => Ok(Some((Number::Date(lo), Number::Date(hi)))),
@@ -185,12 +198,13 @@ fn list_array(codes: &Codes, cells: &[Cell]) -> Result<ArrayRef, WireFault> {
     Ok(Arc::new(lists.finish()))
 }
 
-fn mask(column: &PublishedColumn) -> Vec<bool> {
+/// For each row whether its cell is one of those sought.
+fn rows_of(column: &PublishedColumn, sought: impl Fn(&Cell) -> bool) -> Vec<bool> {
     match &column.cells {
         Cells::Numbers(_) => Vec::new(),
         Cells::Dictionary { codes, cells } => {
-            let masked: Vec<bool> = cells.iter().map(|cell| *cell == Cell::Masked).collect();
-            codes.iter().map(|code| masked[code as usize]).collect()
+            let sought: Vec<bool> = cells.iter().map(sought).collect();
+            codes.iter().map(|code| sought[code as usize]).collect()
         }
     }
 }

@@ -195,6 +195,7 @@ impl ColumnReader {
 fn code_of(cells: &mut Vec<Cell>, cell: Cell) -> u32 {
     let known = match cell {
         Cell::Empty | Cell::Masked => cells.iter().position(|held| *held == cell),
+        Cell::Label(_) if cell.is_missing() => cells.iter().position(Cell::is_missing),
         _ => None,
     };
     let code = known.unwrap_or_else(|| {

@@ -77,11 +77,11 @@ fn numbers_of<'a>(quasi: &'a PublishedTable, attribute: &str) -> Option<&'a Cell
 
 /// The type of an attribute whose values are listed.
 fn kind(buckets: &Buckets<'_>) -> AttributeType {
-    let mut runs = (0..buckets.len()).flat_map(|bucket| buckets.run(bucket));
-    match runs.next() {
-        Some((Cell::Integer(..), _)) => AttributeType::Integer,
-        Some((Cell::Decimal(..), _)) => AttributeType::Decimal,
-        Some((Cell::Date(..), _)) => AttributeType::Date,
+    let runs = (0..buckets.len()).flat_map(|bucket| buckets.run(bucket));
+    match runs.map(|(cell, _)| cell).find(|cell| !cell.is_missing()) {
+        Some(Cell::Integer(..)) => AttributeType::Integer,
+        Some(Cell::Decimal(..)) => AttributeType::Decimal,
+        Some(Cell::Date(..)) => AttributeType::Date,
         _ => AttributeType::Categorical,
     }
 }

@@ -78,6 +78,19 @@ fn cell_of(content: Content, kind: Option<AttributeType>) -> BoxedStrategy<Cell>
         Content::Attribute => hostile_label().prop_map(Cell::Label).boxed(),
         _ => attribute_cell(kind, content != Content::Generalized),
     };
+    let is_exact = content != Content::Generalized;
+    let filled = match kind {
+        Some(Integer | Decimal | Date) if content != Content::Fingerprint => prop_oneof![
+            4 => filled.clone(),
+            1 => Just(Cell::missing()),
+            1 => filled.prop_map(move |cell| match is_exact {
+                true => cell,
+                false => Cell::OrMissing(Box::new(cell)),
+            }),
+        ]
+        .boxed(),
+        _ => filled,
+    };
     prop_oneof![6 => filled, 1 => Just(Cell::Empty), 1 => Just(Cell::Masked)].boxed()
 }
 

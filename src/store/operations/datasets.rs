@@ -3,7 +3,7 @@
 use super::entry::{Done, Entry};
 use super::secrets::draw_for_dataset;
 use super::tombstones::bury;
-use super::{SqlStore, page_bounds, page_of};
+use super::{SqlStore, page_bounds, page_of, populations, preferences};
 use serde_json::json;
 
 use crate::ids::DatasetId;
@@ -33,6 +33,7 @@ fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
         subjects_with_preference: row.count("subjects_with_preference")?,
         raw_retention_days: row.count32_or_null("raw_retention_days")?,
         records_purged_at: row.time_or_null("records_purged_at")?,
+        population: row.text_or_null("population")?,
     })
 }
 
@@ -55,6 +56,9 @@ async fn create(
     session: &mut Session,
     dataset: NewDataset,
 ) -> Result<Done<DatasetRow>, StoreError> {
+    if let Some(name) = &dataset.population {
+        populations::lock(session, name).await?;
+    }
     let now = session.now().await?;
     let cells = cells![
         dataset.id.uuid(),
@@ -62,13 +66,18 @@ async fn create(
         &dataset.schema,
         dataset.created_by,
         now,
+        dataset.population.clone(),
     ];
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
     }
     create_dataset_keys(session, dataset.id).await?;
     draw_for_dataset(session, dataset.id).await?;
-    let entry = Entry::dataset("create_dataset", dataset.id);
+    let mut entry = Entry::dataset("create_dataset", dataset.id);
+    if let Some(name) = dataset.population {
+        let subjects = preferences::take_over(session, dataset.id).await?;
+        entry = entry.telling(json!({"population": name, "subjects": subjects}));
+    }
     Ok(Done::one(get(session, dataset.id).await?, entry))
 }
 
@@ -106,6 +115,7 @@ pub(super) async fn erase(
         .run(ledger_sql::ERASE, cells![dataset, now, actor])
         .await?;
     session.run(sql::ERASE_LINEAGE, cells![dataset]).await?;
+    session.run(sql::ERASE_CANDIDATES, cells![dataset]).await?;
     let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
     session
         .run(subject_token_sql::ERASE, cells![dataset])
@@ -139,6 +149,10 @@ impl Datasets for SqlStore {
 
     fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow> {
         self.read(move |session| Box::pin(get(session, id)))
+    }
+
+    fn dataset_population(&self, id: DatasetId) -> StoreFuture<'_, Vec<DatasetId>> {
+        self.read(move |session| Box::pin(populations::members(session, id)))
     }
 
     fn dataset_list(

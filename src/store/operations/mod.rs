@@ -19,6 +19,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod ledger;
+mod populations;
 mod preferences;
 mod releases;
 mod results;

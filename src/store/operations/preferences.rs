@@ -1,19 +1,26 @@
 //! Preferences: a history that every change extends by one version.
+//!
+//! Terms belong to a population: a change is written to each of its datasets,
+//! in one transaction. So a job pins, publishing checks and sealing keeps what
+//! belongs to one dataset alone, and erasing it leaves the terms of the others.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::SqlStore;
 use super::entry::{Done, Entry};
 use super::terms::Terms;
+use super::{SqlStore, datasets, populations};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::to_hex;
-use crate::store::session::{Session, cells};
+use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
-use crate::store::{Act, PreferenceChange, PreferenceRow, Preferences, StoreError, StoreFuture};
+use crate::store::{
+    Act, PAGE_LIMIT_MAX, PreferenceChange, PreferencePage, PreferenceRow, Preferences, StoreError,
+    StoreFuture,
+};
 
 const TABLE: &str = "preference";
 
@@ -34,36 +41,61 @@ async fn advance(session: &mut Session, dataset: DatasetId) -> Result<u64, Store
         .count("preference_version")
 }
 
-/// A change of so many subjects' terms, who are not named.
-pub(super) fn changed(
-    action: &'static str,
-    dataset: DatasetId,
-    version: u64,
-    subjects: usize,
-) -> Done<u64> {
-    let detail = json!({"preference_version": version, "subjects": subjects});
-    Done::one(version, Entry::preferences(action, dataset).telling(detail))
+/// New preference versions, one in each dataset of a population.
+pub(super) struct Versions {
+    /// That of the dataset which the change was addressed to.
+    own: u64,
+    all: Vec<(DatasetId, u64)>,
 }
 
-/// Sets a subject's document; answers the new version, of which the caller
-/// tells the log.
+impl Versions {
+    /// A change of so many subjects' terms, who are not named.
+    pub(super) fn changed(&self, action: &'static str, subjects: usize) -> Done<u64> {
+        let entries = self.all.iter().map(|&(dataset, version)| {
+            let detail = json!({"preference_version": version, "subjects": subjects});
+            Entry::preferences(action, dataset).telling(detail)
+        });
+        Done::many(self.own, entries.collect())
+    }
+}
+
+/// Takes the rows of all datasets of a dataset's population, in order of their
+/// ids, and the next preference version of each.
+async fn advance_all(session: &mut Session, dataset: DatasetId) -> Result<Versions, StoreError> {
+    let mut all = Vec::new();
+    for member in populations::held_members(session, dataset).await? {
+        match advance(session, member).await {
+            // Erased since the population was read.
+            Err(StoreError::NotFound { .. }) if member != dataset => {}
+            version => all.push((member, version?)),
+        }
+    }
+    let own = all.iter().find(|(member, _)| *member == dataset);
+    let own = own.ok_or(StoreError::not_found("dataset"))?.1;
+    Ok(Versions { own, all })
+}
+
+/// Sets a subject's document in every dataset of the population; answers the
+/// new versions, of which the caller tells the log.
 pub(super) async fn set(
     session: &mut Session,
     dataset: DatasetId,
-    subject: String,
-    document: Value,
-) -> Result<u64, StoreError> {
-    let version = advance(session, dataset).await?;
-    let terms = Terms::of(session, dataset).await?;
-    let (subject, document) = terms.kept(version, &subject, &document)?;
+    subject: &str,
+    document: &Value,
+) -> Result<Versions, StoreError> {
+    let versions = advance_all(session, dataset).await?;
     let now = session.now().await?;
-    session
-        .run(sql::CLOSE, cells![dataset.uuid(), subject.clone(), version])
-        .await?;
-    let cells = cells![dataset.uuid(), subject, version, document, now];
-    session.run(sql::INSERT, cells).await?;
+    for &(member, version) in &versions.all {
+        let terms = Terms::of(session, member).await?;
+        let (subject, document) = terms.kept(version, subject, document)?;
+        let close = cells![member.uuid(), subject.clone(), version];
+        session.run(sql::CLOSE, close).await?;
+        let cells = cells![member.uuid(), subject, version, document, now];
+        session.run(sql::INSERT, cells).await?;
+        failpoint::reached("preference-of-a-dataset-written");
+    }
     failpoint::reached("preference-before-commit");
-    Ok(version)
+    Ok(versions)
 }
 
 async fn put(
@@ -72,8 +104,8 @@ async fn put(
     subject: String,
     document: Value,
 ) -> Result<Done<u64>, StoreError> {
-    let version = set(session, dataset, subject, document).await?;
-    Ok(changed("put_preference", dataset, version, 1))
+    let versions = set(session, dataset, &subject, &document).await?;
+    Ok(versions.changed("put_preference", 1))
 }
 
 async fn delete(
@@ -81,12 +113,17 @@ async fn delete(
     dataset: DatasetId,
     subject: String,
 ) -> Result<Done<u64>, StoreError> {
-    let version = advance(session, dataset).await?;
-    let subject = Terms::of(session, dataset).await?.subject(&subject);
-    let cells = cells![dataset.uuid(), subject, version];
-    match session.run(sql::CLOSE, cells).await? {
+    let versions = advance_all(session, dataset).await?;
+    let mut closed = 0;
+    for &(member, version) in &versions.all {
+        let subject = Terms::of(session, member).await?.subject(&subject);
+        let cells = cells![member.uuid(), subject, version];
+        closed += session.run(sql::CLOSE, cells).await?;
+        failpoint::reached("preference-of-a-dataset-removed");
+    }
+    match closed {
         0 => Err(StoreError::not_found("preference")),
-        _ => Ok(changed("delete_preference", dataset, version, 1)),
+        _ => Ok(versions.changed("delete_preference", 1)),
     }
 }
 
@@ -108,13 +145,26 @@ async fn bulk(
         let row = row.ok_or(StoreError::not_found("dataset"))?;
         return Ok(Done::unchanged(row.count("preference_version")?));
     }
-    let version = advance(session, dataset).await?;
-    let subjects = documents.len();
+    let versions = advance_all(session, dataset).await?;
     let now = session.now().await?;
+    for &(member, version) in &versions.all {
+        write_all(session, member, (version, now), &documents).await?;
+        failpoint::reached("preferences-of-a-dataset-written");
+    }
+    Ok(versions.changed("import_preferences", documents.len()))
+}
+
+/// Sets documents in one dataset, whose row is held.
+async fn write_all(
+    session: &mut Session,
+    dataset: DatasetId,
+    (version, now): (u64, DateTime<Utc>),
+    documents: &BTreeMap<String, Value>,
+) -> Result<(), StoreError> {
     let terms = Terms::of(session, dataset).await?;
     let mut rows = Vec::with_capacity(documents.len());
     for (subject, document) in documents {
-        let (subject, document) = terms.kept(version, &subject, &document)?;
+        let (subject, document) = terms.kept(version, subject, document)?;
         rows.push((to_hex(&subject), document));
     }
     // In the order of the index, also where lookups stand for subjects.
@@ -122,7 +172,7 @@ async fn bulk(
     for batch in rows.chunks(BULK_BATCH) {
         bulk_batch(session, dataset, (version, now), batch).await?;
     }
-    Ok(changed("import_preferences", dataset, version, subjects))
+    Ok(())
 }
 
 async fn bulk_batch(
@@ -140,6 +190,98 @@ async fn bulk_batch(
     let insert = cells![dataset.uuid(), version, pairs, now];
     session.run(dialect.preference_bulk_insert, insert).await?;
     Ok(())
+}
+
+/// Gives a new dataset the terms that are in force in its population, whose
+/// lock is held; answers for how many subjects.
+pub(super) async fn take_over(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<usize, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    for sibling in populations::members(session, dataset).await? {
+        if sibling == dataset {
+            continue;
+        }
+        // All datasets of a population have the same terms: one that stays will do.
+        match datasets::hold(session, sibling, keep).await {
+            Err(StoreError::NotFound { .. }) => continue,
+            held => held?,
+        }
+        let row = datasets::get(session, sibling).await?;
+        let documents = at(session, sibling, row.preference_version).await?;
+        if !documents.is_empty() {
+            let version = advance(session, dataset).await?;
+            let now = session.now().await?;
+            let documents = documents.iter().cloned().collect();
+            write_all(session, dataset, (version, now), &documents).await?;
+        }
+        failpoint::reached("preferences-taken-over");
+        return Ok(documents.len());
+    }
+    Ok(0)
+}
+
+/// All subjects and documents in force at `version`, in byte order of subjects.
+async fn at(
+    session: &mut Session,
+    dataset: DatasetId,
+    version: u64,
+) -> Result<Vec<(String, Value)>, StoreError> {
+    let terms = Terms::of(session, dataset).await?;
+    let cells = cells![dataset.uuid(), version];
+    let mut all = Vec::new();
+    for row in session.rows(TABLE, sql::AT, cells).await? {
+        all.extend(terms.read(&row, ("document", "version"))?);
+    }
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(all)
+}
+
+/// A subject's document in force, and whose it is.
+fn preference_row(terms: &Terms, row: &Row) -> Result<(String, PreferenceRow), StoreError> {
+    let (subject, document) = terms
+        .read(row, ("document", "version"))?
+        .ok_or(StoreError::not_found("preference"))?;
+    let row = PreferenceRow {
+        document,
+        version: row.count("version")?,
+        created_at: row.time("created_at")?,
+    };
+    Ok((subject, row))
+}
+
+async fn get(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: String,
+) -> Result<PreferenceRow, StoreError> {
+    let terms = Terms::of(session, dataset).await?;
+    let cells = cells![dataset.uuid(), terms.subject(&subject)];
+    let row = session.row(TABLE, sql::GET, cells).await?;
+    let row = row.ok_or(StoreError::not_found("preference"))?;
+    Ok(preference_row(&terms, &row)?.1)
+}
+
+/// One page of what is in force; the reading is an entry of the log.
+async fn list(
+    session: &mut Session,
+    dataset: DatasetId,
+    (limit, cursor): (u32, Option<Vec<u8>>),
+) -> Result<Done<PreferencePage>, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    datasets::hold(session, dataset, keep).await?;
+    let terms = Terms::of(session, dataset).await?;
+    let limit = limit.clamp(1, PAGE_LIMIT_MAX);
+    let cells = cells![dataset.uuid(), cursor.unwrap_or_default(), limit + 1];
+    let mut rows = session.rows(TABLE, sql::LIST, cells).await?;
+    let next = rows.drain(rows.len().min(limit as usize)..).next();
+    let next = next.map(|row| row.bytes("subject")).transpose()?;
+    let items = rows.iter().map(|row| preference_row(&terms, row));
+    let items = items.collect::<Result<Vec<_>, _>>()?;
+    let detail = json!({"subjects": items.len()});
+    let entry = Entry::preferences("list_preferences", dataset).telling(detail);
+    Ok(Done::one(PreferencePage { items, next }, entry))
 }
 
 /// Whose document in force at `version` is not the one in force now.
@@ -187,21 +329,18 @@ impl Preferences for SqlStore {
         dataset: DatasetId,
         subject: String,
     ) -> StoreFuture<'_, PreferenceRow> {
-        self.read(move |session| {
-            Box::pin(async move {
-                let terms = Terms::of(session, dataset).await?;
-                let cells = cells![dataset.uuid(), terms.subject(&subject)];
-                let row = session.row(TABLE, sql::GET, cells).await?;
-                let row = row.ok_or(StoreError::not_found("preference"))?;
-                let (_, document) = terms
-                    .read(&row, ("document", "version"))?
-                    .ok_or(StoreError::not_found("preference"))?;
-                Ok(PreferenceRow {
-                    document,
-                    version: row.count("version")?,
-                    created_at: row.time("created_at")?,
-                })
-            })
+        self.read(move |session| Box::pin(get(session, dataset, subject)))
+    }
+
+    fn preference_list(
+        &self,
+        act: Act<PreferencePage>,
+        dataset: DatasetId,
+        limit: u32,
+        cursor: Option<Vec<u8>>,
+    ) -> StoreFuture<'_, PreferencePage> {
+        self.write(act, move |session| {
+            Box::pin(list(session, dataset, (limit, cursor)))
         })
     }
 
@@ -232,18 +371,7 @@ impl Preferences for SqlStore {
         dataset: DatasetId,
         version: u64,
     ) -> StoreFuture<'_, Vec<(String, Value)>> {
-        self.read(move |session| {
-            Box::pin(async move {
-                let terms = Terms::of(session, dataset).await?;
-                let cells = cells![dataset.uuid(), version];
-                let mut all = Vec::new();
-                for row in session.rows(TABLE, sql::AT, cells).await? {
-                    all.extend(terms.read(&row, ("document", "version"))?);
-                }
-                all.sort_by(|(one, _), (other, _)| one.cmp(other));
-                Ok(all)
-            })
-        })
+        self.read(move |session| Box::pin(at(session, dataset, version)))
     }
 
     fn preferences_changed_since(

@@ -3,13 +3,13 @@
 use super::entry::{Done, Entry};
 use super::jobs::allowed;
 use super::tombstones::bury;
-use super::{SqlStore, page_bounds, page_of};
+use super::{SqlStore, page_bounds, page_of, populations};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Act, Buried, Page, PageRequest, PublishCheck, PublishOutcome, ReleaseDocument, ReleaseFilter,
+    Act, Buried, Page, PageRequest, PublishOutcome, PublishRequest, ReleaseDocument, ReleaseFilter,
     ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture, Tombstone,
 };
 
@@ -25,6 +25,7 @@ fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
         engine: row.text("engine")?,
         state: row.word("state", ReleaseState::parse)?,
         manifest: row.json("manifest")?,
+        composition: row.json_or_null("composition")?.unwrap_or_default(),
         created_at: row.time("created_at")?,
         published_at: row.time_or_null("published_at")?,
         withdrawn_at: row.time_or_null("withdrawn_at")?,
@@ -129,6 +130,36 @@ async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreE
     custody.bytes(&Place::Lineage(id), kept, (&row, "lineage"))
 }
 
+/// All releases that ever were public and are about the people of a dataset.
+pub(super) async fn series(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<Vec<ReleaseId>, StoreError> {
+    let mut public = Vec::new();
+    for dataset in populations::members(session, dataset).await? {
+        let rows = session
+            .rows(TABLE, sql::PUBLIC, cells![dataset.uuid()])
+            .await?;
+        for row in &rows {
+            public.push(ReleaseId::from(row.uuid("id")?));
+        }
+    }
+    public.sort_unstable();
+    Ok(public)
+}
+
+async fn candidates(session: &mut Session, id: ReleaseId) -> Result<Option<Vec<u8>>, StoreError> {
+    let dataset = get(session, id).await?.dataset;
+    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    let row = session
+        .row(TABLE, sql::CANDIDATES, cells![id.uuid()])
+        .await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    let kept = row.bytes_or_null("candidates")?;
+    let opened = kept.map(|kept| custody.bytes(&Place::Candidates(id), kept, (&row, "candidates")));
+    opened.transpose()
+}
+
 async fn piece(
     session: &mut Session,
     release: ReleaseId,
@@ -191,6 +222,14 @@ impl Releases for SqlStore {
         self.read(move |session| Box::pin(lineage(session, id)))
     }
 
+    fn release_series(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<ReleaseId>> {
+        self.read(move |session| Box::pin(series(session, dataset)))
+    }
+
+    fn release_candidates(&self, id: ReleaseId) -> StoreFuture<'_, Option<Vec<u8>>> {
+        self.read(move |session| Box::pin(candidates(session, id)))
+    }
+
     fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>> {
         self.read(move |session| {
             Box::pin(async move {
@@ -224,11 +263,11 @@ impl Releases for SqlStore {
         &self,
         act: Act<PublishOutcome>,
         id: ReleaseId,
-        check: PublishCheck,
+        request: PublishRequest,
     ) -> StoreFuture<'_, PublishOutcome> {
         let actor = act.actor().to_owned();
         self.write(act, move |session| {
-            Box::pin(super::results::publish(session, id, check, actor))
+            Box::pin(super::results::publish(session, id, request, actor))
         })
     }
 

@@ -9,13 +9,15 @@
 //! dataset's row. A change of preferences holds the same row until it commits:
 //! it is either seen here, or it comes after the release was public.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::datasets::hold;
 use super::entry::{Done, Entry};
 use super::jobs::get;
 use super::leases::{Lease, change};
+use super::populations;
 use super::preferences::changed_since;
+use super::releases::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::microdata::Sha256;
@@ -23,8 +25,8 @@ use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
 use crate::store::{
-    Conflict, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome, ReleaseCommit,
-    ReleaseState, StoreError,
+    Composed, Conflict, NewReleaseTable, PublishDecision, PublishOutcome, PublishRequest,
+    ReleaseCommit, ReleaseState, StoreError,
 };
 
 const TABLE: &str = "release";
@@ -47,6 +49,7 @@ pub(super) async fn complete(
     change(session, job_sql::SUCCEED, lease.end(times)).await?;
     let id = commit.id;
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
+    let preferences = of(session, dataset.uuid(), Purpose::Preferences).await?;
     let custody = create_release_key(session, dataset, id, &records).await?;
     let report = custody.kept_text(&Place::Report(id), commit.report.to_string())?;
     let verification = commit.verification.to_string();
@@ -58,6 +61,7 @@ pub(super) async fn complete(
         custody.kept_text(&Place::Verification(id), verification)?,
         records.kept(&Place::Lineage(id), commit.lineage)?,
         now,
+        preferences.kept(&Place::Candidates(id), commit.candidates)?,
     ];
     session.run(sql::CREATE, cells).await?;
     let kept = cells![commit.id.uuid(), lease.id.uuid(), &commit.claims, now];
@@ -69,10 +73,14 @@ pub(super) async fn complete(
     let detail = json!({"release": commit.id});
     let completed = Entry::job("complete_job", lease.id, dataset).telling(detail);
     let mut done = Done::one(ReleaseState::Draft, completed);
-    let Some(check) = commit.publish else {
+    let Some(request) = commit.publish else {
         return Ok(done);
     };
-    let published = publish_draft(session, (commit.id, dataset), check, actor).await?;
+    let published = match publish_draft(session, (commit.id, dataset), request, actor).await {
+        // Another release of the same people was faster: it stays a draft.
+        Err(StoreError::Conflict(Conflict::SeriesMoved)) => return Ok(done),
+        other => other?,
+    };
     if published.answer == PublishDecision::Allow {
         done.answer = ReleaseState::Published;
     }
@@ -125,7 +133,7 @@ async fn table_write(
 pub(super) async fn publish(
     session: &mut Session,
     id: ReleaseId,
-    check: PublishCheck,
+    request: PublishRequest,
     actor: String,
 ) -> Result<Done<PublishOutcome>, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
@@ -134,7 +142,7 @@ pub(super) async fn publish(
     let done = match row.word("state", ReleaseState::parse)? {
         ReleaseState::Published => Done::unchanged(PublishDecision::Allow),
         ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
-        ReleaseState::Draft => publish_draft(session, (id, dataset), check, actor).await?,
+        ReleaseState::Draft => publish_draft(session, (id, dataset), request, actor).await?,
     };
     let outcome = PublishOutcome {
         decision: done.answer,
@@ -146,14 +154,22 @@ pub(super) async fn publish(
 async fn publish_draft(
     session: &mut Session,
     (id, dataset): (ReleaseId, DatasetId),
-    mut check: PublishCheck,
+    request: PublishRequest,
     actor: String,
 ) -> Result<Done<PublishDecision>, StoreError> {
     let dialect = session.dialect();
-    match hold(session, dataset, dialect.dataset_lock).await {
-        // An erasure took the dataset, and with it this draft.
-        Err(StoreError::NotFound { .. }) => return Err(StoreError::not_found("release")),
-        other => other?,
+    // An erasure may have taken the dataset, and with it this draft.
+    let erased = |error| match error {
+        StoreError::NotFound { .. } => StoreError::not_found("release"),
+        other => other,
+    };
+    // All datasets of these people, so that of two drafts one comes first.
+    let members = populations::held_members(session, dataset).await;
+    for member in members.map_err(erased)? {
+        match hold(session, member, dialect.dataset_lock).await {
+            Err(StoreError::NotFound { .. }) if member != dataset => {}
+            other => other.map_err(erased)?,
+        }
     }
     let row = session
         .row(TABLE, dialect.release_lock, cells![id.uuid()])
@@ -165,6 +181,16 @@ async fn publish_draft(
         ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
         ReleaseState::Draft => {}
     }
+    if let Some(compared) = &request.beside
+        && *compared != series(session, dataset).await?
+    {
+        return Err(Conflict::SeriesMoved.into());
+    }
+    let PublishRequest {
+        mut check,
+        composed,
+        ..
+    } = request;
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let lineage = row.bytes("lineage")?;
     let lineage = records.bytes(&Place::Lineage(id), lineage, (&row, "lineage"))?;
@@ -182,8 +208,50 @@ async fn publish_draft(
     session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
     let step = cells![id.uuid(), now, actor];
     session.run(ledger_sql::PUBLISH, step).await?;
+    let mut detail = json!({"preferences_changed": changed});
+    if let Some(composed) = composed {
+        detail["composed_with"] = json!(composed.with.len());
+        compose(session, id, composed).await?;
+    }
     failpoint::reached("publish-before-commit");
-    let detail = json!({"preferences_changed": changed});
     let entry = Entry::release("publish_release", id, dataset).telling(detail);
     Ok(Done::one(decision, entry))
+}
+
+/// Notes in both releases of each pair, and in the ledger, that they are about
+/// the same people.
+async fn compose(
+    session: &mut Session,
+    id: ReleaseId,
+    composed: Composed,
+) -> Result<(), StoreError> {
+    let reason = json!(composed.reason);
+    let mut own = Vec::new();
+    for (other, together) in composed.with {
+        let noted = |release: ReleaseId| {
+            let mut noted = together.clone();
+            noted["release"] = json!(release);
+            noted["reason"] = reason.clone();
+            noted
+        };
+        own.push(noted(other));
+        let row = super::releases::get(session, other).await?;
+        let mut kept = row.composition.as_array().cloned().unwrap_or_default();
+        kept.push(noted(id));
+        session
+            .run(sql::COMPOSE, cells![other.uuid(), &Value::from(kept)])
+            .await?;
+    }
+    let own = Value::from(own);
+    session.run(sql::COMPOSE, cells![id.uuid(), &own]).await?;
+    let row = session
+        .row("ledger", ledger_sql::CLAIMS, cells![id.uuid()])
+        .await?;
+    let row = row.ok_or(StoreError::not_found("release"))?;
+    let mut claims: Value = row.json("claims")?;
+    claims["composition"] = own;
+    session
+        .run(ledger_sql::CLAIM, cells![id.uuid(), &claims])
+        .await?;
+    Ok(())
 }

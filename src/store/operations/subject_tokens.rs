@@ -88,8 +88,8 @@ async fn use_up(
 ) -> Result<Done<u64>, StoreError> {
     let SubjectTokenRow { dataset, subject } = find(session, token_hash).await?;
     // The dataset's row is locked here, before the token's (statements::datasets).
-    let put = preferences::set(session, dataset, subject, document).await;
-    let version = put.map_err(|error| match error {
+    let put = preferences::set(session, dataset, &subject, &document).await;
+    let versions = put.map_err(|error| match error {
         StoreError::NotFound { .. } => NONE,
         other => other,
     })?;
@@ -97,10 +97,7 @@ async fn use_up(
     match session.run(sql::USE, cells![token_hash, now]).await? {
         // Somebody else was faster: the terms that were just set are taken back.
         0 => Err(NONE),
-        _ => {
-            let action = "put_my_preferences";
-            Ok(preferences::changed(action, dataset, version, 1))
-        }
+        _ => Ok(versions.changed("put_my_preferences", 1)),
     }
 }
 

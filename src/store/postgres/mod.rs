@@ -11,18 +11,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Executor, PgPool, Row as _};
+use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool, Row as _};
 use tokio::task::AbortHandle;
 
 use super::journal::Journal;
 use super::operations::{Backend, SqlStore};
 use super::session::{Link, Session, Signals, Surroundings};
-use super::statements::POSTGRES;
+use super::statements::{POSTGRES, SCHEMA_VERSION};
 use super::{PoolFigures, StoreError, StoreFuture};
 use crate::failpoint;
 
 /// How long an operation waits for a free connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the first connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Whether the connection is outside a transaction.
 ///
@@ -51,10 +54,9 @@ pub(super) async fn open(
     connections_max: u32,
     surroundings: Surroundings,
 ) -> Result<SqlStore, StoreError> {
-    let options: PgConnectOptions = url
-        .parse::<PgConnectOptions>()
-        .map_err(|_| StoreError::driver("the store's address cannot be read"))?
-        .application_name("vizard");
+    let options = read_address(url)?;
+    // The pool would go on trying for as long as an operation may wait.
+    connect(&options).await?.close().await?;
     let pool = PgPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -83,6 +85,54 @@ pub(super) async fn open(
         listener,
     };
     Ok(SqlStore::new(Arc::new(backend)))
+}
+
+fn read_address(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let options = url.parse::<PgConnectOptions>();
+    let options = options.map_err(|_| StoreError::driver("the store's address cannot be read"))?;
+    Ok(options.application_name("vizard"))
+}
+
+/// The first connection: what is in its way is told at once.
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    let place = format!("{}:{}", options.get_host(), options.get_port());
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
+    let told = match connected {
+        Ok(Ok(connection)) => return Ok(connection),
+        Ok(Err(sqlx::Error::Io(error))) => format!("{place}: {}", error.kind()),
+        Ok(Err(sqlx::Error::Database(error))) => match error.code().as_deref() {
+            Some("28P01" | "28000") => format!("{place} refuses the user or the password"),
+            Some("3D000") => format!("{place} has no such database"),
+            Some("57P03") => format!("{place} is starting up or shutting down"),
+            Some("53300") => format!("{place} has no connection left"),
+            _ => return Err(sqlx::Error::Database(error).into()),
+        },
+        Ok(Err(sqlx::Error::Protocol(_))) => format!("{place} does not answer as PostgreSQL does"),
+        Ok(Err(error)) => return Err(error.into()),
+        Err(_) => format!(
+            "{place} does not answer within {} s",
+            CONNECT_TIMEOUT.as_secs()
+        ),
+    };
+    Err(StoreError::driver(told))
+}
+
+/// Number of the latest migration of the store at `url`; `None` where the
+/// database holds no store yet.
+pub(super) async fn version(url: &str) -> Result<Option<u64>, StoreError> {
+    let mut connection = connect(&read_address(url)?).await?;
+    let row = connection
+        .fetch_one("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
+        .await?;
+    let version = match row.try_get::<bool, _>(0)? {
+        false => None,
+        true => {
+            let row = connection.fetch_one(SCHEMA_VERSION).await?;
+            row.try_get::<Option<i64>, _>("version")?
+        }
+    };
+    connection.close().await?;
+    Ok(version.and_then(|version| version.try_into().ok()))
 }
 
 impl Postgres {

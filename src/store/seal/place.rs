@@ -71,6 +71,8 @@ pub(in crate::store) enum Place<'a> {
     JobSeed(JobId),
     /// The lineage of a release.
     Lineage(ReleaseId),
+    /// What a release shows of each subject.
+    Candidates(ReleaseId),
     /// The report of a release.
     Report(ReleaseId),
     /// The verification of a release.
@@ -115,6 +117,7 @@ impl Place<'_> {
             Place::DatasetSecret(dataset) => Data::new("dataset secret", dataset.uuid()),
             Place::JobSeed(job) => Data::new("job seed", job.uuid()),
             Place::Lineage(release) => Data::new("lineage", release.uuid()),
+            Place::Candidates(release) => Data::new("candidates", release.uuid()),
             Place::Report(release) => Data::new("report", release.uuid()),
             Place::Verification(release) => Data::new("verification", release.uuid()),
             Place::Piece {

@@ -27,6 +27,25 @@ pub(super) fn prepare(path: &Path, exclusive: bool) -> Result<Option<FileLock>, 
     })
 }
 
+/// Whether the file is there. Where it is not, the nearest folder that is must
+/// be one that files can be made in.
+pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
+    let told = |error: io::Error| {
+        StoreError::driver(format!("opening the store's file: {}", error.kind()))
+    };
+    if path.try_exists().map_err(told)? {
+        return Ok(true);
+    }
+    let whole = std::path::absolute(path).map_err(told)?;
+    let folder = whole.ancestors().skip(1).find(|folder| folder.exists());
+    let folder = folder.unwrap_or(Path::new("/"));
+    match rustix::fs::access(folder, rustix::fs::Access::WRITE_OK) {
+        Ok(()) if folder.is_dir() => Ok(false),
+        Ok(()) => Err(told(io::ErrorKind::NotADirectory.into())),
+        Err(error) => Err(told(error.into())),
+    }
+}
+
 fn prepare_files(path: &Path, exclusive: bool) -> Result<Option<FileLock>, TryLockError> {
     if let Some(folder) = path
         .parent()

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, Executor, Row as _, SqlitePool};
+use sqlx::{ConnectOptions, Connection, Executor, Row as _, SqliteConnection, SqlitePool};
 
 use self::lock::FileLock;
 use super::journal::Journal;
 use super::operations::{Backend, SqlStore};
 use super::session::{Link, Session, Signals, Surroundings};
-use super::statements::SQLITE;
+use super::statements::{SCHEMA_VERSION, SQLITE};
 use super::{PoolFigures, StoreError, StoreFuture};
 use crate::failpoint;
 
@@ -88,6 +88,32 @@ pub(super) async fn open(
         _lock: lock,
     };
     Ok(SqlStore::new(Arc::new(backend)))
+}
+
+/// Number of the latest migration of the store in the file at `path`; `None`
+/// where there is no file yet and one can be made.
+pub(super) async fn version(path: &Path) -> Result<Option<u64>, StoreError> {
+    if !lock::exists(path)? {
+        return Ok(None);
+    }
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let mut connection = options.connect().await?;
+    let found = read_version(&mut connection).await;
+    connection.close().await?;
+    found
+}
+
+async fn read_version(connection: &mut SqliteConnection) -> Result<Option<u64>, StoreError> {
+    let tables = sqlx::query("SELECT count(*), sum(name = '_sqlx_migrations') FROM sqlite_schema");
+    let row = tables.fetch_one(&mut *connection).await?;
+    match (row.try_get::<i64, _>(0)?, row.try_get::<Option<i64>, _>(1)?) {
+        (0, _) => return Ok(None),
+        (_, Some(1)) => {}
+        _ => return Err(StoreError::driver("the file holds something else")),
+    }
+    let row = sqlx::query(SCHEMA_VERSION).fetch_one(connection).await?;
+    let version = row.try_get::<Option<i64>, _>("version")?;
+    Ok(version.and_then(|version| version.try_into().ok()))
 }
 
 /// Connections are kept for good: opening one reads the whole schema again.

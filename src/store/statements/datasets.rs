@@ -5,7 +5,9 @@
 //! preferences need not. `LOCK` (NO KEY UPDATE) is what publishing takes, and
 //! what every update of the row takes by itself. `LOCK_ERASE` (UPDATE) waits
 //! for both. Whoever takes this row and rows of jobs or releases takes this
-//! row first, so that no two can wait for each other.
+//! row first, so that no two can wait for each other. Whoever takes rows of
+//! several datasets takes the lock of their population before any of them, and
+//! then the rows in the order of their ids.
 
 use super::statements;
 
@@ -14,7 +16,7 @@ macro_rules! select {
         concat!(
             "SELECT dataset.id, dataset.name, dataset.schema, dataset.created_by, \
              dataset.created_at, dataset.version, dataset.preference_version, \
-             dataset.raw_retention_days, dataset.records_purged_at, \
+             dataset.raw_retention_days, dataset.records_purged_at, dataset.population, \
              COALESCE(latest.total_records, 0) AS records, \
              COALESCE(latest.hierarchies, '{}') AS hierarchies, \
              (SELECT count(*) FROM preference WHERE preference.dataset_id = dataset.id \
@@ -38,11 +40,18 @@ macro_rules! list {
 }
 
 statements! {
-    /// `$1` id, `$2` name, `$3` schema, `$4` who, `$5` now.
-    CREATE = "INSERT INTO dataset (id, name, schema, created_by, created_at) \
-        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
+    /// `$1` id, `$2` name, `$3` schema, `$4` who, `$5` now, `$6` population or null.
+    CREATE = "INSERT INTO dataset (id, name, schema, created_by, created_at, population) \
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("dataset.id = $1");
+    /// `$1` id.
+    POPULATION = "SELECT population FROM dataset WHERE id = $1 AND erased_at IS NULL";
+    /// `$1` id: every dataset of its population, itself too, in order of ids.
+    MEMBERS = "SELECT member.id FROM dataset AS member JOIN dataset AS own \
+        ON member.id = own.id OR member.population = own.population \
+        WHERE own.id = $1 AND own.erased_at IS NULL AND member.erased_at IS NULL \
+        ORDER BY member.id";
     /// `$1` id, `$2` the version that must be the latest. Locks the row.
     VERSION_ADVANCE = "UPDATE dataset SET version = version + 1 \
         WHERE id = $1 AND version = $2 AND erased_at IS NULL";
@@ -76,11 +85,20 @@ statements! {
     /// `$1` dataset.
     ERASE_LINEAGE = "UPDATE release SET lineage = NULL \
         WHERE dataset_id = $1 AND lineage IS NOT NULL";
+    /// `$1` dataset.
+    ERASE_CANDIDATES = "UPDATE release SET candidates = NULL \
+        WHERE dataset_id = $1 AND candidates IS NOT NULL";
 }
 
 pub(in crate::store) const POSTGRES_LIST: &str =
     list!("SELECT CAST(value AS uuid) FROM json_array_elements_text(CAST($2 AS json))");
 pub(in crate::store) const SQLITE_LIST: &str = list!("SELECT unhex(value) FROM json_each($2)");
+
+/// `$1` name of a population. Two names may share a number: then their changes wait for each other.
+pub(in crate::store) const POSTGRES_POPULATION_LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended($1, 8406229572))";
+/// A transaction that began IMMEDIATE holds everything already.
+pub(in crate::store) const SQLITE_POPULATION_LOCK: &str = "SELECT CAST($1 AS TEXT) AS name";
 
 pub(in crate::store) const POSTGRES_LOCK: &str =
     "SELECT id FROM dataset WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE";

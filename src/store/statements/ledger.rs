@@ -39,6 +39,10 @@ statements! {
         $4 FROM job WHERE id = $2";
     /// `$1` release, `$2` now, `$3` who.
     PUBLISH = "UPDATE ledger SET published_at = $2, published_by = $3 WHERE release_id = $1";
+    /// `$1` release, `$2` claims.
+    CLAIM = "UPDATE ledger SET claims = $2 WHERE release_id = $1";
+    /// `$1` release.
+    CLAIMS = "SELECT release_id AS id, claims FROM ledger WHERE release_id = $1";
     /// `$1` release, `$2` now, `$3` who.
     WITHDRAW = "UPDATE ledger SET withdrawn_at = $2, withdrawn_by = $3 WHERE release_id = $1";
     /// `$1` dataset, `$2` now, `$3` who: its drafts.

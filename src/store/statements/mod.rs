@@ -62,6 +62,8 @@ pub(super) struct Dialect {
     pub(super) ledger_list: &'static str,
     /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
     pub(super) dataset_list: &'static str,
+    /// `$1` name: orders whatever concerns all datasets of a population.
+    pub(super) population_lock: &'static str,
     /// Holds a dataset against changes of its records, preferences and publicity.
     pub(super) dataset_lock: &'static str,
     /// Holds a dataset against erasure only.
@@ -99,6 +101,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
     audit_list: audit::POSTGRES_LIST,
     ledger_list: ledger::POSTGRES_LIST,
     dataset_list: datasets::POSTGRES_LIST,
+    population_lock: datasets::POSTGRES_POPULATION_LOCK,
     dataset_lock: datasets::POSTGRES_LOCK,
     dataset_keep: datasets::POSTGRES_KEEP,
     dataset_lock_erase: datasets::POSTGRES_LOCK_ERASE,
@@ -122,6 +125,7 @@ pub(super) const SQLITE: Dialect = Dialect {
     audit_list: audit::SQLITE_LIST,
     ledger_list: ledger::SQLITE_LIST,
     dataset_list: datasets::SQLITE_LIST,
+    population_lock: datasets::SQLITE_POPULATION_LOCK,
     dataset_lock: datasets::SQLITE_LOCK,
     dataset_keep: datasets::SQLITE_LOCK,
     dataset_lock_erase: datasets::SQLITE_LOCK,
@@ -163,6 +167,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.audit_list,
         dialect.ledger_list,
         dialect.dataset_list,
+        dialect.population_lock,
         dialect.dataset_lock,
         dialect.dataset_keep,
         dialect.dataset_lock_erase,

@@ -17,6 +17,10 @@ statements! {
     /// `$1` dataset, `$2` subject.
     GET = "SELECT dataset_id, version, subject, document, created_at FROM preference \
         WHERE dataset_id = $1 AND subject = $2 AND until_version IS NULL";
+    /// `$1` dataset, `$2` subject to begin with, `$3` limit.
+    LIST = "SELECT dataset_id, version, subject, document, created_at FROM preference \
+        WHERE dataset_id = $1 AND subject >= $2 AND until_version IS NULL \
+        ORDER BY subject LIMIT $3";
     /// `$1` dataset, `$2` version.
     AT = "SELECT dataset_id, version, subject, document FROM preference \
         WHERE dataset_id = $1 AND version <= $2 \

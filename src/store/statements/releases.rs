@@ -6,7 +6,7 @@ macro_rules! select {
     ($tail:expr) => {
         concat!(
             "SELECT id, job_id, dataset_id, dataset_version, preference_version, engine, state, \
-             manifest, created_at, published_at, withdrawn_at FROM release ",
+             manifest, composition, created_at, published_at, withdrawn_at FROM release ",
             $tail
         )
     };
@@ -35,12 +35,13 @@ macro_rules! table_select {
 }
 
 statements! {
-    /// `$1` id, `$2` job, `$3` manifest, `$4` report, `$5` verification, `$6` lineage, `$7` now.
+    /// `$1` id, `$2` job, `$3` manifest, `$4` report, `$5` verification, `$6` lineage, `$7` now,
+    /// `$8` candidates.
     /// What the release was made from is what the job names.
     CREATE = "INSERT INTO release (id, job_id, dataset_id, dataset_version, preference_version, \
-        engine, state, manifest, report, verification, lineage, created_at) \
+        engine, state, manifest, report, verification, lineage, created_at, candidates) \
         SELECT $1, id, dataset_id, dataset_version, preference_version, engine, 'draft', \
-        $3, $4, $5, $6, $7 FROM job WHERE id = $2";
+        $3, $4, $5, $6, $7, $8 FROM job WHERE id = $2";
     /// `$1` release, `$2` position, `$3` name, `$4` columns, `$5` rows, `$6` raw bytes,
     /// `$7` sha256, `$8` pieces.
     TABLE_CREATE = "INSERT INTO release_table (release_id, position, name, columns, rows, \
@@ -59,6 +60,13 @@ statements! {
     VERIFICATION = "SELECT id, verification AS document FROM release WHERE id = $1";
     /// `$1` id.
     LINEAGE = "SELECT id, lineage FROM release WHERE id = $1";
+    /// `$1` id.
+    CANDIDATES = "SELECT id, candidates FROM release WHERE id = $1";
+    /// `$1` dataset: all that ever were public.
+    PUBLIC = "SELECT id FROM release WHERE dataset_id = $1 AND published_at IS NOT NULL \
+        ORDER BY id";
+    /// `$1` id, `$2` composition.
+    COMPOSE = "UPDATE release SET composition = $2 WHERE id = $1";
     /// `$1` release.
     TABLE_LIST = table_select!("ORDER BY position");
     /// `$1` release, `$2` name.
@@ -74,7 +82,8 @@ statements! {
     PUBLISH = "UPDATE release SET state = 'published', published_at = $2 \
         WHERE id = $1 AND state = 'draft'";
     /// `$1` id, `$2` now.
-    WITHDRAW = "UPDATE release SET state = 'withdrawn', withdrawn_at = $2, lineage = NULL \
+    WITHDRAW = "UPDATE release SET state = 'withdrawn', withdrawn_at = $2, lineage = NULL, \
+        candidates = CASE WHEN published_at IS NULL THEN NULL ELSE candidates END \
         WHERE id = $1 AND state <> 'withdrawn'";
     /// `$1` release.
     WITHDRAW_PIECES = "DELETE FROM release_piece WHERE release_id = $1";

@@ -45,7 +45,8 @@ statements! {
     /// `$1` dataset, `$2` now.
     PURGED = "UPDATE dataset SET records_purged_at = $2 WHERE id = $1";
     /// `$1` dataset, `$2` now.
-    WITHDRAW_DRAFTS = "UPDATE release SET state = 'withdrawn', withdrawn_at = $2, lineage = NULL \
+    WITHDRAW_DRAFTS = "UPDATE release SET state = 'withdrawn', withdrawn_at = $2, lineage = NULL, \
+        candidates = NULL \
         WHERE dataset_id = $1 AND state = 'draft'";
     /// `$1` dataset, `$2` now, `$3` who: the same in the ledger.
     LEDGER_WITHDRAW_DRAFTS = "UPDATE ledger SET withdrawn_at = $2, withdrawn_by = $3 \

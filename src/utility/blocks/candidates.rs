@@ -162,10 +162,7 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
     let covers = |row: usize, record: RecordIndex| {
         quasi.iter().all(|(attribute, cells)| {
             let code = attribute.original.code(record).0;
-            match &cells[attribute.published.codes.at(row) as usize] {
-                Coverage::Run(from, to) => (*from..*to).contains(&code),
-                Coverage::Codes(codes) => codes.contains(&code),
-            }
+            cells[attribute.published.codes.at(row) as usize].contains(code)
         })
     };
     let mut groups: FxHashMap<u64, Vec<usize>> = FxHashMap::default();

@@ -45,7 +45,7 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     report.insert(
         "reidentification_risk",
         reidentification::DESCRIPTION,
-        &reidentification::measure(&sizes.alike),
+        &reidentification::of_release(evidence, &sizes.alike),
     );
     report.insert(
         "glp",

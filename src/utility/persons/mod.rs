@@ -42,7 +42,7 @@ const BINS: usize = 20;
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = PreparedPersons::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    super::insert_group_measures(&mut report, prepared.groups.sizes());
+    super::insert_group_measures(&mut report, evidence, prepared.groups.sizes());
     report.insert(
         "qid_ncp",
         qid_ncp::DESCRIPTION,

@@ -12,7 +12,7 @@ use crate::microdata::{
 use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements};
 use crate::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedColumn,
-    PublishedTable, TableLineage,
+    PublishedExactly, PublishedTable, TableLineage,
 };
 use crate::utility::{Evidence, UtilityReport, measure, public_part};
 
@@ -156,6 +156,8 @@ fn manifest() -> Manifest {
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),
+        published_exactly: PublishedExactly::default(),
+        accept_exact: Vec::new(),
         tables: Vec::new(),
         input: InputDescription {
             dataset: "made-up".into(),

@@ -54,9 +54,7 @@ fn distance(prepared: &PreparedSliced<'_>, attribute: &SlicedAttribute<'_>) -> f
                     .iter_mut()
                     .for_each(|mass| *mass -= share);
             }
-            Coverage::Codes(codes) => {
-                codes.iter().for_each(|&code| apart[code as usize] -= share);
-            }
+            codes => codes.codes().for_each(|code| apart[code as usize] -= share),
         }
     }
     let sum: f64 = apart.iter().map(|mass| mass.abs()).sum();

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, NodeIndex};
 
-use super::super::meaning::Meaning;
+use super::super::meaning::{Meaning, least_of_numbers};
 use super::super::signature::Signatures;
 use super::super::verdict::{Check, Failures, Place};
 use super::source::is_plain_set;
@@ -80,8 +80,13 @@ fn span(view: &PersonsView, attribute: &QuasiView, groups: &Signatures) -> Failu
 /// The least cell that covers some subjects.
 enum Least {
     Masked,
-    Span { first: u32, last: u32 },
+    Span {
+        first: u32,
+        last: u32,
+    },
     Values(Vec<u32>),
+    /// Of numbers or days some of which are missing.
+    Numbers(Meaning),
 }
 
 impl Least {
@@ -103,6 +108,13 @@ impl Least {
                 },
                 _ => Self::Values(codes),
             });
+        }
+        if let Some(Code(missing)) = attribute.domain.missing_number() {
+            let mut codes = Vec::new();
+            for &subject in subjects {
+                source.add_codes(subject, &mut codes);
+            }
+            return Some(Self::Numbers(least_of_numbers(codes.into_iter(), missing)));
         }
         let hierarchy = attribute.domain.hierarchy();
         let Some(hierarchy) = hierarchy.filter(|_| !attribute.domain.is_numeric()) else {
@@ -133,6 +145,7 @@ impl Least {
                 },
             ) => (first, last) == (from, to),
             (Self::Values(least), Meaning::Values(codes)) => least == codes,
+            (Self::Numbers(least), meaning) => least == meaning,
             _ => false,
         }
     }

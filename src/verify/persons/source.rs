@@ -25,7 +25,7 @@ pub(super) struct Hulls {
     /// Highest code of each subject.
     pub(super) high: Vec<u32>,
     /// All codes, ascending, of subjects with several, where only sets of
-    /// values can be published.
+    /// values can be published or a number is missing.
     sets: FxHashMap<u32, Vec<u32>>,
 }
 
@@ -38,7 +38,7 @@ impl Hulls {
             high: Vec::with_capacity(records.subjects()),
             sets: FxHashMap::default(),
         };
-        let keeps_sets = is_plain_set(&column.domain);
+        let keeps_sets = is_plain_set(&column.domain) || column.domain.missing_number().is_some();
         for subject in 0..records.subjects() {
             let all = records.of_subject(SubjectIndex::from_usize(subject));
             let counting = counting(all, rule);
@@ -58,7 +58,7 @@ impl Hulls {
     pub(super) fn covered_by(&self, meaning: &Meaning, subject: u32) -> bool {
         let (low, high) = (self.low[subject as usize], self.high[subject as usize]);
         match meaning {
-            Meaning::Values(_) if low != high => self
+            Meaning::Values(_) | Meaning::SpanOrMissing { .. } if low != high => self
                 .sets
                 .get(&subject)
                 .is_some_and(|codes| codes.iter().all(|&code| meaning.covers(code))),
@@ -66,7 +66,8 @@ impl Hulls {
         }
     }
 
-    /// The codes of a subject, where only sets of values can be published.
+    /// The codes of a subject, where only sets of values can be published or a
+    /// number is missing.
     pub(super) fn add_codes(&self, subject: u32, to: &mut Vec<u32>) {
         match self.sets.get(&subject) {
             Some(codes) => to.extend(codes),

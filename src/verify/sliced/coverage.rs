@@ -7,7 +7,7 @@
 
 use crate::microdata::Code;
 
-use super::super::meaning::Meaning;
+use super::super::meaning::{Meaning, least_of_numbers};
 use super::super::verdict::{Check, Failures, Place};
 use super::view::{Appearance, SlicedView};
 
@@ -49,6 +49,10 @@ fn is_least(view: &SlicedView, attribute: &Appearance, bucket: usize) -> bool {
     else {
         return true;
     };
+    if let Some(Code(missing)) = attribute.domain.missing_number() {
+        let least = least_of_numbers(codes.iter().copied(), missing);
+        return *attribute.cells.meaning(first as usize) == least;
+    }
     let hierarchy = attribute.domain.hierarchy();
     match (attribute.cells.meaning(first as usize), hierarchy) {
         // The root labelled `*` reads as masked.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::markup::{Page, number, words};
-use super::{bars, grid, text};
+use super::{advice, bars, grid, text};
 
 /// An article about the measure called `name`.
 pub fn article(page: &mut Page, name: &str, measure: &Value) {
@@ -14,6 +14,9 @@ pub fn article(page: &mut Page, name: &str, measure: &Value) {
     page.raw("<article").attribute("id", name).raw(">");
     page.element("h3", "", &title);
     page.element("p", "note", text(&measure["definition"]));
+    if !advice::on_measure(name).is_empty() {
+        page.element("p", "advice", advice::on_measure(name));
+    }
     if !text(&measure["source"]).is_empty() {
         page.raw("<p class=\"source\">Source: ");
         page.text(text(&measure["source"])).raw("</p>");
@@ -122,7 +125,7 @@ fn table(page: &mut Page, entries: &Map<String, Value>) {
     if columns.is_empty() {
         return;
     }
-    page.raw("<table><thead><tr><th></th>");
+    page.raw("<div class=\"wide\"><table><thead><tr><th></th>");
     for column in &columns {
         page.element("th", "n", &words(column));
     }
@@ -134,5 +137,5 @@ fn table(page: &mut Page, entries: &Map<String, Value>) {
         }
         page.raw("</tr>");
     }
-    page.raw("</tbody></table>");
+    page.raw("</tbody></table></div>");
 }

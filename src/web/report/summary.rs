@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::markup::{Page, number};
-use super::text;
+use super::{advice, list, state, text};
 
 /// Figures that have a card of their own: where they are, and what to call them.
-const CARDS: [(&str, &str); 12] = [
+const CARDS: [(&str, &str); 14] = [
     (
         "/measures/group_sizes/value/min",
         "records in the smallest group",
@@ -15,6 +15,14 @@ const CARDS: [(&str, &str); 12] = [
     (
         "/measures/reidentification_risk/value/prosecutor_max",
         "largest re-identification risk",
+    ),
+    (
+        "/measures/reidentification_risk/value/prosecutor_mean",
+        "mean re-identification risk",
+    ),
+    (
+        "/measures/reidentification_risk/value/prosecutor_median",
+        "median re-identification risk",
     ),
     ("/measures/ncp/value/mean", "mean loss of a cell (NCP)"),
     (
@@ -52,10 +60,8 @@ const CARDS: [(&str, &str); 12] = [
 /// Title, verdict, what was published from what, and the cards.
 pub fn header(
     page: &mut Page,
-    title: &str,
-    report: &Value,
-    verification: &Value,
-    manifest: &Value,
+    (title, purpose): (&str, &str),
+    (report, verification, manifest): (&Value, &Value, &Value),
 ) {
     page.raw("<header><h1>").text(title);
     let unverified = manifest["unverified"] == true;
@@ -66,7 +72,13 @@ pub fn header(
         None => page,
     };
     page.raw("</h1>");
+    if !purpose.is_empty() {
+        page.element("p", "", purpose);
+    }
     let mut parts = Vec::new();
+    if !text(&manifest["engine"]).is_empty() {
+        parts.push(format!("by the engine {}", text(&manifest["engine"])));
+    }
     for (value, words) in [
         (&manifest["records"], "records published"),
         (&manifest["excluded"], "excluded"),
@@ -76,12 +88,10 @@ pub fn header(
             parts.push(format!("{} {words}", number(value)));
         }
     }
-    let input = &manifest["input"];
-    if !text(&input["dataset"]).is_empty() {
-        let version = number(&input["version"]);
+    if manifest["input"]["version"].is_number() {
         parts.push(format!(
-            "from {}, version {version}",
-            text(&input["dataset"])
+            "from version {}",
+            number(&manifest["input"]["version"])
         ));
     }
     if !text(&manifest["made_by"]["vizard"]).is_empty() {
@@ -92,7 +102,27 @@ pub fn header(
     }
     page.element("p", "note", &parts.join(" · "));
     cards(page, report);
+    let risk = report.pointer("/measures/reidentification_risk/value/prosecutor_max");
+    if let Some(risk) = risk.and_then(Value::as_f64) {
+        page.raw("<p class=\"note\">Largest re-identification risk: ");
+        page.text(advice::on_risk(risk)).raw("</p>");
+    }
+    look_here(page, verification);
     page.raw("</header>");
+}
+
+/// How many attacks have no bound: their figures are further down.
+fn look_here(page: &mut Page, verification: &Value) {
+    let attacks = list(&verification["attacks"]).iter();
+    let unbounded = attacks.filter(|entry| state(entry, true) == Some("no_bound"));
+    let number = unbounded.count();
+    if number > 0 {
+        let said = match number {
+            1 => "One figure of an attack has no bound: look at it below.".to_owned(),
+            several => format!("{several} figures of attacks have no bound: look at them below."),
+        };
+        page.element("p", "look", &format!("! {said}"));
+    }
 }
 
 fn cards(page: &mut Page, report: &Value) {

@@ -29,7 +29,7 @@ fn full() -> (Value, Value, Value) {
 
 fn page() -> String {
     let (report, verification, manifest) = full();
-    report_page(&report, &verification, &manifest)
+    report_page(&report, &verification, &manifest, &Value::Null)
 }
 
 #[test]
@@ -84,24 +84,77 @@ fn figures_pictures_and_verdict_are_shown() {
     let page = page();
     for shown in [
         "✓ verified",
-        "✗ no",
+        "✗ does not hold",
         "98\u{202f}729 records published",
         "Compared with the original",
         "Source: a paper",
         "5: 3",
         "age × sex before: 0.5",
-        "much; more",
+        "<li>much</li><li>more</li>",
     ] {
         assert!(page.contains(shown), "{shown}");
     }
 }
 
 #[test]
+fn an_attack_without_a_bound_is_never_called_good() {
+    let check = |state: Option<&str>| {
+        let mut entry = json!({"kind": "joint_knowledge", "attribute": "cost", "attained": 1.0,
+            "holds": true, "figures": {"share_below_k": 0.9987}});
+        if let Some(state) = state {
+            entry["state"] = json!(state);
+        }
+        json!({"holds": true, "guarantees": [], "structure": [], "attacks": [entry]})
+    };
+    // Verifications of older versions have no states.
+    for state in [Some("no_bound"), None] {
+        let page = report_page(&Value::Null, &check(state), &Value::Null, &Value::Null);
+        assert!(page.contains("no bound: look here"), "{state:?}");
+        assert!(page.contains("share below k: 0.9987"), "{state:?}");
+        assert!(page.contains("One figure of an attack has no bound"));
+        assert!(!page.contains("✓ holds"), "{state:?}");
+    }
+    let bounded = report_page(
+        &Value::Null,
+        &check(Some("holds")),
+        &Value::Null,
+        &Value::Null,
+    );
+    assert!(bounded.contains("✓ holds"));
+}
+
+#[test]
+fn title_and_purpose_are_those_of_the_dataset() {
+    let dataset = json!({"name": "admissions", "purpose": "Beds by ward"});
+    let manifest = json!({"engine": "lgb", "input": {"dataset": "dataset_018f", "version": 3}});
+    let page = report_page(&Value::Null, &Value::Null, &manifest, &dataset);
+    assert!(page.contains("<title>Release of admissions</title>"));
+    assert!(page.contains("<p>Beds by ward</p>"));
+    assert!(!page.contains("dataset_018f"));
+}
+
+#[test]
+fn attributes_published_exactly_are_shown_with_their_figures() {
+    let manifest = json!({"published_exactly": {"attributes": [
+        {"attribute": "ward", "role": "insensitive", "distinct": 9, "unique_share": 0.25}],
+        "unique_share": 0.25, "unique_share_with_quasi_identifiers": 0.5}});
+    let page = report_page(&Value::Null, &Value::Null, &manifest, &Value::Null);
+    for shown in ["Published exactly", "ward", "25 %", "50 %"] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_not_shown() {
-    let page = report_page(&Value::Null, &Value::Null, &Value::Null);
+    let page = report_page(&Value::Null, &Value::Null, &Value::Null, &Value::Null);
     assert!(page.contains("Release report"));
     assert!(!page.contains("<section>"));
-    let unverified = report_page(&Value::Null, &Value::Null, &json!({"unverified": true}));
+    let unverified = report_page(
+        &Value::Null,
+        &Value::Null,
+        &json!({"unverified": true}),
+        &Value::Null,
+    );
     assert!(unverified.contains("not verified"));
 }
 
@@ -138,7 +191,7 @@ fn measures_of_persons_are_drawn_like_the_others() {
         "sa_ncp": measure(json!({"sum": 3.0, "mean": 0.125, "items": 24, "attributes": {"ill": loss}})),
         "fingerprints": measure(json!({"min": 11, "persons": bins, "items": bins})),
         "value_shares": measure(json!({"max": 0.28, "values": {"ill": share}, "nodes": {"ill": share}}))}});
-    let page = report_page(&report, &Value::Null, &Value::Null);
+    let page = report_page(&report, &Value::Null, &Value::Null, &Value::Null);
     for shown in [
         "<b>0.75</b><span>mean loss of a quasi-identifier (QID-NCP)</span>",
         "<b>0.125</b><span>mean loss of an item (SA-NCP)</span>",

@@ -92,9 +92,9 @@ fn published(engine: &'static str, plan: Plan) -> Option<Case> {
 }
 
 fn plans() -> impl Iterator<Item = Plan> {
-    (0..40).map(|seed| Plan {
+    (0..60).map(|seed| Plan {
         seed,
-        records: 60 + 20 * seed as usize,
+        records: 60 + 20 * (seed % 40) as usize,
         quasi: 1 + seed as usize % 3,
         sensitive: 1,
     })

@@ -224,6 +224,33 @@ fn words() -> Vec<Falsehood> {
             |m, _| add(m, "", "unverified", json!(true)),
         ),
         (
+            "fewer attributes published exactly",
+            "The risk of an attribute is hidden.",
+            |m, _| {
+                let whole = json!({"attributes": []});
+                set(m, "/published_exactly", whole)
+            },
+        ),
+        (
+            "another share of unique records",
+            "The risk is said to be smaller.",
+            |m, _| {
+                set(
+                    m,
+                    "/published_exactly/unique_share_with_quasi_identifiers",
+                    json!(0.015_625),
+                )
+            },
+        ),
+        (
+            "an attribute accepted that the job does not accept",
+            "The warning is a message.",
+            |m, _| {
+                let accepted = json!([{"attribute": "ward", "reason": "none"}]);
+                set(m, "/accept_exact", accepted.clone()) || add(m, "", "accept_exact", accepted)
+            },
+        ),
+        (
             "the seed said to be chosen",
             "A release whose seed was drawn says that somebody chose it.",
             |m, _| add(m, "", "reproducible_seed", json!(true)),

@@ -13,7 +13,8 @@ use serde_json::json;
 use vizard::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
 use vizard::privacy::{K, L, Model, Policy, Protection, Requirements};
 use vizard::release::{
-    Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedTable, TableLineage,
+    Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly,
+    PublishedTable, TableLineage,
 };
 use vizard::utility::Evidence;
 
@@ -93,6 +94,8 @@ pub fn manifest(records: u64) -> Manifest {
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),
+        published_exactly: PublishedExactly::default(),
+        accept_exact: Vec::new(),
         tables: Vec::new(),
         input: InputDescription {
             dataset: "made-up".into(),

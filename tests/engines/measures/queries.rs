@@ -135,7 +135,10 @@ fn queries_past_the_budget_are_counted_and_the_others_stay_the_same() {
         found.expect("the release fits together")
     };
     let within = measured(400, Workload::WORK_MAX, 1.0).expect("it is not stopped");
-    assert_eq!((within.queries + within.left_out, within.not_asked), (400, 0));
+    assert_eq!(
+        (within.queries + within.left_out, within.not_asked),
+        (400, 0)
+    );
     let past = measured(400, 50_000, 1.0).expect("it is not stopped");
     let asked = past.queries + past.left_out;
     assert!((1..400).contains(&asked));

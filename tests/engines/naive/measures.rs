@@ -66,6 +66,7 @@ pub fn loss(domain: &Domain, cell: &Cell) -> f64 {
         Cell::Decimal(lo, hi) => share(*lo, *hi),
         Cell::Date(lo, hi) => share(f64::from(*lo), f64::from(*hi)),
         Cell::Set(members) => members.len() as f64 / domain.len() as f64,
+        Cell::OrMissing(_) => 1.0,
         Cell::Label(label) => match domain.hierarchy() {
             None => 0.0,
             Some(tree) => {

@@ -71,6 +71,13 @@ fn list(cell: &Cell, domain: &Domain) -> Vec<Cell> {
             .map(|step| lo + (hi - lo) * (step as f64 + 0.5) / STEPS as f64)
             .map(|value| Cell::Decimal(value, value))
             .collect(),
+        // Half of the weight is on the missing value.
+        Cell::OrMissing(interval) => {
+            let known = list(interval, domain);
+            let missing = vec![Cell::missing(); known.len()];
+            [known, missing].concat()
+        }
+        Cell::Label(_) if domain.is_numeric() => vec![cell.clone()],
         Cell::Set(members) => members.iter().cloned().map(Cell::Label).collect(),
         Cell::Label(label) => match domain.hierarchy() {
             None => vec![cell.clone()],
@@ -101,6 +108,16 @@ fn everything(domain: &Domain, tables: &[PublishedTable], attribute: &str) -> Ce
         }
     }
     shown.retain(|cell| !matches!(cell, Cell::Masked | Cell::Empty));
+    if domain.is_numeric() {
+        shown.retain(|cell| !cell.is_missing());
+        shown = shown
+            .into_iter()
+            .map(|cell| match cell {
+                Cell::OrMissing(interval) => *interval,
+                cell => cell,
+            })
+            .collect();
+    }
     let mut all: Option<Cell> = None;
     for cell in shown {
         all = Some(match (all, cell) {
@@ -154,6 +171,7 @@ pub fn actual(table: &Table, tables: &[PublishedTable], subjects: &[usize], quer
 
 fn parsed(text: &str, kind: AttributeType) -> Cell {
     match kind {
+        _ if text == "(missing)" => Cell::missing(),
         AttributeType::Integer => {
             let value = text.parse().expect("a whole number");
             Cell::Integer(value, value)
@@ -177,6 +195,9 @@ pub fn satisfies(table: &Table, predicate: &Predicate, value: &Cell) -> bool {
         .find(&predicate.attribute)
         .expect("it is in the schema");
     let domain = &table.coded(index).expect("it is published").domain;
+    if domain.is_numeric() && value.is_missing() {
+        return false;
+    }
     if let Cell::Label(label) = value {
         let under = |literal: &Literal| {
             let Literal::Text(name) = literal else {

@@ -41,6 +41,7 @@ fn text(cell: &Cell) -> String {
         Cell::Date(low, high) => format!("day {low}..{high}"),
         Cell::Label(label) => label.clone(),
         Cell::Set(labels) => format!("{{{}}}", labels.join("|")),
+        Cell::OrMissing(interval) => format!("(missing) or {}", text(interval)),
         Cell::Items(_) => panic!("a fingerprint"),
     }
 }

@@ -128,6 +128,23 @@ pub fn reorder(column: &ChunkColumn, order: &[usize]) -> ChunkColumn {
         ChunkColumn::Text(texts) => {
             ChunkColumn::Text(order.iter().map(|&at| texts.get(at)).collect())
         }
+        ChunkColumn::WithMissing { known, missing } => {
+            // Any value stands where one is missing.
+            let (mut next, mut filled) = (0, Vec::new());
+            let mut is_missing = vec![false; column.len()];
+            missing
+                .iter()
+                .for_each(|&record| is_missing[record as usize] = true);
+            for &is_missing in &is_missing {
+                filled.push(next);
+                next = (next + usize::from(!is_missing)).min(known.len().saturating_sub(1));
+            }
+            let is_missing = pick(&is_missing, order);
+            match known.is_empty() {
+                true => column.clone(),
+                false => made::with_gaps(reorder(known, &pick(&filled, order)), &is_missing),
+            }
+        }
         ChunkColumn::Integer(values) => ChunkColumn::Integer(pick(values, order)),
         ChunkColumn::Decimal(values) => ChunkColumn::Decimal(pick(values, order)),
         ChunkColumn::Date(values) => ChunkColumn::Date(pick(values, order)),
@@ -207,6 +224,7 @@ pub fn attribute_of(
         "decimal" => ChunkColumn::Decimal(values.map(|value| value as f64 / 8.0).collect()),
         _ => ChunkColumn::Date(values.map(|value| value as i32 + 10_000).collect()),
     };
+    let column = some_missing(column, &mut random.clone());
     if kind != "date" && random.random_bool(0.3) {
         document["hierarchy"] = json!(name);
         let content =
@@ -215,6 +233,17 @@ pub fn attribute_of(
         hierarchies.insert(name.into(), source.expect("the intervals are sound"));
     }
     (document, column)
+}
+
+/// The numbers of a column, in half of all cases without some of them.
+fn some_missing(column: ChunkColumn, random: &mut ChaCha12Rng) -> ChunkColumn {
+    // Another stream: what else is drawn stays as it is without this.
+    random.set_stream(1);
+    let share = one_of(&[0.0, 0.0, 0.0, 0.0, 0.05, 0.3, 0.7, 1.0], random);
+    let is_missing: Vec<bool> = (0..column.len())
+        .map(|_| random.random_bool(share))
+        .collect();
+    made::with_gaps(column, &is_missing)
 }
 
 /// A tree over the first labels, with a few leaves that never occur.

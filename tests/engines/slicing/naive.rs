@@ -172,6 +172,9 @@ impl Sliced {
 /// Whether a generalized cell covers a value: it is among the values that the
 /// cell's text, or the nodes under it, name.
 fn covers(case: &Case, name: &str, cell: &Cell, value: &str) -> bool {
+    if let Cell::OrMissing(interval) = cell {
+        return value == "(missing)" || covers(case, name, interval, value);
+    }
     let domain = case.domain(name);
     let mut codes = (0..domain.len()).map(|at| Code(at as u32));
     let own = codes.find(|&code| text(&case.exact(name, code)) == value);

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod composition;
 mod datasets;
 mod engines;
 mod first_key;

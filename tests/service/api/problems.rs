@@ -1,18 +1,21 @@
 //! Every refusal is a problem document, and says nothing it should not.
 
+use serde_json::json;
+
 use super::{Server, on_both, story};
 
 on_both!(
     what_is_not_there_is_a_problem_too,
     a_request_id_is_given_and_kept,
     health_readiness_metrics_and_documents_need_no_token,
+    pages_load_nothing_from_outside,
+    an_answer_that_holds_a_token_is_kept_nowhere,
     metrics_name_matched_paths_and_no_subject,
 );
 
 async fn what_is_not_there_is_a_problem_too(server: Server) {
     let client = server.key(&["uploader"]).await;
     for path in [
-        "/",
         "/v1",
         "/v1/nothing",
         "/v1/datasets/",
@@ -99,6 +102,64 @@ async fn health_readiness_metrics_and_documents_need_no_token(server: Server) {
         assert!(!page.text().contains(outside) && !start.contains(outside));
     }
     server.shutdown.cancel();
+}
+
+async fn pages_load_nothing_from_outside(server: Server) {
+    let client = server.anyone();
+    for (path, wanted) in [
+        ("/", "default-src 'none'"),
+        ("/docs/", "default-src 'self'"),
+    ] {
+        let page = client.send("GET", path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(
+            page.header("content-type")
+                .is_some_and(|kind| kind.starts_with("text/html"))
+        );
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.starts_with(wanted), "{path}: {policy}");
+        assert!(
+            policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(
+            !policy.contains("http") && !policy.contains("unsafe-eval"),
+            "{path}: {policy}"
+        );
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    }
+    let welcome = client.send("GET", "/").await.text();
+    for place in ["/docs/", "/openapi.yaml", "/v1/engines", "/readyz"] {
+        assert!(welcome.contains(&format!("href=\"{place}\"")), "{place}");
+    }
+    assert!(
+        !welcome.contains("://") && !welcome.contains("<script"),
+        "{welcome}"
+    );
+    let script = client.send("GET", "/docs/swagger-ui-bundle.js").await;
+    assert!(script.header("content-security-policy").is_some());
+}
+
+async fn an_answer_that_holds_a_token_is_kept_nowhere(server: Server) {
+    let uploader = server.key(&["uploader", "consent"]).await;
+    let dataset = story::dataset(&uploader).await;
+    let key = json!({"name": "made", "roles": ["analyst"], "datasets": null});
+    let subjects = json!({"subjects": ["1002"]});
+    let operator = server.operator();
+    for time in ["first", "again"] {
+        let keys = operator
+            .call("create_key")
+            .header("idempotency-key", "of a key")
+            .json(&key);
+        let tokens = uploader.call("create_subject_tokens").at("id", &dataset);
+        let tokens = tokens
+            .header("idempotency-key", "of tokens")
+            .json(&subjects);
+        for answer in [keys.send().await, tokens.send().await] {
+            assert_eq!(answer.status, 201, "{time}");
+            assert_eq!(answer.header("cache-control"), Some("no-store"), "{time}");
+        }
+    }
 }
 
 async fn metrics_name_matched_paths_and_no_subject(server: Server) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use vizard::release::{Cell, Cells, TableDescription, decode_parquet};
 
 use super::{Server, on_both, story};
 use crate::common::client::{Answer, Call};
@@ -9,6 +10,7 @@ use crate::common::client::{Answer, Call};
 on_both!(
     a_table_is_given_in_every_format_by_query_or_by_accept,
     a_table_that_the_client_has_is_not_sent_again,
+    missing_numbers_are_stored_and_published_in_every_format,
 );
 
 async fn published(server: &Server) -> (impl Fn(&str) -> Call, Value) {
@@ -117,4 +119,82 @@ async fn a_table_that_the_client_has_is_not_sent_again(server: Server) {
     assert_eq!(other.send().await.status, 200);
     let refused = table("microdata").header("if-none-match", "x").send().await;
     refused.expect_problem(400, "invalid-header");
+}
+
+/// The texts of a column.
+fn texts(cells: &Cells) -> Vec<String> {
+    let Cells::Dictionary { codes, cells } = cells else {
+        panic!("a column of numbers");
+    };
+    let text = |cell: &Cell| {
+        let mut text = String::new();
+        cell.text(&mut text);
+        text
+    };
+    codes
+        .iter()
+        .map(|code| text(&cells[code as usize]))
+        .collect()
+}
+
+async fn missing_numbers_are_stored_and_published_in_every_format(server: Server) {
+    server.work();
+    let steward = server.key(&["steward"]).await;
+    let schema = json!({
+        "name": "gaps", "subject_key": "id", "missing": "category",
+        "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"},
+            {"name": "day", "role": "quasi_identifier", "type": "date"},
+            {"name": "weight", "role": "insensitive", "type": "decimal"},
+        ],
+    });
+    let made = steward.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let csv = "id,age,day,weight\na,30,,60.5\nb,,,\nc,41,,\n";
+    story::upload(&steward, &id, csv.into()).await.expect(201);
+    let ndjson = "{\"id\":\"d\",\"age\":null,\"day\":null,\"weight\":7}\n";
+    let appended = steward.call("upload_records").at("id", &id);
+    let appended = appended.query("mode", "append");
+    appended
+        .body("application/x-ndjson", ndjson)
+        .send()
+        .await
+        .expect(201);
+    let job = json!({"dataset": id, "engine": "mondrian", "parameters": {"k": 4}});
+    let release = story::release(&steward, &job).await;
+    let view = steward.call("get_release").at("id", &release).send().await;
+    let described = &view.expect(200)["manifest"]["tables"][0];
+    let description: TableDescription =
+        serde_json::from_value(described.clone()).expect("a description");
+    let table = || {
+        let call = steward.call("get_release_table").at("id", &release);
+        call.at("table", "microdata")
+    };
+    let csv = table().send().await;
+    let cells = "1,{(missing)|30..41},(missing),";
+    let mut lines: Vec<String> = csv.text().lines().skip(1).map(str::to_owned).collect();
+    lines.sort_unstable();
+    let expected = ["(missing)", "(missing)", "60.5", "7"].map(|own| format!("{cells}{own}"));
+    assert_eq!(lines, expected);
+
+    let ndjson = table().query("format", "ndjson").send().await;
+    let ndjson = ndjson.text();
+    let rows = ndjson
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    for row in rows {
+        assert_eq!(row["age"], json!("{(missing)|30..41}"));
+        assert_eq!(row["day"], json!("(missing)"));
+    }
+    let parquet = table().query("format", "parquet").send().await;
+    let read = decode_parquet(&description, parquet.body.to_vec()).expect("it reads back");
+    let column = |name: &str| texts(&read.column(name).expect("a column").cells);
+    assert_eq!(column("age"), ["{(missing)|30..41}"; 4]);
+    assert_eq!(column("day"), ["(missing)"; 4]);
+    let mut weights = column("weight");
+    weights.sort_unstable();
+    assert_eq!(weights, ["(missing)", "(missing)", "60.5", "7"]);
+    let arrow = table().query("format", "arrow").send().await;
+    assert_eq!(arrow.status, 200);
 }

@@ -117,6 +117,7 @@ pub const SAMPLES: &[Sample] = &[
     on("put_preference", Object::Dataset, Body::Json(nothing)),
     on("get_preference", Object::Dataset, Body::None),
     ending(on("delete_preference", Object::Dataset, Body::None), 1),
+    on("list_preferences", Object::Dataset, Body::None),
     on(
         "import_preferences",
         Object::Dataset,

@@ -94,7 +94,7 @@ async fn every_change(stage: &Stage) -> (DatasetId, ReleaseId) {
         let noted = store.release_read(act(), release, read).await;
         noted.expect("it is noted");
     }
-    let published = store.release_publish(act(), release, allow()).await;
+    let published = store.release_publish(act(), release, allow().into()).await;
     published.expect("it is public");
     let withdrawn = store.release_withdraw(act(), release).await;
     withdrawn.expect("it is withdrawn");

@@ -32,6 +32,7 @@ fn dataset() -> NewDataset {
         name: "admissions".to_owned(),
         schema: json!({}),
         created_by: "a test".to_owned(),
+        population: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vizard::store::{
-    LedgerReads, LedgerRow, PageRequest, PublishDecision, ReleaseRead, StoreError,
+    LedgerReads, LedgerRow, PageRequest, PublishCheck, PublishDecision, ReleaseRead, StoreError,
 };
 
 use super::stage::{Stage, act, on_both};
@@ -19,8 +19,8 @@ async fn a_release_stays_in_the_ledger_whatever_becomes_of_it(stage: &Stage) {
     let published = stage.draft_release(dataset).await;
     let draft = stage.draft_release(dataset).await;
     for id in [withdrawn, published] {
-        let check = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
-        let public = store.release_publish(act(), id, check).await;
+        let check: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+        let public = store.release_publish(act(), id, check.into()).await;
         public.expect("it is public");
     }
     store

@@ -99,7 +99,7 @@ async fn what_is_not_there_is_not_found(stage: &Stage) {
             .await
             .is_ok(),
         store
-            .release_publish(act(), ReleaseId::generate(), allow())
+            .release_publish(act(), ReleaseId::generate(), allow().into())
             .await
             .is_ok(),
         store
@@ -126,7 +126,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         .await
         .expect("kept");
     let refused = store
-        .release_publish(act(), id, allow_unchanged())
+        .release_publish(act(), id, allow_unchanged().into())
         .await
         .expect("an answer");
     assert_eq!(refused.decision, PublishDecision::Refuse);
@@ -139,7 +139,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
         .await
         .expect("removed");
     let allowed = store
-        .release_publish(act(), id, allow_unchanged())
+        .release_publish(act(), id, allow_unchanged().into())
         .await
         .expect("an answer");
     assert_eq!(allowed.decision, PublishDecision::Allow);
@@ -149,7 +149,7 @@ async fn publishing_asks_the_check_and_keeps_to_its_answer(stage: &Stage) {
 
     let never: PublishCheck = Box::new(|_, _| panic!("a published release is not asked about"));
     let again = store
-        .release_publish(act(), id, never)
+        .release_publish(act(), id, never.into())
         .await
         .expect("an answer");
     assert_eq!(again.decision, PublishDecision::Allow);
@@ -181,7 +181,7 @@ async fn the_check_sees_old_and_new_documents_since_the_job_pinned_them(stage: &
     });
     stage
         .store
-        .release_publish(act(), id, check)
+        .release_publish(act(), id, check.into())
         .await
         .expect("an answer");
     assert!(seen.load(Ordering::SeqCst));
@@ -204,7 +204,7 @@ async fn a_job_may_publish_in_its_own_commit(stage: &Stage) {
                 .expect("kept");
         }
         let mut release = draft();
-        release.publish = Some(allow_unchanged());
+        release.publish = Some(allow_unchanged().into());
         let release_id = release.id;
         let state = stage
             .store
@@ -224,7 +224,7 @@ async fn withdrawing_takes_the_bytes_and_keeps_the_documents(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     let (store, id) = (&stage.store, stage.draft_release(dataset).await);
     store
-        .release_publish(act(), id, allow())
+        .release_publish(act(), id, allow().into())
         .await
         .expect("an answer");
     let row = store
@@ -248,7 +248,7 @@ async fn withdrawing_takes_the_bytes_and_keeps_the_documents(stage: &Stage) {
             .expect("nothing changes"),
         row
     );
-    let publish = store.release_publish(act(), id, allow()).await;
+    let publish = store.release_publish(act(), id, allow().into()).await;
     assert!(
         matches!(publish, Err(StoreError::Conflict(Conflict::ReleaseState))),
         "{publish:?}"
@@ -264,7 +264,7 @@ async fn a_list_for_analysts_holds_published_releases_only(stage: &Stage) {
     ];
     stage
         .store
-        .release_publish(act(), ids[1], allow())
+        .release_publish(act(), ids[1], allow().into())
         .await
         .expect("an answer");
     stage
@@ -342,7 +342,7 @@ async fn a_publish_that_races_a_withdrawal_of_consent_is_never_stale(stage: &Sta
         });
         let decision = stage
             .store
-            .release_publish(act(), id, check)
+            .release_publish(act(), id, check.into())
             .await
             .expect("the check held");
         withdraw.await.expect("no panic").expect("kept");

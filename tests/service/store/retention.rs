@@ -6,7 +6,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vizard::ids::DatasetId;
 use vizard::store::{
-    Buried, Conflict, JobState, PublishDecision, Purge, ReleaseState, StoreError, VersionMode,
+    Buried, Conflict, JobState, PublishCheck, PublishDecision, Purge, ReleaseState, StoreError,
+    VersionMode,
 };
 use vizard::worker::{WorkerSettings, keep_house};
 
@@ -67,8 +68,8 @@ async fn an_upload_a_release_and_a_publishing_each_begin_the_days_anew(stage: &S
     let release = stage.draft_release(dataset).await;
     stage.let_days_pass(6).await;
     assert_eq!(due(stage, None).await, []);
-    let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
-    let published = stage.store.release_publish(act(), release, allow);
+    let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+    let published = stage.store.release_publish(act(), release, allow.into());
     published.await.expect("published");
     stage.let_days_pass(9).await;
     assert_eq!(due(stage, None).await, []);
@@ -102,9 +103,9 @@ async fn a_purge_leaves_preferences_and_what_is_public(stage: &Stage) {
     let put = store.preference_put(act(), dataset, "1".to_owned(), json!({"exclude": true}));
     put.await.expect("it is kept");
     let public = stage.draft_release(dataset).await;
-    let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
+    let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
     store
-        .release_publish(act(), public, allow)
+        .release_publish(act(), public, allow.into())
         .await
         .expect("published");
     let draft = stage.draft_release(dataset).await;
@@ -144,8 +145,8 @@ async fn a_purge_leaves_preferences_and_what_is_public(stage: &Stage) {
     assert_eq!(piece.expect("it is public"), b"first");
     let row = store.release_get(draft).await.expect("it is there");
     assert_eq!(row.state, ReleaseState::Withdrawn);
-    let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
-    let late = store.release_publish(act(), draft, allow).await;
+    let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+    let late = store.release_publish(act(), draft, allow.into()).await;
     assert!(
         matches!(late, Err(StoreError::Conflict(Conflict::ReleaseState))),
         "{late:?}"

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use vizard::ids::{DatasetId, ReleaseId};
 use vizard::store::{
-    DataKeyCounts, NewSubjectTokens, PublishDecision, ReleaseDocument, StoreError, VersionMode,
+    DataKeyCounts, NewSubjectTokens, PublishCheck, PublishDecision, ReleaseDocument, StoreError,
+    VersionMode,
 };
 
 use super::stage::{draft, version};
@@ -288,11 +289,11 @@ async fn wrapped_keys(stage: &Stage) -> Vec<Vec<u8>> {
 
 async fn a_published_release_is_readable_after_its_dataset_is_erased(stage: Stage) {
     let (dataset, release) = filled(&stage).await;
-    let allow = Box::new(|_: &[_], lineage: &[u8]| {
+    let allow: PublishCheck = Box::new(|_, lineage| {
         assert_eq!(lineage, LINEAGE);
         PublishDecision::Allow
     });
-    let published = stage.store.release_publish(act(), release, allow);
+    let published = stage.store.release_publish(act(), release, allow.into());
     published.await.expect("it is published");
     let (_, draft) = {
         stage.job(dataset).await;

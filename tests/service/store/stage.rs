@@ -217,11 +217,17 @@ impl Stage {
 
     /// A dataset without records.
     pub async fn dataset(&self) -> DatasetId {
+        self.dataset_of(None).await
+    }
+
+    /// The same, of a population.
+    pub async fn dataset_of(&self, population: Option<&str>) -> DatasetId {
         let dataset = NewDataset {
             id: DatasetId::generate(),
             name: "admissions".to_owned(),
             schema: json!({"name": "admissions", "attributes": []}),
             created_by: "a test".to_owned(),
+            population: population.map(str::to_owned),
         };
         self.store
             .dataset_create(act(), dataset)
@@ -344,6 +350,7 @@ pub fn draft() -> ReleaseCommit {
         report: json!({"c_dm": 12}),
         verification: json!({"holds": true}),
         lineage: b"table,row,subject".to_vec(),
+        candidates: b"of subjects".to_vec(),
         tables: vec![
             table("microdata", vec![piece(b"first", 6), piece(b"second", 4)]),
             table("buckets", vec![piece(b"third", 2)]),

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
 use vizard::ids::{DatasetId, ReleaseId};
-use vizard::store::{Buried, PublishDecision, ReleaseState, StoreError, StoreOptions, VersionMode};
+use vizard::store::{
+    Buried, PublishCheck, PublishDecision, ReleaseState, StoreError, StoreOptions, VersionMode,
+};
 
 use super::stage::version;
 use super::{Ground, Stage, act, sealed};
@@ -62,8 +64,8 @@ macro_rules! on_both_with_journal {
 
 async fn published(stage: &Stage, dataset: DatasetId) -> ReleaseId {
     let release = stage.draft_release(dataset).await;
-    let allow = Box::new(|_: &[_], _: &[u8]| PublishDecision::Allow);
-    let published = stage.store.release_publish(act(), release, allow);
+    let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+    let published = stage.store.release_publish(act(), release, allow.into());
     published.await.expect("published");
     release
 }

@@ -83,7 +83,7 @@ fn of_runs(positions: &[f32], runs: usize) -> (Vec<u32>, Vec<f32>) {
     let length = positions.len().div_ceil(runs);
     let name = (0..positions.len()).map(|code| (code / length) as u32);
     let losses = positions.chunks(length).flat_map(|run| {
-        let loss = run[run.len() - 1] - run[0];
+        let loss = (run[run.len() - 1] - run[0]).min(1.0);
         std::iter::repeat_n(loss, run.len())
     });
     (name.collect(), losses.collect())

@@ -16,7 +16,7 @@ fn what_is_read_does_not_depend_on_threads() {
     in_a_pool(a_second_record_of_a_subject_is_named_by_its_line);
     in_a_pool(limits_hold_at_their_bound_and_not_above);
     in_a_pool(an_error_of_the_sink_ends_the_reading);
-    in_a_pool(a_dropped_record_leaves_no_trace);
+    in_a_pool(missing::a_dropped_record_leaves_no_trace);
 }
 
 /// A batch ends behind 4,096 records, a chunk behind sixteen batches.

@@ -12,7 +12,8 @@ use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements,
 use crate::release::rounded_to_tens;
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
-    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, order, statement,
+    PIECE_BYTES_MAX, PublishedTable, TableDescription, TableLineage, encode_csv, order,
+    published_exactly, statement,
 };
 
 use super::super::super::{Check, Evidence, Ordered, Verdict, verify};
@@ -200,6 +201,7 @@ impl Small {
                 input: &input,
                 suppressed: 0,
                 reproducible_seed: false,
+                accept_exact: &[],
             },
             manifest: &self.manifest(&table, &tables[0]),
             tables: &tables,
@@ -228,7 +230,9 @@ impl Small {
             suppressed: 0,
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),
-            not_protected: statement::not_protected(self.engine(), schema, policy),
+            not_protected: statement::not_protected(self.engine(), schema, policy, &[]),
+            published_exactly: published_exactly(std::slice::from_ref(published), schema, false),
+            accept_exact: Vec::new(),
             tables: vec![TableDescription::of(published, &summary)],
             input: made_up(),
             made_by: MadeBy {
@@ -334,6 +338,7 @@ fn decode(text: &str) -> PublishedTable {
             kind,
             types: std::collections::BTreeMap::new(),
             masked: false,
+            missing: false,
         })
         .collect();
     let mut decoder = CsvDecoder::new(&columns);

@@ -1,0 +1,7 @@
+-- What public releases show of each subject, and what they tell together.
+-- docs/STORE.md tells the story; ../postgres/ holds the same tables.
+
+-- Sealed where the dataset is, by the key of its preferences: it outlives
+-- withdrawal and purge, as copies of the release do, and ends by erasure.
+ALTER TABLE release ADD COLUMN candidates BLOB;   -- private; null for drafts taken back, and of before
+ALTER TABLE release ADD COLUMN composition TEXT;  -- JSON: other public releases of the same people

@@ -1,0 +1,94 @@
+//! What becomes of empty cells under each missing-value policy.
+
+use super::*;
+
+#[test]
+fn missing_values_follow_the_policy() {
+    let text = "id,x\na,flu\nb,  \nc,gout\n";
+    let strict = schema_with("", "categorical", Some("illness"));
+    assert_eq!(errors(&strict, text.as_bytes()), [x(3, Missing)]);
+
+    let dropping = schema_with(r#""missing": "drop","#, "categorical", Some("illness"));
+    let (table, summary) = read(&dropping, text.as_bytes()).unwrap();
+    assert_eq!((summary.records, summary.dropped), (2, 1));
+    assert_eq!(table.subject_keys().iter().collect::<Vec<_>>(), ["a", "c"]);
+
+    let keeping = schema_with(r#""missing": "category","#, "categorical", Some("illness"));
+    let (cells, domain) = values(&keeping, text);
+    assert_eq!(cells, ["flu", "(missing)", "gout"]);
+    assert_eq!(domain, ["cough", "flu", "gout", "(missing)"]);
+    let (_, domain) = values(&keeping, "id,x\na,flu\n");
+    assert_eq!(domain, ["cough", "flu", "gout"]);
+    let free = schema_with(r#""missing": "category","#, "categorical", None);
+    let (_, domain) = values(&free, "id,x\na,b\nb,\nc,!\n");
+    assert_eq!(domain, ["!", "(missing)", "b"]);
+}
+
+#[test]
+pub(super) fn a_dropped_record_leaves_no_trace() {
+    let dropping = schema_with(r#""missing": "drop","#, "categorical", None);
+    // Neither its subject nor its value nor its faults count.
+    let (table, summary) = read(&dropping, b"id,x\na,1\na,\n,2\nb,1\n").unwrap();
+    assert_eq!((summary.records, summary.dropped), (2, 2));
+    assert_eq!(table.coded(AttributeIndex(1)).unwrap().domain.len(), 1);
+    let (_, without) = read(&dropping, b"id,x\na,1\nb,1\n").unwrap();
+    assert_eq!(summary.sha256, without.sha256);
+}
+
+#[test]
+fn a_missing_number_or_date_is_a_value_of_its_own() {
+    for (kind, value) in [
+        ("integer", "7"),
+        ("decimal", "-0.5"),
+        ("date", "2024-02-29"),
+    ] {
+        let text = format!("id,x\na,\nb,{value}\nc,(missing)\nd,{value}\n");
+        let keeping = schema_with(r#""missing": "category","#, kind, None);
+        let (cells, domain) = values(&keeping, &text);
+        assert_eq!(cells, ["(missing)", value, "(missing)", value]);
+        assert_eq!(domain, [value, "(missing)"]);
+        let (table, summary) = read(&keeping, text.as_bytes()).unwrap();
+        let domain = &table.coded(AttributeIndex(1)).unwrap().domain;
+        assert_eq!(domain.missing(), Some(Code(1)));
+        // An empty cell and the written label are one value.
+        let (_, written) =
+            read(&keeping, text.replace("a,\n", "a,(missing)\n").as_bytes()).unwrap();
+        assert_eq!(summary.sha256, written.sha256);
+
+        let (_, domain) = values(&keeping, "id,x\na,\n");
+        assert_eq!(domain, ["(missing)"]);
+        let (table, _) = read(&keeping, format!("id,x\na,{value}\n").as_bytes()).unwrap();
+        assert_eq!(
+            table.coded(AttributeIndex(1)).unwrap().domain.missing(),
+            None
+        );
+
+        let strict = schema_with("", kind, None);
+        let listed = errors(&strict, b"id,x\na,\n");
+        assert_eq!(listed, [x(2, Missing)]);
+        assert_eq!(errors(&strict, b"id,x\na,(missing)\n").len(), 1);
+    }
+    let keeping = schema_with(r#""missing": "category","#, "categorical", None);
+    assert_eq!(errors(&keeping, b"id,x\n,1\n"), [id(2, Missing)]);
+}
+
+#[test]
+fn a_missing_number_is_the_last_leaf_of_its_hierarchy() {
+    for name in ["steps", "tens"] {
+        let keeping = schema_with(r#""missing": "category","#, "decimal", Some(name));
+        let (table, _) = read(&keeping, b"id,x\na,3.0\nb,\nc,1\n").unwrap();
+        let domain = &table.coded(AttributeIndex(1)).unwrap().domain;
+        let tree = domain.hierarchy().unwrap();
+        assert_eq!(tree.leaf("(missing)"), domain.missing());
+        assert_eq!((domain.len(), tree.leaf_count()), (3, 3));
+        let table = read(&keeping, b"id,x\na,\n").unwrap().0;
+        assert!(
+            table
+                .coded(AttributeIndex(1))
+                .unwrap()
+                .domain
+                .hierarchy()
+                .is_none()
+        );
+    }
+}

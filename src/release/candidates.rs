@@ -1,0 +1,254 @@
+//! What a release shows of each person's sensitive values: the values of the
+//! bucket or of the look-alikes that they are among.
+//!
+//! Two releases of the same people together tell more than each: whose value
+//! is in both sets has it for sure. So the candidates of each release that may
+//! become public are kept, sealed, for as long as somebody may hold a copy
+//! (docs/STORE.md), and compared before another one is published
+//! (`verify::composition`). Private: they name subjects.
+
+use std::io;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::joined::{JoinedAttribute, JoinedTable, Link, SLICED};
+use super::lineage::Lineage;
+use super::table::{Cells, Content, PublishedTable};
+use crate::microdata::{Role, Schema, Table};
+use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection};
+
+/// Stands for somebody of whom a release shows nothing.
+pub const NO_CLASS: u32 = u32::MAX;
+
+/// What a release shows of its subjects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidates {
+    /// The subjects, ascending.
+    pub subjects: Vec<String>,
+    /// What it shows of each sensitive attribute; none where values are
+    /// published generalized or drawn, so that no comparison of texts is right.
+    pub attributes: Vec<AttributeCandidates>,
+}
+
+/// What a release shows of one sensitive attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttributeCandidates {
+    /// Name of the attribute.
+    pub name: String,
+    /// The job's l; at least 2.
+    pub l: u32,
+    /// Whether a class has exactly the values of its members, each once.
+    pub is_whole: bool,
+    /// The different values.
+    pub values: Vec<String>,
+    /// Of each class its values, by position, with their counts.
+    pub classes: Vec<Vec<(u32, u32)>>,
+    /// Class of each subject, [`NO_CLASS`] for none.
+    pub class_of: Vec<u32>,
+}
+
+impl Candidates {
+    /// Reads them off the tables of a release of `table`.
+    pub fn of(
+        table: &Table,
+        policy: &Policy,
+        tables: &[PublishedTable],
+        lineage: &Lineage,
+    ) -> Self {
+        let Some(first) = tables.first() else {
+            return Self::default();
+        };
+        let rows = lineage.of(&first.name).unwrap_or_default();
+        let key = |row: usize| table.subject_keys().get(rows[row].at());
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by(|&one, &other| key(one).cmp(key(other)));
+        let shown = shown(table.schema(), policy, tables);
+        let attributes = shown
+            .into_iter()
+            .filter(|one| one.class_of.len() == rows.len());
+        Self {
+            attributes: attributes
+                .map(|mut one| {
+                    one.class_of = order.iter().map(|&row| one.class_of[row]).collect();
+                    one
+                })
+                .collect(),
+            subjects: order.iter().map(|&row| key(row).to_owned()).collect(),
+        }
+    }
+
+    /// The bytes that are kept.
+    ///
+    /// # Errors
+    /// Memory that the compressor does not get.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let text = serde_json::to_vec(self)?;
+        zstd::encode_all(text.as_slice(), 3)
+    }
+
+    /// Reads what [`Candidates::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// Bytes that it did not write.
+    pub fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
+        let text = zstd::decode_all(bytes)?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+}
+
+/// The protected attributes of a release, classes by rows.
+fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<AttributeCandidates> {
+    let draws = matches!(
+        policy.model,
+        Model::Blocks {
+            form: BlockForm::Randomized { .. },
+            ..
+        }
+    );
+    if draws {
+        return Vec::new();
+    }
+    let is_sliced = tables.iter().any(|table| table.name == SLICED);
+    let joined = match is_sliced {
+        true => JoinedTable::of_sliced(tables),
+        false => JoinedTable::new(tables),
+    };
+    let Ok(joined) = joined else {
+        return Vec::new();
+    };
+    let class_of = match is_sliced {
+        true => bucket_numbers(tables),
+        false => {
+            let known = |attribute: &JoinedAttribute<'_>| {
+                let index = schema.find(attribute.name);
+                index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
+            };
+            joined.classes_by(known).class_of().to_vec()
+        }
+    };
+    let is_ring = matches!(
+        policy.model,
+        Model::Blocks {
+            form: BlockForm::Ring,
+            ..
+        }
+    );
+    let protected = policy
+        .protections
+        .iter()
+        .filter_map(|&(index, protection)| {
+            let attribute = joined.attribute(&schema.attribute(index).name)?;
+            let mut shown = match &attribute.buckets {
+                Some(_) => of_buckets(attribute)?,
+                None if attribute.content == Content::Exact => of_classes(attribute, &class_of),
+                None => return None,
+            };
+            shown.l = floor(protection).max(2);
+            shown.is_whole &= !is_ring;
+            Some(shown)
+        });
+    protected.collect()
+}
+
+fn floor(protection: Protection) -> u32 {
+    match protection {
+        Protection::Diversity { l, .. } => l.get(),
+        Protection::InGroup {
+            diversity: Some(Diversity::Distinct(l) | Diversity::Entropy(l)),
+            ..
+        } => l.get(),
+        _ => 2,
+    }
+}
+
+/// Number of each row's bucket in a sliced table, from 0.
+fn bucket_numbers(tables: &[PublishedTable]) -> Vec<u32> {
+    let sliced = tables.iter().find(|table| table.name == SLICED);
+    let mut columns = sliced.into_iter().flat_map(|table| &table.columns);
+    let numbers = columns.find_map(|column| match &column.cells {
+        Cells::Numbers(numbers) => Some(numbers),
+        Cells::Dictionary { .. } => None,
+    });
+    let numbers = numbers.into_iter().flatten();
+    numbers
+        .map(|&number| number.saturating_sub(1) as u32)
+        .collect()
+}
+
+/// Values that stand in rows: those of the rows of a class.
+fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCandidates {
+    let classes = class_of.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut counts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    for (row, &class) in class_of.iter().enumerate() {
+        *counts.entry((class, attribute.codes.at(row))).or_default() += 1;
+    }
+    let mut counts: Vec<((u32, u32), u32)> = counts.into_iter().collect();
+    counts.sort_unstable();
+    let mut listed = vec![Vec::new(); classes];
+    for ((class, value), count) in counts {
+        listed[class as usize].push((value, count));
+    }
+    AttributeCandidates {
+        name: attribute.name.to_owned(),
+        l: 2,
+        is_whole: true,
+        values: texts(attribute.cells),
+        classes: listed,
+        class_of: class_of.to_vec(),
+    }
+}
+
+/// Values that stand in buckets; none where the link is broken.
+fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
+    let buckets = attribute.buckets.as_ref()?;
+    let rows = attribute.codes.len();
+    let class_of = (0..rows).map(|row| buckets.pool_of(row).unwrap_or(NO_CLASS));
+    let (is_whole, classes) = match buckets.link() {
+        Link::Row(_) => {
+            let all = 0..buckets.len();
+            (
+                true,
+                all.map(|at| buckets.coded_run(at).collect()).collect(),
+            )
+        }
+        // Which of a group's buckets holds whose value is not published.
+        Link::Group {
+            starts,
+            buckets: of,
+            ..
+        } => {
+            let of_group = |group: usize| {
+                let run = starts[group] as usize..starts[group + 1] as usize;
+                let mut values: Vec<(u32, u32)> = of[run]
+                    .iter()
+                    .flat_map(|&bucket| buckets.coded_run(bucket as usize))
+                    .map(|(value, _)| (value, 1))
+                    .collect();
+                values.sort_unstable();
+                values.dedup();
+                values
+            };
+            (false, (0..buckets.pools()).map(of_group).collect())
+        }
+    };
+    Some(AttributeCandidates {
+        name: attribute.name.to_owned(),
+        l: 2,
+        is_whole,
+        values: texts(buckets.cells()),
+        classes,
+        class_of: class_of.collect(),
+    })
+}
+
+fn texts(cells: &[super::cell::Cell]) -> Vec<String> {
+    let text = |cell: &super::cell::Cell| {
+        let mut text = String::new();
+        cell.text(&mut text);
+        text
+    };
+    cells.iter().map(text).collect()
+}

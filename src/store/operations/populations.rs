@@ -1,0 +1,56 @@
+//! Populations: datasets whose subject keys name the same people.
+//!
+//! A dataset's population is a name, given when it is made. What concerns all
+//! of its datasets (their terms, who joins) takes the population's lock first,
+//! and so sees every dataset that another such transaction has brought.
+//! Erasing a dataset does not take it: a member may be gone when its row is
+//! asked for.
+
+use crate::ids::DatasetId;
+use crate::store::StoreError;
+use crate::store::session::{Session, cells};
+use crate::store::statements::datasets as sql;
+
+const TABLE: &str = "dataset";
+
+/// Takes a population's lock until the transaction ends.
+pub(super) async fn lock(session: &mut Session, name: &str) -> Result<(), StoreError> {
+    let lock = session.dialect().population_lock;
+    session.row(TABLE, lock, cells![name]).await?;
+    Ok(())
+}
+
+/// The datasets of a dataset's population, itself too, in order of ids.
+pub(super) async fn members(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<Vec<DatasetId>, StoreError> {
+    let rows = session
+        .rows(TABLE, sql::MEMBERS, cells![dataset.uuid()])
+        .await?;
+    let ids = rows.iter().map(|row| row.uuid("id").map(DatasetId::from));
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    match ids.is_empty() {
+        true => Err(StoreError::not_found("dataset")),
+        false => Ok(ids),
+    }
+}
+
+/// The same after taking the population's lock: nobody joins until the
+/// transaction ends.
+pub(super) async fn held_members(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<Vec<DatasetId>, StoreError> {
+    let row = session
+        .row(TABLE, sql::POPULATION, cells![dataset.uuid()])
+        .await?;
+    let row = row.ok_or(StoreError::not_found("dataset"))?;
+    match row.text_or_null("population")? {
+        Some(name) => {
+            lock(session, &name).await?;
+            members(session, dataset).await
+        }
+        None => Ok(vec![dataset]),
+    }
+}

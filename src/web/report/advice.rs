@@ -1,0 +1,113 @@
+//! What a figure means for a reader, and what to change if it is bad.
+//!
+//! Thresholds of re-identification risk: 0.09 for a release to the public
+//! (European Medicines Agency, external guidance on policy 0070; Health
+//! Canada, guidance on public release of clinical information), 0.2 for a
+//! release under contract (a least group of five; El Emam & Malin in Institute
+//! of Medicine 2015, Sharing Clinical Trial Data, appendix B).
+
+/// Largest accepted risk of a release to the public.
+pub const PUBLIC: f64 = 0.09;
+/// Largest accepted risk of a release under contract.
+pub const CONTRACT: f64 = 0.2;
+
+/// The sentence on a largest risk.
+pub fn on_risk(risk: f64) -> &'static str {
+    if risk <= PUBLIC {
+        "At most 0.09, the threshold for a public release (EMA policy 0070, Health Canada)."
+    } else if risk <= CONTRACT {
+        "Above 0.09, the threshold for a public release (EMA policy 0070, Health Canada); at most \
+         0.2, the usual one under contract."
+    } else {
+        "Above 0.2, the usual threshold even under contract."
+    }
+}
+
+/// What to change if a measure is bad; nothing for one that is unknown here.
+pub fn on_measure(name: &str) -> &'static str {
+    match name {
+        "reidentification_risk" => {
+            "If it is too high: a larger k; or another role for attributes that are published \
+             exactly. The risk is the one of who knows those as well."
+        }
+        "group_sizes" | "c_dm" => {
+            "Small groups lose less and protect less. If they are too large for your questions: a \
+             smaller k, fewer quasi-identifiers, or more effort."
+        }
+        "ncp" | "ncp_published" | "qid_ncp" | "qid_ncp_published" | "sa_ncp" => {
+            "0 is nothing lost, 1 is everything. If it is too high: more effort, a smaller k, \
+             fewer quasi-identifiers, or finer hierarchies."
+        }
+        "bucket_range" => {
+            "How far the values of a bucket lie apart. If it is too small, near values tell the \
+             value: set min_spread. If it is too large for your questions: a smaller l."
+        }
+        "leakage" => {
+            "The share of a published value among those who may have it. If it is too high: a \
+             larger l, or a smaller t."
+        }
+        "correlation" => {
+            "If much is lost: another engine, a smaller k, or the pair in one column of slicing. \
+             Do not draw conclusions on pairs that lost much."
+        }
+        "marginals" | "information_left" => {
+            "If the distribution of an attribute changed much: a smaller k, or finer hierarchies."
+        }
+        "query_error" => {
+            "The error of counts with conditions. If it is too high for your questions: a smaller \
+             k or l, more effort, or fewer quasi-identifiers."
+        }
+        "value_shares" | "fingerprints" => {
+            "If a share is too high: value_l, or a larger l. If a fingerprint is too rare: a \
+             larger k."
+        }
+        "glp" | "reconstruction" => {
+            "If it is too high for your purpose: a larger l makes larger blocks."
+        }
+        _ => "",
+    }
+}
+
+/// What an attack does, in a sentence, and what to change if it attains too much.
+pub fn on_attack(kind: &str) -> &'static str {
+    match kind {
+        "linkage" => {
+            "Somebody knows all quasi-identifiers of a person and looks for their row: chance to \
+             take the right one. To bound it: an engine that claims k, or a larger k."
+        }
+        "linkage_exact" => {
+            "The same, with the attributes that are published exactly. To bound it: give them \
+             another role, or a hierarchy and a quasi-identifier's role."
+        }
+        "homogeneity" | "value_shares" => {
+            "The largest share of one value where a person is. To lower it: a larger l."
+        }
+        "similarity" => {
+            "How close the values are to each other where they are closest, as a share of the \
+             whole range. Near 0 means that a person's value is almost known: set min_spread."
+        }
+        "skewness" => {
+            "How far a bucket differs from everybody. Near 1 means that it tells much: set t."
+        }
+        "joint_knowledge" => {
+            "Somebody knows one sensitive value of a person and looks in which rows it is \
+             possible: rows that are left, and the share of persons with fewer than k of them. To \
+             raise it: fewer sensitive attributes, or a larger l."
+        }
+        "group_leakage" => {
+            "Chance to link a person to their value from group and bucket. To lower it: a larger l."
+        }
+        "equal_vectors" | "vector_posterior" => {
+            "Somebody compares the buckets of people who look alike and takes what they have in \
+             common: share of right guesses. To lower it: a larger l, or fewer quasi-identifiers."
+        }
+        "terms_visible" => {
+            "Somebody guesses who asked for more protection from the look of the groups: share of \
+             right guesses. To lower it: askers_share_max."
+        }
+        "matching_groups" | "collision" => {
+            "Somebody looks for groups that match what they know. To lower it: a larger k."
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,203 @@
+//! A second release of the same people: refused until a steward says why, and
+//! named in both manifests.
+
+use serde_json::{Value, json};
+
+use super::{Server, on_both, story};
+use crate::common::client::{Answer, Client};
+
+on_both!(
+    a_second_release_of_the_same_people_needs_a_reason,
+    what_a_withdrawn_release_showed_still_counts,
+    an_automatic_second_release_stays_a_draft,
+    of_two_drafts_published_at_once_one_is_public,
+    releases_of_other_people_are_published_as_ever,
+    attributes_that_identify_are_refused_and_accepted_by_name,
+);
+
+async fn publish(steward: &Client, release: &str, body: Value) -> Answer {
+    let call = steward.call("publish_release").at("id", release);
+    call.json(&body).send().await
+}
+
+async fn manifest(client: &Client, release: &str) -> Value {
+    let seen = client.call("get_release").at("id", release).send().await;
+    seen.expect(200)["manifest"].clone()
+}
+
+fn reasoned() -> Value {
+    json!({"acknowledge_composition": true, "reason": "the ministry asked for both"})
+}
+
+async fn a_second_release_of_the_same_people_needs_a_reason(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let (analyst, auditor) = (
+        server.key(&["analyst"]).await,
+        server.key(&["auditor"]).await,
+    );
+    let id = story::filled_dataset(&steward).await;
+    let first = story::release(&steward, &story::job(&id)).await;
+    publish(&steward, &first, json!({})).await.expect(200);
+    let second = story::release(&steward, &story::job(&id)).await;
+
+    let refused = publish(&steward, &second, json!({})).await;
+    let detail = refused.expect_problem(409, "composition")["detail"].clone();
+    let detail = detail.as_str().expect("a text");
+    assert!(
+        detail.contains(&first) && detail.contains("120 subjects"),
+        "{detail}"
+    );
+    for unfit in [
+        json!({"acknowledge_composition": true}),
+        json!({"acknowledge_composition": true, "reason": " "}),
+        json!({"reason": "no"}),
+        json!({"acknowledge_composition": true, "reason": "a\nb"}),
+    ] {
+        let refused = publish(&steward, &second, unfit).await;
+        refused.expect_problem(422, "invalid-body");
+    }
+    let draft = steward.call("get_release").at("id", &second).send().await;
+    assert_eq!(draft.expect(200)["state"], "draft");
+
+    publish(&steward, &second, reasoned()).await.expect(200);
+    for (release, other) in [(&first, &second), (&second, &first)] {
+        let manifest = manifest(&analyst, release).await;
+        let kept = &manifest["composition"][0];
+        assert_eq!(kept["release"], json!(other));
+        assert_eq!(kept["reason"], "the ministry asked for both");
+        assert_eq!(kept["shared_subjects"], 120);
+        let said = manifest["not_protected"].as_array().expect("a list").iter();
+        let said = said.filter(|text| text.as_str().is_some_and(|text| text.contains(other)));
+        assert_eq!(said.count(), 1);
+    }
+    let ledger = auditor.call("list_ledger").send().await.expect(200);
+    let entries = ledger["items"].as_array().expect("a list");
+    let entry = entries
+        .iter()
+        .find(|entry| entry["release"] == json!(second));
+    let kept = &entry.expect("it is in the ledger")["composition"][0];
+    assert_eq!(kept["reason"], "the ministry asked for both");
+}
+
+async fn what_a_withdrawn_release_showed_still_counts(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&steward).await;
+    let first = story::release(&steward, &story::job(&id)).await;
+    publish(&steward, &first, json!({})).await.expect(200);
+    let withdraw = steward.call("withdraw_release").at("id", &first);
+    withdraw.send().await.expect(200);
+    let second = story::release(&steward, &story::job(&id)).await;
+    let refused = publish(&steward, &second, json!({})).await;
+    let detail = refused.expect_problem(409, "composition")["detail"].clone();
+    let detail = detail.as_str().expect("a text");
+    assert!(detail.contains("120 subjects"), "{detail}");
+}
+
+async fn an_automatic_second_release_stays_a_draft(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&steward).await;
+    let mut job = story::job(&id);
+    job["publish"] = json!("automatic");
+    let state = async |release: &str| {
+        let seen = steward.call("get_release").at("id", release).send().await;
+        seen.expect(200)["state"].clone()
+    };
+    let first = story::release(&steward, &job).await;
+    assert_eq!(state(&first).await, "published");
+    let second = story::release(&steward, &job).await;
+    assert_eq!(state(&second).await, "draft");
+}
+
+async fn of_two_drafts_published_at_once_one_is_public(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&steward).await;
+    let one = story::release(&steward, &story::job(&id)).await;
+    let other = story::release(&steward, &story::job(&id)).await;
+    let (first, second) = tokio::join!(
+        publish(&steward, &one, json!({})),
+        publish(&steward, &other, json!({}))
+    );
+    let mut statuses = [first.status, second.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+}
+
+async fn releases_of_other_people_are_published_as_ever(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let (one, other) = (
+        story::filled_dataset(&steward).await,
+        story::filled_dataset(&steward).await,
+    );
+    // Two datasets are two populations, whatever their subjects are called.
+    for id in [one, other] {
+        let release = story::release(&steward, &story::job(&id)).await;
+        publish(&steward, &release, json!({})).await.expect(200);
+        assert_eq!(
+            manifest(&steward, &release).await["composition"],
+            Value::Null
+        );
+    }
+}
+
+async fn attributes_that_identify_are_refused_and_accepted_by_name(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let analyst = server.key(&["analyst"]).await;
+    let schema = json!({
+        "name": "laboratory", "subject_key": "patient",
+        "attributes": [
+            {"name": "patient", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"},
+            {"name": "cost", "role": "sensitive", "type": "integer"},
+            {"name": "value", "role": "insensitive", "type": "integer"},
+            {"name": "mail", "role": "insensitive", "type": "categorical"}]});
+    let made = steward.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let mut csv = String::from("patient,age,cost,value,mail\n");
+    for at in 0..120 {
+        let (age, cost) = (20 + at % 30, 100 + at * 37 % 900);
+        csv += &format!("p{at},{age},{cost},{at},p{at}@example.org\n");
+    }
+    story::upload(&steward, &id, csv).await.expect(201);
+    let mut job = json!({"dataset": id, "engine": "mondrian", "parameters": {"k": 5}});
+    let failed = |view: &Value| {
+        assert_eq!(view["state"], "failed", "{view}");
+        let problem = &view["problem"];
+        assert_eq!(
+            problem["type"],
+            "urn:vizard:problem:exact-attributes-identify"
+        );
+        assert!(!problem.to_string().contains("example.org"), "{problem}");
+        problem["attributes"].clone()
+    };
+    let run = async |job: &Value| story::ended(&steward, &story::queue(&steward, job).await).await;
+    // What values look like is known before anything else.
+    assert_eq!(failed(&run(&job).await), json!(["mail"]));
+    job["accept_exact"] = json!([{"attribute": "mail", "reason": "made up"}]);
+    let view = run(&job).await;
+    assert_eq!(failed(&view), json!(["value"]));
+    assert_eq!(view["problem"]["records"], json!([120]));
+    job["accept_exact"] = json!([{"attribute": "mail"}]);
+    let refused = steward.call("create_job").json(&job).send().await;
+    refused.expect_problem(422, "invalid-body");
+    job["accept_exact"] = json!([{"attribute": "patient", "reason": "x"}]);
+    let refused = steward.call("create_job").json(&job).send().await;
+    refused.expect_problem(422, "invalid-parameter");
+
+    job["accept_exact"] = json!([
+        {"attribute": "mail", "reason": "made up"},
+        {"attribute": "value", "reason": "on every door"}]);
+    let release = story::release(&steward, &job).await;
+    publish(&steward, &release, json!({})).await.expect(200);
+    let manifest = manifest(&analyst, &release).await;
+    assert_eq!(manifest["accept_exact"], job["accept_exact"]);
+    let exact = &manifest["published_exactly"];
+    assert_eq!(exact["unique_share_with_quasi_identifiers"], 1.0);
+    let said = manifest["not_protected"].to_string();
+    assert!(said.contains("on every door"), "{said}");
+}
