@@ -26,16 +26,29 @@ pub struct Workload {
     pub queries: u32,
     /// Decides all of them.
     pub seed: u64,
+    /// Values that are looked at for all of them, about; queries past it are
+    /// not asked.
+    pub work_max: u64,
 }
+
+/// A random code takes as long as so many values that are only looked at.
+const CODES_PER_VALUE: usize = 8;
 
 /// Predicates of a query.
 const PREDICATES_MAX: usize = 4;
 
 impl Workload {
+    /// What the report of a release may look at: a few seconds.
+    pub const WORK_MAX: u64 = 1_000_000_000;
+
     /// The workload of reports: the same queries for every release of one
     /// dataset version, so that releases can be compared.
     pub fn standard(queries: u32) -> Self {
-        Self { queries, seed: 0 }
+        Self {
+            queries,
+            seed: 0,
+            work_max: Self::WORK_MAX,
+        }
     }
 
     /// The random stream of query number `number`.
@@ -56,36 +69,75 @@ pub(super) enum Drawn {
     Codes(Vec<usize>),
 }
 
-impl Drawn {
-    /// The condition on the attribute, whose public domain is given too.
-    pub(super) fn condition(
-        self,
-        domain: &Domain,
-        public: &PublicDomain,
-    ) -> Result<Condition, InvalidQuery> {
-        let test = match (self, &public.hierarchy) {
-            // Codes are leaves: no label need be made or found.
-            (Self::Codes(codes), Some(tree)) if tree.leaf_count() == domain.len() => {
-                let mut marked = vec![false; domain.len()];
-                codes.into_iter().for_each(|code| marked[code] = true);
-                return Ok(Condition::of_leaves(tree, &marked));
+/// An attribute that predicates are drawn on.
+pub(super) struct Source<'a> {
+    /// The values of the dataset version.
+    pub(super) domain: &'a Domain,
+    /// What is public of them.
+    pub(super) public: &'a PublicDomain,
+    /// Of a category without a hierarchy the rank of each code's label among
+    /// the published ones.
+    pub(super) ranks: Vec<Option<u32>>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(domain: &'a Domain, public: &'a PublicDomain) -> Self {
+        let ranks = match (domain.values(), &public.hierarchy) {
+            (Values::Category(labels), None) => {
+                let rank = |label: &String| public.rank(label).map(|rank| rank as u32);
+                labels.iter().map(rank).collect()
             }
-            (Self::Codes(codes), _) => {
-                let literals = codes.into_iter().map(|code| literal(domain, code));
-                Test::In(literals.collect())
-            }
-            (Self::Test(test), _) => test,
+            _ => Vec::new(),
         };
-        compile(&test, public, 1)
+        Self {
+            domain,
+            public,
+            ranks,
+        }
+    }
+}
+
+impl Drawn {
+    /// Which codes of the domain satisfy.
+    pub(super) fn marks(&self, source: &Source<'_>) -> Result<Vec<bool>, InvalidQuery> {
+        let mut marks = vec![false; source.domain.len()];
+        match self {
+            Self::Codes(codes) => codes.iter().for_each(|&code| marks[code] = true),
+            Self::Test(test) => {
+                let condition = compile(test, source.public, 1)?;
+                for run in condition.runs(source.domain.values()) {
+                    marks[run].fill(true);
+                }
+            }
+        }
+        Ok(marks)
+    }
+
+    /// Values that drawing and marking looked at, about: each of a set is drawn
+    /// by itself, a range is found.
+    pub(super) fn work(&self, source: &Source<'_>) -> u64 {
+        let drawn = match self {
+            Self::Codes(codes) => CODES_PER_VALUE * codes.len(),
+            Self::Test(_) => 0,
+        };
+        (drawn + source.domain.len()) as u64
+    }
+
+    /// The condition on the attribute.
+    pub(super) fn condition(self, source: &Source<'_>) -> Result<Condition, InvalidQuery> {
+        match self {
+            Self::Codes(codes) => Ok(Condition::of_codes(&codes, source)),
+            Self::Test(test) => compile(&test, source.public, 1),
+        }
     }
 }
 
 /// Draws one query over attributes with these domains: positions of the
 /// attributes, each at most once, with their predicates. Attributes without a
 /// value are left out.
-pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
-    let filled: Vec<usize> = (0..domains.len())
-        .filter(|&at| domains[at].known_len() > 0)
+pub(super) fn draw(sources: &[Source<'_>], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
+    let filled: Vec<usize> = (0..sources.len())
+        .filter(|&at| sources[at].domain.known_len() > 0)
         .collect();
     let most = PREDICATES_MAX.min(filled.len());
     let count = if most == 0 {
@@ -95,7 +147,7 @@ pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn
     };
     sample(rng, filled.len(), count)
         .into_iter()
-        .map(|at| (filled[at], draw_one(domains[filled[at]], rng)))
+        .map(|at| (filled[at], draw_one(sources[filled[at]].domain, rng)))
         .collect()
 }
 
