@@ -369,6 +369,8 @@ pub const OPERATIONS: &[Operation] = &[
             InvalidBody,
             LimitExceeded,
             PreferencesMoved,
+            Composition,
+            SeriesMoved,
             ReleaseState,
             StoreFull,
         ],
