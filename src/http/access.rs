@@ -370,8 +370,12 @@ pub const OPERATIONS: &[Operation] = &[
             InvalidBody,
             LimitExceeded,
             PreferencesMoved,
+            Composition,
+            SeriesMoved,
             ReleaseState,
             StoreFull,
+            Composition,
+            SeriesMoved,
         ],
     ),
     at(
