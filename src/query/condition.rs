@@ -8,15 +8,13 @@
 //! that may be missing is so with half its weight (*ours*).
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
-use crate::microdata::{AttributeType, Code, Hierarchy, Values};
+use crate::microdata::{AttributeType, Hierarchy};
 use crate::release::Cell;
 
 use super::knowledge::PublicDomain;
 use super::places::Places;
-use super::workload::Source;
 
 /// Which values satisfy.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,47 +135,6 @@ impl Condition {
                 Self::of_leaves(tree, &vec![true; tree.leaf_count()])
             }
             (AttributeType::Categorical, None) => Self::of_labels([], domain, true),
-        }
-    }
-
-    /// The condition that these codes of an attribute's domain satisfy.
-    pub(super) fn of_codes(codes: &[usize], source: &Source<'_>) -> Self {
-        let (domain, public) = (source.domain, source.public);
-        match &public.hierarchy {
-            // Codes are leaves: no label need be made or found.
-            Some(tree) if tree.leaf_count() == domain.len() => {
-                let mut marked = vec![false; domain.len()];
-                codes.iter().for_each(|&code| marked[code] = true);
-                Self::of_leaves(tree, &marked)
-            }
-            Some(tree) => {
-                let mut marked = vec![false; tree.leaf_count()];
-                let leaves = codes.iter().filter_map(|&code| {
-                    let label = domain.text(Code::from_usize(code));
-                    tree.leaf(&label)
-                });
-                leaves.for_each(|leaf| marked[leaf.at()] = true);
-                Self::of_leaves(tree, &marked)
-            }
-            None => {
-                let mut named = vec![false; public.labels.len()];
-                let mut beyond = BTreeSet::new();
-                for &code in codes {
-                    match source.ranks[code] {
-                        Some(rank) => named[rank as usize] = true,
-                        // One says as much as many: no cell shows any of them.
-                        None if beyond.is_empty() => {
-                            beyond.insert(domain.text(Code::from_usize(code)));
-                        }
-                        None => {}
-                    }
-                }
-                Self::Labels {
-                    named,
-                    beyond,
-                    except: false,
-                }
-            }
         }
     }
 
@@ -338,35 +295,6 @@ impl Condition {
                 let run = |rank: u32, _: u32| u32::from(named[rank as usize] != *except);
                 judgements.extend(places.count(run).map(judged));
             }
-        }
-    }
-
-    /// The runs of ascending numbers that satisfy.
-    pub(super) fn runs(&self, values: &Values) -> Vec<Range<usize>> {
-        fn whole<T: Copy + Into<i64>>(values: &[T], ranges: &[(i64, i64)]) -> Vec<Range<usize>> {
-            let run = |&(lo, hi): &(i64, i64)| {
-                let from = values.partition_point(|&value| value.into() < lo);
-                from..values
-                    .partition_point(|&value| value.into() <= hi)
-                    .max(from)
-            };
-            ranges.iter().map(run).collect()
-        }
-        match (self, values) {
-            (Self::Whole(ranges), Values::Integer(values)) => whole(values, ranges),
-            (Self::Whole(ranges), Values::Date(values)) => whole(values, ranges),
-            (Self::Real(spans), Values::Decimal(values)) => {
-                let run = |span: &Span| {
-                    let below =
-                        |&value: &f64| value < span.lo || (span.lo_open && value == span.lo);
-                    let within =
-                        |&value: &f64| value < span.hi || (!span.hi_open && value == span.hi);
-                    let from = values.partition_point(below);
-                    from..values.partition_point(within).max(from)
-                };
-                spans.iter().map(run).collect()
-            }
-            _ => Vec::new(),
         }
     }
 

@@ -6,6 +6,9 @@
 //! has `in` with 1 to all but one of its values. Query number i has a random
 //! stream of its own, so that threads do not change it.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use rand::seq::index::sample;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha12Rng;
@@ -15,7 +18,7 @@ use crate::microdata::domain::date_text;
 use crate::microdata::{Code, Domain, Values};
 
 use super::compile::compile;
-use super::condition::Condition;
+use super::condition::{Condition, Span};
 use super::expression::{Comparison, InvalidQuery, Literal, Test};
 use super::knowledge::PublicDomain;
 
@@ -105,7 +108,7 @@ impl Drawn {
             Self::Codes(codes) => codes.iter().for_each(|&code| marks[code] = true),
             Self::Test(test) => {
                 let condition = compile(test, source.public, 1)?;
-                for run in condition.runs(source.domain.values()) {
+                for run in runs(&condition, source.domain.values()) {
                     marks[run].fill(true);
                 }
             }
@@ -126,9 +129,77 @@ impl Drawn {
     /// The condition on the attribute.
     pub(super) fn condition(self, source: &Source<'_>) -> Result<Condition, InvalidQuery> {
         match self {
-            Self::Codes(codes) => Ok(Condition::of_codes(&codes, source)),
+            Self::Codes(codes) => Ok(of_codes(&codes, source)),
             Self::Test(test) => compile(&test, source.public, 1),
         }
+    }
+}
+
+/// The condition that these codes of an attribute's domain satisfy.
+fn of_codes(codes: &[usize], source: &Source<'_>) -> Condition {
+    let (domain, public) = (source.domain, source.public);
+    match &public.hierarchy {
+        // Codes are leaves: no label need be made or found.
+        Some(tree) if tree.leaf_count() == domain.len() => {
+            let mut marked = vec![false; domain.len()];
+            codes.iter().for_each(|&code| marked[code] = true);
+            Condition::of_leaves(tree, &marked)
+        }
+        Some(tree) => {
+            let mut marked = vec![false; tree.leaf_count()];
+            let leaves = codes.iter().filter_map(|&code| {
+                let label = domain.text(Code::from_usize(code));
+                tree.leaf(&label)
+            });
+            leaves.for_each(|leaf| marked[leaf.at()] = true);
+            Condition::of_leaves(tree, &marked)
+        }
+        None => {
+            let mut named = vec![false; public.labels.len()];
+            let mut beyond = BTreeSet::new();
+            for &code in codes {
+                match source.ranks[code] {
+                    Some(rank) => named[rank as usize] = true,
+                    // One says as much as many: no cell shows any of them.
+                    None if beyond.is_empty() => {
+                        beyond.insert(domain.text(Code::from_usize(code)));
+                    }
+                    None => {}
+                }
+            }
+            Condition::Labels {
+                named,
+                beyond,
+                except: false,
+            }
+        }
+    }
+}
+
+/// The runs of ascending numbers that satisfy a condition.
+fn runs(condition: &Condition, values: &Values) -> Vec<Range<usize>> {
+    fn whole<T: Copy + Into<i64>>(values: &[T], ranges: &[(i64, i64)]) -> Vec<Range<usize>> {
+        let run = |&(lo, hi): &(i64, i64)| {
+            let from = values.partition_point(|&value| value.into() < lo);
+            from..values
+                .partition_point(|&value| value.into() <= hi)
+                .max(from)
+        };
+        ranges.iter().map(run).collect()
+    }
+    match (condition, values) {
+        (Condition::Whole(ranges), Values::Integer(values)) => whole(values, ranges),
+        (Condition::Whole(ranges), Values::Date(values)) => whole(values, ranges),
+        (Condition::Real(spans), Values::Decimal(values)) => {
+            let run = |span: &Span| {
+                let below = |&value: &f64| value < span.lo || (span.lo_open && value == span.lo);
+                let within = |&value: &f64| value < span.hi || (!span.hi_open && value == span.hi);
+                let from = values.partition_point(below);
+                from..values.partition_point(within).max(from)
+            };
+            spans.iter().map(run).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
