@@ -374,8 +374,6 @@ pub const OPERATIONS: &[Operation] = &[
             SeriesMoved,
             ReleaseState,
             StoreFull,
-            Composition,
-            SeriesMoved,
         ],
     ),
     at(
