@@ -60,7 +60,7 @@ fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
     let preferences: Vec<Preference> = data.preferences.into_iter().map(flags_alone).collect();
     let workload = Workload {
         queries: u32::try_from(option("--queries", 1_000))?,
-        seed: 0,
+        ..Workload::standard(0)
     };
     let error_of = |release: &Release| -> Result<Value, Failure> {
         let error = measure(&data.table, &release.tables, &release.lineage, workload)?;

@@ -207,7 +207,7 @@ pub fn produce(
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);
-        steps.after(3, "measuring");
+        steps.measured(0.0);
         let evidence = utility::Evidence {
             table: assignment.table,
             requirements: &requirements,
@@ -215,7 +215,11 @@ pub fn produce(
             tables: &published,
             lineage: &produced.lineage,
         };
-        produced.report = Some(report(&evidence, assignment.queries));
+        let mut watch = |share: f64| {
+            steps.measured(share);
+            !context.cancel.is_cancelled()
+        };
+        produced.report = Some(report(&evidence, assignment.queries, &mut watch));
         context.check()?;
     }
     Ok(produced)
@@ -254,8 +258,13 @@ fn verdict(
     })
 }
 
-/// The report of a release that holds; `queries` as the job asks.
-pub fn report(evidence: &utility::Evidence, queries: u32) -> Value {
+/// The report of a release that holds; `queries` as the job asks. `watch` is
+/// told the share that is done, and says whether the rest is wanted.
+pub fn report(
+    evidence: &utility::Evidence,
+    queries: u32,
+    watch: &mut dyn FnMut(f64) -> bool,
+) -> Value {
     let measured = utility::measure(evidence);
     // Tables that do not fit their originals have failed verification before.
     let Ok(mut report) = measured else {
@@ -273,9 +282,12 @@ pub fn report(evidence: &utility::Evidence, queries: u32) -> Value {
         return serde_json::to_value(report).unwrap_or(Value::Null);
     }
     let workload = Workload::standard(queries);
-    let (table, lineage) = (evidence.table, evidence.lineage);
-    let error = query::error::measure(table, evidence.tables, lineage, workload);
-    if let Ok(error) = error {
+    let published = query::error::Published {
+        tables: evidence.tables,
+        lineage: evidence.lineage,
+    };
+    let error = query::error::measure_watched(evidence.table, published, workload, watch);
+    if let Ok(Some(error)) = error {
         let description = utility::Description {
             title: query::error::TITLE,
             audience: utility::Audience::Steward,
@@ -353,13 +365,22 @@ impl<'a> Steps<'a> {
     }
 
     fn after(&self, stage: u32, label: &'static str) {
+        self.within(stage, label, 0.0);
+    }
+
+    fn within(&self, stage: u32, label: &'static str, share: f64) {
         let engine_steps = self.engine_steps.load(Ordering::Relaxed);
         self.progress.report(
             engine_steps + stage,
             engine_steps + STAGES_AFTER_ENGINE,
             label,
-            0.0,
+            share,
         );
+    }
+
+    /// Tells how much of the report is done.
+    fn measured(&self, share: f64) {
+        self.within(STAGES_AFTER_ENGINE, "measuring", share);
     }
 }
 

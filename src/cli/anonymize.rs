@@ -54,6 +54,9 @@ pub struct Options {
     /// digits; made if it is not there [default: another one each time]
     #[arg(long, value_name = "FILE")]
     dataset_secret: Option<PathBuf>,
+    /// Go on where more than 5 % of the records are left out for missing values
+    #[arg(long)]
+    allow_loss: bool,
     /// Print a JSON line with the time of each phase and the peak memory
     #[arg(long)]
     timings: bool,
@@ -86,6 +89,10 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
+    if input.summary.loses_many() && !options.allow_loss {
+        let source = options.input.records_path();
+        return Err(Exit::Loss(source, input.summary));
+    }
     watch.lap("read_ms");
     tell_spellings(&input.table);
     let mut written = WrittenTables::new(&options.out);

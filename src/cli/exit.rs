@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::telemetry::tell_end;
 use crate::catalog::ProduceError;
 use crate::engine::EngineError;
-use crate::microdata::TableError;
+use crate::microdata::{ReadSummary, TableError};
 
 /// An end other than success. The codes are part of the contract (api.md).
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub enum Exit {
     Usage(String),
     /// Input that cannot be taken, with line errors.
     Input(String, TableError),
+    /// Input of which too much would be left out, and the missing values of it.
+    Loss(String, ReadSummary),
     /// No release with these parameters exists.
     Infeasible(String),
     /// A release does not hold what it claims.
@@ -30,6 +32,7 @@ impl Exit {
             Self::Internal(error) => tell_end(&format!("{error:#}")),
             Self::Usage(text) => tell_end(text),
             Self::Input(source, error) => print_input(source, error),
+            Self::Loss(source, summary) => print_loss(source, summary),
             Self::Infeasible(text) => eprintln!("infeasible: {text}"),
             Self::VerificationFailed(checks) => {
                 eprintln!("verification failed: {}", checks.join(", "));
@@ -42,7 +45,7 @@ impl Exit {
         match self {
             Self::Internal(_) => 1,
             Self::Usage(_) => 2,
-            Self::Input(..) => 3,
+            Self::Input(..) | Self::Loss(..) => 3,
             Self::Infeasible(_) => 4,
             Self::VerificationFailed(_) => 5,
         }
@@ -67,6 +70,21 @@ fn print_input(source: &str, error: &TableError) {
             eprintln!("  and {} more", total - listed);
         }
     }
+}
+
+fn print_loss(source: &str, summary: &ReadSummary) {
+    let read = summary.records + summary.dropped;
+    eprintln!(
+        "{source}: {} of {read} records lack a value and would be left out",
+        summary.dropped
+    );
+    for count in summary.attributes.iter().filter(|count| count.missing > 0) {
+        eprintln!(
+            "  {}: missing in {} records",
+            count.attribute, count.missing
+        );
+    }
+    eprintln!("  mend the records, or say --allow-loss where this is meant");
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Exit {

@@ -16,7 +16,7 @@ use crate::job::OfflineSpec;
 use crate::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary,
     RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records,
-    read_preferences, read_records,
+    read_preferences, read_records, repeated_member,
 };
 use crate::release::InputDescription;
 
@@ -80,16 +80,24 @@ impl Input {
 }
 
 impl InputOptions {
+    /// The file of the records, as it was named.
+    pub fn records_path(&self) -> String {
+        self.records.display().to_string()
+    }
+
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
         let spec = std::fs::read(&self.spec)
             .with_context(|| format!("{} cannot be read", self.spec.display()))?;
-        let spec: OfflineSpec = serde_json::from_slice(&spec).map_err(|error| {
-            Exit::Input(
-                self.spec.display().to_string(),
-                TableError::Schema(error.to_string()),
-            )
-        })?;
+        let unfit =
+            |what: String| Exit::Input(self.spec.display().to_string(), TableError::Schema(what));
+        if let Some(name) = repeated_member(&spec) {
+            return Err(unfit(format!(
+                "the member `{name}` stands twice in one object"
+            )));
+        }
+        let spec: OfflineSpec =
+            serde_json::from_slice(&spec).map_err(|error| unfit(error.to_string()))?;
         let hierarchies = self.read_hierarchies(&spec)?;
         let (table, summary) = self.read_records(&spec, &hierarchies)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;

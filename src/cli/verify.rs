@@ -76,7 +76,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             tables: &release.tables,
             lineage: &lineage,
         };
-        report(&evidence, job.report.queries)
+        report(&evidence, job.report.queries, &mut |_| true)
     };
     let of_files = files(&release, &verdict, report)?;
     verdict.checks.extend(of_files);

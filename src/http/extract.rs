@@ -17,7 +17,8 @@ use super::objects::has_list_for_object;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
-use crate::microdata::{Schema, expectation, json_shape};
+use crate::microdata::schema::NAME_CHARACTERS_MAX;
+use crate::microdata::{Schema, expectation, json_shape, repeated_member};
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -194,6 +195,10 @@ pub fn require_media_type<'a>(headers: &HeaderMap, known: &[&'a str]) -> Result<
 
 /// Reads JSON; what does not fit `T` is a problem of the kind `misfit`.
 pub fn read_json<T: DeserializeOwned>(body: &[u8], misfit: ProblemKind) -> Result<T, Problem> {
+    if let Some(name) = repeated_member(body) {
+        let detail = format!("the member {} stands twice in one object", shown(&name));
+        return Err(Problem::new(misfit, detail));
+    }
     let read = serde_json::from_slice(body).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         match error.classify() {
@@ -210,6 +215,15 @@ pub fn read_json<T: DeserializeOwned>(body: &[u8], misfit: ProblemKind) -> Resul
         ));
     }
     read
+}
+
+/// The name of a member in quotes, cut and without control characters.
+fn shown(name: &str) -> String {
+    let kept = name.chars().take(NAME_CHARACTERS_MAX);
+    format!(
+        "`{}`",
+        kept.flat_map(char::escape_debug).collect::<String>()
+    )
 }
 
 #[cfg(test)]
@@ -252,6 +266,16 @@ mod tests {
         assert!(problem(r#"{"number": "x"}"#).1.ends_with("expected u32"));
         assert!(problem("{}").1.ends_with("missing field `number`"));
         assert!(problem(r#"{"x": 1}"#).1.ends_with("expected `number`"));
+    }
+
+    #[test]
+    fn a_member_that_stands_twice_is_refused_by_its_name() {
+        let (kind, detail) = problem(r#"{"number": 1, "number": 2}"#);
+        assert_eq!(kind, ProblemKind::InvalidBody);
+        assert_eq!(detail, "the member `number` stands twice in one object");
+        let long = "x".repeat(1_000);
+        let (_, detail) = problem(&format!(r#"{{"{long}": 1, "{long}": 2}}"#));
+        assert!(detail.len() < 120, "{detail}");
     }
 
     #[test]

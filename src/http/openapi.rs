@@ -26,7 +26,9 @@ use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::problem::{LineError, PROBLEM_JSON, ProblemDocument, ProblemKind};
+use super::problem::{
+    LineError, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind,
+};
 use super::refine::refine;
 use super::router::operations;
 
@@ -213,6 +215,10 @@ fn example(kind: ProblemKind) -> Value {
             document["total_errors"] = json!(1);
         }
         ProblemKind::HierarchyUnknown => document["hierarchy"] = json!("education"),
+        ProblemKind::WouldLoseRecords => {
+            document["loss"] = json!({"records": 0, "dropped": 5_200, "replaced": 0,
+                "attributes": [{"attribute": "age", "missing": 5_200, "dropped": 5_200}]});
+        }
         ProblemKind::InvalidParameter => document["parameter"] = json!("k"),
         _ => {}
     }
@@ -224,6 +230,12 @@ fn add_components(components: &mut Components) {
     components
         .schemas
         .insert(LineError::name().into(), LineError::schema());
+    components
+        .schemas
+        .insert(MissingView::name().into(), MissingView::schema());
+    components
+        .schemas
+        .insert(LossView::name().into(), LossView::schema());
     components
         .schemas
         .insert("Problem".into(), problem_schema());

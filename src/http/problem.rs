@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::config::Limit;
-use crate::microdata::CellError;
+use crate::microdata::{CellError, ReadSummary};
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
@@ -109,6 +109,8 @@ problem_kinds! {
     InvalidHierarchy = "invalid-hierarchy", UNPROCESSABLE_ENTITY, false, "The hierarchy does not fit";
     /// Lines of the records do not fit the schema; also: stored records cannot be read.
     InvalidData = "invalid-data", UNPROCESSABLE_ENTITY, false, "The records do not fit the schema";
+    /// The upload would leave out many records, or replace records by none.
+    WouldLoseRecords = "would-lose-records", UNPROCESSABLE_ENTITY, false, "The upload would lose records";
     /// A preference does not fit the dataset's schema.
     InvalidPreference = "invalid-preference", UNPROCESSABLE_ENTITY, false, "A preference does not fit the schema";
     /// The engine or one of its parameters does not fit the dataset.
@@ -171,6 +173,51 @@ pub struct LineError {
     pub code: String,
 }
 
+/// The missing values of one attribute in an upload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct MissingView {
+    /// The attribute.
+    #[schema(examples("age"))]
+    pub attribute: String,
+    /// Cells without a value.
+    #[schema(examples(12))]
+    pub missing: u64,
+    /// Records left out that have none; one that lacks several values counts for
+    /// each of them.
+    #[schema(examples(12))]
+    pub dropped: u64,
+}
+
+impl MissingView {
+    /// The counts of each attribute that was read.
+    pub fn of(summary: &ReadSummary) -> Vec<Self> {
+        let counts = summary.attributes.iter().cloned();
+        counts
+            .map(|count| Self {
+                attribute: count.attribute,
+                missing: count.missing,
+                dropped: count.dropped,
+            })
+            .collect()
+    }
+}
+
+/// What would be lost by an upload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LossView {
+    /// Records that the upload would bring.
+    #[schema(examples(0))]
+    pub records: u64,
+    /// Records that its missing values would leave out.
+    #[schema(examples(5200))]
+    pub dropped: u64,
+    /// Records that it would replace; 0 where it is appended.
+    #[schema(examples(0))]
+    pub replaced: u64,
+    /// Missing values of each attribute.
+    pub attributes: Vec<MissingView>,
+}
+
 /// A problem on its way to the client.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Parts>);
@@ -182,6 +229,7 @@ struct Parts {
     errors: Option<(Vec<LineError>, u64)>,
     hierarchy: Option<String>,
     parameter: Option<String>,
+    loss: Option<LossView>,
     retry_after_s: u64,
 }
 
@@ -214,6 +262,9 @@ pub struct ProblemDocument {
     /// Name of the parameter at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
+    /// What the upload would lose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossView>,
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
@@ -241,6 +292,7 @@ impl Problem {
             errors: None,
             hierarchy: None,
             parameter: None,
+            loss: None,
             retry_after_s: RETRY_AFTER_S,
         }))
     }
@@ -291,6 +343,13 @@ impl Problem {
         self
     }
 
+    /// Counts what the upload would lose.
+    #[must_use]
+    pub fn with_loss(mut self, loss: LossView) -> Self {
+        self.0.loss = Some(loss);
+        self
+    }
+
     /// Says when to come again, in whole seconds and no earlier than `wait`.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
@@ -316,6 +375,7 @@ impl Problem {
             total_errors: parts.errors.as_ref().map(|(_, total)| *total),
             hierarchy: parts.hierarchy.clone(),
             parameter: parts.parameter.clone(),
+            loss: parts.loss.clone(),
             attribute: None,
             attributes: None,
             records: None,

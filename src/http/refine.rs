@@ -8,7 +8,7 @@
 use utoipa::openapi::path::Operation as Described;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
-use utoipa::openapi::{Content, Ref, RefOr, Schema};
+use utoipa::openapi::{Content, Ref, RefOr, Required, Schema};
 
 use super::engine_jobs::{ANY_JOB, JOB};
 
@@ -22,6 +22,9 @@ const HEADERS: &[(&str, &str)] = &[
     ("content-encoding", "^(identity|gzip|zstd)?$"),
 ];
 
+/// Operations whose body may be left out.
+const MAY_BE_LEFT_OUT: &[&str] = &["publish_release"];
+
 /// Refines one operation.
 pub fn refine(described: &mut Described) {
     for parameter in described.parameters.iter_mut().flatten() {
@@ -30,6 +33,10 @@ pub fn refine(described: &mut Described) {
         }
     }
     if let Some(RefOr::T(body)) = &mut described.request_body {
+        let id = described.operation_id.as_deref();
+        if id.is_some_and(|id| MAY_BE_LEFT_OUT.contains(&id)) {
+            body.required = Some(Required::False);
+        }
         for (media_type, content) in &mut body.content {
             refine_body(media_type, content);
         }

@@ -27,6 +27,8 @@ pub(super) struct Batch {
     lines: Vec<u64>,
     faults: Vec<Fault>,
     dropped: u64,
+    /// For each column, the records left out that have no value there.
+    gaps: Vec<u64>,
 }
 
 impl Batch {
@@ -38,6 +40,7 @@ impl Batch {
             lines: Vec::with_capacity(BATCH_RECORDS_MAX),
             faults: Vec::new(),
             dropped: 0,
+            gaps: vec![0; columns],
         }
     }
 
@@ -54,6 +57,11 @@ impl Batch {
     /// Records that the missing-value policy left out.
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// For each column, the records left out that have no value there.
+    pub fn gaps(&self) -> &[u64] {
+        &self.gaps
     }
 
     /// All records as the digest reads them.
@@ -78,6 +86,7 @@ impl Batch {
         self.lines.clear();
         self.faults.clear();
         self.dropped = 0;
+        self.gaps.fill(0);
     }
 
     /// Adds the row at hand, whose attributes stand in `columns`; with
@@ -93,6 +102,9 @@ impl Batch {
                     cells.pop();
                 });
                 self.dropped += 1;
+                for (gaps, &column) in self.gaps[at..].iter_mut().zip(&columns[at..]) {
+                    *gaps += u64::from(trimmed(rows.cell(column)).is_empty());
+                }
                 return false;
             }
             digest::write_cell(&mut self.text, cell);

@@ -15,8 +15,8 @@ use super::faults::Faults;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::records::{Fault, ReadSummary};
-use super::schema::{Multiplicity, Schema};
+use super::records::{Fault, MissingCount, ReadSummary};
+use super::schema::{MissingPolicy, Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -34,6 +34,8 @@ pub(super) struct Intake<'t, 's> {
     closed: Vec<Chunk>,
     records: u64,
     dropped: u64,
+    /// For each attribute, the cells without a value.
+    missing: Vec<u64>,
 }
 
 impl<'t, 's> Intake<'t, 's> {
@@ -56,6 +58,7 @@ impl<'t, 's> Intake<'t, 's> {
             closed: Vec::new(),
             records: 0,
             dropped: 0,
+            missing: vec![0; schema.attributes().len()],
         })
     }
 
@@ -96,6 +99,9 @@ impl<'t, 's> Intake<'t, 's> {
         added?;
         self.records += records as u64;
         self.dropped += batch.dropped();
+        for ((missing, gaps), taken) in self.missing.iter_mut().zip(batch.gaps()).zip(&taken) {
+            *missing += gaps + taken.missing;
+        }
         self.open_records += records;
         self.open_bytes += taken.iter().map(|taken| taken.bytes).sum::<usize>();
         if self.open_bytes >= CHUNK_BYTES_MAX {
@@ -141,9 +147,18 @@ impl<'t, 's> Intake<'t, 's> {
             })?;
         }
         self.faults.into_result()?;
+        let drops = self.schema.missing() == MissingPolicy::Drop;
+        let attributes = self.schema.attributes().iter().zip(self.missing);
         Ok(ReadSummary {
             records: self.records,
             dropped: self.dropped,
+            attributes: attributes
+                .map(|(attribute, missing)| MissingCount {
+                    attribute: attribute.name.clone(),
+                    missing,
+                    dropped: if drops { missing } else { 0 },
+                })
+                .collect(),
             sha256: self.digest.finish(),
         })
     }

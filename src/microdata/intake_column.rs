@@ -127,6 +127,8 @@ pub(super) struct Taken {
     pub rewritten: Vec<(u32, String)>,
     /// Record behind which nothing was read: its value was one too many.
     pub last: Option<u32>,
+    /// Cells kept as a missing value.
+    pub missing: u64,
 }
 
 impl Taken {
@@ -142,11 +144,16 @@ impl Taken {
         for (record, cell) in (0..).zip(cells) {
             let found = match (cell, missing) {
                 ([], Some(label)) => {
+                    self.missing += 1;
                     let found = take(label.as_bytes());
                     found.map(|(bytes, _)| (bytes, Some(label.to_owned())))
                 }
                 ([], None) => Err(CellErrorCode::Missing),
-                (cell, _) => take(cell),
+                (cell, missing) => {
+                    let is_label = missing.is_some_and(|label| cell == label.as_bytes());
+                    self.missing += u64::from(is_label);
+                    take(cell)
+                }
             };
             match found {
                 Ok((bytes, rewritten)) => {

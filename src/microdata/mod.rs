@@ -64,14 +64,14 @@ pub use hierarchy::{
     Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
-pub use json_shape::json_shape;
+pub use json_shape::{json_shape, repeated_member};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use normalize::{Form, Merged, Spellings};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
-pub use records::{ReadSummary, RecordFormat, read_records};
+pub use records::{MissingCount, ReadSummary, RecordFormat, read_records};
 pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
 pub use sha256::Sha256;
 pub use spill::Spill;

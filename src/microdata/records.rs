@@ -29,13 +29,31 @@ pub enum RecordFormat {
     Ndjson,
 }
 
+/// Of so many records read, one may be left out: 5 %. More is rather a column
+/// that nobody filled than a few gaps.
+const READ_PER_DROPPED_MIN: u64 = 20;
+
+/// The missing values of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingCount {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// Cells without a value.
+    pub missing: u64,
+    /// Records left out that have none; one that lacks several values counts
+    /// for each of them.
+    pub dropped: u64,
+}
+
 /// What an upload brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSummary {
     /// Records accepted.
     pub records: u64,
     /// Records that the missing-value policy left out.
     pub dropped: u64,
+    /// Missing values of each attribute, in the schema's order.
+    pub attributes: Vec<MissingCount>,
     /// SHA-256 of the content, whatever form it came in.
     pub sha256: [u8; 32],
 }
@@ -44,6 +62,13 @@ impl ReadSummary {
     /// The digest in hexadecimal digits.
     pub fn sha256_hex(&self) -> String {
         to_hex(&self.sha256)
+    }
+
+    /// Whether more than 5 % of the records read were left out: somebody has to
+    /// say that this is meant.
+    pub fn loses_many(&self) -> bool {
+        let read = self.records.saturating_add(self.dropped);
+        self.dropped.saturating_mul(READ_PER_DROPPED_MIN) > read
     }
 }
 

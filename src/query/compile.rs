@@ -145,7 +145,8 @@ fn category(test: &Test, domain: &PublicDomain, at: usize) -> Result<Condition, 
     });
     let names: BTreeSet<String> = labels.collect::<Result<_, _>>()?;
     let Some(tree) = &domain.hierarchy else {
-        return Ok(Condition::Labels { names, except });
+        let labels = names.iter().map(String::as_str);
+        return Ok(Condition::of_labels(labels, domain, except));
     };
     let mut marked = vec![except; tree.leaf_count()];
     for name in &names {

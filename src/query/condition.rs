@@ -14,6 +14,7 @@ use crate::microdata::{AttributeType, Hierarchy};
 use crate::release::Cell;
 
 use super::knowledge::PublicDomain;
+use super::places::Places;
 
 /// Which values satisfy.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +32,10 @@ pub enum Condition {
     },
     /// Labels: these, or all but these.
     Labels {
-        /// The labels.
-        names: BTreeSet<String>,
+        /// Whether each published label is named, by rank.
+        named: Vec<bool>,
+        /// Named labels that are not published.
+        beyond: BTreeSet<String>,
         /// Whether all others satisfy instead.
         except: bool,
     },
@@ -131,10 +134,30 @@ impl Condition {
             (AttributeType::Categorical, Some(tree)) => {
                 Self::of_leaves(tree, &vec![true; tree.leaf_count()])
             }
-            (AttributeType::Categorical, None) => Self::Labels {
-                names: BTreeSet::new(),
-                except: true,
-            },
+            (AttributeType::Categorical, None) => Self::of_labels([], domain, true),
+        }
+    }
+
+    /// The condition that these labels satisfy, or all but these.
+    pub fn of_labels<'a>(
+        labels: impl IntoIterator<Item = &'a str>,
+        domain: &PublicDomain,
+        except: bool,
+    ) -> Self {
+        let mut named = vec![false; domain.labels.len()];
+        let mut beyond = BTreeSet::new();
+        for label in labels {
+            match domain.rank(label) {
+                Some(rank) => named[rank] = true,
+                None => {
+                    beyond.insert(label.to_owned());
+                }
+            }
+        }
+        Self::Labels {
+            named,
+            beyond,
+            except,
         }
     }
 
@@ -165,10 +188,7 @@ impl Condition {
                 }
                 Self::of_leaves(tree, &marked)
             }
-            (Cell::Label(label), None) => Self::Labels {
-                names: BTreeSet::from([label.clone()]),
-                except: false,
-            },
+            (Cell::Label(label), None) => Self::of_labels([label.as_str()], domain, false),
             _ => Self::all(domain),
         }
     }
@@ -201,20 +221,32 @@ impl Condition {
                 Self::of_leaves(&tree, &both)
             }
             (
-                Self::Labels { names, except },
                 Self::Labels {
-                    names: others,
+                    named,
+                    beyond,
+                    except,
+                },
+                Self::Labels {
+                    named: other_named,
+                    beyond: others,
                     except: other_except,
                 },
             ) => {
-                let names = match (except, other_except) {
-                    (true, true) => &names | &others,
-                    (true, false) => &others - &names,
-                    (false, true) => &names - &others,
-                    (false, false) => &names & &others,
+                let both = |one: bool, other: bool| match (except, other_except) {
+                    (true, true) => one || other,
+                    (true, false) => other && !one,
+                    (false, true) => one && !other,
+                    (false, false) => one && other,
                 };
+                let named = named.into_iter().zip(other_named);
                 Self::Labels {
-                    names,
+                    named: named.map(|(one, other)| both(one, other)).collect(),
+                    beyond: match (except, other_except) {
+                        (true, true) => &beyond | &others,
+                        (true, false) => &others - &beyond,
+                        (false, true) => &beyond - &others,
+                        (false, false) => &beyond & &others,
+                    },
                     except: except && other_except,
                 }
             }
@@ -223,104 +255,55 @@ impl Condition {
         }
     }
 
-    /// What a published cell says about the condition. A masked cell, and one
-    /// that is in no bucket though it is empty, may hold any value.
-    pub fn judge(&self, cell: &Cell, domain: &PublicDomain) -> Judgement {
-        let is_number = matches!(self, Self::Whole(_) | Self::Real(_));
-        match cell {
-            Cell::OrMissing(interval) => {
-                let known = self.judge(interval, domain);
-                return Judgement {
-                    share: known.share / 2.0,
-                    certain: false,
-                    possible: known.possible,
-                };
-            }
-            cell if is_number && cell.is_missing() => return Judgement::NEVER,
-            _ => {}
-        }
-        match self.count(cell) {
+    /// What each published cell says about the condition; `places` are those
+    /// of the cells. A masked cell, and one that is in no bucket though it is
+    /// empty, may hold any value.
+    pub(super) fn judge_all(
+        &self,
+        cells: &[Cell],
+        places: &Places,
+        domain: &PublicDomain,
+        judgements: &mut Vec<Judgement>,
+    ) {
+        let unknown = self.judge_unknown(domain);
+        let judged = |found: Option<(u32, u32)>| match found {
             Some((hit, of)) => Judgement {
-                share: if of > 0.0 { hit / of } else { 0.0 },
-                certain: self.is_certain(cell, hit, of),
-                possible: self.is_possible(cell, hit),
+                share: f64::from(hit) / f64::from(of.max(1)),
+                certain: hit >= of,
+                possible: hit > 0,
             },
-            None => Judgement {
-                share: self.share_of_all(domain),
-                certain: self.admits_all(),
-                possible: !self.admits_none(),
-            },
+            None => unknown,
+        };
+        match self {
+            Self::Whole(ranges) => judgements.extend(cells.iter().map(|cell| {
+                let known = |cell: &Cell| whole_ends(cell).map(|ends| judge_whole(ranges, ends));
+                judge_number(cell, known).unwrap_or(unknown)
+            })),
+            Self::Real(spans) => judgements.extend(cells.iter().map(|cell| {
+                let known = |cell: &Cell| match *cell {
+                    Cell::Decimal(lo, hi) => Some(judge_real(spans, lo, hi)),
+                    _ => None,
+                };
+                judge_number(cell, known).unwrap_or(unknown)
+            })),
+            Self::Leaves { before, .. } => {
+                let run =
+                    |first: u32, last: u32| before[last as usize + 1] - before[first as usize];
+                judgements.extend(places.count(run).map(judged));
+            }
+            Self::Labels { named, except, .. } => {
+                let run = |rank: u32, _: u32| u32::from(named[rank as usize] != *except);
+                judgements.extend(places.count(run).map(judged));
+            }
         }
     }
 
-    /// How much of a cell satisfies, and how much there is; `None` where the
-    /// cell says nothing of the value.
-    fn count(&self, cell: &Cell) -> Option<(f64, f64)> {
-        match (self, cell) {
-            (Self::Whole(ranges), _) => {
-                let (lo, hi) = whole_ends(cell)?;
-                let hits = ranges.iter().map(|range| overlap(*range, (lo, hi)));
-                Some((
-                    hits.sum::<i128>() as f64,
-                    overlap((lo, hi), (lo, hi)) as f64,
-                ))
-            }
-            (Self::Real(spans), &Cell::Decimal(lo, hi)) => {
-                let cell = closed(lo, hi);
-                let parts = spans.iter().map(|span| span.intersect(&cell));
-                let parts = parts.filter(|part| !part.is_empty());
-                Some(match lo == hi {
-                    true => (parts.count() as f64, 1.0),
-                    false => (parts.map(|part| part.hi - part.lo).sum(), hi - lo),
-                })
-            }
-            (Self::Leaves { tree, before }, Cell::Label(label)) => {
-                let node = tree.node(tree.find(label)?);
-                let (first, last) = (node.first_leaf.at(), node.last_leaf().at());
-                let hit = before[last + 1] - before[first];
-                Some((f64::from(hit), f64::from(node.leaf_count)))
-            }
-            (Self::Leaves { tree, before }, Cell::Set(members)) => {
-                let hits = members.iter().filter(|member| {
-                    tree.leaf(member)
-                        .is_some_and(|leaf| before[leaf.at() + 1] > before[leaf.at()])
-                });
-                Some((hits.count() as f64, members.len() as f64))
-            }
-            (Self::Labels { names, except }, Cell::Label(label)) => {
-                Some((f64::from(names.contains(label) != *except), 1.0))
-            }
-            (Self::Labels { names, except }, Cell::Set(members)) => {
-                let hits = members
-                    .iter()
-                    .filter(|member| names.contains(*member) != *except);
-                Some((hits.count() as f64, members.len() as f64))
-            }
-            _ => None,
-        }
-    }
-
-    fn is_certain(&self, cell: &Cell, hit: f64, of: f64) -> bool {
-        match (self, cell) {
-            // In whole numbers: a wide interval may lack a single one.
-            (Self::Whole(ranges), _) => whole_ends(cell).is_some_and(|ends| {
-                let hits = ranges.iter().map(|range| overlap(*range, ends));
-                hits.sum::<i128>() == overlap(ends, ends)
-            }),
-            // A span may lack single points that have no length.
-            (Self::Real(spans), &Cell::Decimal(lo, hi)) => spans
-                .iter()
-                .any(|span| span.intersect(&closed(lo, hi)) == closed(lo, hi)),
-            _ => hit >= of,
-        }
-    }
-
-    fn is_possible(&self, cell: &Cell, hit: f64) -> bool {
-        match (self, cell) {
-            (Self::Real(spans), &Cell::Decimal(lo, hi)) => spans
-                .iter()
-                .any(|span| !span.intersect(&closed(lo, hi)).is_empty()),
-            _ => hit > 0.0,
+    /// What is said by a cell that says nothing of the value.
+    fn judge_unknown(&self, domain: &PublicDomain) -> Judgement {
+        Judgement {
+            share: self.share_of_all(domain),
+            certain: self.admits_all(),
+            possible: !self.admits_none(),
         }
     }
 
@@ -329,7 +312,11 @@ impl Condition {
             Self::Whole(ranges) => ranges.contains(&(i64::MIN, i64::MAX)),
             Self::Real(spans) => spans.contains(&Span::ALL),
             Self::Leaves { before, .. } => before[before.len() - 1] as usize == before.len() - 1,
-            Self::Labels { names, except } => *except && names.is_empty(),
+            Self::Labels {
+                named,
+                beyond,
+                except,
+            } => *except && beyond.is_empty() && !named.contains(&true),
         }
     }
 
@@ -338,32 +325,33 @@ impl Condition {
             Self::Whole(ranges) => ranges.is_empty(),
             Self::Real(spans) => spans.is_empty(),
             Self::Leaves { before, .. } => before[before.len() - 1] == 0,
-            Self::Labels { names, except } => !*except && names.is_empty(),
+            Self::Labels {
+                named,
+                beyond,
+                except,
+            } => !*except && beyond.is_empty() && !named.contains(&true),
         }
     }
 
     /// Share of the public domain that satisfies.
     fn share_of_all(&self, domain: &PublicDomain) -> f64 {
-        let count = match self {
-            Self::Whole(_) | Self::Real(_) => {
-                domain.hull.as_ref().and_then(|hull| self.count(hull))
+        let share = |hit: u32, of: usize| (of > 0).then(|| f64::from(hit) / of as f64);
+        let share = match self {
+            Self::Whole(ranges) => {
+                let hull = domain.hull.as_ref().and_then(whole_ends);
+                hull.map(|hull| judge_whole(ranges, hull).share)
             }
-            Self::Leaves { tree, before } => Some((
-                f64::from(before[before.len() - 1]),
-                tree.leaf_count() as f64,
-            )),
-            Self::Labels { names, except } => {
-                let hits = domain
-                    .labels
-                    .iter()
-                    .filter(|label| names.contains(*label) != *except);
-                Some((hits.count() as f64, domain.labels.len() as f64))
+            Self::Real(spans) => match domain.hull {
+                Some(Cell::Decimal(lo, hi)) => Some(judge_real(spans, lo, hi).share),
+                _ => None,
+            },
+            Self::Leaves { tree, before } => share(before[before.len() - 1], tree.leaf_count()),
+            Self::Labels { named, except, .. } => {
+                let hits = named.iter().filter(|named| *named != except);
+                share(hits.count() as u32, named.len())
             }
         };
-        match count {
-            Some((hit, of)) if of > 0.0 => hit / of,
-            _ => f64::from(self.admits_all()),
-        }
+        share.unwrap_or_else(|| f64::from(self.admits_all()))
     }
 
     /// The part of a numeric cell (the hull for a masked one) that satisfies;
@@ -407,6 +395,54 @@ impl Condition {
             (min + max) / 2.0
         };
         Some(Part { min, max, mean })
+    }
+}
+
+/// What a cell of numbers says that `known` judges where none is missing.
+fn judge_number(cell: &Cell, known: impl Fn(&Cell) -> Option<Judgement>) -> Option<Judgement> {
+    match cell {
+        Cell::OrMissing(interval) => known(interval).map(|known| Judgement {
+            share: known.share / 2.0,
+            certain: false,
+            possible: known.possible,
+        }),
+        cell if cell.is_missing() => Some(Judgement::NEVER),
+        cell => known(cell),
+    }
+}
+
+/// What a cell of whole numbers says.
+fn judge_whole(ranges: &[(i64, i64)], ends: (i64, i64)) -> Judgement {
+    let hits = ranges.iter().map(|range| overlap(*range, ends));
+    let (hit, of) = (hits.sum::<i128>(), overlap(ends, ends));
+    Judgement {
+        share: if of > 0 { hit as f64 / of as f64 } else { 0.0 },
+        // In whole numbers: a wide interval may lack a single one.
+        certain: hit == of,
+        possible: hit > 0,
+    }
+}
+
+/// What a cell of decimals says.
+fn judge_real(spans: &[Span], lo: f64, hi: f64) -> Judgement {
+    let cell = closed(lo, hi);
+    let parts = spans.iter().map(|span| span.intersect(&cell));
+    let (mut count, mut length, mut certain) = (0_u32, 0.0, false);
+    for part in parts.filter(|part| !part.is_empty()) {
+        count += 1;
+        length += part.hi - part.lo;
+        // A span may lack single points that have no length.
+        certain |= part == cell;
+    }
+    let share = match lo == hi {
+        true => f64::from(count),
+        false if hi > lo => length / (hi - lo),
+        false => 0.0,
+    };
+    Judgement {
+        share,
+        certain,
+        possible: count > 0,
     }
 }
 

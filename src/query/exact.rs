@@ -10,12 +10,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::microdata::{Code, Codes, Domain, SubjectIndex, Table, Values};
-use crate::release::Cell;
+use crate::microdata::{Codes, Domain, SubjectIndex, Table};
 
-use super::condition::Condition;
 use super::filter::{Admitted, BLOCK_ROWS, keep};
-use super::index::{Conditions, QueryIndex};
+use super::index::QueryIndex;
 
 /// The original values of the published records.
 #[derive(Debug)]
@@ -101,17 +99,8 @@ impl<'a> ExactIndex<'a> {
         }
     }
 
-    /// Number of records that satisfy all conditions.
-    pub(super) fn count(&self, index: &QueryIndex<'_>, conditions: &Conditions) -> u64 {
-        let marks = conditions.iter().map(|(at, condition)| {
-            let certain = |cell: &Cell| condition.judge(cell, &index.domains[*at]).certain;
-            (*at, self.columns[*at].marks(condition, certain))
-        });
-        self.count_marked(marks)
-    }
-
     /// Number of records whose code of each named column is marked.
-    fn count_marked(&self, marks: impl Iterator<Item = (usize, Vec<bool>)>) -> u64 {
+    pub(super) fn count_marked(&self, marks: impl Iterator<Item = (usize, Vec<bool>)>) -> u64 {
         let (mut of_runs, mut of_records) = (Vec::new(), Vec::new());
         for (at, marks) in marks {
             let admitted = Admitted::of(marks);
@@ -214,35 +203,11 @@ fn count_records(sought: &[Sought<'_>], records: Range<usize>) -> u64 {
     count
 }
 
-impl ExactColumn<'_> {
-    /// Which codes satisfy a condition.
-    fn marks(&self, condition: &Condition, judge: impl Fn(&Cell) -> bool) -> Vec<bool> {
-        match condition {
-            // The codes of a hierarchy's leaves are their positions.
-            Condition::Leaves { before, .. } if before.len() == self.domain.len() + 1 => {
-                before.windows(2).map(|pair| pair[0] < pair[1]).collect()
-            }
-            _ => (0..self.domain.len())
-                .map(|code| judge(&exact_cell(self.domain, Code::from_usize(code))))
-                .collect(),
-        }
-    }
-}
-
-/// The cell that publishes a code exactly.
-pub(super) fn exact_cell(domain: &Domain, code: Code) -> Cell {
-    match domain.values() {
-        _ if domain.is_missing_number(code) => Cell::missing(),
-        Values::Integer(values) => Cell::Integer(values[code.at()], values[code.at()]),
-        Values::Decimal(values) => Cell::Decimal(values[code.at()], values[code.at()]),
-        Values::Date(values) => Cell::Date(values[code.at()], values[code.at()]),
-        Values::Category(values) => Cell::Label(values[code.at()].clone()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use crate::microdata::Values;
 
     use super::*;
 

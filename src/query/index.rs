@@ -175,6 +175,18 @@ impl<'a> QueryIndex<'a> {
         })
     }
 
+    /// Values that answering a condition on an attribute looks at, about.
+    pub(super) fn work(&self, at: usize) -> u64 {
+        let attribute = &self.joined.attributes()[at];
+        let domain = &self.domains[at];
+        let column = &self.columns[at];
+        let pools = attribute.buckets.as_ref().map_or(0, |buckets| {
+            (buckets.cells().len() + self.rows()) as u64 + domain.values.work()
+        });
+        let cells = attribute.cells.len() as u64 + domain.cells.work();
+        cells + pools + (column.of_class.len() + column.of_row.len()) as u64
+    }
+
     /// What is public of an attribute's domain, by position.
     pub(super) fn domain(&self, at: usize) -> &PublicDomain {
         &self.domains[at]

@@ -9,11 +9,12 @@
 //! the hull, all leaves, or all published labels; its value may lie outside
 //! the hull, so bounds treat it as unknown.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::microdata::{AttributeType, Hierarchy};
 use crate::release::{Cell, JoinedAttribute};
+
+use super::places::{Labels, Places};
 
 /// The public domain of one attribute.
 #[derive(Clone, Debug)]
@@ -26,42 +27,57 @@ pub struct PublicDomain {
     pub hull: Option<Cell>,
     /// Published labels of a category without a hierarchy, ascending.
     pub labels: Vec<String>,
+    /// What the distinct cells of a category show.
+    pub cells: Places,
+    /// What the values of its buckets show; nothing those of other attributes.
+    pub values: Places,
 }
 
 impl PublicDomain {
     /// Reads the public domain off an attribute's published cells.
     pub fn of(attribute: &JoinedAttribute<'_>, hierarchy: Option<Arc<Hierarchy>>) -> Self {
         let hierarchy = hierarchy.filter(|_| attribute.kind == AttributeType::Categorical);
-        let mut hull = None;
-        let mut labels = BTreeSet::new();
-        let mut see = |cell: &Cell| match cell {
-            Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => {
-                see_number(&mut hull, cell);
-            }
-            Cell::OrMissing(interval) => see_number(&mut hull, interval),
-            Cell::Label(label)
-                if hierarchy.is_none() && attribute.kind == AttributeType::Categorical =>
-            {
-                labels.insert(label.clone());
-            }
-            Cell::Set(members) if hierarchy.is_none() => labels.extend(members.iter().cloned()),
-            _ => {}
-        };
-        attribute.cells.iter().for_each(&mut see);
-        if let Some(buckets) = &attribute.buckets {
-            let mut seen = vec![false; buckets.cells().len()];
-            for (value, _) in (0..buckets.len()).flat_map(|bucket| buckets.coded_run(bucket)) {
-                if !std::mem::replace(&mut seen[value as usize], true) {
-                    see(&buckets.cells()[value as usize]);
-                }
-            }
-        }
-        Self {
+        let cells: Vec<&Cell> = attribute.cells.iter().collect();
+        let values = values_of(attribute);
+        let mut domain = Self {
             kind: attribute.kind,
             hierarchy,
-            hull,
-            labels: labels.into_iter().collect(),
+            hull: None,
+            labels: Vec::new(),
+            cells: Places::default(),
+            values: Places::default(),
+        };
+        if domain.kind != AttributeType::Categorical {
+            for cell in cells.into_iter().chain(values) {
+                match cell {
+                    Cell::Integer(..) | Cell::Decimal(..) | Cell::Date(..) => {
+                        see_number(&mut domain.hull, cell);
+                    }
+                    Cell::OrMissing(interval) => see_number(&mut domain.hull, interval),
+                    _ => {}
+                }
+            }
+        } else if let Some(tree) = &domain.hierarchy {
+            domain.cells = Places::in_tree(tree, cells.into_iter());
+            domain.values = Places::in_tree(tree, values.into_iter());
+        } else {
+            let mut labels = Labels::default();
+            domain.cells = Places::by_label(&mut labels, cells.into_iter());
+            domain.values = Places::by_label(&mut labels, values.into_iter());
+            let (labels, ranks) = labels.ranked();
+            domain.cells.rank(&ranks);
+            domain.values.rank(&ranks);
+            domain.labels = labels;
         }
+        domain
+    }
+
+    /// The rank of a published label.
+    pub(super) fn rank(&self, label: &str) -> Option<usize> {
+        let found = self
+            .labels
+            .binary_search_by(|known| known.as_str().cmp(label));
+        found.ok()
     }
 
     /// The exact values that can be grouped by, in order: leaves, published
@@ -99,6 +115,19 @@ fn see_number(hull: &mut Option<Cell>, cell: &Cell) {
         None => cell.clone(),
         Some(known) => widened(known, cell),
     });
+}
+
+/// The cells of the dictionary of an attribute's buckets; those that are only
+/// other attributes' are empty.
+fn values_of<'a>(attribute: &JoinedAttribute<'a>) -> Vec<&'a Cell> {
+    let Some(buckets) = &attribute.buckets else {
+        return Vec::new();
+    };
+    let mut values = vec![&Cell::Empty; buckets.cells().len()];
+    for (value, _) in (0..buckets.len()).flat_map(|bucket| buckets.coded_run(bucket)) {
+        values[value as usize] = &buckets.cells()[value as usize];
+    }
+    values
 }
 
 fn label_cell(label: &str) -> Cell {

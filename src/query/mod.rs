@@ -35,6 +35,7 @@ mod filter;
 mod index;
 mod knowledge;
 mod pairs;
+mod places;
 mod sliced;
 mod sum;
 mod table;
@@ -48,4 +49,5 @@ pub use expression::{
 };
 pub use index::{GROUPS_MAX, Hierarchies, QueryIndex};
 pub use knowledge::PublicDomain;
+pub use places::Places;
 pub use workload::Workload;

@@ -81,12 +81,13 @@ impl SlicedRows {
             .iter()
             .map(|(at, condition)| {
                 let attribute = &index.joined.attributes()[*at];
-                let cells = attribute.cells.iter();
-                let judgements = cells.map(|cell| condition.judge(cell, &index.domains[*at]));
-                let judgements = judgements
-                    .map(|found| (found.share, found.certain, found.possible))
-                    .collect();
-                (self.column_of[*at], &*attribute.codes, judgements)
+                let domain = &index.domains[*at];
+                let mut judgements = Vec::with_capacity(attribute.cells.len());
+                condition.judge_all(attribute.cells, &domain.cells, domain, &mut judgements);
+                let judgements = judgements.iter();
+                let judgements =
+                    judgements.map(|found| (found.share, found.certain, found.possible));
+                (self.column_of[*at], &*attribute.codes, judgements.collect())
             })
             .collect();
         let mut columns: Vec<u64> = judged.iter().map(|judged| judged.0).collect();

@@ -51,11 +51,7 @@ impl JudgementTable {
         self.pools.clear();
         self.cells = attribute.cells.len();
         self.bucketized = (0, 0);
-        let judged = attribute
-            .cells
-            .iter()
-            .map(|cell| condition.judge(cell, domain));
-        self.judgements.extend(judged);
+        condition.judge_all(attribute.cells, &domain.cells, domain, &mut self.judgements);
         self.weights.clear();
         self.weights
             .extend(self.judgements.iter().copied().map(weight));
@@ -146,15 +142,12 @@ pub(super) fn bucket_matches(
     buckets: &Buckets<'_>,
     domain: &PublicDomain,
 ) -> Vec<u32> {
-    let satisfies: Vec<bool> = buckets
-        .cells()
-        .iter()
-        .map(|cell| condition.judge(cell, domain).certain)
-        .collect();
+    let mut judgements = Vec::with_capacity(buckets.cells().len());
+    condition.judge_all(buckets.cells(), &domain.values, domain, &mut judgements);
     (0..buckets.len())
         .map(|bucket| {
             let run = buckets.coded_run(bucket);
-            run.filter(|&(value, _)| satisfies[value as usize])
+            run.filter(|&(value, _)| judgements[value as usize].certain)
                 .map(|(_, count)| count)
                 .sum()
         })

@@ -6,6 +6,9 @@
 //! has `in` with 1 to all but one of its values. Query number i has a random
 //! stream of its own, so that threads do not change it.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use rand::seq::index::sample;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha12Rng;
@@ -15,7 +18,7 @@ use crate::microdata::domain::date_text;
 use crate::microdata::{Code, Domain, Values};
 
 use super::compile::compile;
-use super::condition::Condition;
+use super::condition::{Condition, Span};
 use super::expression::{Comparison, InvalidQuery, Literal, Test};
 use super::knowledge::PublicDomain;
 
@@ -26,16 +29,29 @@ pub struct Workload {
     pub queries: u32,
     /// Decides all of them.
     pub seed: u64,
+    /// Values that are looked at for all of them, about; queries past it are
+    /// not asked.
+    pub work_max: u64,
 }
+
+/// A random code takes as long as so many values that are only looked at.
+const CODES_PER_VALUE: usize = 8;
 
 /// Predicates of a query.
 const PREDICATES_MAX: usize = 4;
 
 impl Workload {
+    /// What the report of a release may look at: a few seconds.
+    pub const WORK_MAX: u64 = 1_000_000_000;
+
     /// The workload of reports: the same queries for every release of one
     /// dataset version, so that releases can be compared.
     pub fn standard(queries: u32) -> Self {
-        Self { queries, seed: 0 }
+        Self {
+            queries,
+            seed: 0,
+            work_max: Self::WORK_MAX,
+        }
     }
 
     /// The random stream of query number `number`.
@@ -56,36 +72,143 @@ pub(super) enum Drawn {
     Codes(Vec<usize>),
 }
 
-impl Drawn {
-    /// The condition on the attribute, whose public domain is given too.
-    pub(super) fn condition(
-        self,
-        domain: &Domain,
-        public: &PublicDomain,
-    ) -> Result<Condition, InvalidQuery> {
-        let test = match (self, &public.hierarchy) {
-            // Codes are leaves: no label need be made or found.
-            (Self::Codes(codes), Some(tree)) if tree.leaf_count() == domain.len() => {
-                let mut marked = vec![false; domain.len()];
-                codes.into_iter().for_each(|code| marked[code] = true);
-                return Ok(Condition::of_leaves(tree, &marked));
+/// An attribute that predicates are drawn on.
+pub(super) struct Source<'a> {
+    /// The values of the dataset version.
+    pub(super) domain: &'a Domain,
+    /// What is public of them.
+    pub(super) public: &'a PublicDomain,
+    /// Of a category without a hierarchy the rank of each code's label among
+    /// the published ones.
+    pub(super) ranks: Vec<Option<u32>>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(domain: &'a Domain, public: &'a PublicDomain) -> Self {
+        let ranks = match (domain.values(), &public.hierarchy) {
+            (Values::Category(labels), None) => {
+                let rank = |label: &String| public.rank(label).map(|rank| rank as u32);
+                labels.iter().map(rank).collect()
             }
-            (Self::Codes(codes), _) => {
-                let literals = codes.into_iter().map(|code| literal(domain, code));
-                Test::In(literals.collect())
-            }
-            (Self::Test(test), _) => test,
+            _ => Vec::new(),
         };
-        compile(&test, public, 1)
+        Self {
+            domain,
+            public,
+            ranks,
+        }
+    }
+}
+
+impl Drawn {
+    /// Which codes of the domain satisfy.
+    pub(super) fn marks(&self, source: &Source<'_>) -> Result<Vec<bool>, InvalidQuery> {
+        let mut marks = vec![false; source.domain.len()];
+        match self {
+            Self::Codes(codes) => codes.iter().for_each(|&code| marks[code] = true),
+            Self::Test(test) => {
+                let condition = compile(test, source.public, 1)?;
+                for run in runs(&condition, source.domain.values()) {
+                    marks[run].fill(true);
+                }
+            }
+        }
+        Ok(marks)
+    }
+
+    /// Values that drawing and marking looked at, about: each of a set is drawn
+    /// by itself, a range is found.
+    pub(super) fn work(&self, source: &Source<'_>) -> u64 {
+        let drawn = match self {
+            Self::Codes(codes) => CODES_PER_VALUE * codes.len(),
+            Self::Test(_) => 0,
+        };
+        (drawn + source.domain.len()) as u64
+    }
+
+    /// The condition on the attribute.
+    pub(super) fn condition(self, source: &Source<'_>) -> Result<Condition, InvalidQuery> {
+        match self {
+            Self::Codes(codes) => Ok(of_codes(&codes, source)),
+            Self::Test(test) => compile(&test, source.public, 1),
+        }
+    }
+}
+
+/// The condition that these codes of an attribute's domain satisfy.
+fn of_codes(codes: &[usize], source: &Source<'_>) -> Condition {
+    let (domain, public) = (source.domain, source.public);
+    match &public.hierarchy {
+        // Codes are leaves: no label need be made or found.
+        Some(tree) if tree.leaf_count() == domain.len() => {
+            let mut marked = vec![false; domain.len()];
+            codes.iter().for_each(|&code| marked[code] = true);
+            Condition::of_leaves(tree, &marked)
+        }
+        Some(tree) => {
+            let mut marked = vec![false; tree.leaf_count()];
+            let leaves = codes.iter().filter_map(|&code| {
+                let label = domain.text(Code::from_usize(code));
+                tree.leaf(&label)
+            });
+            leaves.for_each(|leaf| marked[leaf.at()] = true);
+            Condition::of_leaves(tree, &marked)
+        }
+        None => {
+            let mut named = vec![false; public.labels.len()];
+            let mut beyond = BTreeSet::new();
+            for &code in codes {
+                match source.ranks[code] {
+                    Some(rank) => named[rank as usize] = true,
+                    // One says as much as many: no cell shows any of them.
+                    None if beyond.is_empty() => {
+                        beyond.insert(domain.text(Code::from_usize(code)));
+                    }
+                    None => {}
+                }
+            }
+            Condition::Labels {
+                named,
+                beyond,
+                except: false,
+            }
+        }
+    }
+}
+
+/// The runs of ascending numbers that satisfy a condition.
+fn runs(condition: &Condition, values: &Values) -> Vec<Range<usize>> {
+    fn whole<T: Copy + Into<i64>>(values: &[T], ranges: &[(i64, i64)]) -> Vec<Range<usize>> {
+        let run = |&(lo, hi): &(i64, i64)| {
+            let from = values.partition_point(|&value| value.into() < lo);
+            from..values
+                .partition_point(|&value| value.into() <= hi)
+                .max(from)
+        };
+        ranges.iter().map(run).collect()
+    }
+    match (condition, values) {
+        (Condition::Whole(ranges), Values::Integer(values)) => whole(values, ranges),
+        (Condition::Whole(ranges), Values::Date(values)) => whole(values, ranges),
+        (Condition::Real(spans), Values::Decimal(values)) => {
+            let run = |span: &Span| {
+                let below = |&value: &f64| value < span.lo || (span.lo_open && value == span.lo);
+                let within = |&value: &f64| value < span.hi || (!span.hi_open && value == span.hi);
+                let from = values.partition_point(below);
+                from..values.partition_point(within).max(from)
+            };
+            spans.iter().map(run).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
 /// Draws one query over attributes with these domains: positions of the
 /// attributes, each at most once, with their predicates. Attributes without a
 /// value are left out.
-pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
-    let filled: Vec<usize> = (0..domains.len())
-        .filter(|&at| domains[at].known_len() > 0)
+pub(super) fn draw(sources: &[Source<'_>], rng: &mut impl Rng) -> Vec<(usize, Drawn)> {
+    let filled: Vec<usize> = (0..sources.len())
+        .filter(|&at| sources[at].domain.known_len() > 0)
         .collect();
     let most = PREDICATES_MAX.min(filled.len());
     let count = if most == 0 {
@@ -95,7 +218,7 @@ pub(super) fn draw(domains: &[&Domain], rng: &mut impl Rng) -> Vec<(usize, Drawn
     };
     sample(rng, filled.len(), count)
         .into_iter()
-        .map(|at| (filled[at], draw_one(domains[filled[at]], rng)))
+        .map(|at| (filled[at], draw_one(sources[filled[at]].domain, rng)))
         .collect()
 }
 

@@ -7,6 +7,12 @@
 //! shares of its two cells (or buckets) that lie in i and j: the table that an
 //! analyst expects who knows the release alone and takes values inside a cell
 //! as equally likely. Rows that look the same are added together.
+//!
+//! A release of d attributes has d (d − 1) / 2 pairs. Work has a budget,
+//! counted in cells that are added and not in seconds, so that the same release
+//! always has the same report: pairs with a sensitive attribute come first,
+//! then neighbours in order of columns before those further apart, and what is
+//! past the budget is left out and counted.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -20,7 +26,7 @@ use super::spread::{BINS_MAX, Spread};
 pub const DESCRIPTION: Description = Description {
     title: "Correlation kept",
     audience: Audience::Steward,
-    definition: "φ² between each pair of attributes over at most 16 equal-frequency intervals, in the original and in the expected contingency table of the release (uniform inside a cell, a bucket's shares inside a bucket).",
+    definition: "φ² between each pair of attributes over at most 16 equal-frequency intervals, in the original and in the expected contingency table of the release (uniform inside a cell, a bucket's shares inside a bucket). Of wide tables only as many pairs as the budget of work allows, those with a sensitive attribute first; the others are counted as left out.",
     source: "Cramér 1946 (mean-square contingency), as in Li et al. 2012, Slicing; the expected table is ours",
 };
 
@@ -30,7 +36,12 @@ const PARTS: usize = 64;
 /// Rows that look the same and are added at once.
 const ROWS_MAX: usize = 4096;
 
-/// φ² of every pair of attributes.
+/// Pairs that are measured at most.
+pub const PAIRS_MAX: usize = 512;
+/// Cells that are added for all pairs together, about.
+const WORK_MAX: u64 = 1_000_000_000;
+
+/// φ² of pairs of attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Correlation {
     /// Rows read.
@@ -39,6 +50,41 @@ pub struct Correlation {
     pub mean_change: f64,
     /// The pairs, in order of columns.
     pub pairs: Vec<PairCorrelation>,
+    /// Pairs that are left out: they are past the budget of work.
+    #[serde(skip_serializing_if = "is_none")]
+    pub pairs_left_out: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// The pairs of attributes that a budget allows, in order of columns, and how
+/// many it does not. `is_sensitive` is said of each attribute, `work` of each
+/// pair.
+pub(super) fn pairs_within(
+    is_sensitive: &[bool],
+    work: impl Fn(usize, usize) -> u64,
+) -> (Vec<(usize, usize)>, usize) {
+    let attributes = is_sensitive.len();
+    let mut pairs: Vec<(usize, usize)> = (0..attributes)
+        .flat_map(|left| (left + 1..attributes).map(move |right| (left, right)))
+        .collect();
+    let all = pairs.len();
+    pairs.sort_by_key(|&(left, right)| {
+        let is_sensitive = is_sensitive[left] || is_sensitive[right];
+        (!is_sensitive, right - left, left)
+    });
+    let mut spent = 0;
+    let within = pairs.iter().take(PAIRS_MAX).take_while(|&&(left, right)| {
+        spent += work(left, right);
+        spent <= WORK_MAX
+    });
+    // One pair is never too much.
+    let kept = within.count().max(1).min(all);
+    pairs.truncate(kept);
+    pairs.sort_unstable();
+    (pairs, all - kept)
 }
 
 /// φ² of one pair.
@@ -52,16 +98,24 @@ pub struct PairCorrelation {
     pub after: f64,
 }
 
-/// Measures every pair; `signatures` are of the rows of the spreads.
+/// Measures the pairs within the budget; `signatures` are of the rows of the
+/// spreads.
 pub fn measure(signatures: &Signatures, spreads: &[Spread<'_>]) -> Correlation {
     let (starts, rows) = signatures.rows_by_class();
     let classes = starts
         .windows(2)
         .map(|class| &rows[class[0] as usize..class[1] as usize]);
     let alike: Vec<&[u32]> = classes.flat_map(|rows| rows.chunks(ROWS_MAX)).collect();
-    let pairs: Vec<(usize, usize)> = (0..spreads.len())
-        .flat_map(|left| (left + 1..spreads.len()).map(move |right| (left, right)))
-        .collect();
+    let is_sensitive: Vec<bool> = spreads.iter().map(Spread::is_sensitive).collect();
+    let (pairs, pairs_left_out) = pairs_within(&is_sensitive, |left, right| {
+        let (left, right) = (&spreads[left], &spreads[right]);
+        let added = match left.is_by_row() && right.is_by_row() {
+            true => rows.len(),
+            false => alike.len(),
+        };
+        let shares = left.mean_shares() * right.mean_shares();
+        rows.len() as u64 + (added as f64 * shares) as u64
+    });
     let (before, after) = rayon::join(
         || {
             let pairs = pairs.par_iter();
@@ -88,6 +142,7 @@ pub fn measure(signatures: &Signatures, spreads: &[Spread<'_>]) -> Correlation {
         rows: rows.len() as u64,
         mean_change: change / pairs.len().max(1) as f64,
         pairs,
+        pairs_left_out,
     }
 }
 
@@ -246,6 +301,22 @@ mod tests {
     #[test]
     fn an_attribute_that_decides_the_other_has_all_contingency() {
         assert!((phi_squared(&[3.0, 0.0, 0.0, 0.0, 5.0, 0.0], 3) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn pairs_with_a_sensitive_attribute_come_first_and_those_past_the_budget_are_left_out() {
+        let few = [false, false, true];
+        let (pairs, left_out) = pairs_within(&few, |_, _| 1);
+        assert_eq!((pairs, left_out), (vec![(0, 1), (0, 2), (1, 2)], 0));
+        let (pairs, left_out) = pairs_within(&few, |_, _| WORK_MAX / 2);
+        assert_eq!((pairs, left_out), (vec![(0, 2), (1, 2)], 1));
+        let (pairs, left_out) = pairs_within(&few, |_, _| WORK_MAX + 1);
+        assert_eq!((pairs, left_out), (vec![(1, 2)], 2));
+        let (pairs, left_out) = pairs_within(&[false; 60], |_, _| 1);
+        assert_eq!((pairs.len(), left_out), (PAIRS_MAX, 1_770 - PAIRS_MAX));
+        let is_there = |at| pairs.iter().any(|&(left, right)| left == at || right == at);
+        assert!((0..60).all(is_there));
+        assert_eq!(pairs_within(&[true], |_, _| 1), (Vec::new(), 0));
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! values, hierarchies, distinct published labels). They differ only where
 //! records that were left out or masked held the extremes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use crate::microdata::{Domain, Hierarchy, Values};
 use crate::release::{Buckets, Cell, JoinedAttribute};
@@ -54,15 +55,18 @@ impl Scale {
         match (attribute.kind, hierarchy) {
             (Categorical, Some(tree)) => Self::Tree(Arc::clone(tree)),
             (Categorical, None) => {
-                let mut labels = BTreeSet::new();
+                // Kept once each: sets of many groups share most of their members.
+                let mut labels: FxHashSet<&str> = FxHashSet::default();
                 each_cell(attribute, |cell| match cell {
                     Cell::Label(label) => {
-                        labels.insert(label.clone());
+                        labels.insert(label);
                     }
-                    Cell::Set(members) => labels.extend(members.iter().cloned()),
+                    Cell::Set(members) => labels.extend(members.iter().map(String::as_str)),
                     _ => {}
                 });
-                Self::Plain(labels.into_iter().collect())
+                let mut labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
+                labels.sort_unstable();
+                Self::Plain(labels)
             }
             _ => {
                 let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -152,7 +156,7 @@ fn ends(cell: &Cell) -> Option<(f64, f64)> {
 }
 
 /// Visits every cell that an attribute publishes, bucket values included.
-fn each_cell(attribute: &JoinedAttribute<'_>, mut visit: impl FnMut(&Cell)) {
+fn each_cell<'a>(attribute: &JoinedAttribute<'a>, mut visit: impl FnMut(&'a Cell)) {
     attribute.cells.iter().for_each(&mut visit);
     if let Some(buckets) = &attribute.buckets {
         let runs = 0..Buckets::len(buckets);

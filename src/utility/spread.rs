@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
-use crate::microdata::{RecordIndex, of_width};
-use crate::release::JoinedAttribute;
+use crate::microdata::{RecordIndex, Role, of_width};
+use crate::release::{Content, JoinedAttribute};
 
 use super::coverage::{Coverage, pool_shares, value_codes};
 use super::evidence::{Prepared, PreparedAttribute};
@@ -16,6 +16,7 @@ pub(super) const BINS_MAX: usize = 16;
 #[derive(Debug)]
 pub struct Spread<'a> {
     published: &'a JoinedAttribute<'a>,
+    is_sensitive: bool,
     bins: usize,
     /// The interval of each row's original value.
     original: Vec<u8>,
@@ -46,6 +47,7 @@ impl<'a> Spread<'a> {
         let bin = |code: u32| bin_of_code[code as usize] as usize;
         let mut spread = Self {
             published,
+            is_sensitive: matches!(attribute.role, Role::Sensitive | Role::SemiSensitive),
             bins,
             // There are at most sixteen.
             original: codes.into_iter().map(|code| bin(code) as u8).collect(),
@@ -92,6 +94,21 @@ impl<'a> Spread<'a> {
     /// Name of the attribute.
     pub(super) fn name(&self) -> &str {
         self.published.name
+    }
+
+    /// Whether the attribute is sensitive for anybody.
+    pub(super) fn is_sensitive(&self) -> bool {
+        self.is_sensitive
+    }
+
+    /// Whether rows that look the same may differ in it.
+    pub(super) fn is_by_row(&self) -> bool {
+        self.published.content == Content::Exact || self.published.buckets.is_some()
+    }
+
+    /// Intervals that a cell or pool lies in, on average over all of them.
+    pub(super) fn mean_shares(&self) -> f64 {
+        self.shares.len() as f64 / self.runs().max(1) as f64
     }
 
     /// Number of intervals.

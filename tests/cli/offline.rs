@@ -224,6 +224,32 @@ fn broken_records_are_exit_code_3_with_their_lines_and_no_value() {
 }
 
 #[test]
+fn many_records_without_a_value_are_exit_code_3_unless_the_loss_is_allowed() {
+    let mut desk = Desk::new();
+    desk.spec["schema"]["missing"] = json!("drop");
+    let records = std::fs::read_to_string(sample("records.csv")).unwrap();
+    let mut gaps = 0;
+    let mut without = String::new();
+    for (at, line) in records.lines().enumerate() {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if at % 10 == 1 {
+            cells[8] = "";
+            gaps += 1;
+        }
+        without += &format!("{}\n", cells.join(","));
+    }
+    std::fs::write(desk.path("gaps.csv"), &without).unwrap();
+    let gaps_csv = desk.path("gaps.csv").display().to_string();
+    let made = desk.anonymize(&gaps_csv, "out", &[]);
+    ended(&made, 3, "--allow-loss");
+    ended(&made, 3, &format!("cost: missing in {gaps} records"));
+    assert!(!desk.path("out").exists(), "nothing is left behind");
+    let made = desk.anonymize(&gaps_csv, "out", &["--allow-loss"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert_eq!(desk.document("out/manifest.json")["suppressed"], gaps);
+}
+
+#[test]
 fn a_table_takes_the_place_of_one_before_and_is_as_readable_as_other_files() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("out")).unwrap();

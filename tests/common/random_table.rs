@@ -33,6 +33,20 @@ pub struct Record {
     pub illness: Option<&'static str>,
 }
 
+impl Record {
+    /// Whether it has no value of an attribute.
+    pub fn lacks(&self, attribute: &str) -> bool {
+        match attribute {
+            "whole" => self.whole.is_none(),
+            "real" => self.real.is_none(),
+            "day" => self.day.is_none(),
+            "town" => self.town.is_none(),
+            "illness" => self.illness.is_none(),
+            _ => false,
+        }
+    }
+}
+
 /// A table, and the missing-value policy that it fits.
 #[derive(Clone, Debug)]
 pub struct RandomTable {

@@ -9,11 +9,16 @@ mod queries;
 mod source;
 
 use proptest::prelude::*;
-use vizard::release::{Cells, Content};
+use serde_json::json;
+use vizard::catalog::{Assignment, Engine, Unobserved, in_memory, produce};
+use vizard::engine::RunContext;
+use vizard::microdata::{ChunkColumn, HierarchySet};
+use vizard::release::{Cells, Content, InputDescription};
 use vizard::utility::{self, Audience, Prepared, UtilityReport, public_part};
 
 use crate::case::edit;
 use crate::common::cases::property_cases;
+use crate::made;
 use crate::naive::measures as naive;
 use loose::Loose;
 
@@ -93,6 +98,57 @@ proptest! {
             prop_assert!(close(figure(&report, path), figure(&other, path)), "{}", path);
         }
     }
+}
+
+#[test]
+fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others() {
+    const ATTRIBUTES: usize = 60;
+    let described = (0..ATTRIBUTES).map(|at| {
+        let role = if at == 0 {
+            "sensitive"
+        } else {
+            "quasi_identifier"
+        };
+        json!({"name": format!("a{at}"), "role": role, "type": "integer"})
+    });
+    let key = json!({"name": "id", "role": "identifier"});
+    let described: Vec<_> = std::iter::once(key).chain(described).collect();
+    let schema = json!({"name": "wide", "subject_key": "id", "attributes": described});
+    let schema = serde_json::from_value(schema).expect("it is a schema");
+    let keys: Vec<String> = (0..40).map(|record| format!("p{record}")).collect();
+    let keys = ChunkColumn::Text(keys.iter().map(String::as_str).collect());
+    let values = |at: i64| ChunkColumn::Integer((0..40).map(|record| record * at % 7).collect());
+    let columns = std::iter::once(keys).chain((1..=ATTRIBUTES as i64).map(values));
+    let table = made::table(&schema, &HierarchySet::new(), columns.collect());
+    let engine = Engine::parse("mondrian", &json!({"k": 4}), &schema).expect("sound parameters");
+    let assignment = Assignment {
+        table: &table,
+        preferences: &[],
+        engine: &engine,
+        input: InputDescription {
+            dataset: "wide".into(),
+            version: 1,
+        },
+        suppressed: 0,
+        reproducible_seed: true,
+        accept_exact: &[],
+        queries: 20,
+        verify: true,
+        report: true,
+    };
+    let context = RunContext::silent(1);
+    let produced = produce(&assignment, &context, &mut in_memory, &mut Unobserved);
+    let report = produced.expect("there is a release").report;
+    let report = report.expect("a report was asked for");
+    let correlation = &report["measures"]["correlation"]["value"];
+    let pairs = correlation["pairs"].as_array().expect("pairs");
+    let left_out = correlation["pairs_left_out"].as_u64().unwrap_or(0);
+    let all = (ATTRIBUTES * (ATTRIBUTES - 1) / 2) as u64;
+    assert!(pairs.len() < 600, "{} pairs", pairs.len());
+    assert_eq!(pairs.len() as u64 + left_out, all);
+    // What is sensitive stands in no pair that is left out.
+    let with_sensitive = pairs.iter().filter(|pair| pair["attributes"][0] == "a0");
+    assert_eq!(with_sensitive.count(), ATTRIBUTES - 1);
 }
 
 #[test]

@@ -167,7 +167,7 @@ proptest! {
         ] {
             let (same, same_summary) = read(format, text);
             prop_assert_eq!(rows(&same), rows(&table));
-            prop_assert_eq!(same_summary, summary);
+            prop_assert_eq!(&same_summary, &summary);
             for name in &NAMES[1..] {
                 prop_assert_eq!(domain(&same, name), domain(&table, name));
             }

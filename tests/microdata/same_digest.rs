@@ -8,8 +8,8 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use vizard::microdata::packing::{ContentCoding, Growth, Inflater};
 use vizard::microdata::{
-    HierarchySet, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys, Table, TableBuilder,
-    TableError, Target, read_parquet_records,
+    HierarchySet, MissingCount, MissingPolicy, ReadLimits, ReadSummary, RecordFormat, Schema,
+    SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records,
 };
 
 use super::common::cases::property_cases;
@@ -71,6 +71,15 @@ proptest! {
         };
         let (whole, summary) = read(RecordFormat::Csv, ContentCoding::Identity, table.csv(&first));
         prop_assert_eq!(summary.records + summary.dropped, table.records.len() as u64);
+        let lacks = |count: &MissingCount| {
+            let records = table.records.iter();
+            records.filter(|record| record.lacks(&count.attribute)).count()
+        };
+        for count in &summary.attributes {
+            prop_assert_eq!(count.missing, lacks(count) as u64, "{}", &count.attribute);
+            let is_drop = schema.missing() == MissingPolicy::Drop;
+            prop_assert_eq!(count.dropped, if is_drop { count.missing } else { 0 });
+        }
         for (manner, coding) in [(&first, coding), (&second, ContentCoding::Identity)] {
             let mut file = Vec::new();
             let mut unpacked = through(coding, table.parquet(manner));
@@ -80,7 +89,7 @@ proptest! {
                 read(RecordFormat::Ndjson, coding, table.ndjson(manner)),
                 build_parquet(&schema, &hierarchies, file).expect("the table is sound"),
             ] {
-                prop_assert_eq!(same_summary, summary);
+                prop_assert_eq!(&same_summary, &summary);
                 prop_assert_eq!(rows(&same), rows(&whole));
             }
         }

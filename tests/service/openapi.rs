@@ -110,6 +110,7 @@ fn every_problem_is_explained_in_the_docs_and_closed_in_openapi_yaml() {
 fn every_problem_is_the_answer_of_an_operation_or_of_a_job() {
     const OF_JOBS: &[ProblemKind] = &[
         ProblemKind::Infeasible,
+        ProblemKind::ExactAttributesIdentify,
         ProblemKind::LimitExceeded,
         ProblemKind::Cancelled,
         ProblemKind::VerificationFailed,

@@ -89,7 +89,7 @@ pub struct PreferenceQuery {
     pub limit: u32,
     /// `next_cursor` of the page before; absent: the first page. It is as
     /// secret as the subjects are.
-    #[param(pattern = "^([0-9a-f]{2})*$")]
+    #[param(pattern = "^([0-9a-f]{2})+$")]
     cursor: Option<String>,
 }
 
@@ -100,7 +100,8 @@ impl PreferenceQuery {
         let cursor = self.cursor.as_deref().map(|digits| {
             let pairs = digits.as_bytes().chunks(2).map(std::str::from_utf8);
             let bytes = pairs.map(|pair| from_hex::<1>(pair.ok()?).map(|[byte]| byte));
-            bytes.collect::<Option<Vec<u8>>>()
+            let bytes = bytes.collect::<Option<Vec<u8>>>();
+            bytes.filter(|bytes| !bytes.is_empty())
         });
         match cursor {
             Some(None) => {
@@ -132,6 +133,11 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,
+    /// Whether more than 5 % of the records may be left out for missing values,
+    /// and whether records may be replaced by none.
+    #[serde(default)]
+    #[param(required = false)]
+    pub allow_loss: bool,
 }
 
 /// How a hierarchy is put.

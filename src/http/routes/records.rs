@@ -14,14 +14,14 @@ use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
-use super::super::problem::{Problem, ProblemKind};
+use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::{self, Intake, UploadFormat};
 use super::query::{UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Merged, ReadLimits, RecordFormat, Schema};
+use crate::microdata::{Merged, ReadLimits, ReadSummary, RecordFormat, Schema};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -80,6 +80,8 @@ struct UploadView {
     records: u64,
     /// Records that the missing-value policy left out.
     dropped: u64,
+    /// Missing values of each attribute, in the schema's order.
+    attributes: Vec<MissingView>,
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
@@ -92,16 +94,44 @@ struct UploadView {
 }
 
 impl UploadView {
-    fn new(row: &VersionRow, sha256: [u8; 32]) -> Self {
+    fn new(row: &VersionRow, summary: &ReadSummary) -> Self {
         Self {
             version: row.version,
             records: row.records,
             dropped: row.dropped,
+            attributes: MissingView::of(summary),
             total_records: row.total_records,
             near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
-            sha256: crate::microdata::to_hex(&sha256),
+            sha256: summary.sha256_hex(),
         }
     }
+}
+
+/// Refuses an upload that leaves out many of its records, or that puts none in
+/// the place of those that are there.
+fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
+    let (records, dropped) = (summary.records, summary.dropped);
+    let empties = replaced > 0 && records == 0;
+    let what = match (summary.loses_many(), empties) {
+        (false, false) => return Ok(()),
+        (true, _) => format!(
+            "{dropped} of {} records lack a value and would be left out",
+            records + dropped
+        ),
+        (false, true) => format!("{replaced} records would be replaced by none"),
+    };
+    let detail = format!(
+        "{what}; nothing was kept of this upload. Mend the records, or send them again with \
+         allow_loss=true where this is meant"
+    );
+    Err(
+        Problem::new(ProblemKind::WouldLoseRecords, detail).with_loss(LossView {
+            records,
+            dropped,
+            replaced,
+            attributes: MissingView::of(summary),
+        }),
+    )
 }
 
 /// The form of a body of records.
@@ -126,7 +156,9 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// All of them become one new version, or none: then the answer lists up to
 /// 100 errors by line, and their number; of Parquet, whose columns are flat,
 /// the line is the record's number from 1, or 0 for the columns themselves.
-/// The body is streamed, and may be packed by gzip or zstd.
+/// The body is streamed, and may be packed by gzip or zstd. An upload that
+/// leaves out more than 5 % of its records for missing values, or that replaces
+/// records by none, is refused unless `allow_loss` is true.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
@@ -160,11 +192,18 @@ async fn upload_records(
     let intake = intake(&state, id, query.mode, form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
+    let replaced = match mode {
+        VersionMode::Append => 0,
+        VersionMode::Replace => intake.dataset.records,
+    };
     let hierarchies = upload::pins(&intake.hierarchies);
     let schema = intake.schema.clone();
     let (summary, merged, chunks) =
         upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
     failpoint::reached("upload-spooled");
+    if !query.allow_loss {
+        refuse_loss(&summary, replaced)?;
+    }
     let version = NewVersion {
         dataset: id,
         base_version,
@@ -177,10 +216,11 @@ async fn upload_records(
         chunks: Box::new(chunks),
     };
     let uploaded = move |row: &VersionRow| {
-        let view = UploadView::new(row, summary.sha256);
+        let view = UploadView::new(row, &summary);
         Answer::new(StatusCode::CREATED, &view)
     };
-    let act = principal.act_answering(move |row| Some(uploaded(row)));
+    let kept = uploaded.clone();
+    let act = principal.act_answering(move |row| Some(kept(row)));
     let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
     Ok(uploaded(&row))
@@ -195,7 +235,7 @@ async fn intake(
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
-    let nothing = serde_json::Value::Null;
+    let nothing = Value::Null;
     let limits = &state.settings.limits;
     let (mode, pinned, records_before) = match mode {
         UploadMode::Append => (VersionMode::Append, &dataset.hierarchies, dataset.records),

@@ -136,18 +136,21 @@ async fn head(session: &mut Session) -> Result<AuditAnchor, StoreError> {
     anchor_row(session.row("audit_head", sql::HEAD, Vec::new()).await?)
 }
 
-/// The head as it is noted, and the rows behind a position: in this order, so
-/// that no row that the head knows can be missing by chance.
-async fn batch(
-    session: &mut Session,
-    after: u64,
-) -> Result<(AuditAnchor, Vec<AuditRow>), StoreError> {
-    let noted = head(session).await?;
+/// The end of the chain as it stands: the last row that is there, and then the
+/// head as it is noted. In this order, so that a row that is written in between
+/// is known to the head.
+async fn end(session: &mut Session) -> Result<(u64, AuditAnchor), StoreError> {
+    let last = session.rows(TABLE, sql::LAST, Vec::new()).await?;
+    let last = last.first().map(audit_row).transpose()?;
+    Ok((last.map_or(0, |row| row.position), head(session).await?))
+}
+
+/// The rows behind a position.
+async fn batch(session: &mut Session, after: u64) -> Result<Vec<AuditRow>, StoreError> {
     let rows = session
         .rows(TABLE, sql::AFTER, cells![after, WALK_BATCH])
         .await?;
-    let rows = rows.iter().map(audit_row).collect::<Result<_, _>>()?;
-    Ok((noted, rows))
+    rows.iter().map(audit_row).collect()
 }
 
 impl Audit for SqlStore {
@@ -166,11 +169,16 @@ impl Audit for SqlStore {
 
     fn audit_verify(&self, anchors: Vec<AuditAnchor>) -> StoreFuture<'_, AuditVerdict> {
         Box::pin(async move {
+            // The end is fixed first: a log that grows while it is walked
+            // would never be walked to its end.
+            let (last, noted) = self.read(|session| Box::pin(end(session))).await?;
             let mut walk = Walk::new(anchors);
             let broken = loop {
                 let after = walk.head.position;
-                let found = self.read(move |session| Box::pin(batch(session, after)));
-                let (noted, rows) = found.await?;
+                let mut rows = self
+                    .read(move |session| Box::pin(batch(session, after)))
+                    .await?;
+                rows.retain(|row| row.position <= last.max(noted.position));
                 if rows.is_empty() {
                     break walk.end(noted);
                 }

@@ -38,12 +38,18 @@ pub(super) async fn complete(
     actor: String,
 ) -> Result<Done<ReleaseState>, StoreError> {
     let dataset = get(session, lease.id).await?.dataset;
+    let erased = |error| match error {
+        StoreError::NotFound { .. } => StoreError::LeaseLost,
+        other => other,
+    };
+    if commit.publish.is_some() {
+        // The population's lock before any dataset's row.
+        let members = populations::held_members(session, dataset).await;
+        members.map_err(erased)?;
+    }
     // The dataset's row before the job's, as an erasure takes them.
     let keep = session.dialect().dataset_keep;
-    match hold(session, dataset, keep).await {
-        Err(StoreError::NotFound { .. }) => return Err(StoreError::LeaseLost),
-        other => other?,
-    }
+    hold(session, dataset, keep).await.map_err(erased)?;
     let times = session.times().await?;
     let now = times.now;
     change(session, job_sql::SUCCEED, lease.end(times)).await?;

@@ -32,6 +32,8 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     /// The last position and its hash.
     HEAD = "SELECT position, hash FROM audit_head";
+    /// The row with the largest position.
+    LAST = select!("1 = 1 ORDER BY position DESC LIMIT 1");
     /// `$1` position, `$2` limit: what comes behind it.
     AFTER = select!("position > $1 ORDER BY position LIMIT $2");
 }

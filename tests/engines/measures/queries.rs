@@ -104,13 +104,55 @@ proptest! {
     #[test]
     fn the_reports_queries_lie_within_their_bounds(seed: u64, records in 5_usize..80, by_group: bool) {
         let loose = Loose::new(seed, records, by_group);
-        let workload = Workload { queries: 40, seed };
+        let workload = Workload { seed, ..Workload::standard(40) };
         let summary = error::measure(&loose.table, &loose.tables, &loose.lineage, workload);
         let summary = summary.expect("the release fits together");
         prop_assert_eq!(summary.within_bounds, summary.queries);
         prop_assert_eq!(summary.queries + summary.left_out, 40);
         prop_assert!(summary.relative_error.median >= 0.0);
     }
+}
+
+#[test]
+fn queries_past_the_budget_are_counted_and_the_others_stay_the_same() {
+    let loose = Loose::new(3, 80, false);
+    let published = error::Published {
+        tables: &loose.tables,
+        lineage: &loose.lineage,
+    };
+    let measured = |queries, work_max, share_max: f64| {
+        let workload = Workload {
+            work_max,
+            ..Workload::standard(queries)
+        };
+        let mut told = 0.0;
+        let mut watch = |share: f64| {
+            assert!((told..=1.0).contains(&share), "progress goes up");
+            told = share;
+            share <= share_max
+        };
+        let found = error::measure_watched(&loose.table, published, workload, &mut watch);
+        found.expect("the release fits together")
+    };
+    let within = measured(400, Workload::WORK_MAX, 1.0).expect("it is not stopped");
+    assert_eq!(
+        (within.queries + within.left_out, within.not_asked),
+        (400, 0)
+    );
+    let past = measured(400, 50_000, 1.0).expect("it is not stopped");
+    let asked = past.queries + past.left_out;
+    assert!((1..400).contains(&asked));
+    assert_eq!(past.not_asked, 400 - asked);
+    let first = measured(asked, Workload::WORK_MAX, 1.0).expect("it is not stopped");
+    assert_eq!(
+        (past.queries, past.left_out, past.within_bounds),
+        (first.queries, first.left_out, first.within_bounds)
+    );
+    // Sums may be taken in another order.
+    assert!((past.relative_error.mean - first.relative_error.mean).abs() < 1e-9);
+    assert!((past.relative_range.mean - first.relative_range.mean).abs() < 1e-9);
+    // Whoever stops it has no figures, and waits for a part of the queries.
+    assert_eq!(measured(400, Workload::WORK_MAX, 0.0), None);
 }
 
 /// Ten records in one group: salaries 10, 20, … in two buckets of five.

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::{Server, on_both};
+use super::{Server, on_both, story};
 use crate::common::client::description;
 
 on_both!(every_list_takes_the_same_limits_and_refuses_other_cursors);
 
 async fn every_list_takes_the_same_limits_and_refuses_other_cursors(server: Server) {
-    let roles = ["analyst", "uploader", "steward", "auditor", "admin"];
+    let roles = [
+        "analyst", "uploader", "steward", "auditor", "admin", "consent",
+    ];
     let client = server.key(&roles).await;
+    let dataset = story::dataset(&client).await;
+    let call = |id: &'static str| match id {
+        "list_preferences" => client.call(id).at("id", &dataset),
+        _ => client.call(id),
+    };
     let lists: BTreeSet<&'static str> = description()
         .ids()
         .filter(|id| id.starts_with("list_") && *id != "list_engines")
@@ -17,12 +24,7 @@ async fn every_list_takes_the_same_limits_and_refuses_other_cursors(server: Serv
     assert!(lists.len() >= 6, "{lists:?}");
     for id in lists {
         for limit in [1, 200] {
-            let page = client
-                .call(id)
-                .query("limit", limit)
-                .send()
-                .await
-                .expect(200);
+            let page = call(id).query("limit", limit).send().await.expect(200);
             assert!(page["items"].is_array(), "{id}");
             assert!(page.get("next_cursor").is_some(), "{id}");
         }
@@ -34,7 +36,7 @@ async fn every_list_takes_the_same_limits_and_refuses_other_cursors(server: Serv
             ("cursor", ""),
             ("page", "1"),
         ] {
-            let refused = client.call(id).query(name, value).send().await;
+            let refused = call(id).query(name, value).send().await;
             assert_eq!(refused.status, 400, "{id} {name}={value}");
             refused.expect_problem(400, "invalid-query");
         }

@@ -149,11 +149,11 @@ async fn an_answer_that_holds_a_token_is_kept_nowhere(server: Server) {
     for time in ["first", "again"] {
         let keys = operator
             .call("create_key")
-            .header("idempotency-key", "of a key")
+            .header("idempotency-key", "of-a-key")
             .json(&key);
         let tokens = uploader.call("create_subject_tokens").at("id", &dataset);
         let tokens = tokens
-            .header("idempotency-key", "of tokens")
+            .header("idempotency-key", "of-tokens")
             .json(&subjects);
         for answer in [keys.send().await, tokens.send().await] {
             assert_eq!(answer.status, 201, "{time}");

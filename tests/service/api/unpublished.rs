@@ -136,7 +136,9 @@ async fn published(steward: &Client, world: u32) -> String {
         csv += &format!("out-{at},{},{}\n", 20 + at % 60, 7_000 + at);
         csv += &format!("missing-{at},,{}\n", 8_000 + at);
     }
-    story::upload(steward, &id, csv).await.expect(201);
+    let upload = steward.call("upload_records").at("id", &id);
+    let upload = upload.query("allow_loss", true).body("text/csv", csv);
+    upload.send().await.expect(201);
     for at in 0..20 * world {
         let put = steward.call("put_preference").at("id", &id);
         let put = put.at("subject", format!("out-{at}"));

@@ -13,6 +13,7 @@
 //! | `database_restarts` | PostgreSQL crashes under a server that lives on |
 //! | `disk_full` | no room in the middle of an upload, a job, a read |
 //! | `clock_jumps` | the time of day jumps by a day |
+//! | `populations` | SIGKILL between the datasets of a change of terms |
 //! | `drain` | SIGTERM in the middle of a job |
 //! | `slow_clients` | a thousand sockets that drip headers and bodies |
 //! | `many_clients` | sixty-four clients in each other's way |
@@ -38,6 +39,7 @@ mod launch;
 mod many_clients;
 mod memory;
 mod place;
+mod populations;
 mod raw_upload;
 mod released_schemas;
 mod size;

@@ -15,6 +15,7 @@ mod jobs;
 mod keys;
 mod ledger;
 mod master_keys;
+mod populations;
 mod preferences;
 mod releases;
 mod retention;

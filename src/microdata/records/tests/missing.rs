@@ -36,6 +36,29 @@ pub(super) fn a_dropped_record_leaves_no_trace() {
 }
 
 #[test]
+fn missing_values_are_counted_by_attribute() {
+    let counted = |policy: &str, text: &str| {
+        let options = format!(r#""missing": "{policy}","#);
+        let schema = schema_with(&options, "integer", None);
+        let (_, summary) = read(&schema, text.as_bytes()).unwrap();
+        let counts = summary.attributes.iter();
+        let counts: Vec<_> = counts.map(|count| (count.missing, count.dropped)).collect();
+        (counts, summary.loses_many())
+    };
+    // One that lacks both counts for both.
+    let both = "id,x\na,1\nb,\n,2\n, \n";
+    assert_eq!(counted("drop", both), (vec![(2, 2), (2, 2)], true));
+    let kept = "id,x\na,1\nb,\nc,(missing)\n";
+    assert_eq!(counted("category", kept), (vec![(0, 0), (2, 0)], false));
+    assert_eq!(counted("drop", "id,x\n"), (vec![(0, 0); 2], false));
+    // One of twenty may be left out, one of nineteen not.
+    let whole: String = (0..18).map(|at| format!("p{at},1\n")).collect();
+    let nineteen = format!("id,x\nq,\n{whole}");
+    assert!(counted("drop", &nineteen).1);
+    assert!(!counted("drop", &format!("{nineteen}r,1\n")).1);
+}
+
+#[test]
 fn a_missing_number_or_date_is_a_value_of_its_own() {
     for (kind, value) in [
         ("integer", "7"),

@@ -373,10 +373,20 @@ async fn of_states(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Tol
         strings.word(),
         strings.word()
     );
+    // A record without its age would be left out.
+    let mut dropping = story::schema("ward");
+    dropping["missing"] = json!("drop");
+    let dropping = cast.uploader.call("create_dataset").json(&dropping);
+    let dropping = dropping.send().await.expect(201)["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let lossy = cells.replace(",1,", ",,");
     let publish = |release: &str| wrong("POST", format!("/v1/releases/{release}/publish"));
     let all = vec![
         wrong("POST", "/v1/jobs").json(&story::job(&empty)),
         wrong("POST", format!("/v1/datasets/{lonely}/records")).body("text/csv", cells),
+        wrong("POST", format!("/v1/datasets/{dropping}/records")).body("text/csv", lossy),
     ];
     refused(&cast.steward, sinks, all).await;
     // What no release can hold, and what is stopped.
