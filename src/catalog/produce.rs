@@ -143,15 +143,9 @@ pub fn produce(
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
-    let inner = RunContext {
-        seed: context.seed.clone(),
-        dataset_secret: context.dataset_secret.clone(),
-        progress: &steps,
-        cancel: context.cancel.clone(),
-    };
-    let release = assignment
-        .engine
-        .run(assignment.table, &requirements, &inner)?;
+    let inner = steps.told(context);
+    let engine = assignment.engine;
+    let release = engine.run(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
     let excluded = release.excluded;
@@ -370,6 +364,16 @@ impl<'a> Steps<'a> {
         Self {
             progress,
             engine_steps: AtomicU32::new(0),
+        }
+    }
+
+    /// The same run, whose progress these steps tell.
+    fn told(&self, context: &RunContext) -> RunContext<'_> {
+        RunContext {
+            seed: context.seed.clone(),
+            dataset_secret: context.dataset_secret.clone(),
+            progress: self,
+            cancel: context.cancel.clone(),
         }
     }
 
