@@ -101,6 +101,7 @@ impl Published {
             },
             suppressed: 0,
             reproducible_seed: true,
+            accept_exact: &[],
             queries: 0,
             // The manifest of what nobody verified says so, and does not hold.
             verify: true,
@@ -138,6 +139,7 @@ impl Published {
                 input: &self.manifest.input,
                 suppressed: 0,
                 reproducible_seed: true,
+                accept_exact: &[],
             },
             manifest,
             tables,

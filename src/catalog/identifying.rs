@@ -16,6 +16,13 @@ use super::Produced;
 /// Characters in a reason.
 const REASON_CHARACTERS_MAX: usize = 500;
 
+/// Whether a text can be published as somebody's reason: 1 to 500 characters
+/// that are no space at its ends, none of them a control character.
+pub fn is_reason(text: &str) -> bool {
+    let characters = text.trim().chars().count();
+    (1..=REASON_CHARACTERS_MAX).contains(&characters) && !text.chars().any(char::is_control)
+}
+
 /// An attribute that identifies people if it is published as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identifying {
@@ -61,10 +68,20 @@ impl Identifying {
     }
 }
 
-/// All of them, with figures, in one line: for who holds the records.
+/// What is wrong with attributes, in the words given of each, and how to mend
+/// it; in one line.
+pub fn how_to_mend(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    format!(
+        "{}; declare each an identifier or a quasi-identifier, or name it in `accept_exact` with a \
+         reason, which is published",
+        words.join("; ")
+    )
+}
+
+/// The same of all of them, with figures: for who holds the records.
 pub(super) fn listed(found: &[Identifying]) -> String {
-    let words: Vec<String> = found.iter().map(Identifying::words_with_figures).collect();
-    words.join("; ")
+    how_to_mend(found.iter().map(Identifying::words_with_figures))
 }
 
 /// Checks that each accepted attribute is one of the schema's that are
@@ -78,14 +95,11 @@ pub fn check_accepted(schema: &Schema, accepted: &[AcceptedExact]) -> Result<(),
         let is_published =
             found.is_some_and(|index| schema.attribute(index).role != Role::Identifier);
         let is_first = accepted[..at].iter().all(|one| one.attribute != *attribute);
-        let characters = reason.trim().chars().count();
         let wrong = if !is_published {
             "names an attribute that the schema does not publish"
         } else if !is_first {
             "names an attribute twice"
-        } else if !(1..=REASON_CHARACTERS_MAX).contains(&characters)
-            || reason.chars().any(char::is_control)
-        {
+        } else if !is_reason(reason) {
             "a reason has 1 to 500 characters, none of them a control character"
         } else {
             continue;

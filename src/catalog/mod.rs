@@ -12,7 +12,7 @@ mod produce;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
-pub use identifying::{Identifying, IdentifyingBy, check_accepted};
+pub use identifying::{Identifying, IdentifyingBy, check_accepted, how_to_mend, is_reason};
 pub use produce::{
     Assignment, Observer, ProduceError, Produced, Stage, Unobserved, produce, report,
 };

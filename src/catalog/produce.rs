@@ -143,15 +143,9 @@ pub fn produce(
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
-    let inner = RunContext {
-        seed: context.seed.clone(),
-        dataset_secret: context.dataset_secret.clone(),
-        progress: &steps,
-        cancel: context.cancel.clone(),
-    };
-    let release = assignment
-        .engine
-        .run(assignment.table, &requirements, &inner)?;
+    let inner = steps.told(context);
+    let engine = assignment.engine;
+    let release = engine.run(assignment.table, &requirements, &inner)?;
     observer.begins(Stage::Encode);
     steps.after(1, "writing tables");
     let excluded = release.excluded;
@@ -186,24 +180,12 @@ pub fn produce(
             return Ok(produced);
         }
     };
-    produced.manifest.published_exactly =
-        verify::published_exactly(&published, &requirements, schema);
-    refuse(stand_out(
-        assignment.table,
-        &requirements,
-        (&produced, &published),
-    ))?;
-    produced.candidates = Candidates::of(
-        assignment.table,
-        requirements.policy(),
+    examine(
+        assignment,
+        (&requirements, context),
         &published,
-        &produced.lineage,
-    );
-    if assignment.verify {
-        let evidence = (&produced, published.as_slice());
-        let verdict = verdict(assignment, &requirements, evidence, context);
-        produced.verdict = Some(verdict);
-    }
+        &mut produced,
+    )?;
     context.check()?;
     if assignment.report && produced.verdict.as_ref().is_none_or(Verdict::holds) {
         observer.begins(Stage::Report);
@@ -223,6 +205,28 @@ pub fn produce(
         context.check()?;
     }
     Ok(produced)
+}
+
+/// Looks at the tables as they were read back: what stands in them exactly,
+/// what they show of each subject, and whether they keep what is claimed.
+fn examine(
+    assignment: &Assignment,
+    (requirements, context): (&Requirements, &RunContext),
+    published: &[PublishedTable],
+    produced: &mut Produced,
+) -> Result<(), ProduceError> {
+    let table = assignment.table;
+    produced.manifest.published_exactly =
+        verify::published_exactly(published, requirements, table.schema());
+    refuse(stand_out(table, requirements, (produced, published)))?;
+    let policy = requirements.policy();
+    produced.candidates = Candidates::of(table, policy, published, &produced.lineage);
+    if assignment.verify {
+        let evidence = (&*produced, published);
+        let verdict = verdict(assignment, requirements, evidence, context);
+        produced.verdict = Some(verdict);
+    }
+    Ok(())
 }
 
 /// Nothing may be published while one of these is found.
@@ -361,6 +365,16 @@ impl<'a> Steps<'a> {
         Self {
             progress,
             engine_steps: AtomicU32::new(0),
+        }
+    }
+
+    /// The same run, whose progress these steps tell.
+    fn told(&self, context: &RunContext) -> RunContext<'_> {
+        RunContext {
+            seed: context.seed.clone(),
+            dataset_secret: context.dataset_secret.clone(),
+            progress: self,
+            cancel: context.cancel.clone(),
         }
     }
 

@@ -98,13 +98,9 @@ impl Exit {
     pub fn of_run(error: ProduceError, folder: &Path) -> Self {
         match error {
             ProduceError::Engine(error) => Self::of_engine(error),
-            identifying @ ProduceError::Identifying(_) => Self::Input(
-                "job".into(),
-                TableError::Schema(format!(
-                    "{identifying}; declare each an identifier or a quasi-identifier, or name it \
-                     in `accept_exact` with a reason, which is published"
-                )),
-            ),
+            identifying @ ProduceError::Identifying(_) => {
+                Self::Input("job".into(), TableError::Schema(identifying.to_string()))
+            }
             room @ ProduceError::Room(_) => {
                 Self::Internal(anyhow::Error::from(room).context(folder.display().to_string()))
             }

@@ -123,13 +123,8 @@ where
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Nothing {}
-        let limits = AppState::from_ref(state).settings.limits;
-        let body = whole_body(request.into_body(), limits.json_bytes_max(), &limits).await?;
-        check_depth(&body, &limits)?;
-        if !body.is_empty() {
-            let Nothing {} = read_json(&body, ProblemKind::InvalidBody)?;
-        }
-        Ok(Self)
+        let body = OptionalBody::<Nothing>::from_request(request, state).await;
+        body.map(|_| Self)
     }
 }
 

@@ -10,7 +10,7 @@
 use serde_json::{Value, json};
 
 use super::coarse;
-use crate::catalog::{Identifying, IdentifyingBy, ProduceError};
+use crate::catalog::{Identifying, IdentifyingBy, ProduceError, how_to_mend};
 use crate::engine::{EngineError, Infeasible};
 use crate::microdata::TableError;
 use crate::release::rounded_to_tens;
@@ -89,7 +89,7 @@ impl JobFailure {
             Self::Misfit { parameter } => {
                 format!("parameter `{parameter}` does not fit the records")
             }
-            Self::Identifying(found) => identifying(found.iter().map(Identifying::words)),
+            Self::Identifying(found) => how_to_mend(found.iter().map(Identifying::words)),
             Self::Input(error) => error.to_string(),
             Self::VerificationFailed { checks } => format!("failed checks: {}", checks.join(", ")),
             Self::TooLarge {
@@ -133,7 +133,7 @@ impl JobFailure {
     pub fn problem_with_figures(&self) -> Option<Value> {
         if let Self::Identifying(found) = self {
             let mut problem = self.problem();
-            problem["detail"] = json!(identifying(
+            problem["detail"] = json!(how_to_mend(
                 found.iter().map(Identifying::words_with_figures)
             ));
             problem["records"] = json!(found.iter().map(records).collect::<Vec<_>>());
@@ -150,16 +150,6 @@ impl JobFailure {
         problem["strongest_value"] = json!(value);
         Some(problem)
     }
-}
-
-/// What is wrong with attributes, and how to mend it.
-fn identifying(words: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = words.collect();
-    format!(
-        "{}; declare each an identifier or a quasi-identifier, or name it in `accept_exact` with a \
-         reason, which is published",
-        words.join("; ")
-    )
 }
 
 /// Records that an attribute lets stand out, in tens; none where its form

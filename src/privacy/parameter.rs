@@ -171,9 +171,12 @@ impl T {
         }
     }
 
-    /// Whether the distance `numerator / denominator` is at most t.
+    /// Whether the distance `numerator / denominator` is at most t. 1 allows
+    /// every distance, also those above 1 that missing numbers have.
     pub fn allows(self, numerator: u128, denominator: u128) -> bool {
-        numerator * u128::from(Share::WHOLE_PARTS) <= u128::from(self.0) * denominator
+        let parts = u128::from(self.0);
+        let whole = u128::from(Share::WHOLE_PARTS);
+        parts == whole || numerator * whole <= parts * denominator
     }
 
     /// The parameter as a number.
@@ -264,6 +267,12 @@ mod tests {
         let t = T::new(0.2).unwrap();
         assert!(t.allows(1, 5));
         assert!(!t.allows(2_000_001, 10_000_000));
+    }
+
+    #[test]
+    fn a_t_of_one_allows_every_distance() {
+        assert!(T::new(1.0).unwrap().allows(9, 8));
+        assert!(!T::new(0.999_999_999).unwrap().allows(9, 8));
     }
 
     #[test]

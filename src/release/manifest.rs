@@ -145,7 +145,6 @@ pub struct Manifest {
     /// What is not protected.
     pub not_protected: Vec<String>,
     /// Attributes that stand as they are, and how far they tell records apart.
-    #[serde(default)]
     pub published_exactly: PublishedExactly,
     /// Those that the job published although they may identify people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

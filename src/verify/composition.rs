@@ -172,12 +172,13 @@ impl Left {
             .filter(|(_, one)| one.shows.is_whole)
             .map(|(at, one)| (at, members(one)))
             .collect();
+        let values = std::mem::take(&mut self.values);
         for _ in 0..ROUNDS_MAX {
             let mut moved = false;
             for (at, members) in &whole {
                 let classes = shown[*at].shows.classes.iter().zip(members);
                 for (class, members) in classes {
-                    moved |= self.settle(class, &self.values[*at].clone(), members);
+                    moved |= self.settle(class, &values[*at], members);
                 }
             }
             if !moved {

@@ -116,10 +116,10 @@ fn linkage_exact(evidence: &Evidence) -> Option<Check> {
     let smallest = (0..sizes.len()).min_by_key(|&row| sizes[row]);
     let risk = smallest.map(|row| 1.0 / f64::from(sizes[row]));
     let mean = sizes.iter().map(|&size| 1.0 / f64::from(size)).sum::<f64>();
-    let below = exposure.below_k(&insensitive);
+    let below = sizes.iter().zip(&k).filter(|(size, k)| size < k).count();
     let check = Check::new(Section::Attack, "linkage_exact")
         .attaining(risk, smallest.map(|row| Place::Row(row as u64 + 1)))
-        .holding(exposure.below_k(&open) == 0)
+        .holding(open.is_empty() || exposure.below_k(&open) == 0)
         .with_figure("prosecutor_mean", mean / sizes.len().max(1) as f64)
         .with_figure("records_below_k", below as f64);
     let floor = k.iter().max().copied().unwrap_or(1);

@@ -211,7 +211,7 @@ const ATTACKS_NOTE: &str = "What an adversary attains on these tables. An attack
 
 /// What an entry says: `holds`, `does_not_hold` or `no_bound`; entries of older
 /// versions say no more than whether they hold.
-fn state<'a>(entry: &'a Value, is_attack: bool) -> Option<&'a str> {
+fn state(entry: &Value, is_attack: bool) -> Option<&str> {
     let holds = entry["holds"].as_bool();
     entry["state"].as_str().or(match holds? {
         false => Some("does_not_hold"),

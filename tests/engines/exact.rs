@@ -10,8 +10,9 @@ use vizard::catalog::{
 };
 use vizard::engine::RunContext;
 use vizard::microdata::{DirectIdentifier, Table};
-use vizard::release::{AcceptedExact, InputDescription};
-use vizard::verify::{Section, State};
+use vizard::privacy::Requirements;
+use vizard::release::{AcceptedExact, InputDescription, PublishedTable};
+use vizard::verify::{Evidence, Ordered, Section, State, verify};
 
 use crate::tables::{preferences, table};
 
@@ -74,11 +75,10 @@ fn run(
 }
 
 /// Engines that claim k of records.
-fn engines() -> [(&'static str, Value); 3] {
+fn engines() -> [(&'static str, Value); 2] {
     [
         ("lgb", json!({"k": 5, "l": 2})),
         ("mondrian", json!({"k": 5, "l": 2})),
-        ("personalized", json!({"k": 5})),
     ]
 }
 
@@ -94,7 +94,7 @@ fn named(refused: Result<Produced, ProduceError>) -> Vec<Identifying> {
 fn a_value_of_ones_own_is_refused_in_every_role_but_identifier() {
     for role in ["insensitive", "sensitive", "quasi_identifier"] {
         let table = people(role, |at| format!("AB {at:04}"));
-        for engine in engines().into_iter().chain([("anatomy", json!({"l": 2}))]) {
+        for engine in engines() {
             let name = engine.0;
             let accepted = [("ward", "a made-up ward")];
             let found = named(run(&table, engine, &accepted, json!([])));
@@ -169,15 +169,68 @@ fn accepted_attributes_are_named_with_their_reason_and_counted_in_the_risk() {
 
 #[test]
 fn a_record_is_held_to_the_k_of_its_own() {
-    // Everybody has the job's k with the ward; one subject asks for more.
-    let table = people("sensitive", |at| format!("c{}", at % 3));
+    // Two ages of 120 people, half of each in either ward.
+    let mut records = String::from("id,age,ill,ward\n");
+    for at in 0..PEOPLE {
+        let (age, ward) = (20 + at % 2, ["north", "south"][(at / 2 % 2) as usize]);
+        let ill = ["flu", "gout", "cough"][(at % 3) as usize];
+        writeln!(records, "p{at},{age},{ill},{ward}").expect("a String");
+    }
+    let schema = json!({
+        "name": "people", "subject_key": "id",
+        "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"},
+            {"name": "ill", "role": "sensitive", "type": "categorical"},
+            {"name": "ward", "role": "insensitive", "type": "categorical"}]
+    });
+    let table = table(schema, &[], &records);
     let engine = || ("mondrian", json!({"k": 2, "effort": "none"}));
     assert!(run(&table, engine(), &[], json!([])).is_ok());
+    // One subject asks for 80: more than share age and ward, fewer than share the age.
     let asks = json!([{"subject": "p7", "max_reidentification": 0.0125}]);
     let found = named(run(&table, engine(), &[], asks.clone()));
     assert_eq!(found[0].attribute, "ward");
     let accepted = [("ward", "on every door")];
     assert!(run(&table, engine(), &accepted, asks).is_ok());
+}
+
+#[test]
+fn the_verifier_refuses_what_the_job_did_not_accept() {
+    let table = people("insensitive", |at| format!("p{at}@example.org"));
+    let accepted = [("code", "made up"), ("ward", "made up")];
+    for (name, parameters) in engines() {
+        let made = run(&table, (name, parameters.clone()), &accepted, json!([]));
+        let made = made.expect("a release exists");
+        let engine = Engine::parse(name, &parameters, table.schema()).expect("sound");
+        let policy = engine.policy(table.schema()).expect("sound");
+        let tables = made.tables.iter().map(|table| table.read_back());
+        let tables: Vec<PublishedTable> = tables.collect::<Result<_, _>>().expect("readable");
+        let verdict = verify(&Evidence {
+            table: &table,
+            requirements: &Requirements::new(&table, policy, &[]),
+            ordered: Ordered {
+                engine: name,
+                parameters: &engine.parameters(),
+                input: &made.manifest.input,
+                suppressed: 0,
+                reproducible_seed: false,
+                accept_exact: &[],
+            },
+            manifest: &made.manifest,
+            tables: &tables,
+            lineage: &made.lineage,
+            seed: &RunContext::silent(5).seed,
+        });
+        let failed = verdict.failed_kinds();
+        for kind in [
+            "direct_identifiers",
+            "linkage_exact",
+            "manifest_as_rendered",
+        ] {
+            assert!(failed.iter().any(|one| one == kind), "{name}: {failed:?}");
+        }
+    }
 }
 
 #[test]

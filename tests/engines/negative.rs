@@ -227,6 +227,9 @@ pub fn every_check_is_broken(corruptions: &[Corruption], cases: &[Case]) {
         .flat_map(|one| one.caught_by)
         .copied()
         .collect();
+    // It looks at the records and at the job, which no corruption of a release
+    // changes; `exact` breaks it.
+    broken.push("direct_identifiers");
     broken.sort_unstable();
     for case in cases {
         let verdict = case.verdict();

@@ -3,15 +3,15 @@
 //!
 //! A [`Space`] orders attributes by kind (numbers, then hierarchies, then
 //! sets), so that the loops over a row have no branch on the kind. Cells of
-//! numbers are the bits of their position in the range, 0 to 1, so that a row
-//! needs no look-up. The loss of a set is the sum of its attributes' losses
+//! numbers are the bits of their position in the range, so that a row needs no
+//! look-up. The loss of a set is the sum of its attributes' losses
 //! (`[LGB]` Alg. 4 after Xu et al. 2006); it is kept up record by record.
 
 use std::sync::Arc;
 
 use crate::microdata::CodedColumn;
 
-use super::loss::{Scale, Tree, TreeNode};
+use super::loss::{Scale, Tree, TreeNode, span, span_growth};
 use super::rows::Rows;
 
 /// Attributes in the order in which boxes read them.
@@ -83,7 +83,7 @@ impl Space {
         let (numbers, trees) = (self.numbers.len(), self.trees.len());
         let mut loss = 0.0;
         for (&a, &b) in one[..numbers].iter().zip(&other[..numbers]) {
-            loss += (f32::from_bits(a) - f32::from_bits(b)).abs();
+            loss += span(0.0, (f32::from_bits(a) - f32::from_bits(b)).abs());
         }
         let cells = one[numbers..].iter().zip(&other[numbers..]);
         for ((&a, &b), tree) in cells.zip(&self.trees) {
@@ -162,7 +162,7 @@ impl<'a> Cover<'a> {
         let mut growth = 0.0;
         for ((&bits, &low), &high) in numbers.iter().zip(&self.low).zip(&self.high) {
             let position = f32::from_bits(bits);
-            growth += (low - position).max(0.0) + (position - high).max(0.0);
+            growth += span_growth((low, high), low - position, position - high);
         }
         for (at, &leaf) in leaves.iter().enumerate() {
             let node = &self.nodes[at];
@@ -216,7 +216,8 @@ impl<'a> Cover<'a> {
 
     /// Loss of one record of the box, summed over attributes.
     pub fn loss(&self) -> f32 {
-        let numbers: f32 = self.high.iter().zip(&self.low).map(|(h, l)| h - l).sum();
+        let numbers = self.low.iter().zip(&self.high);
+        let numbers: f32 = numbers.map(|(&low, &high)| span(low, high)).sum();
         let trees: f32 = self.nodes.iter().map(|node| node.loss).sum();
         let sizes = self.set_sizes.iter().zip(&self.space.sets);
         let sets: f32 = sizes
@@ -242,8 +243,9 @@ mod tests {
             Domain::new(Values::Category(labels(&["x", "y", "z"])), None),
             Domain::new(Values::Category(labels(&["a", "b", "c", "d"])), Some(tree)),
             Domain::new(Values::Integer(vec![0, 1, 5, 10]), None),
+            Domain::new(Values::Integer(vec![0, 4, 10]), None).with_missing(),
         ];
-        let codes = [[0, 1, 2, 1], [0, 1, 3, 2], [0, 2, 1, 3]];
+        let codes = [[0, 1, 2, 1], [0, 1, 3, 2], [0, 2, 1, 3], [1, 2, 3, 0]];
         let columns = domains.into_iter().zip(codes);
         columns
             .map(|(domain, codes)| CodedColumn {
@@ -287,8 +289,29 @@ mod tests {
         let scales: Vec<Scale> = views.iter().map(|view| Scale::new(&view.domain)).collect();
         let space = Space::new(&scales);
         let rows = space.gather(&views, &[0, 1]);
-        // x,y of three; a,b under one node of two leaves out of four; 0..5 of 10.
+        // x,y of three; a,b under one node of two leaves out of four; 0..5 and
+        // 4..10 of 10.
         let pair = space.pair(rows.row(0), rows.row(1));
-        assert!((pair - (2.0 / 3.0 + 0.5 + 0.5)).abs() < 1e-6);
+        assert!((pair - (2.0 / 3.0 + 0.5 + 0.5 + 0.6)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn numbers_and_the_missing_value_lose_the_whole_range_and_no_more() {
+        let lacking = Domain::new(Values::Integer(vec![0, 4, 10]), None).with_missing();
+        let column = CodedColumn {
+            domain: Arc::new(lacking),
+            codes: vec![1, 3, 0, 3].into(),
+        };
+        let space = Space::new(&[Scale::new(&column.domain)]);
+        let rows = space.gather(&[&column], &[0, 1, 2, 3]);
+        let mut cover = Cover::new(&space);
+        cover.start(rows.row(1));
+        cover.include(rows.row(3));
+        assert_eq!(cover.loss(), 0.0, "the missing value alone");
+        assert_eq!(cover.growth(rows.row(0)), 1.0);
+        assert_eq!(space.pair(rows.row(0), rows.row(1)), 1.0);
+        cover.include(rows.row(0));
+        assert_eq!(cover.loss(), 1.0);
+        assert_eq!(cover.growth(rows.row(2)), 0.0);
     }
 }

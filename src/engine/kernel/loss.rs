@@ -60,9 +60,23 @@ impl Tree {
 }
 
 /// Where the missing value stands beside positions of 0 to 1: no number is
-/// nearer than the whole range. Loops that add differences of positions see at
-/// least the whole loss, [`Scale::interval`] exactly that.
+/// nearer than the whole range. [`span`] and [`span_growth`] count no more than
+/// that.
 pub const MISSING_AT: f32 = 2.0;
+
+/// Loss of publishing the positions from `low` to `high` as one cell.
+#[inline]
+pub fn span(low: f32, high: f32) -> f32 {
+    (high - low).min(1.0)
+}
+
+/// What a cell from `low` to `high` loses more once it reaches `below` further
+/// down and `above` further up; negative distances count as 0.
+#[inline]
+pub fn span_growth((low, high): (f32, f32), below: f32, above: f32) -> f32 {
+    let room = (1.0 - (high - low)).max(0.0);
+    (below.max(0.0) + above.max(0.0)).min(room)
+}
 
 /// A domain laid out for computing losses.
 #[derive(Clone, Debug)]
@@ -125,8 +139,7 @@ impl Scale {
         }
         match self {
             Self::Number(position) => {
-                let distance = position[highest as usize] - position[lowest as usize];
-                distance.min(1.0)
+                span(position[lowest as usize], position[highest as usize])
             }
             Self::Tree(tree) => tree.node(tree.climb(tree.leaf(lowest), highest)).loss,
             Self::Set(values) => (highest - lowest + 1) as f32 / *values as f32,

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::engine::kernel::Scale;
-use crate::engine::kernel::loss::Tree;
+use crate::engine::kernel::loss::{Tree, span};
 use crate::microdata::{Hierarchy, NodeIndex};
 
 use super::persons::{Persons, Quasi};
@@ -134,8 +134,7 @@ impl<'a> Space<'a> {
             match axis {
                 _ if low == high => 0.0,
                 Axis::Number(positions) => {
-                    let distance = positions[high as usize] - positions[low as usize];
-                    distance.min(1.0)
+                    span(positions[low as usize], positions[high as usize])
                 }
                 Axis::Tree(tree, _) => tree.node(tree.climb(tree.leaf(low), high)).loss,
                 Axis::Set(share) => {

@@ -17,7 +17,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::{PageView, page_request};
 use super::query::ReleaseQuery;
-use crate::catalog::Engine;
+use crate::catalog::{Engine, is_reason};
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::composition::{overlaps, sentence};
@@ -244,9 +244,7 @@ struct PublishBody {
 
 impl PublishBody {
     fn check(&self) -> Result<(), Problem> {
-        let reason = self.reason.as_deref().unwrap_or_default();
-        let is_said = (1..=REASON_CHARACTERS_MAX).contains(&reason.trim().chars().count())
-            && !reason.chars().any(char::is_control);
+        let is_said = self.reason.as_deref().is_some_and(is_reason);
         match self.acknowledge_composition {
             true if !is_said => {
                 let detail = "acknowledge_composition needs a reason of 1 to 500 characters";
@@ -260,9 +258,6 @@ impl PublishBody {
         }
     }
 }
-
-/// Characters in a reason.
-const REASON_CHARACTERS_MAX: usize = 500;
 
 /// Compares the draft with the public releases of the same people: which they
 /// are, and what is to be kept of those that share subjects with it.

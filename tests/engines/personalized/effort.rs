@@ -129,6 +129,17 @@ fn a_search_that_ends_worse_than_it_began_changes_nothing() {
     loses_no_more(plan).expect("no more is lost");
 }
 
+/// Groups that mix numbers with the missing value lose the whole range, no more.
+#[test]
+fn a_search_among_missing_numbers_counts_the_loss_that_is_reported() {
+    let plan = Plan {
+        seed: 2_678_677_668_908_923_621,
+        records: 133,
+        quasi: 3,
+    };
+    loses_no_more(plan).expect("no more is lost");
+}
+
 fn loses_no_more(plan: Plan) -> Result<(), TestCaseError> {
     let scenario = Scenario::of(plan);
     let run = |effort: &str| {

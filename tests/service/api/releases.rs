@@ -152,6 +152,7 @@ async fn publishing_is_refused_where_preferences_moved_against_the_draft(server:
         client
             .call("publish_release")
             .at("id", release)
+            .json(&json!({"acknowledge_composition": true, "reason": "a test"}))
             .send()
             .await
     };

@@ -96,14 +96,14 @@ async fn every_job_is_published_once_whatever_happens_to_its_workers(place: Plac
     let mut moments = moments("exactly once");
     let jobs = size(200);
     let idle = serve(&place, 0);
-    let ward = Ward::filled(&idle, 60).await;
-    let person = ward.at(&idle);
+    // Each of people of its own: a second release of the same ones would wait
+    // for a reason.
     for _ in 0..jobs {
-        person
-            .post_job("automatic", 0)
-            .await
-            .expect("the server stays");
+        let ward = Ward::filled(&idle, 60).await;
+        let queued = ward.at(&idle).post_job("automatic", 0).await;
+        queued.expect("the server stays");
     }
+    let ward = Ward::open(&idle).await;
     idle.kill();
 
     let interval_ms = match place.is_shared() {

@@ -8,6 +8,7 @@
 use std::collections::BinaryHeap;
 
 use crate::engine::kernel::Scale;
+use crate::engine::kernel::loss::span;
 
 /// Runs of the finest level above single numbers.
 const RUNS_MAX: usize = 64;
@@ -83,7 +84,7 @@ fn of_runs(positions: &[f32], runs: usize) -> (Vec<u32>, Vec<f32>) {
     let length = positions.len().div_ceil(runs);
     let name = (0..positions.len()).map(|code| (code / length) as u32);
     let losses = positions.chunks(length).flat_map(|run| {
-        let loss = (run[run.len() - 1] - run[0]).min(1.0);
+        let loss = span(run[0], run[run.len() - 1]);
         std::iter::repeat_n(loss, run.len())
     });
     (name.collect(), losses.collect())

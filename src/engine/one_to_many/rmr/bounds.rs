@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::engine::kernel::Scale;
-use crate::engine::kernel::loss::{Tree, TreeNode};
+use crate::engine::kernel::loss::{Tree, TreeNode, span_growth};
 use crate::engine::one_to_many::persons::{Persons, Quasi};
 
 /// Where the bits of a category without hierarchy lie.
@@ -255,8 +255,9 @@ impl<'a> Probe<'a> {
         let (other_numbers, other_trees, _) = self.space.parts(other);
         let mut growth = 0.0;
         for (own, other) in numbers.chunks_exact(2).zip(other_numbers.chunks_exact(2)) {
-            growth += (f32::from_bits(own[0]) - f32::from_bits(other[0])).max(0.0);
-            growth += (f32::from_bits(other[1]) - f32::from_bits(own[1])).max(0.0);
+            let (low, high) = (f32::from_bits(own[0]), f32::from_bits(own[1]));
+            let below = low - f32::from_bits(other[0]);
+            growth += span_growth((low, high), below, f32::from_bits(other[1]) - high);
         }
         debug_assert_eq!(trees.len(), other_trees.len());
         for (at, ends) in other_trees.chunks_exact(2).enumerate() {
@@ -279,8 +280,9 @@ impl<'a> Probe<'a> {
         let (other_numbers, other_trees, _) = self.space.parts(other);
         let mut growth = 0.0;
         for (own, other) in numbers.chunks_exact(2).zip(other_numbers.chunks_exact(2)) {
-            growth += (f32::from_bits(own[0]) - f32::from_bits(other[1])).max(0.0);
-            growth += (f32::from_bits(other[0]) - f32::from_bits(own[1])).max(0.0);
+            let (low, high) = (f32::from_bits(own[0]), f32::from_bits(own[1]));
+            let below = low - f32::from_bits(other[1]);
+            growth += span_growth((low, high), below, f32::from_bits(other[0]) - high);
         }
         for (at, ends) in other_trees.chunks_exact(2).enumerate() {
             // The end that lies nearer; inside the node nothing is added.

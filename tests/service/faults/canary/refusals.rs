@@ -401,13 +401,35 @@ async fn of_states(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Tol
         let put = put.at("subject", subject).json(&json!({"exclude": true}));
         assert_eq!(put.send().await.status, 200);
     }
-    refused(&cast.steward, sinks, vec![publish(&told.draft)]).await;
+    // The release that is public comes first, then who left.
+    let reason = json!({"acknowledge_composition": true, "reason": strings.word()});
+    let all = vec![publish(&told.draft), publish(&told.draft).json(&reason)];
+    refused(&cast.steward, sinks, all).await;
+    identifying(cast, strings, sinks, told).await;
     let withdraw = cast
         .steward
         .call("withdraw_release")
         .at("id", &told.release);
     withdraw.send().await.expect(200);
     refused(&cast.steward, sinks, vec![publish(&told.release)]).await;
+}
+
+/// A job on an insensitive attribute of which everybody has a value of their own.
+async fn identifying(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Told) {
+    let mut schema = story::schema("ward");
+    schema["attributes"][2]["role"] = json!("insensitive");
+    let made = cast.uploader.call("create_dataset").json(&schema).send();
+    let dataset = made.await.expect(201)["id"].clone();
+    let dataset = dataset.as_str().expect("an id");
+    let mut csv = String::from("patient,age,sex,ward,cost\n");
+    for at in 0..40 {
+        let (subject, own, ward) = (strings.word(), strings.word(), &told.wards[at % 2]);
+        csv.push_str(&format!("{subject},{},{own},{ward},{at}\n", 20 + at % 3));
+    }
+    let upload = cast.uploader.call("upload_records").at("id", dataset);
+    upload.body("text/csv", csv).send().await.expect(201);
+    let view = story::ended(cast, sinks, &story::job(dataset)).await;
+    assert_eq!(view["state"], "failed", "{view}");
 }
 
 /// A job that is cancelled while it waits behind another one.

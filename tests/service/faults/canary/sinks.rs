@@ -15,6 +15,10 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
     ("body-timeout", "needs a slow client: api::listener"),
     ("version-moved", "needs a race of two uploads: api::records"),
     (
+        "series-moved",
+        "needs a race of two publishings: api::composition",
+    ),
+    (
         "too-many-uploads",
         "needs as many slow uploads: api::records",
     ),
