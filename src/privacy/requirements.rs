@@ -334,6 +334,12 @@ impl Requirements {
         }
     }
 
+    /// The same under another policy as it is ordered.
+    #[must_use]
+    pub fn under_ordered(&self, ordered: &Policy) -> Self {
+        self.under(ordered.one_more(self.lacking))
+    }
+
     /// The policy as it was ordered and is claimed.
     pub fn ordered(&self) -> &Policy {
         &self.ordered

@@ -9,6 +9,7 @@ use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::over_budget;
+use crate::engine::kernel::known::MISSING_COUNTS_NOT;
 use crate::microdata::Table;
 use crate::privacy::{L, Model, Policy, Protection, Requirements};
 
@@ -35,14 +36,23 @@ impl Question<'_> {
             Refusal::TooFrequent { index, most, of } => {
                 let attribute = self.requirements.attribute(index);
                 let name = self.table.schema().attribute(attribute).name.clone();
-                self.too_frequent(name, (most, of))
+                let lacks = self.requirements.lacking().contains(index);
+                self.too_frequent((name, lacks), (most, of))
             }
         };
         answer.map_or_else(|stopped| stopped, EngineError::from)
     }
 
-    fn too_frequent(self, name: String, (most, of): (u64, u64)) -> Result<Infeasible, EngineError> {
+    fn too_frequent(
+        self,
+        (name, lacks): (String, bool),
+        (most, of): (u64, u64),
+    ) -> Result<Infeasible, EngineError> {
         let job_l = self.l.get();
+        let (kept, why) = match lacks {
+            true => (job_l + 1, MISSING_COUNTS_NOT),
+            false => (job_l, ""),
+        };
         let mut l = self.weaker(job_l, (most, of));
         while l > 0 {
             match self.refusal(l)? {
@@ -53,8 +63,8 @@ impl Question<'_> {
         }
         Ok(Infeasible {
             condition: format!(
-                "{name}: l={job_l} needs at most 1 in {job_l} records with one value; {most} of \
-                 {of} have it"
+                "{name}: l={job_l} needs at most 1 in {kept} records with one value; {most} of \
+                 {of} have it{why}"
             ),
             attribute: Some(name),
             parameter: "l",
@@ -74,7 +84,7 @@ impl Question<'_> {
     /// Why there would be no release with another l, if so.
     fn refusal(self, l: u32) -> Result<Option<Refusal>, EngineError> {
         self.context.check()?;
-        let requirements = self.requirements.under(self.policy(L::new(l)?));
+        let requirements = self.requirements.under_ordered(&self.policy(L::new(l)?));
         let Model::Blocks { sensitive, .. } = requirements.policy().model else {
             return Ok(None);
         };
@@ -85,7 +95,7 @@ impl Question<'_> {
     }
 
     fn policy(self, l: L) -> Policy {
-        let mut policy = self.requirements.policy().clone();
+        let mut policy = self.requirements.ordered().clone();
         for (_, protection) in &mut policy.protections {
             if let Protection::Diversity { l: floor, .. } = protection {
                 *floor = l.min(*floor);

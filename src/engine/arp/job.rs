@@ -7,7 +7,6 @@ use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::invalid;
-use crate::engine::kernel::known::as_ordered;
 use crate::microdata::{RecordIndex, SubjectIndex, Table};
 use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
 use crate::release::{Lineage, PublishedTable, Release};
@@ -69,14 +68,11 @@ impl<'a> Job<'a> {
         let question = Question {
             table: self.table,
             requirements: self.requirements,
-            l: self.kept_l(),
+            l: self.l,
             least,
             context: self.context,
         };
-        let refused = |refusal: Refusal| {
-            let answer = question.answer(refusal);
-            as_ordered(answer, self.table.schema(), self.requirements)
-        };
+        let refused = |refusal: Refusal| question.answer(refusal);
         self.context.progress.report(1, STEPS, "gather", 0.0);
         let mut present = Present::gather(self.table, self.requirements)?;
         let columns = published(&present, self.sensitive);
@@ -88,15 +84,6 @@ impl<'a> Job<'a> {
         let goals = columns.iter().map(|&column| frame.goal(column)).collect();
         let made = make(&frame, goals)?;
         Ok(self.release(&present, made, &gone))
-    }
-
-    /// The l that blocks keep with the missing value counted as a value.
-    fn kept_l(&self) -> L {
-        let lacking = self.requirements.lacking().0 & self.sensitive.0;
-        match lacking != 0 && self.l > L::NONE {
-            true => self.l.one_more(),
-            false => self.l,
-        }
     }
 
     fn release(&self, present: &Present<'_>, (tables, lineage): Made, gone: &[u32]) -> Release {

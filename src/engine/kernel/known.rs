@@ -8,6 +8,11 @@ use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::Schema;
 use crate::privacy::{L, Protection, Requirements};
 
+/// Why an l of one more is kept than was ordered, behind a condition.
+pub const MISSING_COUNTS_NOT: &str = "; a missing value counts for no l, so where values are \
+    missing one more is kept than is ordered: leave out the records without one (`missing`: \
+    `drop`) for a larger l";
+
 /// The error with its l as it is ordered.
 pub fn as_ordered(error: EngineError, schema: &Schema, requirements: &Requirements) -> EngineError {
     match error {
@@ -38,8 +43,6 @@ fn of_l(mut answer: Infeasible, schema: &Schema, requirements: &Requirements) ->
         answer.strongest_value = Some(f64::from(l));
         answer.strongest = format!("l ≤ {l}");
     }
-    answer.condition += "; a missing value counts for no l, so where values are missing one more \
-        is kept than is ordered: leave out the records without one (`missing`: `drop`) for a \
-        larger l";
+    answer.condition += MISSING_COUNTS_NOT;
     answer
 }
