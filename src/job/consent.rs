@@ -71,7 +71,7 @@ fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{K, L, Model, Protection, Share, T};
+    use crate::privacy::{K, L, Model, Protection, Share, Spread, T};
     use serde_json::json;
 
     fn setting() -> (Schema, Policy) {
@@ -85,7 +85,7 @@ mod tests {
         .unwrap();
         let diversity = Protection::Diversity {
             l: L::new(5).unwrap(),
-            min_spread: None,
+            min_spread: Spread::Nothing,
         };
         let closeness = Protection::Closeness {
             t: T::new(0.2).unwrap(),

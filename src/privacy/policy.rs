@@ -20,7 +20,7 @@ pub enum Protection {
         /// The floor; personal terms may ask for more.
         l: L,
         /// Least spread of a bucket.
-        min_spread: Option<f64>,
+        min_spread: Spread,
     },
     /// Every bucket's distribution within t of the distribution of the
     /// attribute's flagged cells, and no value above `max_posterior`.

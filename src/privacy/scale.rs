@@ -11,7 +11,8 @@ use super::requirements::{ProtectedIndex, ProtectedSet};
 /// published itself, and tells of two values out of the middle nine tenths.
 pub(super) fn scale_spreads(table: &Table, policy: &mut Policy) {
     for (attribute, protection) in &mut policy.protections {
-        if let Protection::InGroup { min_spread, .. } = protection
+        if let Protection::InGroup { min_spread, .. } | Protection::Diversity { min_spread, .. } =
+            protection
             && *min_spread == Spread::OfScale
         {
             let column = table.coded(*attribute);

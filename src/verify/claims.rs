@@ -157,7 +157,7 @@ fn by_attribute(schema: &Schema, policy: &Policy, scope: &str) -> Vec<Guarantee>
                     attribute: attribute.clone(),
                     l: l.get(),
                 });
-                claimed.extend(min_spread.map(|min_spread| Guarantee::MinSpread {
+                claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
                     attribute,
                     min_spread,
                 }));

@@ -122,7 +122,7 @@ fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec
             min_spread: least,
         } => {
             checks.push(l_diversity(view, l.get(), parts));
-            checks.extend(least.map(|least| min_spread(least, parts)));
+            checks.extend(least.get().map(|least| min_spread(least, parts)));
         }
         Protection::Closeness { t, max_posterior } => {
             checks.push(t_closeness(view, (t, max_posterior), parts));

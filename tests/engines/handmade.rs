@@ -5,7 +5,7 @@ use serde_json::json;
 use vizard::microdata::{
     AttributeType, ChunkColumn, HierarchySet, Preference, Schema, SubjectIndex, Table,
 };
-use vizard::privacy::{K, L, Model, Policy, Protection, Requirements, Share, T};
+use vizard::privacy::{K, L, Model, Policy, Protection, Requirements, Share, Spread, T};
 use vizard::release::{
     Cells, ColumnDescription, Content, CsvDecoder, Guarantee, Lineage, PublishedTable, Release,
     TableLineage,
@@ -84,7 +84,7 @@ fn table() -> Table {
 fn requirements(table: &Table, of_l: Option<f64>) -> Requirements {
     let diversity = Protection::Diversity {
         l: L::new(3).unwrap(),
-        min_spread: None,
+        min_spread: Spread::Nothing,
     };
     let closeness = Protection::Closeness {
         t: T::new(0.4).unwrap(),

@@ -18,7 +18,7 @@ use crate::engine::kernel::acceptance::{
 };
 use crate::microdata::{Role, Schema};
 use crate::privacy::{
-    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share,
+    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share, Spread,
 };
 
 /// Largest l for randomization: what the rows of a larger block tell is
@@ -192,7 +192,7 @@ fn policy(
     let protections = protectable.map(|(at, attribute)| {
         let is_published = sensitive.contains(ProtectedIndex(at as u8));
         let l = if is_published { l } else { L::NONE };
-        let min_spread = None;
+        let min_spread = Spread::Nothing;
         (attribute, Protection::Diversity { l, min_spread })
     });
     Ok(Policy {

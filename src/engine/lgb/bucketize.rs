@@ -91,7 +91,7 @@ fn bucketize_one(
                 runs: &runs,
                 column: frame.protected_column(index),
                 assignment: frame.params.assignment,
-                min_spread,
+                min_spread: min_spread.get(),
             };
             filler.fill(descent)?
         }

@@ -182,7 +182,8 @@ impl<'f, 'a> Leaving<'f, 'a> {
                 let l = terms.map(|terms| terms.l[index.at()]).max();
                 l.is_none_or(|l| {
                     let spreads = |wanted| spread::widest(column, tally.counts(), l) >= wanted;
-                    is_eligible(tally.most(), tally.size(), l) && min_spread.is_none_or(spreads)
+                    is_eligible(tally.most(), tally.size(), l)
+                        && min_spread.get().is_none_or(spreads)
                 })
             }
             Protection::Closeness { .. } | Protection::Leakage { .. } => {
@@ -210,7 +211,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
         match self.frame.requirements.protection(index) {
             Protection::Diversity { min_spread, .. } => {
                 self.meet_diversity(index, &cells)?;
-                if let Some(spread) = min_spread {
+                if let Some(spread) = min_spread.get() {
                     cells.retain(|&record| !self.has_left[record as usize]);
                     self.meet_spread(index, &cells, spread)?;
                 }

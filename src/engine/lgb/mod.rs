@@ -122,10 +122,7 @@ fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<
         is_category
             && matches!(
                 protection,
-                Protection::Diversity {
-                    min_spread: Some(_),
-                    ..
-                }
+                Protection::Diversity { min_spread, .. } if min_spread.get().is_some()
             )
     });
     match spread.find(|&index| requirements.lacking().contains(index)) {
@@ -154,7 +151,7 @@ fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {
                     attribute: attribute.clone(),
                     l: l.get(),
                 });
-                guarantees.extend(min_spread.map(|min_spread| Guarantee::MinSpread {
+                guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
                     attribute,
                     min_spread,
                 }));

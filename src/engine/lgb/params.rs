@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
 pub use crate::engine::kernel::effort::Effort;
-use crate::microdata::{Attribute, AttributeType, Schema};
-use crate::privacy::{K, L, Model, Policy, Protection, Share, T};
+use crate::microdata::{Attribute, AttributeType, Role, Schema};
+use crate::privacy::{K, L, Model, Policy, Protection, Share, Spread, T};
 
 /// Largest share of one value in a bucket under t-closeness, unless said.
 pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
@@ -178,21 +178,32 @@ impl Params {
             let reason = format!("must be given: attribute {name} has none of its own");
             return Err(invalid("l", &reason));
         };
-        if let Some(spread) = own.min_spread {
-            let reason = check_spread(attribute, spread);
-            reason.map_err(|reason| invalid(place("min_spread"), reason))?;
-        }
-        Ok(Protection::Diversity {
-            l,
-            min_spread: own.min_spread,
-        })
+        let min_spread = match own.min_spread {
+            Some(spread) => asked_spread(attribute, spread)
+                .map_err(|reason| invalid(place("min_spread"), reason))?,
+            None => spread_by_default(attribute, l),
+        };
+        Ok(Protection::Diversity { l, min_spread })
     }
 }
 
-fn check_spread(attribute: &Attribute, spread: f64) -> Result<(), &'static str> {
+/// A number that is sensitive has a least spread of its own scale, so that l
+/// values that lie next to each other are not taken for l different ones.
+fn spread_by_default(attribute: &Attribute, l: L) -> Spread {
+    let is_number = attribute.kind != Some(AttributeType::Categorical);
+    match attribute.role == Role::Sensitive && is_number && l > L::NONE {
+        true => Spread::OfScale,
+        false => Spread::Nothing,
+    }
+}
+
+fn asked_spread(attribute: &Attribute, spread: f64) -> Result<Spread, &'static str> {
     let categorical = attribute.kind == Some(AttributeType::Categorical);
-    if !(spread.is_finite() && spread > 0.0) {
-        return Err("must be a number above 0");
+    if !(spread.is_finite() && spread >= 0.0) {
+        return Err("must be a number, 0 for none");
+    }
+    if spread == 0.0 {
+        return Ok(Spread::Nothing);
     }
     if categorical && attribute.hierarchy.is_none() {
         return Err("needs a number, a date or a hierarchy");
@@ -200,7 +211,7 @@ fn check_spread(attribute: &Attribute, spread: f64) -> Result<(), &'static str> 
     if categorical && spread.fract() != 0.0 {
         return Err("must be a whole number of branches");
     }
-    Ok(())
+    Ok(Spread::AtLeast(spread))
 }
 
 #[cfg(test)]
@@ -243,7 +254,7 @@ mod tests {
         let Protection::Diversity { l, min_spread } = policy.protections[1].1 else {
             panic!("salary is protected by l-diversity");
         };
-        assert_eq!((l.get(), min_spread), (4, None));
+        assert_eq!((l.get(), min_spread), (4, Spread::OfScale));
     }
 
     #[test]
@@ -272,7 +283,7 @@ mod tests {
                 "attributes.sex.min_spread",
             ),
             (
-                json!({"k": 5, "l": 2, "attributes": {"salary": {"min_spread": 0}}}),
+                json!({"k": 5, "l": 2, "attributes": {"salary": {"min_spread": -1}}}),
                 "attributes.salary.min_spread",
             ),
         ];

@@ -9,7 +9,7 @@
 
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::eligibility::least_share;
-use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share};
+use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share, Spread};
 
 use super::exclusion::prepare;
 use super::frame::Frame;
@@ -137,7 +137,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
         Lever::MinSpread(shortfall, widest) => {
             let policy = with_protection(frame, shortfall.index, |protection| {
                 if let Protection::Diversity { min_spread, .. } = protection {
-                    *min_spread = (widest > 0.0).then_some(widest);
+                    *min_spread = Spread::AtLeast(widest);
                 }
             });
             let holds = holds(frame, policy, lever, wish)?;

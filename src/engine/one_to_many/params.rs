@@ -13,7 +13,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::Effort;
 use crate::engine::kernel::acceptance::{check_max_excluded, max_excluded_default};
 use crate::microdata::{Role, Schema};
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict};
+use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Spread};
 
 /// What is done where a hierarchy has nodes with so many children that too
 /// few subjects share a set of them (*ours*).
@@ -100,7 +100,7 @@ pub(super) fn diversity(
 ) -> Vec<(crate::microdata::AttributeIndex, Protection)> {
     let protection = Protection::Diversity {
         l,
-        min_spread: None,
+        min_spread: Spread::Nothing,
     };
     let protectable = schema.protectable().into_iter();
     protectable.map(|index| (index, protection)).collect()

@@ -20,7 +20,7 @@ use crate::engine::kernel::mondrian::SplitChoice;
 use crate::engine::kernel::sliced_table::SECOND;
 use crate::microdata::{AttributeIndex, Role, Schema};
 use crate::privacy::{
-    ColumnRule, K, L, Model, Policy, Protection, Share, SliceVariant, Slicing, T,
+    ColumnRule, K, L, Model, Policy, Protection, Share, SliceVariant, Slicing, Spread, T,
 };
 
 /// Parameters of a run.
@@ -93,7 +93,7 @@ impl Params {
         match (self.l, self.t_closeness) {
             (Some(l), None) => Ok(Protection::Diversity {
                 l,
-                min_spread: None,
+                min_spread: Spread::Nothing,
             }),
             (None, Some(t)) => Ok(Protection::Closeness {
                 t,

@@ -6,7 +6,7 @@ use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::over_budget;
 use crate::engine::kernel::sliced_table::Slices;
-use crate::privacy::{K, L, Policy, Protection, Share, T};
+use crate::privacy::{K, L, Policy, Protection, Share, Spread, T};
 
 use super::params::Params;
 use super::prepare::{Failure, Refusal, prepare};
@@ -81,7 +81,7 @@ impl Question<'_> {
             }
             let protection = Protection::Diversity {
                 l: L::new(l)?,
-                min_spread: None,
+                min_spread: Spread::Nothing,
             };
             next = self.refusal(|policy| protect(policy, protection))?;
         }

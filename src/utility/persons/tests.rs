@@ -9,7 +9,7 @@ use crate::microdata::{
     AttributeType, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
     RecordFormat, Schema, SubjectIndex, SubjectKeys, Table, TableBuilder, Target, read_records,
 };
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements};
+use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Spread};
 use crate::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedColumn,
     PublishedExactly, PublishedTable, TableLineage,
@@ -75,7 +75,7 @@ fn table() -> Table {
 fn requirements(table: &Table, model: Model) -> Requirements {
     let diversity = Protection::Diversity {
         l: L::new(1).unwrap(),
-        min_spread: None,
+        min_spread: Spread::Nothing,
     };
     let protectable = table.schema().protectable().into_iter();
     let policy = Policy {

@@ -5,7 +5,9 @@
 use serde_json::json;
 use vizard::microdata::{AttributeType, SubjectIndex, Table};
 use vizard::privacy::Requirements;
-use vizard::privacy::{BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection};
+use vizard::privacy::{
+    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Spread,
+};
 use vizard::release::{
     Cell, Cells, Content, Guarantee, Lineage, PublishedColumn, PublishedTable, Release,
     TableLineage,
@@ -128,7 +130,7 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
             attribute,
             Protection::Diversity {
                 l,
-                min_spread: None,
+                min_spread: Spread::Nothing,
             },
         )],
         apply_preferences: false,

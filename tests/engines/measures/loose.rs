@@ -11,7 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
 use vizard::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
-use vizard::privacy::{K, L, Model, Policy, Protection, Requirements};
+use vizard::privacy::{K, L, Model, Policy, Protection, Requirements, Spread};
 use vizard::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly,
     PublishedTable, TableLineage,
@@ -41,7 +41,7 @@ impl Loose {
                 attribute,
                 Protection::Diversity {
                     l,
-                    min_spread: None,
+                    min_spread: Spread::Nothing,
                 },
             )
         });

@@ -10,7 +10,7 @@ use vizard::microdata::{
     AttributeType, Code, Domain, Hierarchy, NodeIndex, Preference, RecordIndex, Role, SubjectIndex,
     Table,
 };
-use vizard::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements};
+use vizard::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Spread};
 use vizard::release::{
     Cell, Cells, Content, Item, Lineage, Manifest, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -116,7 +116,7 @@ fn records(subjects: usize, rng: &mut impl Rng) -> String {
 fn requirements(table: &Table) -> Requirements {
     let diversity = Protection::Diversity {
         l: L::new(2).expect("l is at least 1"),
-        min_spread: None,
+        min_spread: Spread::Nothing,
     };
     let protectable = table.schema().protectable().into_iter();
     let policy = Policy {

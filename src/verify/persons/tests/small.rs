@@ -8,7 +8,7 @@ use crate::microdata::{
     AttributeType, Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, Preference,
     Schema, SubjectIndex, Table, TableBuilder,
 };
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed};
+use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed, Spread};
 use crate::release::rounded_to_tens;
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
@@ -158,7 +158,7 @@ impl Small {
     fn requirements(&self, table: &Table) -> Requirements {
         let protection = Protection::Diversity {
             l: L::new(self.l).expect("an l"),
-            min_spread: None,
+            min_spread: Spread::Nothing,
         };
         let protectable = table.schema().protectable().into_iter();
         let policy = Policy {

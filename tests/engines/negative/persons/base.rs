@@ -14,7 +14,9 @@ use vizard::microdata::{
     AttributeType, ChunkColumn, Code, HierarchySet, Preference, Schema, SubjectIndex,
     SubjectRecords, Table, TextColumn, Values,
 };
-use vizard::privacy::{K, L, Model, Policy, Protection, QidConflict, RecordTerms, Requirements};
+use vizard::privacy::{
+    K, L, Model, Policy, Protection, QidConflict, RecordTerms, Requirements, Spread,
+};
 use vizard::release::{
     Cell, Cells, Content, Guarantee, Item, Lineage, PublishedColumn, PublishedTable, Release,
     TableLineage,
@@ -238,7 +240,7 @@ pub fn policy(engine: Engine, rule: QidConflict, table: &Table) -> Policy {
     };
     let protection = Protection::Diversity {
         l: L::new(l).unwrap(),
-        min_spread: None,
+        min_spread: Spread::Nothing,
     };
     let k = match engine {
         Engine::OneToMany => GROUPS * OF_A_KIND,

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard::microdata::Preference;
-use vizard::privacy::{K, L, Policy, Protection, Requirements, Share, T};
+use vizard::privacy::{K, L, Policy, Protection, Requirements, Share, Spread, T};
 use vizard::release::Guarantee;
 
 use super::super::super::case::Case;
@@ -180,7 +180,7 @@ fn floors() -> Vec<Corruption> {
                 );
                 let protection = Protection::Diversity {
                     l: L::new(7).unwrap(),
-                    min_spread: None,
+                    min_spread: Spread::Nothing,
                 };
                 match diverse {
                     true => policy(case, |policy| policy.protections[0].1 = protection),
