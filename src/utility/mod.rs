@@ -23,6 +23,7 @@ mod correlation;
 mod coverage;
 mod discernibility;
 mod evidence;
+mod group_means;
 mod group_size;
 mod histogram;
 mod information;
@@ -36,10 +37,11 @@ mod scale;
 pub mod sliced;
 mod spread;
 
-pub use bucket_range::{AttributeBuckets, BucketRange};
+pub use bucket_range::{AttributeBuckets, BucketRange, Pairing};
 pub use correlation::{Correlation, PairCorrelation};
 pub use discernibility::Discernibility;
 pub use evidence::{Evidence, EvidenceError, Prepared, PreparedAttribute};
+pub use group_means::{GroupMeans, PairMeans};
 pub use group_size::GroupSizes;
 pub use histogram::{Bin, Histogram};
 pub use information::InformationLeft;
@@ -123,6 +125,11 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     );
     report.insert("leakage", leakage::DESCRIPTION, &leakage);
     report.insert("correlation", correlation::DESCRIPTION, &correlation);
+    report.insert(
+        "group_means",
+        group_means::DESCRIPTION,
+        &group_means::measure(&prepared, &spreads),
+    );
     report.insert("marginals", marginal::DESCRIPTION, &marginals);
     report.insert("information_left", information::DESCRIPTION, &information);
     Ok(report)

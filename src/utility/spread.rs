@@ -8,6 +8,7 @@ use crate::release::{Content, JoinedAttribute};
 
 use super::coverage::{Coverage, pool_shares, value_codes};
 use super::evidence::{Prepared, PreparedAttribute};
+use super::group_means::Grouping;
 
 /// Intervals of an attribute.
 pub(super) const BINS_MAX: usize = 16;
@@ -109,6 +110,18 @@ impl<'a> Spread<'a> {
     /// Intervals that a cell or pool lies in, on average over all of them.
     pub(super) fn mean_shares(&self) -> f64 {
         self.shares.len() as f64 / self.runs().max(1) as f64
+    }
+
+    /// The attribute as one by whose intervals means are taken.
+    pub(super) fn grouping(&self) -> Grouping<'_> {
+        Grouping {
+            name: self.published.name,
+            is_sensitive: self.is_sensitive,
+            bins: self.bins,
+            original: Box::new(|row| self.original[row] as usize),
+            shown: Box::new(|row| self.run_of(row)),
+            shares: (0..self.runs()).map(|run| self.shares(run)).collect(),
+        }
     }
 
     /// Number of intervals.

@@ -78,7 +78,7 @@ fn buckets_are_made_wherever_some_assignment_exists() {
             return;
         }
         let table = salaries(&counts);
-        for assignment in ["invariance", "nearest"] {
+        for assignment in ["random", "invariance", "nearest"] {
             let parameters = json!({"k": 1, "l": l, "assignment": assignment});
             match publish(&table, &parameters) {
                 Ok((requirements, release)) => {

@@ -1,7 +1,21 @@
 //! Refining (`[ARP]` Alg. 2): blocks cut into sub-blocks of l distinct values.
 //!
-//! In each block, as long as at least l values are left, one record of each
-//! of the l most frequent ones makes a sub-block (as in `[Xiao–Tao 2006a]`).
+//! In each block, as long as at least l values are left, records of l values
+//! make a sub-block. `[Xiao–Tao 2006a]` takes the most frequent values, which
+//! then stand together again and again, and whoever averages over the blocks
+//! of one averages over the others. Here chance chooses as far as it can
+//! (*ours*): with n records left, m = ⌊n/l⌋ sub-blocks are to come. A value
+//! with m records or more must be taken, the most frequent first; the others
+//! are those of the records that come next.
+//!
+//! So no value ever has more than m + 1 records, and no more than r = n − m·l
+//! values have as many. If all values with m records or more, a of them with
+//! m + 1 and b with m, are taken, the a have one more than the m − 1 to come.
+//! If not, a + b > l; from a·(m + 1) + b·m ≤ n follows a + b − l ≤ r − a, and
+//! these many more have one more than m − 1: no more than r in all. With m
+//! above 0 there are l values, for l − 1 would have too few records; with m = 0
+//! each has one.
+//!
 //! What is left, fewer than l records with distinct values (Property 2), joins
 //! what the blocks before it left over; there further sub-blocks are made,
 //! from the most frequent values, of each the record of the nearest block.
@@ -13,9 +27,9 @@
 //! together, the strictest of those. Everyone as one block gives Anatomy.
 //!
 //! The seed of the run gives each record a number ([`Seed::DEALING`]). Records
-//! of a value come in the order of their numbers, equally frequent values in
-//! the order of the numbers of their next records, and the number of a record
-//! that is left at the end picks among the sub-blocks that lack its value.
+//! of a value come in the order of their numbers, values in the order of the
+//! numbers of their next records, and the number of a record that is left at
+//! the end picks among the sub-blocks that lack its value.
 //! Nothing else decides between records: if two of one block, value and l
 //! exchange their numbers they exchange their places, and all others stay
 //! where they are. The numbers are independent and alike, so each of the two
@@ -102,24 +116,29 @@ impl Refining<'_, '_> {
         // Rows are taken from the ends of their runs.
         rows.sort_unstable_by_key(|&row| (self.code(row), Reverse(self.rank(row))));
         let runs = rows.chunk_by(|&a, &b| self.code(a) == self.code(b));
-        let runs: Vec<&[u32]> = runs.collect();
-        let turn = |left: usize, run: usize| (left, Reverse(self.rank(runs[run][left - 1])), run);
-        let all = runs.iter().enumerate();
-        let mut heap: BinaryHeap<_> = all.map(|(at, run)| turn(run.len(), at)).collect();
-        let mut done = Vec::new();
-        let mut taken = Vec::with_capacity(l);
-        while heap.len() >= l {
-            taken.clear();
-            taken.extend((0..l).filter_map(|_| heap.pop()));
-            let rows = taken.iter().map(|&(left, _, run)| runs[run][left - 1]);
-            done.push(rows.collect());
-            let left = taken.iter().filter(|&&(left, ..)| left > 1);
-            heap.extend(left.map(|&(left, _, run)| turn(left - 1, run)));
+        let mut runs: Vec<&[u32]> = runs.collect();
+        let mut turns = Turns::default();
+        for (at, run) in runs.iter().enumerate() {
+            turns.push(at, run, |row| self.rank(row));
         }
-        for (left, _, run) in heap {
-            for &row in &runs[run][..left] {
-                self.pool.push(self.goal.codes[row as usize], row);
+        let (mut left, mut values) = (rows.len(), runs.len());
+        let mut done = Vec::new();
+        while values >= l {
+            let chosen = turns.choose(l, left / l, &runs);
+            let mut taken = Vec::with_capacity(l);
+            for &at in &chosen {
+                let run = &mut runs[at];
+                let (&last, rest) = run.split_last().expect("a chosen run has rows");
+                taken.push(last);
+                *run = rest;
+                values -= usize::from(rest.is_empty());
+                turns.push(at, rest, |row| self.rank(row));
             }
+            left -= taken.len();
+            done.push(taken);
+        }
+        for row in runs.into_iter().flatten() {
+            self.pool.push(self.goal.codes[*row as usize], *row);
         }
         self.done.extend(done);
     }
@@ -175,6 +194,47 @@ impl Refining<'_, '_> {
             Some(&at) => self.done[at].push(row),
             None => self.done.push(vec![row]),
         }
+    }
+}
+
+/// Whose turn it is: runs of equal values by how many rows are left, and by
+/// the rank of the next. Entries of a run that lost rows since are out of date.
+#[derive(Default)]
+struct Turns {
+    by_count: BinaryHeap<(usize, Reverse<(u64, u32)>, usize)>,
+    by_rank: BinaryHeap<Reverse<((u64, u32), usize, usize)>>,
+}
+
+impl Turns {
+    /// Adds what is left of a run.
+    fn push(&mut self, at: usize, run: &[u32], rank: impl Fn(u32) -> (u64, u32)) {
+        if let Some(&next) = run.last() {
+            self.by_count.push((run.len(), Reverse(rank(next)), at));
+            self.by_rank.push(Reverse((rank(next), run.len(), at)));
+        }
+    }
+
+    /// The `l` runs of the next sub-block: those with at least `must` rows, the
+    /// longest first, then those whose next row comes first.
+    fn choose(&mut self, l: usize, must: usize, runs: &[&[u32]]) -> Vec<usize> {
+        let mut chosen = Vec::with_capacity(l);
+        while chosen.len() < l
+            && let Some(&(count, _, at)) = self.by_count.peek()
+            && count >= must
+        {
+            self.by_count.pop();
+            if runs[at].len() == count {
+                chosen.push(at);
+            }
+        }
+        while chosen.len() < l
+            && let Some(Reverse((_, count, at))) = self.by_rank.pop()
+        {
+            if runs[at].len() == count && !chosen.contains(&at) {
+                chosen.push(at);
+            }
+        }
+        chosen
     }
 }
 

@@ -22,6 +22,7 @@ use super::nearest::{NearestBuffers, assign_nearest};
 use super::params::Assignment;
 use super::patterns::Division;
 use super::runs::Runs;
+use super::scattered::{ScatterBuffers, scatter};
 use super::spread;
 
 /// Buckets of one attribute, numbered from 1 in random order.
@@ -92,6 +93,10 @@ fn bucketize_one(
                 column: frame.protected_column(index),
                 assignment: frame.params.assignment,
                 min_spread: min_spread.get(),
+                stream: &|first| {
+                    let place = u64::from(index.0) << 32 | first as u64;
+                    frame.context.stream(stage::SCATTER, place)
+                },
             };
             filler.fill(descent)?
         }
@@ -123,6 +128,8 @@ struct Filler<'a> {
     column: &'a CodedColumn,
     assignment: Assignment,
     min_spread: Option<f64>,
+    /// The stream of the set that begins with a run.
+    stream: &'a (dyn Fn(usize) -> ChaCha12Rng + Sync),
 }
 
 impl Filler<'_> {
@@ -133,15 +140,27 @@ impl Filler<'_> {
         let mut heads = vec![0_u32; self.runs.records.len()];
         let sets = self.sets(&starts, &mut heads);
         sets.into_par_iter().for_each_init(
-            || (AssignmentBuffers::default(), NearestBuffers::default()),
-            |(invariance, nearest), (set, heads)| {
+            || {
+                let nearest = NearestBuffers::default();
+                let scattered = ScatterBuffers::default();
+                (AssignmentBuffers::default(), nearest, scattered)
+            },
+            |(invariance, nearest, scattered), (set, heads)| {
                 let l = self.runs.l(set.clone());
+                let random = &mut (self.stream)(set.start);
                 if let Some(wanted) = self.min_spread {
-                    spread::deal(self.column, (self.runs, set), (l, wanted), heads);
-                } else if self.assignment == Assignment::Nearest {
-                    assign_nearest(self.runs, set, l, heads, nearest);
-                } else {
-                    assign_by_invariance(self.runs, set, l, heads, invariance);
+                    let (own, terms) = ((self.runs, set), (l, wanted));
+                    spread::deal(self.column, own, terms, (heads, random));
+                    return;
+                }
+                match self.assignment {
+                    Assignment::Nearest => assign_nearest(self.runs, set, l, heads, nearest),
+                    Assignment::Invariance => {
+                        assign_by_invariance(self.runs, set, l, heads, invariance);
+                    }
+                    Assignment::Random => {
+                        scatter(self.runs, set, l, heads, (scattered, random));
+                    }
                 }
             },
         );

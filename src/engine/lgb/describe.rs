@@ -28,9 +28,10 @@ impl Params {
                     "description": "Multi-dimensional partition, or least normalized certainty penalty."
                 },
                 "assignment": {
-                    "type": "string", "enum": ["invariance", "nearest"], "default": "invariance",
-                    "description": "How buckets are filled: the most frequent values first, or values \
-                                    nearest in domain order."
+                    "type": "string", "enum": ["random", "invariance", "nearest"], "default": "random",
+                    "description": "How buckets are filled: by chance, so that no value is paired with \
+                                    another again and again; the most frequent values first; or \
+                                    values nearest in domain order. Beside min_spread it is by chance."
                 },
                 "effort": {
                     "type": "string", "enum": ["none", "fast", "best"],

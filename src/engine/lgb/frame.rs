@@ -20,6 +20,8 @@ pub(super) mod stage {
     pub const BUCKETS: u32 = 3;
     /// Choices inside the tree of splits.
     pub const GROUPS: u32 = 4;
+    /// Which cells share a bucket; one stream a set.
+    pub const SCATTER: u32 = 5;
     /// Search for groups with less loss; one stream a subset.
     pub const REFINE: u32 = 6;
 }

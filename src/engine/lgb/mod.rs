@@ -28,6 +28,8 @@ mod patterns;
 mod publish;
 mod refusal;
 mod runs;
+mod scattered;
+mod shaken;
 mod spread;
 mod strongest;
 

@@ -36,8 +36,10 @@ pub enum Generalization {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assignment {
-    /// The assignment phase of m-invariance.
+    /// Drawn: no value is paired with another again and again (*ours*).
     #[default]
+    Random,
+    /// The assignment phase of m-invariance (`[LGB]` Alg. 2).
     Invariance,
     /// Values nearest in domain order (*ours*).
     Nearest,

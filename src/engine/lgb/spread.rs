@@ -14,16 +14,20 @@
 //! Both are reached by dealing the sorted cells round and round: values with
 //! at most N cells meet every bucket at most once, and each bucket gets ⌊n/N⌋
 //! ≥ L cells. So the condition is exact, and a set is dealt into the largest
-//! number of buckets for which it holds.
+//! number of buckets for which it holds. Dealing so pairs the same values again
+//! and again; [`shaken`] exchanges cells at random as far as the spread allows.
 //!
 //! A missing number spans nothing: the cells above are those of numbers, and
 //! missing ones join the buckets with the fewest, at most one each.
 
 use std::ops::Range;
 
+use rand_chacha::ChaCha12Rng;
+
 use crate::microdata::{Code, CodedColumn, Domain};
 
 use super::runs::Runs;
+use super::shaken;
 
 /// The widest spread that buckets of `l` values can have, with `counts` cells
 /// per code; infinite without cells.
@@ -148,7 +152,7 @@ pub(super) fn deal(
     column: &CodedColumn,
     (runs, set): (&Runs, Range<usize>),
     (l, wanted): (u32, f64),
-    heads: &mut [u32],
+    (heads, random): (&mut [u32], &mut ChaCha12Rng),
 ) {
     let counted = counted(runs, set.clone());
     let cells = runs.cells(set.clone());
@@ -165,13 +169,23 @@ pub(super) fn deal(
         }
     }
     let buckets = fits as usize;
-    let bucket_of = if column.domain.is_numeric() {
+    let mut bucket_of = if column.domain.is_numeric() {
         let mut bucket_of = deal_by_range(runs, known, buckets);
         deal_missing(&mut bucket_of, cells.len(), buckets);
         bucket_of
     } else {
-        deal_by_branch(&branches(&column.domain, &counted), (runs, set), buckets)
+        deal_by_branch(
+            &branches(&column.domain, &counted),
+            (runs, set.clone()),
+            buckets,
+        )
     };
+    shaken::shake(
+        &column.domain,
+        (runs, set),
+        wanted,
+        (&mut bucket_of, random),
+    );
     let mut head_of = vec![u32::MAX; buckets];
     for (at, &bucket) in bucket_of.iter().enumerate() {
         let head = &mut head_of[bucket as usize];

@@ -17,8 +17,8 @@ pub use reconstruction::{AttributeReconstruction, Reconstruction};
 use super::evidence::{Evidence, EvidenceError, Prepared};
 use super::report::UtilityReport;
 use super::spread::Spread;
-use super::{bucket_range, correlation, discernibility, group_size, information, marginal};
-use super::{ncp, reidentification};
+use super::{bucket_range, correlation, discernibility, group_means, group_size, information};
+use super::{marginal, ncp, reidentification};
 use crate::privacy::{BlockForm, Model};
 use candidates::Candidates;
 
@@ -67,6 +67,11 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         "correlation",
         correlation::DESCRIPTION,
         &correlation::measure(&prepared.signatures, &spreads),
+    );
+    report.insert(
+        "group_means",
+        group_means::DESCRIPTION,
+        &group_means::measure(&prepared, &spreads),
     );
     report.insert(
         "marginals",

@@ -24,21 +24,23 @@ pub const DESCRIPTION: Description = Description {
 };
 
 /// One attribute by intervals.
-struct Binned {
-    name: String,
-    is_sensitive: bool,
+pub(super) struct Binned {
+    /// Its name.
+    pub name: String,
+    /// Whether it is sensitive.
+    pub is_sensitive: bool,
     /// Columns that show it.
-    columns: Vec<usize>,
-    bins: usize,
+    pub columns: Vec<usize>,
+    /// Number of intervals.
+    pub bins: usize,
     /// Interval of each row.
-    of_row: Vec<u32>,
+    pub of_row: Vec<u32>,
     /// Interval of the record of each row.
-    of_record: Vec<u32>,
+    pub of_record: Vec<u32>,
 }
 
 /// Measures the pairs of attributes in columns within the budget.
-pub fn measure(prepared: &PreparedSliced<'_>) -> Correlation {
-    let attributes = binned(prepared);
+pub fn measure(prepared: &PreparedSliced<'_>, attributes: &[Binned]) -> Correlation {
     let by_bucket = rows_by_bucket(prepared);
     let is_sensitive = attributes.iter().map(|attribute| attribute.is_sensitive);
     let is_sensitive: Vec<bool> = is_sensitive.collect();
@@ -63,7 +65,7 @@ pub fn measure(prepared: &PreparedSliced<'_>) -> Correlation {
 }
 
 /// Each attribute once, with every column that shows it.
-fn binned(prepared: &PreparedSliced<'_>) -> Vec<Binned> {
+pub(super) fn binned(prepared: &PreparedSliced<'_>) -> Vec<Binned> {
     let mut all: Vec<Binned> = Vec::new();
     for (column, at) in prepared.linked() {
         let attribute = &prepared.attributes[at];

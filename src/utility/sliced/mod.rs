@@ -7,6 +7,7 @@
 //! value.
 
 mod correlation;
+mod group_means;
 mod leakage;
 mod marginal;
 mod prepared;
@@ -26,17 +27,23 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     let prepared = PreparedSliced::new(evidence)?;
     let mut report = UtilityReport::new(prepared.rows as u64);
     super::insert_group_measures(&mut report, evidence, &prepared.sizes);
+    let binned = correlation::binned(&prepared);
     let (leakage, (correlation, marginals)) = rayon::join(
         || leakage::measure(&prepared),
         || {
             rayon::join(
-                || correlation::measure(&prepared),
+                || correlation::measure(&prepared, &binned),
                 || marginal::measure(&prepared),
             )
         },
     );
     report.insert("leakage", leakage::DESCRIPTION, &leakage);
     report.insert("correlation", correlation::DESCRIPTION, &correlation);
+    report.insert(
+        "group_means",
+        super::group_means::DESCRIPTION,
+        &group_means::measure(&prepared, &binned),
+    );
     report.insert("marginals", marginal::DESCRIPTION, &marginals);
     Ok(report)
 }

@@ -346,7 +346,7 @@ fn parameters(attributes: &[Value], protectable: &[String], random: &mut ChaCha1
         "k": one_of(&[1, 2, 2, 3, 3, 4, 5, 10, 40], random),
         "l": one_of(&[1, 2, 2, 2, 3, 3, 4, 7], random),
         "generalization": one_of(&["mdp", "ncp"], random),
-        "assignment": one_of(&["invariance", "nearest"], random),
+        "assignment": one_of(&["random", "random", "invariance", "nearest"], random),
         "bucket_link": one_of(&["row", "row", "group"], random),
         "max_excluded": one_of(&[0.0, 0.02, 0.1, 0.5, 1.0], random),
         "attributes": own,

@@ -1,9 +1,11 @@
 //! Sub-blocks of distinct values, dealt again.
 //!
 //! In each block the people of a value come in the order of their numbers. A
-//! sub-block takes one person of each of the L most frequent values, L the
-//! strictest of the block; of equally frequent values it takes those whose next
-//! person has the lower number. That goes on while L values are left.
+//! sub-block takes one person of each of L values, L the strictest of the
+//! block. With n people left and m = ⌊n/L⌋, these are the values with at least
+//! m people, the most frequent first and of equally frequent ones those whose
+//! next person has the lower number; then the values whose next person has the
+//! lowest number. That goes on while L values are left.
 //!
 //! Who is left waits, beside those whom the blocks before left. After each
 //! block, sub-blocks are made of those who wait: the values are ranked by how
@@ -67,26 +69,39 @@ impl Dealing<'_> {
         for &person in block {
             queues.entry(self.value(person)).or_default().push(person);
         }
-        let mut turns = BTreeSet::new();
-        let turn = |value: u32, queue: &[u32]| {
-            let next = queue.last().map(|&person| people.turn(person))?;
-            Some((Reverse(queue.len()), next, value))
-        };
+        let (mut frequent, mut next) = (BTreeSet::new(), BTreeSet::new());
+        let turn = |queue: &[u32]| queue.last().map(|&person| people.turn(person));
         for (&value, queue) in &mut queues {
             queue.sort_unstable_by_key(|&person| Reverse(people.turn(person)));
-            turns.extend(turn(value, queue));
+            frequent.extend(turn(queue).map(|turn| (Reverse(queue.len()), turn, value)));
+            next.extend(turn(queue).map(|turn| (turn, value)));
         }
-        while turns.len() >= l {
-            let mut taken = Vec::with_capacity(l);
-            for _ in 0..l {
-                taken.extend(turns.pop_first());
-            }
+        let mut left = block.len();
+        while next.len() >= l {
+            let must = left / l;
             let mut dealt = Vec::with_capacity(l);
-            for (.., value) in taken {
+            let mut values = Vec::with_capacity(l);
+            while values.len() < l {
+                let most = frequent.first().copied();
+                let most = most.filter(|&(Reverse(count), ..)| count >= must);
+                let Some((turn, value)) = most
+                    .map(|(_, turn, value)| (turn, value))
+                    .or_else(|| next.first().copied())
+                else {
+                    break;
+                };
                 let queue = queues.entry(value).or_default();
+                frequent.remove(&(Reverse(queue.len()), turn, value));
+                next.remove(&(turn, value));
                 dealt.extend(queue.pop());
-                turns.extend(turn(value, queue));
+                values.push(value);
             }
+            for value in values {
+                let queue = queues.entry(value).or_default();
+                frequent.extend(turn(queue).map(|turn| (Reverse(queue.len()), turn, value)));
+                next.extend(turn(queue).map(|turn| (turn, value)));
+            }
+            left -= dealt.len();
             self.done.push(dealt);
         }
         for (value, queue) in queues {
