@@ -6,10 +6,10 @@
 //! no engine can say anything else.
 
 use super::exact::AcceptedExact;
-use crate::microdata::{Role, Schema};
+use crate::microdata::{AttributeType, Role, Schema};
 use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share, Spread};
 
-use Sentence::{Always, Insensitive, OfBare, Under};
+use Sentence::{Always, Insensitive, Near, OfBare, Under};
 
 /// Against whom the claims of a release of `engine` hold; empty for an engine
 /// that nobody knows.
@@ -85,6 +85,8 @@ enum Sentence {
     Under(fn(&Policy) -> bool, &'static str),
     /// In releases of datasets with insensitive attributes.
     Insensitive(&'static str),
+    /// In releases of a sensitive number or date that has no least spread.
+    Near(&'static str),
     /// Of each attribute whose values nothing protects inside a group; the
     /// attribute's name stands between the two parts.
     OfBare(&'static str, &'static str),
@@ -99,6 +101,7 @@ impl Sentence {
                 let mut attributes = schema.attributes().iter();
                 attributes.any(|attribute| attribute.role == Role::Insensitive)
             }
+            Self::Near(_) => is_near(schema, policy),
             Self::OfBare(before, behind) => return of_bare(schema, policy, (before, behind)),
         };
         match is_said {
@@ -109,10 +112,27 @@ impl Sentence {
 
     fn of_engine(self) -> String {
         match self {
-            Self::Always(text) | Self::Under(_, text) | Self::Insensitive(text) => text.into(),
+            Self::Always(text)
+            | Self::Under(_, text)
+            | Self::Insensitive(text)
+            | Self::Near(text) => text.into(),
             Self::OfBare(before, behind) => format!("{before} an attribute {behind}"),
         }
     }
+}
+
+/// Whether some number or date is protected without a least spread.
+fn is_near(schema: &Schema, policy: &Policy) -> bool {
+    policy.protections.iter().any(|&(index, protection)| {
+        let is_category = schema.attribute(index).kind == Some(AttributeType::Categorical);
+        let spread = match protection {
+            Protection::Diversity { min_spread, .. } | Protection::InGroup { min_spread, .. } => {
+                min_spread.get()
+            }
+            Protection::Closeness { .. } | Protection::Leakage { .. } => None,
+        };
+        !is_category && spread.is_none()
+    })
 }
 
 fn of_bare(schema: &Schema, policy: &Policy, (before, behind): (&str, &str)) -> Vec<String> {
@@ -145,7 +165,11 @@ fn sentences(engine: &str) -> Vec<Sentence> {
 }
 
 /// What no engine protects.
-const COMMON: [Sentence; 3] = [
+const COMMON: [Sentence; 4] = [
+    Near(
+        "sensitive numbers and dates that differ and are yet near: one without a least spread may \
+            be told to within little",
+    ),
     Always(
         "singling out: a published cell together with a sensitive value may isolate exactly one \
             person",

@@ -76,6 +76,24 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
         .holding(least.is_none_or(|(spread, _)| spread >= claimed))
 }
 
+/// Says in the attribute's own unit (days for dates) how nearly a number is
+/// known of whoever is known to be in a bucket, where its values lie nearest
+/// and in the middle bucket. Nothing for categories, which have no unit.
+pub(super) fn known_to_within(
+    check: Check,
+    domain: &Domain,
+    spans: impl Iterator<Item = f64>,
+) -> Check {
+    let mut spans: Vec<f64> = spans.collect();
+    if !domain.is_numeric() || spans.is_empty() {
+        return check;
+    }
+    spans.sort_unstable_by(f64::total_cmp);
+    check
+        .with_figure("known_to_within", spans[0])
+        .with_figure("known_to_within_median", spans[(spans.len() - 1) / 2])
+}
+
 /// What the known values of a bucket span: max − min for numbers and dates,
 /// branches of the root for a hierarchy, else distinct values.
 pub(super) fn spread(domain: &Domain, contents: &[(u32, u64)]) -> f64 {

@@ -15,6 +15,7 @@ mod bars;
 mod grid;
 mod markup;
 mod measure;
+mod sentences;
 mod summary;
 
 use serde_json::Value;
@@ -87,6 +88,7 @@ fn promises(page: &mut Page, verification: &Value, manifest: &Value) {
             page.text(value).raw(".</p>");
         }
     }
+    sentences::known_to_within(page, verification, manifest);
     let open: Vec<&str> = list(&manifest["not_protected"]).iter().map(text).collect();
     if !open.is_empty() {
         page.element("h3", "", "Not protected").raw("<ul>");

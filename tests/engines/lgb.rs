@@ -273,7 +273,9 @@ fn a_named_share_that_t_closeness_cannot_give_leaves_its_subject_out() {
 fn nearest_buckets_are_narrower_than_those_of_invariance() {
     let table = people(&lines(600, 12));
     let mean_range = |assignment: &str| {
-        let parameters = json!({"k": 5, "l": 6, "assignment": assignment});
+        let parameters = json!({
+            "k": 5, "l": 6, "assignment": assignment, "attributes": {"salary": {"min_spread": 0}}
+        });
         let (_, release) = publish(&table, &parameters, json!([]));
         let ranges: Vec<f64> = bucket_values(&release, "salary")
             .into_values()

@@ -9,6 +9,7 @@ mod blocks;
 mod case;
 mod corruptions;
 mod differential;
+mod diverse;
 mod exact;
 mod exclusions;
 mod grouped;

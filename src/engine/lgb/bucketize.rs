@@ -3,7 +3,9 @@
 //! The flagged, unmasked cells of all subsets are one set in domain order. It
 //! is split at the lower median as long as both halves can still be divided
 //! into buckets under their own L; a set that cannot be split further is
-//! divided into buckets. Under t-closeness all cells are dealt at once.
+//! divided into buckets. Categories without a hierarchy have no such order:
+//! where buckets are drawn they are split only as far as some of them ask for
+//! more than others (*ours*). Under t-closeness all cells are dealt at once.
 
 use std::ops::Range;
 
@@ -186,6 +188,22 @@ impl Filler<'_> {
         sets
     }
 
+    /// Whether what is near in domain order is near in nothing else: the
+    /// alphabet would pair the same labels again and again. Only where buckets
+    /// are drawn; the paper's assignment splits the paper's sets.
+    fn has_no_order(&self) -> bool {
+        let domain = &self.column.domain;
+        let is_nominal = !domain.is_numeric() && domain.hierarchy().is_none();
+        is_nominal && self.assignment == Assignment::Random && self.min_spread.is_none()
+    }
+
+    /// Whether no value of a set asks for more than another: a set that is
+    /// split serves those who ask for less with smaller buckets.
+    fn asks_alike(&self, set: Range<usize>) -> bool {
+        let asked = &self.runs.ls[set];
+        asked.iter().all(|&l| l == asked[0])
+    }
+
     fn can_be_filled(&self, set: Range<usize>) -> bool {
         let runs = self.runs;
         if !runs.is_eligible(set.clone()) {
@@ -206,6 +224,9 @@ impl Splitter<&mut [u32]> for Filler<'_> {
 
     fn split(&self, order: &mut &mut [u32], _: Place, _: &mut ()) -> Option<usize> {
         let set = order[0] as usize..order[0] as usize + order.len();
+        if self.has_no_order() && self.asks_alike(set.clone()) {
+            return None;
+        }
         let cut = self.runs.cut(set.clone())?;
         let both = self.can_be_filled(set.start..cut) && self.can_be_filled(cut..set.end);
         both.then_some(cut - set.start)

@@ -11,7 +11,7 @@
 use crate::privacy::Protection;
 
 use super::super::closeness::Reference;
-use super::super::diversity::spread;
+use super::super::diversity::{known_to_within, spread};
 use super::super::membership::Bucketized;
 use super::super::verdict::{Check, Place, Section};
 use super::super::view::{AttributeView, View};
@@ -86,6 +86,8 @@ pub fn similarity(bucketized: &Bucketized) -> Check {
     let found = worst_and_mean((0..buckets.len()).map(|at| -share(at)));
     let place = found.map(|(at, ..)| Place::Bucket(at as u64 + 1));
     let check = entry("similarity", attribute).attaining(found.map(|(_, most, _)| -most), place);
+    let spans = (0..buckets.len()).map(|at| spread(attribute.domain, buckets.contents(at)));
+    let check = known_to_within(check, attribute.domain, spans);
     match found {
         Some((_, _, mean)) => check.with_figure("mean", -mean),
         None => check,

@@ -14,7 +14,7 @@
 use crate::privacy::T;
 
 use super::super::closeness::Reference;
-use super::super::diversity::spread;
+use super::super::diversity::{known_to_within, spread};
 use super::super::verdict::{Check, Section};
 use super::super::view::View;
 use super::values::Values;
@@ -31,6 +31,9 @@ pub(super) fn attacks(view: &View, bound: Option<T>, values: &Values) -> [Check;
         true => spread(values.attribute.domain, contents.contents(class)) / whole,
         false => 0.0,
     };
+    let similarity = entry(view, "similarity", values, narrow, -1.0);
+    let domain = values.attribute.domain;
+    let spans = (0..values.classes.len()).map(|class| spread(domain, contents.contents(class)));
     let reference = Reference::of(values.attribute.domain, contents);
     let distance = |class: usize| reference.distance(contents.contents(class)).get();
     let skewness = entry(view, "skewness", values, distance, 1.0);
@@ -42,7 +45,7 @@ pub(super) fn attacks(view: &View, bound: Option<T>, values: &Values) -> [Check;
     };
     [
         entry(view, "homogeneity", values, share, 1.0),
-        entry(view, "similarity", values, narrow, -1.0),
+        known_to_within(similarity, domain, spans),
         match bound {
             Some(t) => skewness.claiming(t.get()).holding(is_close(t)),
             None => skewness,

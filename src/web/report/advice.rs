@@ -40,7 +40,7 @@ pub fn on_measure(name: &str) -> &'static str {
         }
         "bucket_range" => {
             "How far the values of a bucket lie apart. If it is too small, near values tell the \
-             value: set min_spread. If it is too large for your questions: a smaller l."
+             value: set min_spread (lgb), or a larger l. If it is too large for your questions: a smaller l."
         }
         "leakage" => {
             "The share of a published value among those who may have it. If it is too high: a \
@@ -49,6 +49,11 @@ pub fn on_measure(name: &str) -> &'static str {
         "correlation" => {
             "If much is lost: another engine, a smaller k, or the pair in one column of slicing. \
              Do not draw conclusions on pairs that lost much."
+        }
+        "group_means" => {
+            "Middles of cells and means of buckets pull groups towards each other. If means are \
+             off by more than your question can bear: compute them where the data is, or a \
+             smaller l or k, or the pair in one column of slicing."
         }
         "marginals" | "information_left" => {
             "If the distribution of an attribute changed much: a smaller k, or finer hierarchies."
@@ -84,7 +89,9 @@ pub fn on_attack(kind: &str) -> &'static str {
         }
         "similarity" => {
             "How close the values are to each other where they are closest, as a share of the \
-             whole range. Near 0 means that a person's value is almost known: set min_spread."
+             whole range; known_to_within says it in the attribute's unit (days for dates). Near 0 \
+             means that a person's value is almost known: set min_spread where the engine has it \
+             (lgb, mondrian), or a larger l."
         }
         "skewness" => {
             "How far a bucket differs from everybody. Near 1 means that it tells much: set t."

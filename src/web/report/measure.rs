@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::markup::{Page, number, words};
-use super::{advice, bars, grid, text};
+use super::{advice, bars, grid, sentences, text};
 
 /// An article about the measure called `name`.
 pub fn article(page: &mut Page, name: &str, measure: &Value) {
@@ -21,7 +21,10 @@ pub fn article(page: &mut Page, name: &str, measure: &Value) {
         page.raw("<p class=\"source\">Source: ");
         page.text(text(&measure["source"])).raw("</p>");
     }
+    sentences::of_measure(page, name, &measure["value"]);
     match measure["value"].as_object() {
+        // All of it is said.
+        Some(_) if name == "group_means" => {}
         Some(value) => figures(page, value),
         None => {
             page.element("p", "", &number(&measure["value"]));

@@ -1,0 +1,140 @@
+//! Figures that readers ask about, said in sentences.
+
+use serde_json::Value;
+
+use super::markup::{Page, decimal};
+use super::{list, text};
+
+/// Sentences of one measure at most: the worst come first.
+const SENTENCES_MAX: usize = 8;
+
+/// φ² below which two attributes have nothing to do with each other.
+const RELATED_MIN: f64 = 0.01;
+
+/// What a measure says in words, above its figures.
+pub fn of_measure(page: &mut Page, name: &str, value: &Value) {
+    let said = match name {
+        "correlation" => correlation(value),
+        "group_means" => group_means(value),
+        "bucket_range" => pairing(value),
+        _ => Vec::new(),
+    };
+    sentences(page, &said);
+}
+
+/// How nearly numbers are known of whoever is known to be in a bucket or group.
+pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) {
+    let attacks = list(&verification["attacks"]).iter();
+    let said = attacks.filter_map(|entry| {
+        let figure = |name: &str| entry["figures"][name].as_f64();
+        let least = figure("known_to_within")?;
+        let attribute = text(&entry["attribute"]);
+        let unit = match is_date(manifest, attribute) {
+            true => " days",
+            false => "",
+        };
+        let median = match figure("known_to_within_median") {
+            Some(median) => format!(", and within {}{unit} in the middle one", decimal(median)),
+            None => String::new(),
+        };
+        Some(format!(
+            "{attribute}: who knows where a person stands knows the value to within {}{unit} in \
+             the bucket or group whose values lie nearest{median}.",
+            decimal(least)
+        ))
+    });
+    let said: Vec<String> = said.collect();
+    if !said.is_empty() {
+        page.element("h3", "", "How nearly numbers are known");
+        sentences(page, &said);
+    }
+}
+
+fn is_date(manifest: &Value, attribute: &str) -> bool {
+    let tables = list(&manifest["tables"]).iter();
+    let mut columns = tables.flat_map(|table| list(&table["columns"]));
+    columns.any(|column| {
+        let name = column["attribute"]
+            .as_str()
+            .unwrap_or(text(&column["name"]));
+        name == attribute && column["type"] == "date"
+    })
+}
+
+fn sentences(page: &mut Page, said: &[String]) {
+    if said.is_empty() {
+        return;
+    }
+    page.raw("<ul>");
+    for sentence in said {
+        page.element("li", "", sentence);
+    }
+    page.raw("</ul>");
+}
+
+/// Pairs that lost most of what they had to do with each other.
+fn correlation(value: &Value) -> Vec<String> {
+    let pairs = list(&value["pairs"]).iter().filter_map(|pair| {
+        let (before, after) = (pair["before"].as_f64()?, pair["after"].as_f64()?);
+        (before >= RELATED_MIN).then_some((pair, before, after))
+    });
+    let mut pairs: Vec<(&Value, f64, f64)> = pairs.collect();
+    pairs.sort_by(|one, other| (other.1 - other.2).abs().total_cmp(&(one.1 - one.2).abs()));
+    let said = pairs.into_iter().take(SENTENCES_MAX);
+    said.map(|(pair, before, after)| {
+        let [one, other] = [0, 1].map(|at| text(&pair["attributes"][at]));
+        let (before_said, after_said) = (decimal(before), decimal(after));
+        format!(
+            "{one} and {other}: {} (φ² {before_said} in the original, {after_said} in the release).",
+            kept_in_words(after / before)
+        )
+    })
+    .collect()
+}
+
+fn kept_in_words(kept: f64) -> &'static str {
+    match kept {
+        kept if kept > 1.1 => "they seem more related than they are",
+        kept if kept >= 0.9 => "their relation is kept",
+        kept if kept >= 0.5 => "their relation is weaker",
+        kept if kept >= 0.1 => "most of their relation is lost",
+        _ => "their relation is lost",
+    }
+}
+
+/// The pairs of each sensitive attribute whose means are furthest off.
+fn group_means(value: &Value) -> Vec<String> {
+    let attributes = value["attributes"].as_object().into_iter().flatten();
+    let worst = attributes.flat_map(|(_, pairs)| list(pairs).iter().take(SENTENCES_MAX));
+    worst
+        .filter_map(|pair| {
+            let (of, by) = (text(&pair["of"]), text(&pair["by"]));
+            let error = decimal(pair["error"].as_f64()?);
+            let kept = match pair["kept"].as_f64() {
+                Some(kept) => format!(
+                    "; differences between groups are shown at {} % of their size",
+                    decimal(kept * 100.0)
+                ),
+                None => String::new(),
+            };
+            Some(format!(
+                "Mean of {of} by {by}: off by {error} standard deviations of {of}{kept}."
+            ))
+        })
+        .collect()
+}
+
+fn pairing(value: &Value) -> Vec<String> {
+    let attributes = value["attributes"].as_object().into_iter().flatten();
+    attributes
+        .filter_map(|(name, figures)| {
+            let pairing = &figures["pairing"];
+            let share = decimal(pairing["share"].as_f64()? * 100.0);
+            let chance = decimal(pairing["chance"].as_f64()? * 100.0);
+            Some(format!(
+                "{name}: of the two values that share buckets most, one is in {share} % of the \
+                 buckets of the other; it is in {chance} % of all buckets."
+            ))
+        })
+        .collect()
+}
