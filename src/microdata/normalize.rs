@@ -9,6 +9,7 @@
 //! verifier and measures never see that there were more.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -147,7 +148,7 @@ pub struct Spellings {
 struct Counted {
     attribute: AttributeIndex,
     forms: Vec<Form>,
-    labels: FxHashMap<String, u32>,
+    labels: BTreeMap<String, u32>,
 }
 
 impl Spellings {
@@ -158,7 +159,7 @@ impl Spellings {
         let counted = counted.map(|(at, attribute)| Counted {
             attribute: AttributeIndex(at),
             forms: attribute.forms().to_vec(),
-            labels: FxHashMap::default(),
+            labels: BTreeMap::new(),
         });
         Self {
             counted: counted.collect(),
@@ -198,12 +199,9 @@ impl Spellings {
 
 impl Counted {
     fn merged(&self) -> Merged {
-        let mut labels: Vec<(&str, u32)> = self
-            .labels
-            .iter()
-            .map(|(label, &count)| (label.as_str(), count))
-            .collect();
-        labels.sort_unstable();
+        let labels = self.labels.iter();
+        let labels = labels.map(|(label, &count)| (label.as_str(), count));
+        let labels: Vec<(&str, u32)> = labels.collect();
         let to = representatives(labels.iter().copied(), &self.forms);
         let mut merged = Merged {
             attribute: self.attribute,

@@ -104,8 +104,7 @@ impl Refining<'_, '_> {
         self.goal.codes[row as usize]
     }
 
-    /// What decides between rows: the number, and the row should two be equal.
-    fn rank(&self, row: u32) -> (u64, u32) {
+    fn rank(&self, row: u32) -> Rank {
         (self.draws[row as usize], row)
     }
 
@@ -197,17 +196,20 @@ impl Refining<'_, '_> {
     }
 }
 
+/// What decides between rows: the number, and the row should two be equal.
+type Rank = (u64, u32);
+
 /// Whose turn it is: runs of equal values by how many rows are left, and by
 /// the rank of the next. Entries of a run that lost rows since are out of date.
 #[derive(Default)]
 struct Turns {
-    by_count: BinaryHeap<(usize, Reverse<(u64, u32)>, usize)>,
-    by_rank: BinaryHeap<Reverse<((u64, u32), usize, usize)>>,
+    by_count: BinaryHeap<(usize, Reverse<Rank>, usize)>,
+    by_rank: BinaryHeap<Reverse<(Rank, usize, usize)>>,
 }
 
 impl Turns {
     /// Adds what is left of a run.
-    fn push(&mut self, at: usize, run: &[u32], rank: impl Fn(u32) -> (u64, u32)) {
+    fn push(&mut self, at: usize, run: &[u32], rank: impl Fn(u32) -> Rank) {
         if let Some(&next) = run.last() {
             self.by_count.push((run.len(), Reverse(rank(next)), at));
             self.by_rank.push(Reverse((rank(next), run.len(), at)));
@@ -276,7 +278,7 @@ impl Pool {
 
     /// Values with a record, most frequent first, equals by the rank of their
     /// last records.
-    fn by_frequency(&self, rank: impl Fn(u32) -> (u64, u32)) -> Vec<u32> {
+    fn by_frequency(&self, rank: impl Fn(u32) -> Rank) -> Vec<u32> {
         let mut values = self.present.clone();
         let records = |value: u32| self.stacks[value as usize].len();
         values.sort_by_key(|&value| (Reverse(records(value)), self.last(value).map(&rank)));
