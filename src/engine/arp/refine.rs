@@ -127,7 +127,9 @@ impl Refining<'_, '_> {
             let mut taken = Vec::with_capacity(l);
             for &at in &chosen {
                 let run = &mut runs[at];
-                let (&last, rest) = run.split_last().expect("a chosen run has rows");
+                let Some((&last, rest)) = run.split_last() else {
+                    continue;
+                };
                 taken.push(last);
                 *run = rest;
                 values -= usize::from(rest.is_empty());
