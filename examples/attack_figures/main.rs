@@ -10,13 +10,15 @@
 //! knows. Options: `--records N` (all), `--only TEXT` in the name of the job,
 //! `--verify` (what the verifier's `equal_vectors` attains and its bound, and
 //! whether everything holds), `--preferences` (instead: how well releases tell
-//! who asked for something).
+//! who asked for something), `--composition` (instead: what two and three
+//! releases of a job tell together).
 //!
 //! One file an attack: `equal_vectors`, `singling_out`, `preferences`. The
 //! first two are functions of a [`sight::Sight`]; their columns are added in
 //! `line`.
 
 mod cells;
+mod composition;
 mod equal_vectors;
 #[path = "../lgb_figures/load.rs"]
 #[allow(dead_code, reason = "jobs of files and others are loaded alike")]
@@ -60,10 +62,7 @@ fn main() -> Result<(), Failure> {
         [] => vec!["adult".to_owned(), "informs05".to_owned()],
         named => named.to_vec(),
     };
-    match arguments.iter().any(|argument| argument == "--preferences") {
-        true => println!("{}", preferences::HEADER),
-        false => println!("{HEADER}"),
-    }
+    println!("{}", asked().1);
     for folder in folders {
         jobs(&PathBuf::from(data).join(folder))?;
     }
@@ -73,6 +72,23 @@ fn main() -> Result<(), Failure> {
 const HEADER: &str = "\
 | data | job | effort | attribute | 1/l | vectors in several classes | common value: people, right | fewer than l common: people, right | one common: people, right | likeliest value: people, right | singled out by a cell and a value | by all cells and a value | verifier: right, bound, holds | engine s |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+
+/// What is printed.
+enum Asked {
+    Attacks,
+    Preferences,
+    Composition,
+}
+
+/// What is asked for, and the head of its table.
+fn asked() -> (Asked, &'static str) {
+    let is_given = |name: &str| std::env::args().any(|argument| argument == name);
+    match (is_given("--preferences"), is_given("--composition")) {
+        (true, _) => (Asked::Preferences, preferences::HEADER),
+        (_, true) => (Asked::Composition, composition::HEADER),
+        _ => (Asked::Attacks, HEADER),
+    }
+}
 
 /// A job on the data of a folder.
 struct Job {
@@ -88,7 +104,8 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
         Some(limit) => limit.parse()?,
         None => usize::MAX - 1,
     };
-    let of_preferences = std::env::args().any(|argument| argument == "--preferences");
+    let (asked, _) = asked();
+    let of_preferences = matches!(asked, Asked::Preferences);
     let mut all = of_files(folder)?;
     all.extend(of_adult(&all));
     all.retain(|job| option("--only").is_none_or(|text| job.name.contains(&text)));
@@ -101,9 +118,11 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
                 parameters[key] = value.clone();
             }
             let title = format!("{} | {} | {effort}", folder_name(folder), job.name);
-            match of_preferences {
-                true => preferences::lines(&title, &data, (&job.engine, &parameters))?,
-                false => line(&title, &data, (&job.engine, &parameters))?,
+            let job = (&*job.engine, &parameters);
+            match asked {
+                Asked::Preferences => preferences::lines(&title, &data, job)?,
+                Asked::Composition => composition::lines(&title, &data, job)?,
+                Asked::Attacks => line(&title, &data, job)?,
             }
         }
     }

@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::joined::{JoinedAttribute, JoinedTable, Link, SLICED};
 use super::lineage::Lineage;
 use super::table::{Cells, Content, PublishedTable};
+use crate::microdata::domain::MISSING_LABEL;
+use crate::microdata::normalize::class;
 use crate::microdata::{Role, Schema, Table};
 use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection};
 
@@ -148,6 +150,11 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<Att
             };
             shown.l = floor(protection).max(2);
             shown.is_whole &= !is_ring;
+            // Another version may publish another spelling of the value.
+            let forms = schema.attribute(index).forms();
+            for value in &mut shown.values {
+                *value = class(value, forms).unwrap_or_else(|| MISSING_LABEL.to_owned());
+            }
             Some(shown)
         });
     protected.collect()

@@ -11,6 +11,8 @@ use vizard::catalog::Engine;
 use vizard::engine::{EngineError, RunContext};
 use vizard::privacy::Requirements;
 use vizard::release::Release;
+use vizard::release::candidates::Candidates;
+use vizard::verify::composition;
 
 use super::case::Case;
 use super::naive::release::column;
@@ -256,4 +258,27 @@ fn the_report_says_how_far_the_means_of_groups_are_off() {
     // between them and the mean is on the other side: (1 − 1/3) / 2.
     assert!((kept - 1.0 / 3.0).abs() < 0.1, "{kept}");
     assert!(error > 0.4, "{error}");
+}
+
+/// Which spelling is the most frequent differs between the two versions.
+#[test]
+fn releases_are_compared_by_value_whatever_its_spelling() {
+    let of = |most: usize| {
+        let spelling = |at: usize| ["N39.0", "N390", "n39.0"][(at % 7 / 4 + most) % 3].to_owned();
+        let diagnosis = move |at: usize| match at % 2 {
+            0 => spelling(at),
+            _ => "I21.9".to_owned(),
+        };
+        let ill = Ill::new(200, diagnosis, |_| 1);
+        let job = ("anatomy", json!({"l": 2}));
+        let (case, release) = ill
+            .publish(job, ("sensitive", "insensitive"))
+            .expect("feasible");
+        let policy = case.requirements.ordered();
+        Candidates::of(&case.table, policy, &case.tables, &release.lineage)
+    };
+    let (one, other) = (of(0), of(1));
+    assert_eq!(one.attributes[0].values, other.attributes[0].values);
+    let found = composition(&one, &[&other]);
+    assert_eq!((found.shared, found.attributes[0].below_l), (200, 0));
 }
