@@ -23,7 +23,7 @@ use super::subjects::SubjectKeys;
 pub(super) struct Intake<'t, 's> {
     schema: &'t Schema,
     limits: ReadLimits,
-    /// `None` where a subject may have many records.
+    /// `None` where a subject may have many records, and none is replaced.
     subjects: Option<&'t mut SubjectKeys<'s>>,
     columns: Vec<IntakeColumn>,
     open_records: usize,
@@ -47,7 +47,8 @@ impl<'t, 's> Intake<'t, 's> {
         Ok(Self {
             schema,
             limits: target.limits,
-            subjects: (schema.multiplicity() == Multiplicity::One).then_some(subjects),
+            subjects: (schema.multiplicity() == Multiplicity::One || subjects.is_upsert())
+                .then_some(subjects),
             columns: columns
                 .map(|attribute| IntakeColumn::new(attribute, target))
                 .collect::<Result<_, _>>()?,
@@ -88,7 +89,10 @@ impl<'t, 's> Intake<'t, 's> {
         let (subjects, digest) = (&mut self.subjects, &mut self.digest);
         let key = self.schema.subject_key().at();
         let mut add = || match subjects {
-            Some(subjects) => subjects.add_records(batch.column(key), &batch.lines()[..records]),
+            Some(subjects) => {
+                subjects.add_left_out(batch.left_out())?;
+                subjects.add_records(batch.column(key), &batch.lines()[..records])
+            }
             None => Ok(()),
         };
         let mut digest = || add_to_digest(digest, batch, &taken);
@@ -142,8 +146,11 @@ impl<'t, 's> Intake<'t, 's> {
         if let Some(subjects) = self.subjects {
             let key = &self.schema.attribute(self.schema.subject_key()).name;
             let faults = &mut self.faults;
+            let has_one = self.schema.multiplicity() == Multiplicity::One;
             subjects.finish(&mut |line| {
-                faults.add(line, Some(key), CellErrorCode::DuplicateSubject);
+                if has_one {
+                    faults.add(line, Some(key), CellErrorCode::DuplicateSubject);
+                }
             })?;
         }
         self.faults.into_result()?;

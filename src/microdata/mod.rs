@@ -74,6 +74,6 @@ pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Sc
 pub use sha256::Sha256;
 pub use spill::Spill;
 pub use subject_records::SubjectRecords;
-pub use subjects::SubjectKeys;
+pub use subjects::{Replaced, SubjectKeys, UpsertCounts};
 pub use table::{Table, TableColumn};
 pub use text::TextColumn;

@@ -82,7 +82,7 @@ struct DatasetDetailView {
 struct VersionView {
     /// 1, 2, …
     version: u64,
-    /// `append` or `replace`.
+    /// `append`, `replace`, `upsert` or `schema`: a change of the schema alone.
     mode: &'static str,
     /// Records that the upload brought.
     records: u64,

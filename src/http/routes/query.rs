@@ -122,6 +122,8 @@ pub enum UploadMode {
     Append,
     /// They are in no version made from now on.
     Replace,
+    /// Those of subjects that the upload does not name stay.
+    Upsert,
 }
 
 /// How records are uploaded.
@@ -129,7 +131,8 @@ pub enum UploadMode {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct UploadQuery {
-    /// Whether the records before stay (`append`) or not (`replace`).
+    /// Whether the records before stay (`append`), or not (`replace`), or those
+    /// alone whose subjects the upload does not name (`upsert`).
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,

@@ -15,12 +15,12 @@ use super::super::coding::{ContentCoding, Growth};
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
-use super::super::upload::{self, Intake, UploadFormat};
+use super::super::upload::{self, Intake, UploadFormat, Upserted};
 use super::query::{UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ReadLimits, ReadSummary, RecordFormat};
+use crate::microdata::{ReadLimits, ReadSummary, RecordFormat, UpsertCounts};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -52,19 +52,51 @@ struct UploadView {
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
+    /// Subjects that an upsert touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subjects: Option<UpsertedView>,
     /// SHA-256 of the upload's content, whatever form it came in: told to who
     /// sent it, and kept nowhere.
     sha256: String,
 }
 
+/// Subjects that an upsert touched.
+#[derive(Debug, Serialize, ToSchema)]
+struct UpsertedView {
+    /// Subjects that were not there.
+    #[schema(examples(12))]
+    added: u64,
+    /// Subjects whose records are now the upload's.
+    #[schema(examples(230))]
+    replaced: u64,
+    /// Subjects that are there no more: missing values left out all of their records in the upload.
+    #[schema(examples(0))]
+    removed: u64,
+    /// Subjects that the upload does not name.
+    #[schema(examples(98499))]
+    kept: u64,
+}
+
+impl From<UpsertCounts> for UpsertedView {
+    fn from(counts: UpsertCounts) -> Self {
+        Self {
+            added: counts.added,
+            replaced: counts.replaced,
+            removed: counts.removed,
+            kept: counts.kept,
+        }
+    }
+}
+
 impl UploadView {
-    fn new(row: &VersionRow, summary: &ReadSummary) -> Self {
+    fn new(row: &VersionRow, summary: &ReadSummary, upserted: Option<Upserted>) -> Self {
         Self {
             version: row.version,
             records: row.records,
             dropped: row.dropped,
             attributes: MissingView::of(summary),
             total_records: row.total_records,
+            subjects: upserted.map(|upserted| upserted.subjects.into()),
             sha256: summary.sha256_hex(),
         }
     }
@@ -155,12 +187,15 @@ async fn upload_records(
     let intake = intake(&state, id, query.mode, form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
-    let replaced = match mode {
-        VersionMode::Append => 0,
-        VersionMode::Replace => intake.dataset.records,
-    };
+    let records_before = intake.dataset.records;
     let hierarchies = upload::pins(&intake.hierarchies);
-    let (summary, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let received = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let (summary, upserted) = (received.summary, received.upserted);
+    let replaced = match (mode, upserted) {
+        (VersionMode::Replace, _) => records_before,
+        (_, Some(upserted)) => upserted.records_replaced,
+        (_, None) => 0,
+    };
     failpoint::reached("upload-spooled");
     if !query.allow_loss {
         refuse_loss(&summary, replaced)?;
@@ -173,10 +208,13 @@ async fn upload_records(
         dropped: summary.dropped,
         hierarchies,
         created_by: principal.name().to_owned(),
-        chunks: Box::new(chunks),
+        rewrites: upserted
+            .filter(|_| replaced > 0)
+            .map(|upserted| upserted.records_kept),
+        chunks: received.chunks,
     };
     let uploaded = move |row: &VersionRow| {
-        let view = UploadView::new(row, &summary);
+        let view = UploadView::new(row, &summary, upserted);
         Answer::new(StatusCode::CREATED, &view)
     };
     let kept = uploaded.clone();
@@ -199,6 +237,8 @@ async fn intake(
     let limits = &state.settings.limits;
     let (mode, pinned, records_before) = match mode {
         UploadMode::Append => (VersionMode::Append, &dataset.hierarchies, dataset.records),
+        // Of those before some may go: what is left is counted with the upload.
+        UploadMode::Upsert => (VersionMode::Upsert, &dataset.hierarchies, 0),
         UploadMode::Replace => (VersionMode::Replace, &nothing, 0),
     };
     let hierarchies =

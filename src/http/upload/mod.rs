@@ -9,6 +9,7 @@
 mod body_reader;
 mod hierarchies;
 mod spool;
+mod stored;
 mod threads;
 
 pub use hierarchies::{load_hierarchies, pins};
@@ -26,15 +27,16 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::{
-    HierarchySet, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys,
-    TableError, Target, decode_chunk, encode_chunk, read_parquet_records, read_records,
+    HierarchySet, ReadLimits, ReadSummary, RecordFormat, Schema, SubjectKeys, TableError, Target,
+    encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
-use crate::store::{DatasetRow, Store, StoreError, VersionMode};
+use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
 use spool::{BodyFault, Spool, spool_body};
+use stored::{Stored, check_total};
 
-pub use spool::SpooledChunks;
+pub use stored::Upserted;
 pub use threads::ReadingThreads;
 
 /// The form of a body of records.
@@ -58,10 +60,20 @@ pub struct Intake {
     pub format: UploadFormat,
     /// How the body is packed, and how much it may grow.
     pub coding: (ContentCoding, Growth),
-    /// Whether the records before stay.
+    /// Whether the records before stay; no change of the schema.
     pub mode: VersionMode,
     /// How much may come.
     pub limits: ReadLimits,
+}
+
+/// What a body brought.
+pub struct Received {
+    /// Its counts and its digest.
+    pub summary: ReadSummary,
+    /// The chunks to be committed.
+    pub chunks: ChunkSource,
+    /// What became of the records before, where some may be replaced.
+    pub upserted: Option<Upserted>,
 }
 
 /// What went wrong on the thread that reads.
@@ -95,7 +107,7 @@ impl ReadError {
     }
 }
 
-/// Reads a body to its end: what it brought, and its chunks. The permit is
+/// Reads a body to its end. The permit is
 /// shared with the request: an upload that is given up counts until the thread
 /// that reads it is done.
 pub async fn receive(
@@ -103,7 +115,7 @@ pub async fn receive(
     body: Body,
     intake: Intake,
     permit: Arc<OwnedSemaphorePermit>,
-) -> Result<(ReadSummary, SpooledChunks), Problem> {
+) -> Result<Received, Problem> {
     let limits = &state.settings.limits;
     let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
     let (sender, reader) = body_channel();
@@ -144,12 +156,18 @@ fn read(
     body: BodyReader,
     store: &dyn Store,
     handle: &Handle,
-) -> Result<(ReadSummary, SpooledChunks), ReadError> {
+) -> Result<Received, ReadError> {
     let mut room = Room::new().map_err(ReadError::Room)?;
     let mut subjects = SubjectKeys::new(hash_key()?, &mut room);
-    if intake.mode == VersionMode::Append && intake.schema.multiplicity() == Multiplicity::One {
-        add_stored_subjects(intake, &mut subjects, store, handle)?;
+    if intake.mode == VersionMode::Upsert {
+        subjects = subjects.of_upsert();
     }
+    let stored = Stored {
+        intake,
+        store,
+        handle,
+    };
+    stored.add_subjects(&mut subjects)?;
     let mut spool = Spool::new().map_err(ReadError::Room)?;
     let mut failure = None;
     let target = Target {
@@ -182,32 +200,29 @@ fn read(
     if let Some(&fault) = fault.get() {
         return Err(ReadError::Packing(fault));
     }
+    let replaced = subjects.replaced();
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
-    Ok((summary?, spool.into_chunks().map_err(ReadError::Room)?))
-}
-
-/// Adds the subjects of the records that the upload is appended to.
-fn add_stored_subjects(
-    intake: &Intake,
-    subjects: &mut SubjectKeys<'_>,
-    store: &dyn Store,
-    handle: &Handle,
-) -> Result<(), ReadError> {
-    let (dataset, version) = (intake.dataset.id, intake.dataset.version);
-    if version == 0 {
-        return Ok(());
-    }
-    let chunks = handle.block_on(store.version_chunk_list(dataset, version));
-    for chunk in chunks.map_err(ReadError::Store)? {
-        let bytes = handle
-            .block_on(store.chunk_get(dataset, version, chunk.position))
-            .map_err(ReadError::Store)?;
-        let decoded = decode_chunk(bytes, &intake.schema)?;
-        subjects.add_chunk(&decoded, &intake.schema)?;
-    }
-    Ok(())
+    let (summary, chunks) = (summary?, spool.into_chunks().map_err(ReadError::Room)?);
+    let Some(replaced) = replaced else {
+        return Ok(Received {
+            summary,
+            chunks: Box::new(chunks),
+            upserted: None,
+        });
+    };
+    check_total(summary.records, &replaced, intake.limits.records_max)?;
+    let kept = stored.kept(&replaced)?;
+    Ok(Received {
+        summary,
+        chunks: Box::new(kept.into_iter().flatten().chain(chunks)),
+        upserted: Some(Upserted {
+            subjects: replaced.subjects(),
+            records_replaced: replaced.records(),
+            records_kept: replaced.records_kept(),
+        }),
+    })
 }
 
 /// A secret key, so that nobody can choose subjects whose hashes collide.

@@ -28,6 +28,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         total_records: row.count("total_records")?,
         chunks: row.count32("chunks")?,
         hierarchies: row.json("hierarchies")?,
+        schema: row.json("schema")?,
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
         purged_at: row.time_or_null("purged_at")?,
@@ -133,8 +134,13 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
             None => StoreError::not_found("dataset"),
         });
     }
-    let before = match (new.mode, new.base_version) {
-        (VersionMode::Append, base) if base > 0 => extent_of(session, dataset, base).await?,
+    let stays = match new.mode {
+        VersionMode::Append | VersionMode::Schema => true,
+        VersionMode::Upsert => new.rewrites.is_none(),
+        VersionMode::Replace => false,
+    };
+    let before = match new.base_version {
+        base if stays && base > 0 => extent_of(session, dataset, base).await?,
         _ => Extent {
             epoch: version,
             chunks: 0,
@@ -144,7 +150,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
     let records_before = before.records;
     let custody = of(session, dataset.uuid(), Purpose::Records).await?;
     let extent = chunks_write(session, dataset, &custody, before, new.chunks).await?;
-    if extent.records - records_before != new.records {
+    if extent.records - records_before != new.records + new.rewrites.unwrap_or(0) {
         return Err(StoreError::driver(
             "the chunks hold another number of records than was said",
         ));
