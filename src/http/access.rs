@@ -179,6 +179,7 @@ pub const OPERATIONS: &[Operation] = &[
             BodyTimeout,
             VersionMoved,
             HierarchyUnknown,
+            HierarchyNotExtended,
             InvalidData,
             WouldLoseRecords,
             TooManyUploads,

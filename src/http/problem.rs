@@ -81,6 +81,8 @@ problem_kinds! {
     HierarchyExists = "hierarchy-exists", CONFLICT, false, "The hierarchy's name has other content";
     /// The schema names a hierarchy that nobody has put.
     HierarchyUnknown = "hierarchy-unknown", CONFLICT, false, "A hierarchy that the schema names is missing";
+    /// A hierarchy's latest revision lacks something of the one that the dataset pins.
+    HierarchyNotExtended = "hierarchy-not-extended", CONFLICT, false, "A hierarchy does not extend the one before";
     /// The dataset has no records yet.
     NoRecords = "no-records", CONFLICT, false, "The dataset has no records";
     /// A subject of the draft has since excluded themself or asked for more.

@@ -60,7 +60,7 @@ pub use error::{CellError, CellErrorCode, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
-    Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
+    Gap, Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};

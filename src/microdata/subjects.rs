@@ -399,15 +399,13 @@ mod tests {
             let mut keys = SubjectKeys::new([7; 16], &mut room).of_upsert();
             keys.run_entries_max = run_entries_max;
             // Two stored records each of p0 to p99, one behind the other.
-            let stored = ChunkColumn::Text(
-                (0..200).map(|at| format!("p{}", at / 2)).fold(
-                    super::super::text::TextColumn::new(),
-                    |mut column, key| {
-                        column.push(&key);
-                        column
-                    },
-                ),
-            );
+            let stored = ChunkColumn::Text((0..200).map(|at| format!("p{}", at / 2)).fold(
+                super::super::text::TextColumn::new(),
+                |mut column, key| {
+                    column.push(&key);
+                    column
+                },
+            ));
             let chunk = Chunk {
                 records: 200,
                 columns: vec![stored],
@@ -418,7 +416,11 @@ mod tests {
             keys.add_chunk(&chunk, &schema).unwrap();
             // p10 to p19 and one that is new come; p20, p10 and another new one are left out.
             for line in 0..11_u64 {
-                let key = if line == 10 { "q1".into() } else { format!("p{}", line + 10) };
+                let key = if line == 10 {
+                    "q1".into()
+                } else {
+                    format!("p{}", line + 10)
+                };
                 keys.add(key.as_bytes(), line + 2).unwrap();
                 keys.add(key.as_bytes(), line + 50).unwrap();
             }
@@ -426,7 +428,12 @@ mod tests {
             keys.add_left_out(left_out.into_iter()).unwrap();
             keys.finish(&mut |line| assert!(line >= 50)).unwrap();
             let replaced = keys.replaced().unwrap();
-            let counts = UpsertCounts { added: 1, replaced: 10, removed: 1, kept: 89 };
+            let counts = UpsertCounts {
+                added: 1,
+                replaced: 10,
+                removed: 1,
+                kept: 89,
+            };
             assert_eq!(replaced.subjects(), counts);
             assert_eq!((replaced.records(), replaced.records_kept()), (22, 178));
             let marked: Vec<u64> = (0..300).filter(|&at| replaced.holds(at)).collect();

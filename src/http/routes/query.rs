@@ -126,6 +126,17 @@ pub enum UploadMode {
     Upsert,
 }
 
+/// Which hierarchies an upload is read with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UploadHierarchies {
+    /// Those that the version before pins.
+    #[default]
+    Pinned,
+    /// The latest revisions.
+    Latest,
+}
+
 /// How records are uploaded.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -136,6 +147,14 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,
+    /// Whether records that are added to others are read with the hierarchies
+    /// that the version before pins (`pinned`), or with the latest revisions
+    /// (`latest`), each of which must extend the pinned one: every leaf of that
+    /// one is a leaf under the same nodes. What replaces everything is read
+    /// with the latest.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub hierarchies: UploadHierarchies,
     /// Whether more than 5 % of the records may be left out for missing values,
     /// and whether records may be replaced by none.
     #[serde(default)]

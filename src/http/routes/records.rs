@@ -16,7 +16,7 @@ use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::{self, Intake, UploadFormat, Upserted};
-use super::query::{UploadMode, UploadQuery};
+use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
@@ -184,7 +184,7 @@ async fn upload_records(
         Problem::new(ProblemKind::TooManyUploads, detail)
     })?;
     let form = (format, ContentCoding::of_body(&parts.headers)?);
-    let intake = intake(&state, id, query.mode, form).await?;
+    let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let records_before = intake.dataset.records;
@@ -228,7 +228,7 @@ async fn upload_records(
 async fn intake(
     state: &AppState,
     id: DatasetId,
-    mode: UploadMode,
+    (mode, which): (UploadMode, UploadHierarchies),
     (format, coding): (UploadFormat, ContentCoding),
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
@@ -241,8 +241,14 @@ async fn intake(
         UploadMode::Upsert => (VersionMode::Upsert, &dataset.hierarchies, 0),
         UploadMode::Replace => (VersionMode::Replace, &nothing, 0),
     };
-    let hierarchies =
-        upload::load_hierarchies(state.store.as_ref(), &schema, pinned, false).await?;
+    let store = state.store.as_ref();
+    let mut hierarchies = upload::load_hierarchies(store, &schema, pinned, false).await?;
+    if which == UploadHierarchies::Latest && *pinned != nothing {
+        let latest = upload::load_hierarchies(store, &schema, &nothing, false).await?;
+        // What is not pinned was read in its latest revision already.
+        upload::require_extended(&hierarchies, &latest)?;
+        hierarchies = latest;
+    }
     Ok(Intake {
         hierarchies,
         schema,

@@ -12,7 +12,7 @@ mod spool;
 mod stored;
 mod threads;
 
-pub use hierarchies::{load_hierarchies, pins};
+pub use hierarchies::{load_hierarchies, pins, require_extended};
 
 use std::sync::Arc;
 

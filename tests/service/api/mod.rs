@@ -26,6 +26,7 @@ mod subject_tokens;
 mod tables;
 mod transfer;
 mod unpublished;
+mod upserts;
 
 pub(crate) use server::on_both;
 pub use server::{Server, story};

@@ -78,6 +78,46 @@ async fn an_append_shares_the_chunks_before_and_a_replace_begins_anew(stage: &St
     );
 }
 
+async fn an_upsert_shares_the_chunks_before_or_brings_those_that_stay(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.dataset().await);
+    let commits = [
+        (VersionMode::Append, None, vec![b"a1".as_slice(), b"a2"], 20),
+        (VersionMode::Upsert, None, vec![b"b1".as_slice()], 30),
+        (
+            VersionMode::Upsert,
+            Some(10),
+            vec![b"a2".as_slice(), b"c1"],
+            20,
+        ),
+        (VersionMode::Append, None, vec![b"d1".as_slice()], 30),
+    ];
+    for (base, (mode, rewrites, chunks, total)) in (0..).zip(commits) {
+        let mut new = version(id, base, mode, &chunks);
+        new.records -= rewrites.unwrap_or(0);
+        new.rewrites = rewrites;
+        let row = store.version_commit(act(), new).await.expect("a version");
+        assert_eq!((row.mode, row.total_records), (mode, total));
+        assert_eq!(row.schema, store.dataset_get(id).await.expect("it").schema);
+    }
+    let chunks = [
+        vec![b"a1".to_vec(), b"a2".to_vec()],
+        vec![b"a1".to_vec(), b"a2".to_vec(), b"b1".to_vec()],
+        vec![b"a2".to_vec(), b"c1".to_vec()],
+        vec![b"a2".to_vec(), b"c1".to_vec(), b"d1".to_vec()],
+    ];
+    for (version, chunks) in (1..).zip(chunks) {
+        assert_eq!(
+            content(stage, id, version).await,
+            chunks,
+            "version {version}"
+        );
+    }
+    let mut miscounted = version(id, 4, VersionMode::Upsert, &[b"ten records"]);
+    miscounted.rewrites = Some(1);
+    let answer = store.version_commit(act(), miscounted).await;
+    assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
+}
+
 async fn an_empty_upload_is_a_version_too(stage: &Stage) {
     let id = stage.filled_dataset().await;
     let row = stage
@@ -176,6 +216,7 @@ async fn damage_is_found_and_named(stage: &Stage) {
 
 on_both_and_sealed!(
     an_append_shares_the_chunks_before_and_a_replace_begins_anew,
+    an_upsert_shares_the_chunks_before_or_brings_those_that_stay,
     an_empty_upload_is_a_version_too,
     a_version_on_an_older_base_is_refused,
     of_many_appends_on_one_base_one_wins,
