@@ -174,7 +174,7 @@ impl Taken {
 }
 
 /// The hierarchy that an attribute names, fit for its type.
-fn source_of<'t>(
+pub(super) fn source_of<'t>(
     attribute: &Attribute,
     target: &Target<'t>,
 ) -> Result<Option<&'t HierarchySource>, TableError> {

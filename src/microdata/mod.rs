@@ -46,6 +46,7 @@ mod ndjson;
 mod number;
 mod parquet;
 mod preference_document;
+mod schema_change;
 mod window;
 
 pub use builder::TableBuilder;
@@ -71,6 +72,9 @@ pub use preference_read::{check_terms, read_population_preferences, read_prefere
 pub use recent::Recent;
 pub use records::{MissingCount, ReadSummary, RecordFormat, read_records};
 pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
+pub use schema_change::{
+    BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, other_hierarchies,
+};
 pub use sha256::Sha256;
 pub use spill::Spill;
 pub use subject_records::SubjectRecords;

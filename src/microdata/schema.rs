@@ -180,6 +180,18 @@ impl Schema {
         self.select(Attribute::is_protectable)
     }
 
+    /// Names of protectable attributes that `other` has and does not protect.
+    pub fn protects_beyond<'s>(&'s self, other: &Self) -> Vec<&'s str> {
+        let names = self.protectable().into_iter();
+        let names = names.map(|index| self.attribute(index).name.as_str());
+        names
+            .filter(|name| {
+                let known = other.find(name).map(|index| other.attribute(index));
+                known.is_some_and(|attribute| !attribute.is_protectable())
+            })
+            .collect()
+    }
+
     /// Every attribute that may be published (all but identifiers), in order.
     pub fn publishable(&self) -> Vec<AttributeIndex> {
         self.select(|attribute| attribute.role != Role::Identifier)

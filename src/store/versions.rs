@@ -10,7 +10,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Act, StoreFuture};
+use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
 
 /// How a version relates to the one before.
@@ -80,6 +80,25 @@ pub struct NewVersion {
     pub chunks: ChunkSource,
 }
 
+/// Another schema for the records that are there.
+#[derive(Debug, Clone)]
+pub struct NewSchema {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// The version that the caller saw as the latest.
+    pub base_version: u64,
+    /// The preferences that the caller looked at.
+    pub preference_version: u64,
+    /// The dataset's new name.
+    pub name: String,
+    /// The schema, as the client gave it.
+    pub schema: Value,
+    /// Digest of each hierarchy that the records are read with, by name.
+    pub hierarchies: Value,
+    /// Who changed it.
+    pub created_by: String,
+}
+
 /// A version as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VersionRow {
@@ -132,6 +151,14 @@ pub trait Versions {
         act: Act<VersionRow>,
         version: NewVersion,
     ) -> StoreFuture<'_, VersionRow>;
+
+    /// Gives a dataset another schema: a version that shares all chunks of the
+    /// one before.
+    ///
+    /// `Conflict::VersionMoved` if the latest versions of records and
+    /// preferences are not those that the caller looked at.
+    fn schema_change(&self, act: Act<DatasetRow>, change: NewSchema)
+    -> StoreFuture<'_, DatasetRow>;
 
     /// One version; not found if retention took its chunks away.
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;

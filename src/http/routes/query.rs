@@ -162,6 +162,19 @@ pub struct UploadQuery {
     pub allow_loss: bool,
 }
 
+/// How a schema is changed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SchemaPutQuery {
+    /// Whether hierarchies that the latest version pins stay as they are
+    /// (`pinned`), or become their latest revisions (`latest`), which every
+    /// stored value must be a leaf of.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub hierarchies: UploadHierarchies,
+}
+
 /// How a hierarchy is put.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -174,15 +175,7 @@ async fn upload_records(
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
-    let permit = Arc::clone(&state.uploads).try_acquire_owned();
-    let permit = permit.map(Arc::new).map_err(|_| {
-        let limit = state.settings.limits.uploads_max();
-        let detail = format!(
-            "already at uploads_max, {} uploads at the same time",
-            limit.value
-        );
-        Problem::new(ProblemKind::TooManyUploads, detail)
-    })?;
+    let permit = Arc::new(upload_permit(&state)?);
     let form = (format, ContentCoding::of_body(&parts.headers)?);
     let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
@@ -222,6 +215,19 @@ async fn upload_records(
     let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
     Ok(uploaded(&row))
+}
+
+/// A place among those who read or look through records.
+pub(super) fn upload_permit(state: &AppState) -> Result<OwnedSemaphorePermit, Problem> {
+    let permit = Arc::clone(&state.uploads).try_acquire_owned();
+    permit.map_err(|_| {
+        let limit = state.settings.limits.uploads_max();
+        let detail = format!(
+            "already at uploads_max, {} uploads at the same time",
+            limit.value
+        );
+        Problem::new(ProblemKind::TooManyUploads, detail)
+    })
 }
 
 /// What the upload is read for, as it stands now.

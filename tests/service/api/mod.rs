@@ -21,6 +21,7 @@ mod problems;
 mod records;
 mod releases;
 mod retention;
+mod schemas;
 mod server;
 mod subject_tokens;
 mod tables;
