@@ -9,7 +9,7 @@ use super::digest;
 use super::error::{CellErrorCode, TableError};
 use super::limits::Target;
 use super::records::{Fault, Row, Rows};
-use super::schema::MissingPolicy;
+use super::schema::{Attribute, MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
 const BATCH_RECORDS_MAX: usize = 4096;
@@ -113,21 +113,22 @@ impl Batch {
         &mut self,
         line: u64,
         rows: &impl Rows,
-        columns: &[usize],
+        (columns, words): (&[usize], &MissingWords),
         drops: Option<usize>,
     ) -> bool {
         let before = self.text.len();
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
-            let cell = trimmed(rows.cell(column));
+            let cell = words.known(at, trimmed(rows.cell(column)));
             if let (Some(key), []) = (drops, cell) {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
                     cells.pop();
                 });
                 self.dropped += 1;
-                for (gaps, &column) in self.gaps[at..].iter_mut().zip(&columns[at..]) {
-                    *gaps += u64::from(trimmed(rows.cell(column)).is_empty());
+                for (at, &column) in columns.iter().enumerate().skip(at) {
+                    let cell = words.known(at, trimmed(rows.cell(column)));
+                    self.gaps[at] += u64::from(cell.is_empty());
                 }
                 let (keys, ends) = &mut self.left_out;
                 keys.extend_from_slice(trimmed(rows.cell(columns[key])));
@@ -143,11 +144,43 @@ impl Batch {
     }
 }
 
+/// The words that stand for a missing value, attribute by attribute.
+struct MissingWords {
+    /// Of each attribute; empty where no attribute has any.
+    words: Vec<Vec<Box<[u8]>>>,
+}
+
+impl MissingWords {
+    fn of(schema: &Schema) -> Self {
+        let attributes = schema.attributes();
+        let has_any = attributes.iter().any(|one| !one.missing_values.is_empty());
+        let of_one = |attribute: &Attribute| {
+            let words = attribute.missing_values.iter();
+            words.map(|word| word.as_bytes().into()).collect()
+        };
+        let words = match has_any {
+            true => attributes.iter().map(of_one).collect(),
+            false => Vec::new(),
+        };
+        Self { words }
+    }
+
+    /// A cell of the attribute at `at`, empty where its word says that it is.
+    #[inline]
+    fn known<'c>(&self, at: usize, cell: &'c [u8]) -> &'c [u8] {
+        match self.words.get(at) {
+            Some(words) if words.iter().any(|word| **word == *cell) => &[],
+            _ => cell,
+        }
+    }
+}
+
 /// Fills batches with the rows of a format.
 pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
     /// Where each attribute stands.
     columns: &'r [usize],
+    words: MissingWords,
     /// Where the subject key stands, if records that lack a value are left out.
     drops: Option<usize>,
     records_left: u64,
@@ -159,6 +192,7 @@ impl<'r, R: Rows> Filler<'r, R> {
         Self {
             rows,
             columns,
+            words: MissingWords::of(target.schema),
             drops: (target.schema.missing() == MissingPolicy::Drop)
                 .then(|| target.schema.subject_key().at()),
             records_left: target.limits.records_max,
@@ -179,7 +213,7 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
-                    if batch.push(line, self.rows, self.columns, self.drops) {
+                    if batch.push(line, self.rows, (self.columns, &self.words), self.drops) {
                         self.records_left -= 1;
                     }
                     continue;

@@ -15,8 +15,8 @@ use super::faults::Faults;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::records::{Fault, MissingCount, ReadSummary};
-use super::schema::{MissingPolicy, Multiplicity, Schema};
+use super::records::{Fault, MissingCount, Question, ReadSummary};
+use super::schema::{Doubt, MissingPolicy, Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -36,6 +36,8 @@ pub(super) struct Intake<'t, 's> {
     dropped: u64,
     /// For each attribute, the cells without a value.
     missing: Vec<u64>,
+    /// For each attribute, the cells that may not be what they seem.
+    doubtful: Vec<[(Doubt, u64); 2]>,
 }
 
 impl<'t, 's> Intake<'t, 's> {
@@ -60,6 +62,7 @@ impl<'t, 's> Intake<'t, 's> {
             records: 0,
             dropped: 0,
             missing: vec![0; schema.attributes().len()],
+            doubtful: vec![Default::default(); schema.attributes().len()],
         })
     }
 
@@ -105,6 +108,13 @@ impl<'t, 's> Intake<'t, 's> {
         self.dropped += batch.dropped();
         for ((missing, gaps), taken) in self.missing.iter_mut().zip(batch.gaps()).zip(&taken) {
             *missing += gaps + taken.missing;
+        }
+        for (doubtful, taken) in self.doubtful.iter_mut().zip(&taken) {
+            let [one, other] = taken.doubtful;
+            *doubtful = [
+                (one.0, doubtful[0].1 + one.1),
+                (other.0, doubtful[1].1 + other.1),
+            ];
         }
         self.open_records += records;
         self.open_bytes += taken.iter().map(|taken| taken.bytes).sum::<usize>();
@@ -155,6 +165,7 @@ impl<'t, 's> Intake<'t, 's> {
         }
         self.faults.into_result()?;
         let drops = self.schema.missing() == MissingPolicy::Drop;
+        let questions = questions(self.schema, &self.doubtful);
         let attributes = self.schema.attributes().iter().zip(self.missing);
         Ok(ReadSummary {
             records: self.records,
@@ -166,6 +177,7 @@ impl<'t, 's> Intake<'t, 's> {
                     dropped: if drops { missing } else { 0 },
                 })
                 .collect(),
+            questions,
             sha256: self.digest.finish(),
         })
     }
@@ -186,6 +198,21 @@ impl<'t, 's> Intake<'t, 's> {
             self.closed.push(chunk);
         }
     }
+}
+
+/// What is asked of the counted cells: what the schema does not answer.
+fn questions(schema: &Schema, doubtful: &[[(Doubt, u64); 2]]) -> Vec<Question> {
+    let attributes = schema.attributes().iter().zip(doubtful);
+    let asked = attributes.flat_map(|(attribute, doubtful)| {
+        let open = doubtful.iter();
+        let open = open.filter(|(doubt, count)| *count > 0 && !attribute.meant.contains(doubt));
+        open.map(|&(doubt, count)| Question {
+            attribute: attribute.name.clone(),
+            doubt,
+            count,
+        })
+    });
+    asked.collect()
 }
 
 /// Adds the canonical texts of a batch whose cells were `taken`. Where some

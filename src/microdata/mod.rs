@@ -70,8 +70,8 @@ pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
-pub use records::{MissingCount, ReadSummary, RecordFormat, read_records};
-pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
+pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
+pub use schema::{Attribute, AttributeType, Doubt, MissingPolicy, Multiplicity, Role, Schema};
 pub use schema_change::{
     BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, other_hierarchies,
 };

@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::coding::{ContentCoding, Growth};
+use super::super::described::DoubtWord;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
@@ -21,7 +22,7 @@ use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ReadLimits, ReadSummary, RecordFormat, UpsertCounts};
+use crate::microdata::{Doubt, Question, ReadLimits, ReadSummary, RecordFormat, UpsertCounts};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -50,6 +51,9 @@ struct UploadView {
     dropped: u64,
     /// Missing values of each attribute, in the schema's order.
     attributes: Vec<MissingView>,
+    /// Values that are probably not what they seem. They were taken; the schema
+    /// answers what was meant.
+    questions: Vec<QuestionView>,
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
@@ -59,6 +63,33 @@ struct UploadView {
     /// SHA-256 of the upload's content, whatever form it came in: told to who
     /// sent it, and kept nowhere.
     sha256: String,
+}
+
+/// Values of one attribute that are probably not what they seem.
+#[derive(Debug, Serialize, ToSchema)]
+struct QuestionView {
+    /// The attribute.
+    #[schema(examples("discharged"))]
+    attribute: String,
+    /// What was seen.
+    #[schema(value_type = DoubtWord)]
+    kind: Doubt,
+    /// In so many cells.
+    #[schema(examples(212))]
+    count: u64,
+    /// What the schema may say: one of these.
+    answers: [&'static str; 2],
+}
+
+impl From<&Question> for QuestionView {
+    fn from(question: &Question) -> Self {
+        Self {
+            attribute: question.attribute.clone(),
+            kind: question.doubt,
+            count: question.count,
+            answers: question.answers(),
+        }
+    }
 }
 
 /// Subjects that an upsert touched.
@@ -96,6 +127,7 @@ impl UploadView {
             records: row.records,
             dropped: row.dropped,
             attributes: MissingView::of(summary),
+            questions: summary.questions.iter().map(QuestionView::from).collect(),
             total_records: row.total_records,
             subjects: upserted.map(|upserted| upserted.subjects.into()),
             sha256: summary.sha256_hex(),

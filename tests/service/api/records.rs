@@ -10,6 +10,7 @@ on_both!(
     a_broken_upload_names_its_lines_and_leaves_nothing,
     an_upload_that_would_lose_records_is_refused_unless_it_allows_it,
     an_answer_counts_missing_values_by_attribute,
+    what_is_probably_not_what_it_seems_is_taken_and_asked_about,
     what_is_appended_is_read_with_the_hierarchies_of_the_version_before,
     what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before,
     a_schema_without_its_hierarchy_takes_no_records,
@@ -219,6 +220,71 @@ async fn an_answer_counts_missing_values_by_attribute(server: Server) {
     let id = dataset_with(&uploader, "reject").await;
     let taken = story::upload(&uploader, &id, story::records(0, 40)).await;
     assert_eq!(taken.expect(201)["attributes"], only_cost(0, 0));
+}
+
+async fn what_is_probably_not_what_it_seems_is_taken_and_asked_about(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let mut schema = json!({"name": "stays", "subject_key": "patient", "missing": "category",
+        "attributes": [
+            {"name": "patient", "role": "identifier"},
+            {"name": "born", "role": "quasi_identifier", "type": "date"},
+            {"name": "left", "role": "sensitive", "type": "date"},
+            {"name": "ward", "role": "quasi_identifier", "type": "integer"}]});
+    let made = uploader.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let csv = "patient,born,left,ward\n001,1900-01-01,9999-12-31,0815\n\
+        002,1950-03-02,9999-12-31,4711\n003,1900-01-01,2024-02-29,007\n";
+    let send = async || {
+        let call = uploader.call("upload_records").at("id", &id);
+        let call = call.query("mode", "replace").body("text/csv", csv);
+        call.send().await.expect(201)
+    };
+    let view = send().await;
+    assert_eq!(view["records"], 3);
+    let questions = view["questions"].as_array().expect("questions");
+    let asked: Vec<_> = questions
+        .iter()
+        .map(|one| (&one["attribute"], &one["kind"], &one["count"]))
+        .collect();
+    let expected = [
+        (&json!("born"), &json!("1900-01-01"), &json!(2)),
+        (&json!("left"), &json!("9999-12-31"), &json!(2)),
+        (&json!("ward"), &json!("leading_zeros"), &json!(2)),
+    ];
+    assert_eq!(asked, expected);
+    let text = view.to_string();
+    assert!(
+        text.contains(r#"\"missing_values\": [\"9999-12-31\"]"#),
+        "{text}"
+    );
+    assert!(text.contains("categorical"), "{text}");
+    for cell in ["0815", "007", "1950", "4711"] {
+        assert!(!view["questions"].to_string().contains(cell), "{text}");
+    }
+
+    // Each is answered, and none is asked again.
+    schema["attributes"][1]["meant"] = json!(["1900-01-01"]);
+    schema["attributes"][2]["missing_values"] = json!(["9999-12-31"]);
+    schema["attributes"][3]["meant"] = json!(["leading_zeros"]);
+    let call = uploader.call("put_schema").at("id", &id).json(&schema);
+    call.send().await.expect(200);
+    let view = send().await;
+    assert_eq!(view["questions"], json!([]));
+    let left = &view["attributes"][2];
+    assert_eq!(
+        left,
+        &json!({"attribute": "left", "missing": 2, "dropped": 0})
+    );
+
+    // What cannot be meant, or never be missing, is no schema.
+    let mut unfit = [schema.clone(), schema.clone(), schema.clone()];
+    unfit[0]["attributes"][1]["meant"] = json!(["leading_zeros"]);
+    unfit[1]["attributes"][0]["missing_values"] = json!(["NULL"]);
+    unfit[2]["attributes"][1]["missing_values"] = json!([" NULL"]);
+    for unfit in unfit {
+        let refused = uploader.call("create_dataset").json(&unfit).send().await;
+        refused.expect_problem(422, "invalid-schema");
+    }
 }
 
 async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(server: Server) {

@@ -212,7 +212,7 @@ async fn a_hierarchy_changes_where_every_stored_value_is_a_leaf(server: Server) 
 
     // A tree over numbers, where there was none; one that lacks some.
     let ages: String = (0..80)
-        .map(|age| format!("{age};{};*\n", age / 40))
+        .map(|age| format!("{age};half {};*\n", age / 40))
         .collect();
     put("age", &ages).await;
     let mut schema = story::schema();
