@@ -280,9 +280,16 @@ fn beyond<N: Number>(keys: &HashSet<u64>, values: &[N]) -> usize {
 pub struct BoundTerms {
     /// Attributes that were protected and would not be, and whose terms bind there.
     lost: BTreeMap<String, u64>,
-    /// Attributes with another tree: it, the one before, and whose guards
-    /// would not be found.
-    trees: BTreeMap<String, (Option<Arc<Hierarchy>>, Arc<Hierarchy>, u64)>,
+    /// Attributes with another tree.
+    trees: BTreeMap<String, OtherTree>,
+}
+
+/// An attribute's tree before and after, and how many subjects guard a node
+/// that would not be found.
+struct OtherTree {
+    earlier: Arc<Hierarchy>,
+    later: Option<Arc<Hierarchy>>,
+    subjects: u64,
 }
 
 impl BoundTerms {
@@ -314,7 +321,12 @@ impl BoundTerms {
                     let later = tree(later, hierarchies);
                     if let Some(earlier) = earlier.filter(|earlier| Some(earlier) != later.as_ref())
                     {
-                        bound.trees.insert(name, (later, earlier, 0));
+                        let other = OtherTree {
+                            earlier,
+                            later,
+                            subjects: 0,
+                        };
+                        bound.trees.insert(name, other);
                     }
                 }
             }
@@ -338,13 +350,13 @@ impl BoundTerms {
             let is_named = terms.sensitive.iter().flatten().any(|other| other == name);
             *subjects += u64::from(leaks || is_named || terms.guard.contains_key(name));
         }
-        for (name, (later, earlier, subjects)) in &mut self.trees {
+        for (name, tree) in &mut self.trees {
             let mut guarded = terms.guard.get(name).into_iter().flatten();
             let is_lost = guarded.any(|node| {
-                let stays = later.as_ref().is_some_and(|tree| tree.find(node).is_some());
-                earlier.find(node).is_some() && !stays
+                let stays = tree.later.as_ref().map(|later| later.find(node).is_some());
+                tree.earlier.find(node).is_some() && stays != Some(true)
             });
-            *subjects += u64::from(is_lost);
+            tree.subjects += u64::from(is_lost);
         }
     }
 
@@ -353,8 +365,8 @@ impl BoundTerms {
         let lost = self.lost.iter().filter_map(|(name, &subjects)| {
             SchemaMisfit::counted(name, MisfitCode::BoundByTerms, subjects)
         });
-        let trees = self.trees.iter().filter_map(|(name, &(_, _, subjects))| {
-            SchemaMisfit::counted(name, MisfitCode::GuardedNodeMissing, subjects)
+        let trees = self.trees.iter().filter_map(|(name, tree)| {
+            SchemaMisfit::counted(name, MisfitCode::GuardedNodeMissing, tree.subjects)
         });
         lost.chain(trees).collect()
     }

@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequest as _, Request, State};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -66,10 +65,11 @@ async fn put_schema(
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
     UrlQuery(query): UrlQuery<SchemaPutQuery>,
-    headers: HeaderMap,
-    SchemaBody { schema, document }: SchemaBody,
+    request: Request,
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
+    let headers = request.headers().clone();
+    let SchemaBody { schema, document } = SchemaBody::from_request(request, &state).await?;
     let dataset = state.store.dataset_get(id).await?;
     require(&headers, &dataset)?;
     let _permit = upload_permit(&state)?;

@@ -97,41 +97,42 @@ async fn roles_and_titles_change_without_an_upload_and_older_versions_keep_their
     assert_eq!(added["total_records"], 121);
 }
 
-async fn what_the_columns_do_not_allow_is_refused_by_attribute(server: Server) {
-    let client = server.key(&["uploader"]).await;
-    let id = story::filled_dataset(&client).await;
-    let schema = story::schema();
-    let changed = |change: &dyn Fn(&mut Value)| {
-        let mut schema = schema.clone();
-        change(&mut schema);
-        schema
-    };
-    let push = |schema: &mut Value, attribute: Value| {
-        let attributes = schema["attributes"].as_array_mut().expect("attributes");
-        attributes.push(attribute);
-    };
+/// The story's schema after a change.
+fn changed(change: impl FnOnce(&mut Value)) -> Value {
+    let mut schema = story::schema();
+    change(&mut schema);
+    schema
+}
+
+/// Schemas that stored columns do not allow: attribute and code of each misfit.
+fn unfit() -> Vec<(Value, Vec<(&'static str, &'static str)>)> {
     let text = json!({"name": "town", "role": "insensitive", "type": "categorical"});
-    let cases: Vec<(Value, Vec<(&str, &str)>)> = vec![
+    vec![
         (
-            changed(&|schema| schema["attributes"][4]["type"] = json!("decimal")),
+            changed(|schema| schema["attributes"][4]["type"] = json!("decimal")),
             vec![("cost", "type_changed")],
         ),
         (
-            changed(&|schema| push(schema, text.clone())),
+            changed(|schema| {
+                schema["attributes"]
+                    .as_array_mut()
+                    .expect("some")
+                    .push(text)
+            }),
             vec![("town", "attribute_added")],
         ),
         (
-            changed(&|schema| {
+            changed(|schema| {
                 schema["attributes"].as_array_mut().expect("some").pop();
             }),
             vec![("cost", "attribute_removed")],
         ),
         (
-            changed(&|schema| schema["attributes"][2]["name"] = json!("gender")),
+            changed(|schema| schema["attributes"][2]["name"] = json!("gender")),
             vec![("gender", "attribute_added"), ("sex", "attribute_removed")],
         ),
         (
-            changed(&|schema| {
+            changed(|schema| {
                 schema["attributes"]
                     .as_array_mut()
                     .expect("some")
@@ -140,11 +141,11 @@ async fn what_the_columns_do_not_allow_is_refused_by_attribute(server: Server) {
             vec![("cost", "attribute_moved"), ("age", "attribute_moved")],
         ),
         (
-            changed(&|schema| schema["multiplicity"] = json!("many")),
+            changed(|schema| schema["multiplicity"] = json!("many")),
             vec![("", "multiplicity_changed")],
         ),
         (
-            changed(&|schema| {
+            changed(|schema| {
                 schema["subject_key"] = json!("sex");
                 schema["attributes"][2]["role"] = json!("identifier");
             }),
@@ -153,8 +154,13 @@ async fn what_the_columns_do_not_allow_is_refused_by_attribute(server: Server) {
                 ("sex", "identifier_changed"),
             ],
         ),
-    ];
-    for (schema, expected) in cases {
+    ]
+}
+
+async fn what_the_columns_do_not_allow_is_refused_by_attribute(server: Server) {
+    let client = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&client).await;
+    for (schema, expected) in unfit() {
         let refused = change(&client, &id, &schema).await;
         let found = misfits(&refused);
         let found: Vec<_> = found
@@ -163,10 +169,10 @@ async fn what_the_columns_do_not_allow_is_refused_by_attribute(server: Server) {
             .collect();
         assert_eq!(found, expected, "{schema}");
     }
-    let invalid = changed(&|schema| schema["subject_key"] = json!("nobody"));
+    let invalid = changed(|schema| schema["subject_key"] = json!("nobody"));
     let refused = change(&client, &id, &invalid).await;
     refused.expect_problem(422, "invalid-schema");
-    let unknown = changed(&|schema| schema["attributes"][2]["hierarchy"] = json!("unheard"));
+    let unknown = changed(|schema| schema["attributes"][2]["hierarchy"] = json!("unheard"));
     let refused = change(&client, &id, &unknown).await;
     let problem = refused.expect_problem(409, "hierarchy-unknown");
     assert_eq!(problem["hierarchy"], "unheard");
