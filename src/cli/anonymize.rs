@@ -22,7 +22,7 @@ use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
 use crate::job::draw_seed;
-use crate::microdata::Table;
+use crate::microdata::{Question, Table};
 use crate::privacy::Seed;
 use crate::release::Format;
 use crate::verify::Section;
@@ -86,6 +86,21 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     pool.install(|| in_pool(options))
 }
 
+/// Asks about values that are probably not what they seem.
+fn ask(questions: &[Question]) {
+    for question in questions {
+        let (kind, count) = (question.doubt.word(), question.count);
+        let cells = if count == 1 { "cell" } else { "cells" };
+        eprintln!(
+            "question: {}: {kind} in {count} {cells}",
+            question.attribute
+        );
+        for answer in question.answers() {
+            eprintln!("  {answer}");
+        }
+    }
+}
+
 fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     let input = options.input.read()?;
@@ -93,6 +108,7 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
         let source = options.input.records_path();
         return Err(Exit::Loss(source, input.summary));
     }
+    ask(&input.summary.questions);
     watch.lap("read_ms");
     tell_spellings(&input.table);
     let mut written = WrittenTables::new(&options.out);

@@ -34,7 +34,7 @@ impl From<Conflict> for Problem {
         match conflict {
             Conflict::VersionMoved => Self::new(
                 ProblemKind::VersionMoved,
-                "another upload was faster; nothing was kept of this one",
+                "another change of the dataset was faster; nothing was kept of this one",
             ),
             Conflict::ReservationLost => Self::new(
                 ProblemKind::IdempotencyInProgress,

@@ -68,6 +68,30 @@ pub struct AttributeDocument {
     /// Name of its hierarchy.
     #[serde(default)]
     pub hierarchy: Option<String>,
+    /// Texts of cells that stand for a missing value, beside the empty one: up
+    /// to 32 of 1 to 64 characters, not for the subject key.
+    #[serde(default)]
+    #[schema(max_items = 32, examples(json!(["NULL", "9999-12-31"])))]
+    pub missing_values: Vec<String>,
+    /// Values that are what they seem, and that the answer to an upload does
+    /// not ask about: days of a date, leading zeros of an integer.
+    #[serde(default)]
+    pub meant: Vec<DoubtWord>,
+}
+
+/// What values may be asked about.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = Doubt)]
+pub enum DoubtWord {
+    /// A day that many programs write where none is known, or where none ends.
+    #[serde(rename = "9999-12-31")]
+    LastDay,
+    /// A day that many programs write where none is known.
+    #[serde(rename = "1900-01-01")]
+    FirstDay,
+    /// Whole numbers that begin with a zero: rather codes, whose zeros are lost.
+    #[serde(rename = "leading_zeros")]
+    LeadingZeros,
 }
 
 macro_rules! words {

@@ -20,6 +20,7 @@ mod header;
 mod idempotency;
 mod linger;
 mod listener;
+mod misfit;
 #[cfg(test)]
 mod near;
 mod negotiate;

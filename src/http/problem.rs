@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::misfit::SchemaMisfitView;
 use crate::config::Limit;
 use crate::microdata::{CellError, ReadSummary};
 
@@ -81,6 +82,10 @@ problem_kinds! {
     HierarchyExists = "hierarchy-exists", CONFLICT, false, "The hierarchy's name has other content";
     /// The schema names a hierarchy that nobody has put.
     HierarchyUnknown = "hierarchy-unknown", CONFLICT, false, "A hierarchy that the schema names is missing";
+    /// A hierarchy's latest revision lacks something of the one that the dataset pins.
+    HierarchyNotExtended = "hierarchy-not-extended", CONFLICT, false, "A hierarchy does not extend the one before";
+    /// The schema does not fit what is stored.
+    SchemaUnfit = "schema-unfit", CONFLICT, false, "The schema does not fit what is stored";
     /// The dataset has no records yet.
     NoRecords = "no-records", CONFLICT, false, "The dataset has no records";
     /// A subject of the draft has since excluded themself or asked for more.
@@ -230,6 +235,7 @@ struct Parts {
     hierarchy: Option<String>,
     parameter: Option<String>,
     loss: Option<LossView>,
+    misfits: Option<Vec<SchemaMisfitView>>,
     retry_after_s: u64,
 }
 
@@ -265,6 +271,9 @@ pub struct ProblemDocument {
     /// What the upload would lose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossView>,
+    /// By what a schema does not fit what is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misfits: Option<Vec<SchemaMisfitView>>,
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
@@ -293,6 +302,7 @@ impl Problem {
             hierarchy: None,
             parameter: None,
             loss: None,
+            misfits: None,
             retry_after_s: RETRY_AFTER_S,
         }))
     }
@@ -350,6 +360,13 @@ impl Problem {
         self
     }
 
+    /// Says by what a schema does not fit what is stored.
+    #[must_use]
+    pub fn with_misfits(mut self, misfits: Vec<SchemaMisfitView>) -> Self {
+        self.0.misfits = Some(misfits);
+        self
+    }
+
     /// Says when to come again, in whole seconds and no earlier than `wait`.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
@@ -376,6 +393,7 @@ impl Problem {
             hierarchy: parts.hierarchy.clone(),
             parameter: parts.parameter.clone(),
             loss: parts.loss.clone(),
+            misfits: parts.misfits.clone(),
             attribute: None,
             attributes: None,
             records: None,
@@ -396,15 +414,19 @@ impl Problem {
     }
 }
 
+/// The word of a code.
+pub(super) fn word(code: impl Serialize) -> String {
+    let code = serde_json::to_value(code).ok();
+    let word = code.as_ref().and_then(serde_json::Value::as_str);
+    word.unwrap_or_default().to_owned()
+}
+
 impl From<&CellError> for LineError {
     fn from(error: &CellError) -> Self {
-        let code = serde_json::to_value(error.code).ok();
         Self {
             line: error.line,
             attribute: error.attribute.clone(),
-            code: code
-                .and_then(|code| code.as_str().map(str::to_owned))
-                .unwrap_or_default(),
+            code: word(error.code),
         }
     }
 }

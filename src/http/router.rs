@@ -30,6 +30,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::keys::router())
         .merge(routes::datasets::router())
         .merge(routes::retention::router())
+        .merge(routes::schema::router())
         .merge(routes::records::router())
         .merge(routes::hierarchies::router())
         .merge(routes::preferences::router())

@@ -9,7 +9,7 @@ use super::digest;
 use super::error::{CellErrorCode, TableError};
 use super::limits::Target;
 use super::records::{Fault, Row, Rows};
-use super::schema::MissingPolicy;
+use super::schema::{Attribute, MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
 const BATCH_RECORDS_MAX: usize = 4096;
@@ -29,6 +29,9 @@ pub(super) struct Batch {
     dropped: u64,
     /// For each column, the records left out that have no value there.
     gaps: Vec<u64>,
+    /// Subject keys of the records left out, one behind the other, and where
+    /// each ends.
+    left_out: (Vec<u8>, Vec<usize>),
 }
 
 impl Batch {
@@ -41,6 +44,7 @@ impl Batch {
             faults: Vec::new(),
             dropped: 0,
             gaps: vec![0; columns],
+            left_out: Default::default(),
         }
     }
 
@@ -64,6 +68,13 @@ impl Batch {
         &self.gaps
     }
 
+    /// The trimmed subject keys of the records left out.
+    pub fn left_out(&self) -> impl Iterator<Item = &[u8]> {
+        let (keys, ends) = &self.left_out;
+        let starts = std::iter::once(&0).chain(ends);
+        starts.zip(ends).map(|(&start, &end)| &keys[start..end])
+    }
+
     /// All records as the digest reads them.
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -77,7 +88,11 @@ impl Batch {
     }
 
     fn is_full(&self) -> bool {
-        self.lines.len() == BATCH_RECORDS_MAX || self.text.len() >= BATCH_BYTES_MAX
+        let (keys, ends) = &self.left_out;
+        self.lines.len() == BATCH_RECORDS_MAX
+            || self.text.len() >= BATCH_BYTES_MAX
+            || ends.len() == BATCH_RECORDS_MAX
+            || keys.len() >= BATCH_BYTES_MAX
     }
 
     fn clear(&mut self) {
@@ -87,24 +102,37 @@ impl Batch {
         self.faults.clear();
         self.dropped = 0;
         self.gaps.fill(0);
+        self.left_out.0.clear();
+        self.left_out.1.clear();
     }
 
     /// Adds the row at hand, whose attributes stand in `columns`; with
-    /// `drops` a record that lacks a value is only counted. Whether it was added.
-    fn push(&mut self, line: u64, rows: &impl Rows, columns: &[usize], drops: bool) -> bool {
+    /// the place of the subject key a record that lacks a value is only counted,
+    /// and its subject noted. Whether it was added.
+    fn push(
+        &mut self,
+        line: u64,
+        rows: &impl Rows,
+        (columns, words): (&[usize], &MissingWords),
+        drops: Option<usize>,
+    ) -> bool {
         let before = self.text.len();
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
-            let cell = trimmed(rows.cell(column));
-            if drops && cell.is_empty() {
+            let cell = words.known(at, trimmed(rows.cell(column)));
+            if let (Some(key), []) = (drops, cell) {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
                     cells.pop();
                 });
                 self.dropped += 1;
-                for (gaps, &column) in self.gaps[at..].iter_mut().zip(&columns[at..]) {
-                    *gaps += u64::from(trimmed(rows.cell(column)).is_empty());
+                for (at, &column) in columns.iter().enumerate().skip(at) {
+                    let cell = words.known(at, trimmed(rows.cell(column)));
+                    self.gaps[at] += u64::from(cell.is_empty());
                 }
+                let (keys, ends) = &mut self.left_out;
+                keys.extend_from_slice(trimmed(rows.cell(columns[key])));
+                ends.push(keys.len());
                 return false;
             }
             digest::write_cell(&mut self.text, cell);
@@ -116,12 +144,45 @@ impl Batch {
     }
 }
 
+/// The words that stand for a missing value, attribute by attribute.
+struct MissingWords {
+    /// Of each attribute; empty where no attribute has any.
+    words: Vec<Vec<Box<[u8]>>>,
+}
+
+impl MissingWords {
+    fn of(schema: &Schema) -> Self {
+        let attributes = schema.attributes();
+        let has_any = attributes.iter().any(|one| !one.missing_values.is_empty());
+        let of_one = |attribute: &Attribute| {
+            let words = attribute.missing_values.iter();
+            words.map(|word| word.as_bytes().into()).collect()
+        };
+        let words = match has_any {
+            true => attributes.iter().map(of_one).collect(),
+            false => Vec::new(),
+        };
+        Self { words }
+    }
+
+    /// A cell of the attribute at `at`, empty where its word says that it is.
+    #[inline]
+    fn known<'c>(&self, at: usize, cell: &'c [u8]) -> &'c [u8] {
+        match self.words.get(at) {
+            Some(words) if words.iter().any(|word| **word == *cell) => &[],
+            _ => cell,
+        }
+    }
+}
+
 /// Fills batches with the rows of a format.
 pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
     /// Where each attribute stands.
     columns: &'r [usize],
-    drops: bool,
+    words: MissingWords,
+    /// Where the subject key stands, if records that lack a value are left out.
+    drops: Option<usize>,
     records_left: u64,
 }
 
@@ -131,7 +192,9 @@ impl<'r, R: Rows> Filler<'r, R> {
         Self {
             rows,
             columns,
-            drops: target.schema.missing() == MissingPolicy::Drop,
+            words: MissingWords::of(target.schema),
+            drops: (target.schema.missing() == MissingPolicy::Drop)
+                .then(|| target.schema.subject_key().at()),
             records_left: target.limits.records_max,
         }
     }
@@ -150,7 +213,7 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
-                    if batch.push(line, self.rows, self.columns, self.drops) {
+                    if batch.push(line, self.rows, (self.columns, &self.words), self.drops) {
                         self.records_left -= 1;
                     }
                     continue;

@@ -89,6 +89,12 @@ pub(super) fn integer_rewritten(cell: &[u8], value: i64) -> Option<String> {
     (!is_canonical).then(|| value.to_string())
 }
 
+/// Whether an integer is written with a zero before its digits.
+pub(super) fn has_leading_zero(cell: &[u8]) -> bool {
+    let digits = cell.strip_prefix(b"-").or(cell.strip_prefix(b"+"));
+    matches!(digits.unwrap_or(cell), [b'0', _, ..])
+}
+
 /// The canonical text of a decimal, where `cell` may be another.
 #[inline]
 pub(super) fn decimal_rewritten(cell: &[u8], value: f64) -> Option<String> {

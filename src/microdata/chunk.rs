@@ -54,7 +54,74 @@ pub enum ChunkColumn {
     },
 }
 
+impl Chunk {
+    /// The records for which `stays` holds, in order. A label that none of them
+    /// has is not kept.
+    #[must_use]
+    pub fn filtered(self, stays: impl Fn(usize) -> bool) -> Self {
+        let stays: Vec<bool> = (0..self.records).map(stays).collect();
+        let columns = self.columns.into_iter();
+        Self {
+            records: stays.iter().filter(|&&stays| stays).count(),
+            columns: columns.map(|column| column.filtered(&stays)).collect(),
+        }
+    }
+}
+
+/// The items whose place `stays`.
+fn only<T>(items: Vec<T>, stays: &[bool]) -> Vec<T> {
+    let kept = items.into_iter().zip(stays).filter(|(_, stays)| **stays);
+    kept.map(|(item, _)| item).collect()
+}
+
 impl ChunkColumn {
+    fn filtered(self, stays: &[bool]) -> Self {
+        match self {
+            Self::Text(texts) => {
+                let kept = texts.iter().zip(stays).filter(|(_, stays)| **stays);
+                Self::Text(kept.map(|(text, _)| text).collect())
+            }
+            Self::Integer(values) => Self::Integer(only(values, stays)),
+            Self::Decimal(values) => Self::Decimal(only(values, stays)),
+            Self::Date(values) => Self::Date(only(values, stays)),
+            Self::Category { labels, codes } => {
+                let mut renamed: Vec<Option<u32>> = vec![None; labels.len()];
+                let mut kept = TextColumn::new();
+                let codes = only(codes, stays).into_iter().map(|code| {
+                    *renamed[code as usize].get_or_insert_with(|| {
+                        kept.push(labels.get(code as usize));
+                        kept.len() as u32 - 1
+                    })
+                });
+                let codes = codes.collect();
+                Self::Category {
+                    labels: kept,
+                    codes,
+                }
+            }
+            Self::WithMissing { known, missing } => {
+                let mut is_missing = vec![false; stays.len()];
+                for &record in &missing {
+                    is_missing[record as usize] = true;
+                }
+                let known_stays: Vec<bool> = (stays.iter().zip(&is_missing))
+                    .filter(|(_, is_missing)| !**is_missing)
+                    .map(|(&stays, _)| stays)
+                    .collect();
+                let known = known.filtered(&known_stays);
+                let missing = (0..).zip(only(is_missing, stays));
+                let missing: Vec<u32> = missing.filter(|next| next.1).map(|next| next.0).collect();
+                match missing.is_empty() {
+                    true => known,
+                    false => Self::WithMissing {
+                        known: Box::new(known),
+                        missing,
+                    },
+                }
+            }
+        }
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         match self {
@@ -70,5 +137,50 @@ impl ChunkColumn {
     /// Whether there is no cell.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filtered_chunk_holds_what_stays_and_no_label_of_what_goes() {
+        let chunk = Chunk {
+            records: 4,
+            columns: vec![
+                ChunkColumn::Text(["a", "b", "c", "d"].into_iter().collect()),
+                ChunkColumn::Integer(vec![1, 2, 3, 4]),
+                ChunkColumn::Category {
+                    labels: ["gone", "late", "early"].into_iter().collect(),
+                    codes: vec![0, 2, 0, 1],
+                },
+                ChunkColumn::WithMissing {
+                    known: Box::new(ChunkColumn::Date(vec![10, 40])),
+                    missing: vec![1, 2],
+                },
+                ChunkColumn::WithMissing {
+                    known: Box::new(ChunkColumn::Decimal(vec![0.5, 1.5, 2.5])),
+                    missing: vec![2],
+                },
+            ],
+        };
+        let kept = Chunk {
+            records: 2,
+            columns: vec![
+                ChunkColumn::Text(["b", "d"].into_iter().collect()),
+                ChunkColumn::Integer(vec![2, 4]),
+                ChunkColumn::Category {
+                    labels: ["early", "late"].into_iter().collect(),
+                    codes: vec![0, 1],
+                },
+                ChunkColumn::WithMissing {
+                    known: Box::new(ChunkColumn::Date(vec![40])),
+                    missing: vec![0],
+                },
+                ChunkColumn::Decimal(vec![1.5, 2.5]),
+            ],
+        };
+        assert_eq!(chunk.filtered(|record| record % 2 == 1), kept);
     }
 }

@@ -15,15 +15,15 @@ use super::faults::Faults;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::records::{Fault, MissingCount, ReadSummary};
-use super::schema::{MissingPolicy, Multiplicity, Schema};
+use super::records::{Fault, MissingCount, Question, ReadSummary};
+use super::schema::{Doubt, MissingPolicy, Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
 pub(super) struct Intake<'t, 's> {
     schema: &'t Schema,
     limits: ReadLimits,
-    /// `None` where a subject may have many records.
+    /// `None` where a subject may have many records, and none is replaced.
     subjects: Option<&'t mut SubjectKeys<'s>>,
     columns: Vec<IntakeColumn>,
     open_records: usize,
@@ -36,6 +36,8 @@ pub(super) struct Intake<'t, 's> {
     dropped: u64,
     /// For each attribute, the cells without a value.
     missing: Vec<u64>,
+    /// For each attribute, the cells that may not be what they seem.
+    doubtful: Vec<[(Doubt, u64); 2]>,
 }
 
 impl<'t, 's> Intake<'t, 's> {
@@ -47,7 +49,8 @@ impl<'t, 's> Intake<'t, 's> {
         Ok(Self {
             schema,
             limits: target.limits,
-            subjects: (schema.multiplicity() == Multiplicity::One).then_some(subjects),
+            subjects: (schema.multiplicity() == Multiplicity::One || subjects.is_upsert())
+                .then_some(subjects),
             columns: columns
                 .map(|attribute| IntakeColumn::new(attribute, target))
                 .collect::<Result<_, _>>()?,
@@ -59,6 +62,7 @@ impl<'t, 's> Intake<'t, 's> {
             records: 0,
             dropped: 0,
             missing: vec![0; schema.attributes().len()],
+            doubtful: vec![Default::default(); schema.attributes().len()],
         })
     }
 
@@ -88,7 +92,10 @@ impl<'t, 's> Intake<'t, 's> {
         let (subjects, digest) = (&mut self.subjects, &mut self.digest);
         let key = self.schema.subject_key().at();
         let mut add = || match subjects {
-            Some(subjects) => subjects.add_records(batch.column(key), &batch.lines()[..records]),
+            Some(subjects) => {
+                subjects.add_left_out(batch.left_out())?;
+                subjects.add_records(batch.column(key), &batch.lines()[..records])
+            }
             None => Ok(()),
         };
         let mut digest = || add_to_digest(digest, batch, &taken);
@@ -101,6 +108,13 @@ impl<'t, 's> Intake<'t, 's> {
         self.dropped += batch.dropped();
         for ((missing, gaps), taken) in self.missing.iter_mut().zip(batch.gaps()).zip(&taken) {
             *missing += gaps + taken.missing;
+        }
+        for (doubtful, taken) in self.doubtful.iter_mut().zip(&taken) {
+            let [one, other] = taken.doubtful;
+            *doubtful = [
+                (one.0, doubtful[0].1 + one.1),
+                (other.0, doubtful[1].1 + other.1),
+            ];
         }
         self.open_records += records;
         self.open_bytes += taken.iter().map(|taken| taken.bytes).sum::<usize>();
@@ -142,12 +156,16 @@ impl<'t, 's> Intake<'t, 's> {
         if let Some(subjects) = self.subjects {
             let key = &self.schema.attribute(self.schema.subject_key()).name;
             let faults = &mut self.faults;
+            let has_one = self.schema.multiplicity() == Multiplicity::One;
             subjects.finish(&mut |line| {
-                faults.add(line, Some(key), CellErrorCode::DuplicateSubject);
+                if has_one {
+                    faults.add(line, Some(key), CellErrorCode::DuplicateSubject);
+                }
             })?;
         }
         self.faults.into_result()?;
         let drops = self.schema.missing() == MissingPolicy::Drop;
+        let questions = questions(self.schema, &self.doubtful);
         let attributes = self.schema.attributes().iter().zip(self.missing);
         Ok(ReadSummary {
             records: self.records,
@@ -159,6 +177,7 @@ impl<'t, 's> Intake<'t, 's> {
                     dropped: if drops { missing } else { 0 },
                 })
                 .collect(),
+            questions,
             sha256: self.digest.finish(),
         })
     }
@@ -179,6 +198,21 @@ impl<'t, 's> Intake<'t, 's> {
             self.closed.push(chunk);
         }
     }
+}
+
+/// What is asked of the counted cells: what the schema does not answer.
+fn questions(schema: &Schema, doubtful: &[[(Doubt, u64); 2]]) -> Vec<Question> {
+    let attributes = schema.attributes().iter().zip(doubtful);
+    let asked = attributes.flat_map(|(attribute, doubtful)| {
+        let open = doubtful.iter();
+        let open = open.filter(|(doubt, count)| *count > 0 && !attribute.meant.contains(doubt));
+        open.map(|&(doubt, count)| Question {
+            attribute: attribute.name.clone(),
+            doubt,
+            count,
+        })
+    });
+    asked.collect()
 }
 
 /// Adds the canonical texts of a batch whose cells were `taken`. Where some

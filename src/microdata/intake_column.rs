@@ -13,8 +13,13 @@ use super::hierarchy::{Hierarchy, HierarchySource};
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
 use super::recent::Recent;
-use super::schema::{Attribute, AttributeType, MissingPolicy, Role};
+use super::schema::{Attribute, AttributeType, Doubt, MissingPolicy, Role};
 use super::text::TextColumn;
+
+/// 9999-12-31, in days since 1970-01-01.
+const LAST_DAY: i32 = 2_932_896;
+/// 1900-01-01, in days since 1970-01-01.
+const FIRST_DAY: i32 = -25_567;
 
 /// The cells of one attribute in the open chunk.
 pub(super) struct IntakeColumn {
@@ -80,21 +85,32 @@ impl IntakeColumn {
                     Ok((column.take(cell, limits)?, None))
                 });
             }
-            Cells::Integer(column) => taken.take(cells, missing, |cell| {
-                let value = column.take(cell, limits)?;
-                let rewritten = value.and_then(|value| cell::integer_rewritten(cell, value));
-                Ok((size_of::<i64>(), rewritten))
-            }),
+            Cells::Integer(column) => {
+                let mut zeros = 0;
+                taken.take(cells, missing, |cell| {
+                    let value = column.take(cell, limits)?;
+                    let rewritten = value.and_then(|value| cell::integer_rewritten(cell, value));
+                    zeros += u64::from(rewritten.is_some() && cell::has_leading_zero(cell));
+                    Ok((size_of::<i64>(), rewritten))
+                });
+                taken.doubtful = [(Doubt::LeadingZeros, zeros), (Doubt::LeadingZeros, 0)];
+            }
             Cells::Decimal(column) => taken.take(cells, missing, |cell| {
                 let value = column.take(cell, limits)?;
                 let rewritten = value.and_then(|value| cell::decimal_rewritten(cell, value));
                 Ok((size_of::<f64>(), rewritten))
             }),
-            Cells::Date(column) => taken.take(cells, missing, |cell| {
-                // A day is written in one way only.
-                column.take(cell, limits)?;
-                Ok((size_of::<i32>(), None))
-            }),
+            Cells::Date(column) => {
+                let [mut last, mut first] = [0; 2];
+                taken.take(cells, missing, |cell| {
+                    // A day is written in one way only.
+                    let day = column.take(cell, limits)?;
+                    last += u64::from(day == Some(LAST_DAY));
+                    first += u64::from(day == Some(FIRST_DAY));
+                    Ok((size_of::<i32>(), None))
+                });
+                taken.doubtful = [(Doubt::LastDay, last), (Doubt::FirstDay, first)];
+            }
             Cells::Text(texts) => taken.take(cells, missing, |cell| {
                 texts.push(cell::text(cell, limits.cell_bytes_max)?);
                 Ok((cell.len() + size_of::<usize>(), None))
@@ -129,6 +145,8 @@ pub(super) struct Taken {
     pub last: Option<u32>,
     /// Cells kept as a missing value.
     pub missing: u64,
+    /// Cells that may not be what they seem.
+    pub doubtful: [(Doubt, u64); 2],
 }
 
 impl Taken {
@@ -174,7 +192,7 @@ impl Taken {
 }
 
 /// The hierarchy that an attribute names, fit for its type.
-fn source_of<'t>(
+pub(super) fn source_of<'t>(
     attribute: &Attribute,
     target: &Target<'t>,
 ) -> Result<Option<&'t HierarchySource>, TableError> {

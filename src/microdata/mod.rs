@@ -47,6 +47,7 @@ mod ndjson;
 mod number;
 mod parquet;
 mod preference_document;
+mod schema_change;
 mod window;
 
 pub use builder::TableBuilder;
@@ -61,7 +62,7 @@ pub use error::{CellError, CellErrorCode, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
-    Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
+    Gap, Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};
@@ -71,11 +72,14 @@ pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
-pub use records::{MissingCount, ReadSummary, RecordFormat, read_records};
-pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
+pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
+pub use schema::{Attribute, AttributeType, Doubt, MissingPolicy, Multiplicity, Role, Schema};
+pub use schema_change::{
+    BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, other_hierarchies,
+};
 pub use sha256::Sha256;
 pub use spill::Spill;
 pub use subject_records::SubjectRecords;
-pub use subjects::SubjectKeys;
+pub use subjects::{Replaced, SubjectKeys, UpsertCounts};
 pub use table::{Table, TableColumn};
 pub use text::TextColumn;

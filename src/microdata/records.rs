@@ -17,7 +17,7 @@ use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
 use super::ndjson::NdjsonRows;
-use super::schema::Schema;
+use super::schema::{Doubt, Schema};
 use super::subjects::SubjectKeys;
 
 /// The form that records or preferences are written in.
@@ -45,6 +45,38 @@ pub struct MissingCount {
     pub dropped: u64,
 }
 
+/// Values of one attribute that are probably not what they seem. They were
+/// taken: a question is no error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// What was seen.
+    pub doubt: Doubt,
+    /// In so many cells.
+    pub count: u64,
+}
+
+impl Question {
+    /// How to answer it in the schema.
+    pub fn answers(&self) -> [&'static str; 2] {
+        match self.doubt {
+            Doubt::LastDay => [
+                "\"missing_values\": [\"9999-12-31\"] in the attribute: it stands for a missing day",
+                "\"meant\": [\"9999-12-31\"] in the attribute: it is a day as any other",
+            ],
+            Doubt::FirstDay => [
+                "\"missing_values\": [\"1900-01-01\"] in the attribute: it stands for a missing day",
+                "\"meant\": [\"1900-01-01\"] in the attribute: it is a day as any other",
+            ],
+            Doubt::LeadingZeros => [
+                "\"type\": \"categorical\" in a new dataset: they are codes, and keep their leading zeros",
+                "\"meant\": [\"leading_zeros\"] in the attribute: they are numbers",
+            ],
+        }
+    }
+}
+
 /// What an upload brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSummary {
@@ -54,6 +86,8 @@ pub struct ReadSummary {
     pub dropped: u64,
     /// Missing values of each attribute, in the schema's order.
     pub attributes: Vec<MissingCount>,
+    /// What is asked about the values, in the schema's order.
+    pub questions: Vec<Question>,
     /// SHA-256 of the content, whatever form it came in.
     pub sha256: [u8; 32],
 }

@@ -71,6 +71,47 @@ pub enum MissingPolicy {
     Category,
 }
 
+/// What values of an attribute are asked about, unless the schema says that they
+/// are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Doubt {
+    /// A day that many programs write where none is known, or where none ends.
+    #[default]
+    #[serde(rename = "9999-12-31")]
+    LastDay,
+    /// A day that many programs write where none is known.
+    #[serde(rename = "1900-01-01")]
+    FirstDay,
+    /// Whole numbers that begin with a zero: rather codes, whose zeros are lost.
+    #[serde(rename = "leading_zeros")]
+    LeadingZeros,
+}
+
+impl Doubt {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::LastDay, Self::FirstDay, Self::LeadingZeros];
+
+    /// The word that a schema has for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::LastDay => "9999-12-31",
+            Self::FirstDay => "1900-01-01",
+            Self::LeadingZeros => "leading_zeros",
+        }
+    }
+
+    /// Whether values of this type can be meant.
+    pub const fn is_of(self, kind: AttributeType) -> bool {
+        match self {
+            Self::LastDay | Self::FirstDay => matches!(kind, AttributeType::Date),
+            Self::LeadingZeros => matches!(kind, AttributeType::Integer),
+        }
+    }
+}
+
+/// Words for missing values that an attribute may have.
+pub const MISSING_VALUES_MAX: usize = 32;
+
 /// One attribute of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +130,12 @@ pub struct Attribute {
     /// category; all forms where nothing is said, none by an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalize: Option<Vec<Form>>,
+    /// Texts of cells that stand for a missing value, beside the empty one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_values: Vec<String>,
+    /// Values that are what they seem, and are not asked about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meant: Vec<Doubt>,
 }
 
 impl Attribute {
@@ -200,6 +247,18 @@ impl Schema {
         self.select(Attribute::is_protectable)
     }
 
+    /// Names of protectable attributes that `other` has and does not protect.
+    pub fn protects_beyond<'s>(&'s self, other: &Self) -> Vec<&'s str> {
+        let names = self.protectable().into_iter();
+        let names = names.map(|index| self.attribute(index).name.as_str());
+        names
+            .filter(|name| {
+                let known = other.find(name).map(|index| other.attribute(index));
+                known.is_some_and(|attribute| !attribute.is_protectable())
+            })
+            .collect()
+    }
+
     /// Every attribute that may be published (all but identifiers), in order.
     pub fn publishable(&self) -> Vec<AttributeIndex> {
         self.select(|attribute| attribute.role != Role::Identifier)
@@ -222,6 +281,11 @@ impl TryFrom<SchemaDocument> for Schema {
         if document.attributes[key].role != Role::Identifier {
             return Err(TableError::Schema(
                 "subject_key must be an identifier".into(),
+            ));
+        }
+        if !document.attributes[key].missing_values.is_empty() {
+            return Err(TableError::Schema(
+                "subject_key has no missing_values: it is never empty".into(),
             ));
         }
         let schema = Self {
@@ -278,6 +342,13 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
                 "{place}: a type is needed unless the role is identifier"
             )));
         }
+        check_missing_values(&place, &attribute.missing_values)?;
+        let fits = |doubt: &Doubt| attribute.kind.is_some_and(|kind| doubt.is_of(kind));
+        if !attribute.meant.iter().all(fits) {
+            return Err(TableError::Schema(format!(
+                "{place}: meant names days of a date, or leading_zeros of an integer"
+            )));
+        }
     }
     let protectable = attributes
         .iter()
@@ -289,6 +360,22 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
         )));
     }
     Ok(())
+}
+
+fn check_missing_values(place: &str, words: &[String]) -> Result<(), TableError> {
+    if words.len() > MISSING_VALUES_MAX {
+        return Err(TableError::Schema(format!(
+            "{place}: more than {MISSING_VALUES_MAX} missing_values"
+        )));
+    }
+    let is_cell = |word: &String| !word.is_empty() && word.trim() == word;
+    match words.iter().all(is_cell) {
+        true => words.iter().try_for_each(|word| check_name(place, word)),
+        false => Err(TableError::Schema(format!(
+            "{place}: missing_values are texts without white space at their ends; an empty cell \
+             is one already"
+        ))),
+    }
 }
 
 fn check_name(place: &str, name: &str) -> Result<(), TableError> {

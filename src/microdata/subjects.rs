@@ -6,6 +6,10 @@
 //! at the end the runs are merged, and equal neighbours are one subject. Two
 //! of a hundred million keys collide with a probability below 2⁻⁷⁰; the hash
 //! key is secret and drawn by the caller, so nobody can bring it about. *Ours.*
+//!
+//! The same merge finds which stored records an upsert replaces: a subject's
+//! stored records come behind those that name it, so one pass marks them, at
+//! one bit a stored record.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,6 +30,11 @@ const ENTRY_BYTES: usize = 24;
 /// Entries of one run that a merge holds at a time.
 const PAGE_ENTRIES: usize = 2048;
 
+/// Flag of the line of a record that the missing-value policy left out.
+const LEFT_OUT: u64 = 1 << 62;
+/// Flag of a stored record that an upsert may replace; the rest is its number.
+const STORED: u64 = 1 << 63;
+
 /// Both halves of the hash of a subject's key, and the line of its record.
 type Entry = (u64, u64, u64);
 
@@ -37,6 +46,97 @@ pub struct SubjectKeys<'a> {
     /// Entries of each spilled run, in order of spilling.
     runs: Vec<u64>,
     spill: &'a mut (dyn Spill + Send),
+    /// Which stored records are replaced, where that is asked.
+    replaced: Option<Replaced>,
+}
+
+/// How many subjects an upsert touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpsertCounts {
+    /// Subjects that were not there.
+    pub added: u64,
+    /// Subjects whose records are now the upload's.
+    pub replaced: u64,
+    /// Subjects that the upload names and all of whose records in it were left
+    /// out for missing values: they are there no more.
+    pub removed: u64,
+    /// Subjects that the upload does not name.
+    pub kept: u64,
+}
+
+/// The stored records that an upsert replaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// Stored records seen.
+    stored: u64,
+    /// One bit a stored record.
+    marks: Vec<u64>,
+    records: u64,
+    subjects: UpsertCounts,
+    current: Seen,
+}
+
+/// What was seen of one subject: its records in the upload, those left out
+/// there, and stored ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    brought: bool,
+    left_out: bool,
+    stored: bool,
+}
+
+impl Replaced {
+    /// Number of stored records that are replaced.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Number of stored records that stay.
+    pub fn records_kept(&self) -> u64 {
+        self.stored - self.records
+    }
+
+    /// How many subjects were touched.
+    pub fn subjects(&self) -> UpsertCounts {
+        self.subjects
+    }
+
+    /// Whether the stored record with this number, from 0, is replaced.
+    pub fn holds(&self, record: u64) -> bool {
+        let word = self.marks.get((record / 64) as usize);
+        word.is_some_and(|word| word & (1 << (record % 64)) != 0)
+    }
+
+    fn see(&mut self, is_same_subject: bool, line: u64) {
+        if !is_same_subject {
+            self.close_subject();
+        }
+        if line & STORED == 0 {
+            match line & LEFT_OUT {
+                0 => self.current.brought = true,
+                _ => self.current.left_out = true,
+            }
+            return;
+        }
+        self.current.stored = true;
+        if self.current.brought || self.current.left_out {
+            let record = line & !STORED;
+            self.marks[(record / 64) as usize] |= 1 << (record % 64);
+            self.records += 1;
+        }
+    }
+
+    fn close_subject(&mut self) {
+        let seen = std::mem::take(&mut self.current);
+        let count = match (seen.brought, seen.left_out, seen.stored) {
+            (true, _, true) => &mut self.subjects.replaced,
+            (true, _, false) => &mut self.subjects.added,
+            (false, true, true) => &mut self.subjects.removed,
+            (false, false, true) => &mut self.subjects.kept,
+            (false, _, false) => return,
+        };
+        *count += 1;
+    }
 }
 
 impl<'a> SubjectKeys<'a> {
@@ -48,17 +148,57 @@ impl<'a> SubjectKeys<'a> {
             run_entries_max: RUN_ENTRIES_MAX,
             runs: Vec::new(),
             spill,
+            replaced: None,
         }
     }
 
-    /// Adds the subjects of a stored chunk, to which an upload is appended.
+    /// Those of an upsert: which of the stored records are replaced is told by
+    /// [`replaced`](Self::replaced).
+    #[must_use]
+    pub fn of_upsert(mut self) -> Self {
+        self.replaced = Some(Replaced::default());
+        self
+    }
+
+    /// Whether they are those of an upsert.
+    pub(super) fn is_upsert(&self) -> bool {
+        self.replaced.is_some()
+    }
+
+    /// The stored records that are replaced, once the upload was read to its
+    /// end; `None` where it is no upsert.
+    pub fn replaced(self) -> Option<Replaced> {
+        self.replaced
+    }
+
+    /// Adds the subjects of the next stored chunk, to which an upload is added.
     pub fn add_chunk(&mut self, chunk: &Chunk, schema: &Schema) -> Result<(), TableError> {
-        match chunk.columns.get(schema.subject_key().at()) {
-            Some(ChunkColumn::Text(keys)) => keys
-                .iter()
-                .try_for_each(|subject| self.add(subject.as_bytes(), 0)),
-            _ => Err(TableError::Chunk("no column of subject keys".into())),
+        let Some(ChunkColumn::Text(keys)) = chunk.columns.get(schema.subject_key().at()) else {
+            return Err(TableError::Chunk("no column of subject keys".into()));
+        };
+        for subject in keys.iter() {
+            let line = match &mut self.replaced {
+                None => 0,
+                Some(replaced) => {
+                    replaced.stored += 1;
+                    STORED | (replaced.stored - 1)
+                }
+            };
+            self.add(subject.as_bytes(), line)?;
         }
+        Ok(())
+    }
+
+    /// Adds the subjects of records that were left out; only an upsert asks.
+    pub(super) fn add_left_out<'c>(
+        &mut self,
+        keys: impl Iterator<Item = &'c [u8]>,
+    ) -> Result<(), TableError> {
+        if !self.is_upsert() {
+            return Ok(());
+        }
+        let mut keys = keys.filter(|key| !key.is_empty());
+        keys.try_for_each(|key| self.add(key, LEFT_OUT))
     }
 
     /// Adds the subjects of records that stand on `lines`; a record without a
@@ -72,7 +212,8 @@ impl<'a> SubjectKeys<'a> {
         keyed.try_for_each(|(key, &line)| self.add(key, line))
     }
 
-    /// Adds one subject; `line` is 0 for a record that is stored already.
+    /// Adds one subject; `line` is 0 for a record that is stored already, and
+    /// has a flag where that is of an upsert, or where the record was left out.
     fn add(&mut self, subject: &[u8], line: u64) -> Result<(), TableError> {
         let [high, low] = self.hash(subject);
         self.open.push((high, low, line));
@@ -85,17 +226,34 @@ impl<'a> SubjectKeys<'a> {
     /// Hands the line of every record of a subject that has one before to
     /// `repeated`, in no particular order, and forgets all subjects.
     pub(super) fn finish(&mut self, repeated: &mut dyn FnMut(u64)) -> Result<(), TableError> {
+        let mut replaced = self.replaced.take();
+        if let Some(replaced) = &mut replaced {
+            replaced.marks = vec![0; replaced.stored.div_ceil(64) as usize];
+        }
         let mut previous: Option<Entry> = None;
-        let mut see = |entry: Entry| {
+        self.in_order(&mut |entry| {
             // Equal hashes come in order of lines, so the first one is the
             // record to keep; those on line 0 are stored already.
             let is_repeated =
                 previous.is_some_and(|before| (before.0, before.1) == (entry.0, entry.1));
-            if is_repeated && entry.2 > 0 {
+            if is_repeated && (1..LEFT_OUT).contains(&entry.2) {
                 repeated(entry.2);
             }
+            if let Some(replaced) = &mut replaced {
+                replaced.see(is_repeated, entry.2);
+            }
             previous = Some(entry);
-        };
+        })?;
+        if let Some(replaced) = &mut replaced {
+            replaced.close_subject();
+        }
+        self.replaced = replaced;
+        Ok(())
+    }
+
+    /// Hands all entries to `see`, equal subjects together and in order of
+    /// lines, and forgets them.
+    fn in_order(&mut self, see: &mut dyn FnMut(Entry)) -> Result<(), TableError> {
         if self.runs.is_empty() {
             self.open.par_sort_unstable();
             self.open.drain(..).for_each(see);
@@ -232,6 +390,55 @@ mod tests {
     fn a_stored_subject_is_never_the_second_one() {
         let subjects = [("a".into(), 0), ("a".into(), 0), ("b".into(), 2)];
         assert!(repeated(&subjects, 2).is_empty());
+    }
+
+    #[test]
+    fn an_upsert_marks_the_stored_records_of_the_subjects_it_names_across_runs() {
+        for run_entries_max in [1_000_000, 100, 3] {
+            let mut room = Vec::new();
+            let mut keys = SubjectKeys::new([7; 16], &mut room).of_upsert();
+            keys.run_entries_max = run_entries_max;
+            // Two stored records each of p0 to p99, one behind the other.
+            let stored = ChunkColumn::Text((0..200).map(|at| format!("p{}", at / 2)).fold(
+                super::super::text::TextColumn::new(),
+                |mut column, key| {
+                    column.push(&key);
+                    column
+                },
+            ));
+            let chunk = Chunk {
+                records: 200,
+                columns: vec![stored],
+            };
+            let schema = serde_json::json!({"name": "n", "subject_key": "p", "multiplicity": "many",
+                "attributes": [{"name": "p", "role": "identifier"}]});
+            let schema: Schema = serde_json::from_value(schema).unwrap();
+            keys.add_chunk(&chunk, &schema).unwrap();
+            // p10 to p19 and one that is new come; p20, p10 and another new one are left out.
+            for line in 0..11_u64 {
+                let key = if line == 10 {
+                    "q1".into()
+                } else {
+                    format!("p{}", line + 10)
+                };
+                keys.add(key.as_bytes(), line + 2).unwrap();
+                keys.add(key.as_bytes(), line + 50).unwrap();
+            }
+            let left_out = [b"p20".as_slice(), b"p10", b"q2", b""];
+            keys.add_left_out(left_out.into_iter()).unwrap();
+            keys.finish(&mut |line| assert!(line >= 50)).unwrap();
+            let replaced = keys.replaced().unwrap();
+            let counts = UpsertCounts {
+                added: 1,
+                replaced: 10,
+                removed: 1,
+                kept: 89,
+            };
+            assert_eq!(replaced.subjects(), counts);
+            assert_eq!((replaced.records(), replaced.records_kept()), (22, 178));
+            let marked: Vec<u64> = (0..300).filter(|&at| replaced.holds(at)).collect();
+            assert_eq!(marked, (20..42).collect::<Vec<u64>>());
+        }
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub use sealing::{DataKeyCounts, Sealing};
 pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
 pub use tombstones::{Buried, Reapplied, Tombstone, Tombstones};
 pub use versions::{
-    ChunkRow, ChunkSource, NewChunk, NewVersion, VersionMode, VersionRow, Versions,
+    ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
 };
 
 /// The answer of a store operation, on its way.

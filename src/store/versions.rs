@@ -1,14 +1,16 @@
 //! Versions of a dataset's records, and the chunks they are made of.
 //!
-//! A chunk belongs to an *epoch*: the version that last replaced everything.
+//! A chunk belongs to an *epoch*: the version that last replaced anything.
 //! A version sees the first `chunks` chunks of its epoch, so an `append` adds
 //! chunks behind those of the version before and copies nothing, and a
-//! `replace` begins a new epoch. Chunks are opaque bytes with a SHA-256.
+//! `replace` begins a new epoch. An `upsert` does the one where all subjects
+//! are new, and the other where records go: then it brings those that stay
+//! too. Chunks are opaque bytes with a SHA-256.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Act, StoreFuture};
+use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
 
 /// How a version relates to the one before.
@@ -18,6 +20,10 @@ pub enum VersionMode {
     Append,
     /// These records alone.
     Replace,
+    /// The records before of subjects that have none here, and these.
+    Upsert,
+    /// The records before, under another schema.
+    Schema,
 }
 
 impl VersionMode {
@@ -26,12 +32,14 @@ impl VersionMode {
         match self {
             Self::Append => "append",
             Self::Replace => "replace",
+            Self::Upsert => "upsert",
+            Self::Schema => "schema",
         }
     }
 
     /// The mode that a word names.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Append, Self::Replace]
+        [Self::Append, Self::Replace, Self::Upsert, Self::Schema]
             .into_iter()
             .find(|mode| mode.as_str() == word)
     }
@@ -57,8 +65,11 @@ pub struct NewVersion {
     pub base_version: u64,
     /// Whether the records before stay.
     pub mode: VersionMode,
-    /// Records in this upload; must be the sum over its chunks.
+    /// Records in this upload; with those of `rewrites`, the sum over `chunks`.
     pub records: u64,
+    /// Of an upsert under which records go: so many that stay stand in `chunks`,
+    /// before the upload's. `None`: the chunks before stay as `mode` says.
+    pub rewrites: Option<u64>,
     /// Records that the missing-value policy left out.
     pub dropped: u64,
     /// Digest of each hierarchy that was used, by name: `{"icd10": "<hex>"}`.
@@ -71,6 +82,25 @@ pub struct NewVersion {
     pub chunks: ChunkSource,
 }
 
+/// Another schema for the records that are there.
+#[derive(Debug, Clone)]
+pub struct NewSchema {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// The version that the caller saw as the latest.
+    pub base_version: u64,
+    /// The preferences that the caller looked at.
+    pub preference_version: u64,
+    /// The dataset's new name.
+    pub name: String,
+    /// The schema, as the client gave it.
+    pub schema: Value,
+    /// Digest of each hierarchy that the records are read with, by name.
+    pub hierarchies: Value,
+    /// Who changed it.
+    pub created_by: String,
+}
+
 /// A version as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VersionRow {
@@ -78,7 +108,7 @@ pub struct VersionRow {
     pub dataset: DatasetId,
     /// 1, 2, …
     pub version: u64,
-    /// Whether it added to the version before or replaced it.
+    /// How it relates to the version before.
     pub mode: VersionMode,
     /// Records that this upload brought.
     pub records: u64,
@@ -92,6 +122,8 @@ pub struct VersionRow {
     pub hierarchies: Value,
     /// Spellings of one value in its upload, by attribute: counts alone.
     pub near_duplicates: Value,
+    /// What its columns are.
+    pub schema: Value,
     /// Who uploaded.
     pub created_by: String,
     /// When it was committed.
@@ -123,6 +155,14 @@ pub trait Versions {
         act: Act<VersionRow>,
         version: NewVersion,
     ) -> StoreFuture<'_, VersionRow>;
+
+    /// Gives a dataset another schema: a version that shares all chunks of the
+    /// one before.
+    ///
+    /// `Conflict::VersionMoved` if the latest versions of records and
+    /// preferences are not those that the caller looked at.
+    fn schema_change(&self, act: Act<DatasetRow>, change: NewSchema)
+    -> StoreFuture<'_, DatasetRow>;
 
     /// One version; not found if retention took its chunks away.
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;

@@ -13,7 +13,7 @@ use crate::store::{JobRow, Store, StoreError, VersionRow};
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
 pub struct Loaded {
-    /// The schema of the dataset.
+    /// The schema of the version.
     pub schema: Arc<Schema>,
     /// The version of its records.
     pub version: VersionRow,
@@ -36,16 +36,16 @@ pub enum LoadError {
     Table(#[from] TableError),
 }
 
-/// Schema and version of a dataset, and how many subjects have terms: what is
+/// A version of a dataset, its schema, and how many subjects have terms: what is
 /// known before its records are read.
 pub async fn describe(
     store: &dyn Store,
     job: &JobRow,
 ) -> Result<(Arc<Schema>, VersionRow, u64), LoadError> {
     let dataset = store.dataset_get(job.dataset).await?;
-    let schema: Schema = serde_json::from_value(dataset.schema)
-        .map_err(|_| inconsistent("datasets", "schema", job.dataset))?;
     let version = store.version_get(job.dataset, job.dataset_version).await?;
+    let schema: Schema = serde_json::from_value(version.schema.clone())
+        .map_err(|_| inconsistent("dataset_versions", "schema", job.dataset))?;
     Ok((Arc::new(schema), version, dataset.subjects_with_preference))
 }
 

@@ -250,6 +250,27 @@ fn many_records_without_a_value_are_exit_code_3_unless_the_loss_is_allowed() {
 }
 
 #[test]
+fn values_that_are_probably_not_what_they_seem_are_asked_about_on_the_way() {
+    let desk = Desk::new();
+    let records = std::fs::read_to_string(sample("records.csv")).unwrap();
+    let mut lines: Vec<String> = records.lines().map(str::to_owned).collect();
+    let mut cells: Vec<String> = lines[1].split(',').map(str::to_owned).collect();
+    cells[8].insert(0, '0');
+    lines[1] = cells.join(",");
+    std::fs::write(desk.path("zeros.csv"), lines.join("\n")).unwrap();
+    let made = desk.anonymize(&desk.path("zeros.csv").display().to_string(), "out", &[]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let said = text(&made.stderr);
+    assert!(
+        said.contains("question: cost: leading_zeros in 1 cell\n"),
+        "{said}"
+    );
+    assert!(said.contains("\"meant\": [\"leading_zeros\"]"), "{said}");
+    let made = desk.anonymize(&sample("records.csv"), "out", &[]);
+    assert!(!text(&made.stderr).contains("question"));
+}
+
+#[test]
 fn a_table_takes_the_place_of_one_before_and_is_as_readable_as_other_files() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("out")).unwrap();

@@ -31,7 +31,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 
 /// A dataset, without its records.
 #[derive(Debug, Serialize, ToSchema)]
-struct DatasetView {
+pub(super) struct DatasetView {
     /// Its id.
     id: DatasetId,
     /// Its name, as in the schema.
@@ -83,7 +83,7 @@ struct DatasetDetailView {
 struct VersionView {
     /// 1, 2, …
     version: u64,
-    /// `append` or `replace`.
+    /// `append`, `replace`, `upsert` or `schema`: a change of the schema alone.
     mode: &'static str,
     /// Records that the upload brought.
     records: u64,
@@ -233,6 +233,12 @@ async fn get_dataset(
         versions: versions.into_iter().map(VersionView::from).collect(),
     };
     Ok(Answer::ok(&view).with(header::ETAG, &tag))
+}
+
+/// A dataset with its entity tag.
+pub(super) fn described(row: &DatasetRow) -> Answer {
+    let tag = format!("\"{}\"", tag(row));
+    Answer::ok(&DatasetView::from(row.clone())).with(header::ETAG, &tag)
 }
 
 /// The entity tag of a dataset, without quotes: its two versions.

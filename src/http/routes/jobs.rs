@@ -22,7 +22,8 @@ use crate::catalog::{Engine, check_accepted};
 use crate::failpoint;
 use crate::ids::JobId;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
-use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError};
+use crate::microdata::Schema;
+use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -52,13 +53,14 @@ async fn create_job(
     refuse_seed(&spec)?;
     principal.sees(spec.dataset, "dataset")?;
     let dataset = state.store.dataset_get(spec.dataset).await?;
-    let version = check(&spec, &dataset)?;
-    check_cost(&state, &spec, &dataset, version).await?;
-    spec.version = Some(version);
+    let version = version_of(&state, &spec, &dataset).await?;
+    check(&spec, &dataset, &version)?;
+    check_cost(&state, &spec, &dataset, &version)?;
+    spec.version = Some(version.version);
     let job = NewJob {
         id: JobId::generate(),
         dataset: spec.dataset,
-        dataset_version: version,
+        dataset_version: version.version,
         preference_version: dataset.preference_version,
         engine: spec.engine.clone(),
         publish: spec.publish.as_str().into(),
@@ -149,35 +151,62 @@ pub(super) async fn visible_job(
     Ok(job)
 }
 
-/// Checks what can be checked without a record; answers the version to run on.
-fn check(spec: &JobSpec, dataset: &DatasetRow) -> Result<u64, Problem> {
-    let schema = super::stored_schema(dataset)?;
-    Engine::parse(&spec.engine, &spec.parameters, &schema).map_err(JobFailure::from)?;
-    check_accepted(&schema, &spec.accept_exact).map_err(JobFailure::from)?;
+/// The version to run on.
+async fn version_of(
+    state: &AppState,
+    spec: &JobSpec,
+    dataset: &DatasetRow,
+) -> Result<VersionRow, Problem> {
     match spec.version.unwrap_or(dataset.version) {
         version if version == dataset.version && dataset.records == 0 => {
+            check_parameters(spec, &super::stored_schema(dataset)?)?;
             let detail = "upload records first";
             Err(Problem::new(ProblemKind::NoRecords, detail))
         }
-        version if (1..=dataset.version).contains(&version) => Ok(version),
+        version if (1..=dataset.version).contains(&version) => {
+            Ok(state.store.version_get(dataset.id, version).await?)
+        }
         _ => Err(StoreError::NotFound { what: "version" }.into()),
     }
 }
 
+/// Checks what can be checked without a record.
+fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(), Problem> {
+    let schema = super::version_schema(version)?;
+    check_parameters(spec, &schema)?;
+    let now = super::stored_schema(dataset)?;
+    let beyond = now.protects_beyond(&schema);
+    if beyond.is_empty() {
+        return Ok(());
+    }
+    let detail = format!(
+        "version {} is older than the protection of `{}`, which the dataset's schema has now: \
+         subjects' terms would not bind there. Run the job on the latest version",
+        version.version,
+        beyond.join("`, `")
+    );
+    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("version"))
+}
+
+fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
+    Engine::parse(&spec.engine, &spec.parameters, schema).map_err(JobFailure::from)?;
+    check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
+    Ok(())
+}
+
 /// Refuses a job that no worker would run, by what is known of it now.
-async fn check_cost(
+fn check_cost(
     state: &AppState,
     spec: &JobSpec,
     dataset: &DatasetRow,
-    version: u64,
+    version: &VersionRow,
 ) -> Result<(), Problem> {
     let limits = &state.settings.limits;
     if u64::from(spec.report.queries) > limits.report_queries_max {
         let problem = Problem::past(limits.report_queries_max());
         return Err(problem.with_parameter("report.queries"));
     }
-    let attributes = super::stored_schema(dataset)?.attributes().len() as u64;
-    let version = state.store.version_get(dataset.id, version).await?;
+    let attributes = super::version_schema(version)?.attributes().len() as u64;
     let needed_bytes = estimate_bytes(
         version.total_records,
         attributes,

@@ -20,17 +20,30 @@ pub mod query;
 pub mod records;
 pub mod releases;
 pub mod retention;
+pub mod schema;
 pub mod subject_tokens;
 pub mod tables;
 
+use serde_json::Value;
+
 use super::problem::Problem;
+use crate::ids::DatasetId;
 use crate::microdata::Schema;
-use crate::store::DatasetRow;
+use crate::store::{DatasetRow, VersionRow};
 
 /// The schema of a stored dataset.
 fn stored_schema(dataset: &DatasetRow) -> Result<Schema, Problem> {
-    serde_json::from_value(dataset.schema.clone()).map_err(|_| {
-        tracing::error!(dataset = %dataset.id, "a stored schema cannot be read");
+    read_schema(dataset.id, &dataset.schema)
+}
+
+/// The schema of a stored version.
+fn version_schema(version: &VersionRow) -> Result<Schema, Problem> {
+    read_schema(version.dataset, &version.schema)
+}
+
+fn read_schema(dataset: DatasetId, document: &Value) -> Result<Schema, Problem> {
+    serde_json::from_value(document.clone()).map_err(|_| {
+        tracing::error!(%dataset, "a stored schema cannot be read");
         Problem::internal()
     })
 }

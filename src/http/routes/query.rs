@@ -122,6 +122,19 @@ pub enum UploadMode {
     Append,
     /// They are in no version made from now on.
     Replace,
+    /// Those of subjects that the upload does not name stay.
+    Upsert,
+}
+
+/// Which hierarchies an upload is read with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UploadHierarchies {
+    /// Those that the version before pins.
+    #[default]
+    Pinned,
+    /// The latest revisions.
+    Latest,
 }
 
 /// How records are uploaded.
@@ -129,15 +142,37 @@ pub enum UploadMode {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct UploadQuery {
-    /// Whether the records before stay (`append`) or not (`replace`).
+    /// Whether the records before stay (`append`), or not (`replace`), or those
+    /// alone whose subjects the upload does not name (`upsert`).
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,
+    /// Whether records that are added to others are read with the hierarchies
+    /// that the version before pins (`pinned`), or with the latest revisions
+    /// (`latest`), each of which must extend the pinned one: every leaf of that
+    /// one is a leaf under the same nodes. What replaces everything is read
+    /// with the latest.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub hierarchies: UploadHierarchies,
     /// Whether more than 5 % of the records may be left out for missing values,
     /// and whether records may be replaced by none.
     #[serde(default)]
     #[param(required = false)]
     pub allow_loss: bool,
+}
+
+/// How a schema is changed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SchemaPutQuery {
+    /// Whether hierarchies that the latest version pins stay as they are
+    /// (`pinned`), or become their latest revisions (`latest`), which every
+    /// stored value must be a leaf of.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub hierarchies: UploadHierarchies,
 }
 
 /// How a hierarchy is put.

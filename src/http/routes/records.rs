@@ -6,6 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,15 +14,18 @@ use utoipa_axum::routes;
 use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::coding::{ContentCoding, Growth};
+use super::super::described::DoubtWord;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::state::AppState;
-use super::super::upload::{self, Intake, UploadFormat};
-use super::query::{UploadMode, UploadQuery};
+use super::super::upload::{self, Intake, UploadFormat, Upserted};
+use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Merged, ReadLimits, ReadSummary, RecordFormat, Schema};
+use crate::microdata::{
+    Doubt, Merged, Question, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
+};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -82,26 +86,89 @@ struct UploadView {
     dropped: u64,
     /// Missing values of each attribute, in the schema's order.
     attributes: Vec<MissingView>,
+    /// Values that are probably not what they seem. They were taken; the schema
+    /// answers what was meant.
+    questions: Vec<QuestionView>,
     /// Records in the new version.
     #[schema(examples(98729))]
     total_records: u64,
     /// Spellings of one value in this upload, by attribute: a job counts each
     /// value once, whatever its spelling.
     near_duplicates: Vec<NearDuplicatesView>,
+    /// Subjects that an upsert touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subjects: Option<UpsertedView>,
     /// SHA-256 of the upload's content, whatever form it came in: told to who
     /// sent it, and kept nowhere.
     sha256: String,
 }
 
+/// Values of one attribute that are probably not what they seem.
+#[derive(Debug, Serialize, ToSchema)]
+struct QuestionView {
+    /// The attribute.
+    #[schema(examples("discharged"))]
+    attribute: String,
+    /// What was seen.
+    #[schema(value_type = DoubtWord)]
+    kind: Doubt,
+    /// In so many cells.
+    #[schema(examples(212))]
+    count: u64,
+    /// What the schema may say: one of these.
+    answers: [&'static str; 2],
+}
+
+impl From<&Question> for QuestionView {
+    fn from(question: &Question) -> Self {
+        Self {
+            attribute: question.attribute.clone(),
+            kind: question.doubt,
+            count: question.count,
+            answers: question.answers(),
+        }
+    }
+}
+
+/// Subjects that an upsert touched.
+#[derive(Debug, Serialize, ToSchema)]
+struct UpsertedView {
+    /// Subjects that were not there.
+    #[schema(examples(12))]
+    added: u64,
+    /// Subjects whose records are now the upload's.
+    #[schema(examples(230))]
+    replaced: u64,
+    /// Subjects that are there no more: missing values left out all of their records in the upload.
+    #[schema(examples(0))]
+    removed: u64,
+    /// Subjects that the upload does not name.
+    #[schema(examples(98499))]
+    kept: u64,
+}
+
+impl From<UpsertCounts> for UpsertedView {
+    fn from(counts: UpsertCounts) -> Self {
+        Self {
+            added: counts.added,
+            replaced: counts.replaced,
+            removed: counts.removed,
+            kept: counts.kept,
+        }
+    }
+}
+
 impl UploadView {
-    fn new(row: &VersionRow, summary: &ReadSummary) -> Self {
+    fn new(row: &VersionRow, summary: &ReadSummary, upserted: Option<Upserted>) -> Self {
         Self {
             version: row.version,
             records: row.records,
             dropped: row.dropped,
             attributes: MissingView::of(summary),
+            questions: summary.questions.iter().map(QuestionView::from).collect(),
             total_records: row.total_records,
             near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
+            subjects: upserted.map(|upserted| upserted.subjects.into()),
             sha256: summary.sha256_hex(),
         }
     }
@@ -179,27 +246,21 @@ async fn upload_records(
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
-    let permit = Arc::clone(&state.uploads).try_acquire_owned();
-    let permit = permit.map(Arc::new).map_err(|_| {
-        let limit = state.settings.limits.uploads_max();
-        let detail = format!(
-            "already at uploads_max, {} uploads at the same time",
-            limit.value
-        );
-        Problem::new(ProblemKind::TooManyUploads, detail)
-    })?;
+    let permit = Arc::new(upload_permit(&state)?);
     let form = (format, ContentCoding::of_body(&parts.headers)?);
-    let intake = intake(&state, id, query.mode, form).await?;
+    let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
-    let replaced = match mode {
-        VersionMode::Append => 0,
-        VersionMode::Replace => intake.dataset.records,
-    };
+    let records_before = intake.dataset.records;
     let hierarchies = upload::pins(&intake.hierarchies);
     let schema = intake.schema.clone();
-    let (summary, merged, chunks) =
-        upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let received = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let (summary, upserted, merged) = (received.summary, received.upserted, received.merged);
+    let replaced = match (mode, upserted) {
+        (VersionMode::Replace, _) => records_before,
+        (_, Some(upserted)) => upserted.records_replaced,
+        (_, None) => 0,
+    };
     failpoint::reached("upload-spooled");
     if !query.allow_loss {
         refuse_loss(&summary, replaced)?;
@@ -213,10 +274,13 @@ async fn upload_records(
         hierarchies,
         near_duplicates: NearDuplicatesView::kept(&merged, &schema),
         created_by: principal.name().to_owned(),
-        chunks: Box::new(chunks),
+        rewrites: upserted
+            .filter(|_| replaced > 0)
+            .map(|upserted| upserted.records_kept),
+        chunks: received.chunks,
     };
     let uploaded = move |row: &VersionRow| {
-        let view = UploadView::new(row, &summary);
+        let view = UploadView::new(row, &summary, upserted);
         Answer::new(StatusCode::CREATED, &view)
     };
     let kept = uploaded.clone();
@@ -226,11 +290,24 @@ async fn upload_records(
     Ok(uploaded(&row))
 }
 
+/// A place among those who read or look through records.
+pub(super) fn upload_permit(state: &AppState) -> Result<OwnedSemaphorePermit, Problem> {
+    let permit = Arc::clone(&state.uploads).try_acquire_owned();
+    permit.map_err(|_| {
+        let limit = state.settings.limits.uploads_max();
+        let detail = format!(
+            "already at uploads_max, {} uploads at the same time",
+            limit.value
+        );
+        Problem::new(ProblemKind::TooManyUploads, detail)
+    })
+}
+
 /// What the upload is read for, as it stands now.
 async fn intake(
     state: &AppState,
     id: DatasetId,
-    mode: UploadMode,
+    (mode, which): (UploadMode, UploadHierarchies),
     (format, coding): (UploadFormat, ContentCoding),
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
@@ -239,10 +316,18 @@ async fn intake(
     let limits = &state.settings.limits;
     let (mode, pinned, records_before) = match mode {
         UploadMode::Append => (VersionMode::Append, &dataset.hierarchies, dataset.records),
+        // Of those before some may go: what is left is counted with the upload.
+        UploadMode::Upsert => (VersionMode::Upsert, &dataset.hierarchies, 0),
         UploadMode::Replace => (VersionMode::Replace, &nothing, 0),
     };
-    let hierarchies =
-        upload::load_hierarchies(state.store.as_ref(), &schema, pinned, false).await?;
+    let store = state.store.as_ref();
+    let mut hierarchies = upload::load_hierarchies(store, &schema, pinned, false).await?;
+    if which == UploadHierarchies::Latest && *pinned != nothing {
+        let latest = upload::load_hierarchies(store, &schema, &nothing, false).await?;
+        // What is not pinned was read in its latest revision already.
+        upload::require_extended(&hierarchies, &latest)?;
+        hierarchies = latest;
+    }
     Ok(Intake {
         hierarchies,
         schema,

@@ -334,8 +334,11 @@ async fn withdraw_release(
 /// The question that publishing asks: do the terms in force now ask for more
 /// than the job promised?
 async fn publish_check(state: &AppState, release: &ReleaseRow) -> Result<PublishCheck, Problem> {
-    let dataset = state.store.dataset_get(release.dataset).await?;
-    let schema = super::stored_schema(&dataset)?;
+    // Also of a version whose records were purged.
+    let versions = state.store.version_list(release.dataset).await?;
+    let version = (versions.iter()).find(|row| row.version == release.dataset_version);
+    let version = version.ok_or_else(|| Problem::not_found("version"))?;
+    let schema = super::version_schema(version)?;
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
     let policy = Engine::parse(&spec.engine, &spec.parameters, &schema)

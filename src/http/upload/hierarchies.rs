@@ -2,7 +2,8 @@
 //!
 //! A schema names hierarchies; an upload finds them by name and pins their
 //! digests in the version. What is appended is read with the hierarchies that
-//! the version before pins: one version never mixes two trees.
+//! the version before pins, or with ones that extend them: one version never
+//! mixes two trees, and what is stored stays readable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::super::convert::table_problem;
 use super::super::problem::{Problem, ProblemKind};
-use crate::microdata::{HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError};
+use crate::microdata::{Gap, HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError};
 use crate::store::{HierarchyRow, Store, StoreError};
 
 /// The hierarchies that a schema names: those in `pinned` by their digest,
@@ -48,6 +49,55 @@ pub async fn load_hierarchies(
         }
     }
     Ok(set)
+}
+
+/// A problem unless each hierarchy has every leaf that the one of its name in
+/// `pinned` has, under the same nodes.
+pub fn require_extended(pinned: &HierarchySet, set: &HierarchySet) -> Result<(), Problem> {
+    for (name, earlier) in pinned {
+        let lack = match (earlier, set.get(name)) {
+            (_, None) => continue,
+            (HierarchySource::Tree(earlier), Some(HierarchySource::Tree(tree))) => {
+                match tree.gap(earlier) {
+                    None => continue,
+                    Some(gap) => lack(&gap),
+                }
+            }
+            (earlier, Some(source)) if earlier == source => continue,
+            _ => "its intervals are not those that stored numbers lie in".into(),
+        };
+        let detail = format!(
+            "the latest revision of `{name}` does not extend the one that the dataset pins: \
+             {lack}. Nothing was kept. Upload with hierarchies=pinned, or put a revision that has \
+             every leaf under the same nodes, or replace all records"
+        );
+        let problem = Problem::new(ProblemKind::HierarchyNotExtended, detail);
+        return Err(problem.with_hierarchy(name.as_str()));
+    }
+    Ok(())
+}
+
+/// What a tree lacks, in words.
+fn lack(gap: &Gap) -> String {
+    let said = |count: u64, labels: &[String], what: [&str; 2]| {
+        let (what, more) = (what[usize::from(count != 1)], count - labels.len() as u64);
+        let named: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (count > 0).then(|| format!("{count} {what} ({}{more})", named.join(", ")))
+    };
+    let missing = ["leaf is missing", "leaves are missing"];
+    let moved = [
+        "leaf lies under other nodes",
+        "leaves lie under other nodes",
+    ];
+    let both = [
+        said(gap.missing, &gap.missing_labels, missing),
+        said(gap.moved, &gap.moved_labels, moved),
+    ];
+    both.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Digests of hierarchies by name, as a version pins them.

@@ -9,9 +9,10 @@
 mod body_reader;
 mod hierarchies;
 mod spool;
+mod stored;
 mod threads;
 
-pub use hierarchies::{load_hierarchies, pins};
+pub use hierarchies::{load_hierarchies, pins, require_extended};
 
 use std::sync::Arc;
 
@@ -26,16 +27,16 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::{
-    HierarchySet, Merged, Multiplicity, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings,
-    SubjectKeys, TableError, Target, decode_chunk, encode_chunk, read_parquet_records,
-    read_records,
+    HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings, SubjectKeys,
+    TableError, Target, encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
-use crate::store::{DatasetRow, Store, StoreError, VersionMode};
+use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
 use spool::{BodyFault, Spool, spool_body};
+use stored::{Stored, check_total};
 
-pub use spool::SpooledChunks;
+pub use stored::Upserted;
 pub use threads::ReadingThreads;
 
 /// The form of a body of records.
@@ -59,10 +60,22 @@ pub struct Intake {
     pub format: UploadFormat,
     /// How the body is packed, and how much it may grow.
     pub coding: (ContentCoding, Growth),
-    /// Whether the records before stay.
+    /// Whether the records before stay; no change of the schema.
     pub mode: VersionMode,
     /// How much may come.
     pub limits: ReadLimits,
+}
+
+/// What a body brought.
+pub struct Received {
+    /// Its counts and its digest.
+    pub summary: ReadSummary,
+    /// Its spellings of one value.
+    pub merged: Vec<Merged>,
+    /// The chunks to be committed.
+    pub chunks: ChunkSource,
+    /// What became of the records before, where some may be replaced.
+    pub upserted: Option<Upserted>,
 }
 
 /// What went wrong on the thread that reads.
@@ -96,10 +109,7 @@ impl ReadError {
     }
 }
 
-/// What a body brought, its spellings of one value, and its chunks.
-pub type Received = (ReadSummary, Vec<Merged>, SpooledChunks);
-
-/// Reads a body to its end: what it brought, and its chunks. The permit is
+/// Reads a body to its end. The permit is
 /// shared with the request: an upload that is given up counts until the thread
 /// that reads it is done.
 pub async fn receive(
@@ -151,9 +161,15 @@ fn read(
 ) -> Result<Received, ReadError> {
     let mut room = Room::new().map_err(ReadError::Room)?;
     let mut subjects = SubjectKeys::new(hash_key()?, &mut room);
-    if intake.mode == VersionMode::Append && intake.schema.multiplicity() == Multiplicity::One {
-        add_stored_subjects(intake, &mut subjects, store, handle)?;
+    if intake.mode == VersionMode::Upsert {
+        subjects = subjects.of_upsert();
     }
+    let stored = Stored {
+        intake,
+        store,
+        handle,
+    };
+    stored.add_subjects(&mut subjects)?;
     let mut spool = Spool::new().map_err(ReadError::Room)?;
     let mut failure = None;
     let mut spellings = Spellings::new(&intake.schema);
@@ -188,33 +204,32 @@ fn read(
     if let Some(&fault) = fault.get() {
         return Err(ReadError::Packing(fault));
     }
+    let replaced = subjects.replaced();
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
-    let chunks = spool.into_chunks().map_err(ReadError::Room)?;
-    Ok((summary?, spellings.merged(), chunks))
-}
-
-/// Adds the subjects of the records that the upload is appended to.
-fn add_stored_subjects(
-    intake: &Intake,
-    subjects: &mut SubjectKeys<'_>,
-    store: &dyn Store,
-    handle: &Handle,
-) -> Result<(), ReadError> {
-    let (dataset, version) = (intake.dataset.id, intake.dataset.version);
-    if version == 0 {
-        return Ok(());
-    }
-    let chunks = handle.block_on(store.version_chunk_list(dataset, version));
-    for chunk in chunks.map_err(ReadError::Store)? {
-        let bytes = handle
-            .block_on(store.chunk_get(dataset, version, chunk.position))
-            .map_err(ReadError::Store)?;
-        let decoded = decode_chunk(bytes, &intake.schema)?;
-        subjects.add_chunk(&decoded, &intake.schema)?;
-    }
-    Ok(())
+    let (summary, chunks) = (summary?, spool.into_chunks().map_err(ReadError::Room)?);
+    let merged = spellings.merged();
+    let Some(replaced) = replaced else {
+        return Ok(Received {
+            summary,
+            merged,
+            chunks: Box::new(chunks),
+            upserted: None,
+        });
+    };
+    check_total(summary.records, &replaced, intake.limits.records_max)?;
+    let kept = stored.kept(&replaced)?;
+    Ok(Received {
+        summary,
+        merged,
+        chunks: Box::new(kept.into_iter().flatten().chain(chunks)),
+        upserted: Some(Upserted {
+            subjects: replaced.subjects(),
+            records_replaced: replaced.records(),
+            records_kept: replaced.records_kept(),
+        }),
+    })
 }
 
 /// A secret key, so that nobody can choose subjects whose hashes collide.

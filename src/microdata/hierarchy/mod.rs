@@ -12,7 +12,7 @@ mod tree;
 
 pub use read::{HierarchyFormat, Intervals};
 pub(super) use tree::Branch;
-pub use tree::{Hierarchy, Node, NodeIndex};
+pub use tree::{Gap, Hierarchy, Node, NodeIndex};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -57,6 +57,32 @@ pub struct Hierarchy {
     by_label: FxHashMap<String, NodeIndex>,
 }
 
+/// What a tree lacks of another one that it should extend. The labels are
+/// nodes of a hierarchy, never cells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// Leaves of the other one that are no leaves here.
+    pub missing: u64,
+    /// Leaves of the other one that lie under other nodes here.
+    pub moved: u64,
+    /// The first of the missing ones, at most [`Gap::LABELS_MAX`].
+    pub missing_labels: Vec<String>,
+    /// The first of the moved ones, at most [`Gap::LABELS_MAX`].
+    pub moved_labels: Vec<String>,
+}
+
+impl Gap {
+    /// Labels that are named of each kind.
+    pub const LABELS_MAX: usize = 10;
+
+    fn note(count: &mut u64, labels: &mut Vec<String>, label: &str) {
+        *count += 1;
+        if labels.len() < Self::LABELS_MAX {
+            labels.push(label.to_owned());
+        }
+    }
+}
+
 /// A tree as it is read, before its leaves are numbered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Branch {
@@ -163,6 +189,36 @@ impl Hierarchy {
         extended
     }
 
+    /// What this tree lacks of `earlier`: each of its leaves must be a leaf
+    /// here, with the same labels above it. `None`: nothing.
+    pub fn gap(&self, earlier: &Self) -> Option<Gap> {
+        // Parents come before their children: one pass tells of every node
+        // whether it has the same path here.
+        let mut has_same_path = vec![false; earlier.nodes.len()];
+        let mut gap = Gap::default();
+        for (at, node) in earlier.nodes.iter().enumerate() {
+            let here = self.find(&node.label);
+            has_same_path[at] = here.is_some_and(|here| match at {
+                0 => here == NodeIndex::ROOT,
+                _ => {
+                    let above = self.node(self.node(here).parent);
+                    here != NodeIndex::ROOT
+                        && has_same_path[node.parent.at()]
+                        && above.label == earlier.node(node.parent).label
+                }
+            });
+            if !node.children.is_empty() {
+                continue;
+            }
+            if self.leaf(&node.label).is_none() {
+                Gap::note(&mut gap.missing, &mut gap.missing_labels, &node.label);
+            } else if !has_same_path[at] {
+                Gap::note(&mut gap.moved, &mut gap.moved_labels, &node.label);
+            }
+        }
+        (gap.missing + gap.moved > 0).then_some(gap)
+    }
+
     /// The node at `index`.
     pub fn node(&self, index: NodeIndex) -> &Node {
         &self.nodes[index.at()]
@@ -232,5 +288,57 @@ impl Hierarchy {
             index = self.node(index).parent;
         }
         index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{HierarchyFormat, HierarchySource};
+    use super::*;
+
+    fn tree(csv: &str) -> std::sync::Arc<Hierarchy> {
+        match HierarchySource::read(csv.as_bytes(), HierarchyFormat::Csv) {
+            Ok(HierarchySource::Tree(tree)) => tree,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_superset_has_no_gap_and_anything_else_says_what_is_missing_or_moved() {
+        let earlier = tree("red;warm;*\norange;warm;*\nblue;cold;*\n");
+        for csv in [
+            "red;warm;*\norange;warm;*\nblue;cold;*\n",
+            "green;cold;*\nblue;cold;*\npink;pale;*\norange;warm;*\nred;warm;*\n",
+        ] {
+            assert_eq!(tree(csv).gap(&earlier), None, "{csv}");
+        }
+        let gap = |csv: &str| {
+            let gap = tree(csv).gap(&earlier).expect(csv);
+            assert_eq!(gap.missing as usize, gap.missing_labels.len());
+            assert_eq!(gap.moved as usize, gap.moved_labels.len());
+            (gap.missing_labels.join(" "), gap.moved_labels.join(" "))
+        };
+        let said = |missing: &str, moved: &str| (missing.to_owned(), moved.to_owned());
+        // A leaf that is gone, one that became a node, one under another node.
+        let gone = "orange;warm;*\nblue;cold;*\n";
+        assert_eq!(gap(gone), said("red", ""));
+        let split = "dark;red;warm;*\norange;warm;*\nblue;cold;*\n";
+        assert_eq!(gap(split), said("red", ""));
+        let moved = "red;cold;*\norange;warm;*\nblue;cold;*\n";
+        assert_eq!(gap(moved), said("", "red"));
+        // Another level in between, another root, and the same at another depth.
+        let level = "red;hot;warm;*\norange;warm;*\nblue;cold;*\n";
+        assert_eq!(gap(level), said("", "red"));
+        let root = "red;warm;all\norange;warm;all\nblue;cold;all\n";
+        assert_eq!(gap(root), said("", "red orange blue"));
+        let above = "red;warm;any;*\norange;warm;any;*\nblue;cold;*\n";
+        assert_eq!(gap(above), said("", "red orange"));
+    }
+
+    #[test]
+    fn many_labels_are_counted_and_ten_are_named() {
+        let many: String = (0..50).map(|at| format!("a{at};*\n")).collect();
+        let gap = tree("b;*\nc;*\n").gap(&tree(&many)).expect("a gap");
+        assert_eq!((gap.missing, gap.missing_labels.len()), (50, 10));
     }
 }

@@ -20,10 +20,12 @@ use super::preferences::changed_since;
 use super::releases::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
-use crate::microdata::Sha256;
+use crate::microdata::{Schema, Sha256};
 use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Session, cells};
-use crate::store::statements::{jobs as job_sql, ledger as ledger_sql, releases as sql};
+use crate::store::statements::{
+    datasets as dataset_sql, jobs as job_sql, ledger as ledger_sql, releases as sql,
+};
 use crate::store::{
     Composed, Conflict, NewReleaseTable, PublishDecision, PublishOutcome, PublishRequest,
     ReleaseCommit, ReleaseState, StoreError,
@@ -192,6 +194,9 @@ async fn publish_draft(
     {
         return Err(Conflict::SeriesMoved.into());
     }
+    if protects_more_now(session, dataset, row.count("dataset_version")?).await? {
+        return Ok(Done::unchanged(PublishDecision::Refuse));
+    }
     let PublishRequest {
         mut check,
         composed,
@@ -222,6 +227,28 @@ async fn publish_draft(
     failpoint::reached("publish-before-commit");
     let entry = Entry::release("publish_release", id, dataset).telling(detail);
     Ok(Done::one(decision, entry))
+}
+
+/// Whether the dataset's schema protects an attribute now that it did not
+/// protect in this version: terms given since could not have bound there.
+async fn protects_more_now(
+    session: &mut Session,
+    dataset: DatasetId,
+    version: u64,
+) -> Result<bool, StoreError> {
+    let cells = cells![dataset.uuid(), version];
+    let row = session.row("dataset", dataset_sql::SCHEMAS, cells).await?;
+    let row = row.ok_or(StoreError::not_found("version"))?;
+    let [now, then] = [row.json("schema")?, row.json("version_schema")?];
+    if now == then {
+        return Ok(false);
+    }
+    let schema = |document: Value, column: &'static str| {
+        let read = serde_json::from_value::<Schema>(document);
+        read.map_err(|_| row.inconsistent(column))
+    };
+    let (now, then) = (schema(now, "schema")?, schema(then, "version_schema")?);
+    Ok(!now.protects_beyond(&then).is_empty())
 }
 
 /// Notes in both releases of each pair, and in the ledger, that they are about

@@ -166,6 +166,7 @@ async fn empty_version(
         "{}",
         PURGED_BY,
         now,
+        &json!([]),
     ];
     session.run(version_sql::CREATE, cells).await?;
     Ok(())

@@ -11,8 +11,8 @@ use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
-    Act, ChunkRow, ChunkSource, Conflict, NewChunk, NewVersion, StoreError, StoreFuture,
-    VersionMode, VersionRow, Versions,
+    Act, ChunkRow, ChunkSource, Conflict, DatasetRow, NewChunk, NewSchema, NewVersion, StoreError,
+    StoreFuture, VersionMode, VersionRow, Versions,
 };
 
 const TABLE: &str = "dataset_version";
@@ -29,6 +29,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         chunks: row.count32("chunks")?,
         hierarchies: row.json("hierarchies")?,
         near_duplicates: row.json("near_duplicates")?,
+        schema: row.json("schema")?,
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
         purged_at: row.time_or_null("purged_at")?,
@@ -122,20 +123,36 @@ async fn chunks_write(
     }
 }
 
+/// Takes the dataset's row, and the number behind `base_version`.
+async fn advance(
+    session: &mut Session,
+    dataset: DatasetId,
+    base_version: u64,
+) -> Result<(), StoreError> {
+    let advance = cells![dataset.uuid(), base_version];
+    if session.run(dataset_sql::VERSION_ADVANCE, advance).await? > 0 {
+        return Ok(());
+    }
+    let exists = session
+        .row("dataset", dataset_sql::EXISTS, cells![dataset.uuid()])
+        .await?;
+    Err(match exists {
+        Some(_) => Conflict::VersionMoved.into(),
+        None => StoreError::not_found("dataset"),
+    })
+}
+
 async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRow>, StoreError> {
     let (dataset, version) = (new.dataset, new.base_version + 1);
-    let advance = cells![dataset.uuid(), new.base_version];
-    if session.run(dataset_sql::VERSION_ADVANCE, advance).await? == 0 {
-        let exists = session
-            .row("dataset", dataset_sql::EXISTS, cells![dataset.uuid()])
-            .await?;
-        return Err(match exists {
-            Some(_) => Conflict::VersionMoved.into(),
-            None => StoreError::not_found("dataset"),
-        });
-    }
-    let before = match (new.mode, new.base_version) {
-        (VersionMode::Append, base) if base > 0 => extent_of(session, dataset, base).await?,
+    advance(session, dataset, new.base_version).await?;
+    let stays = match new.mode {
+        VersionMode::Append => true,
+        VersionMode::Upsert => new.rewrites.is_none(),
+        VersionMode::Replace => false,
+        VersionMode::Schema => return Err(StoreError::driver("a schema brings no records")),
+    };
+    let before = match new.base_version {
+        base if stays && base > 0 => extent_of(session, dataset, base).await?,
         _ => Extent {
             epoch: version,
             chunks: 0,
@@ -145,7 +162,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
     let records_before = before.records;
     let custody = of(session, dataset.uuid(), Purpose::Records).await?;
     let extent = chunks_write(session, dataset, &custody, before, new.chunks).await?;
-    if extent.records - records_before != new.records {
+    if extent.records - records_before != new.records + new.rewrites.unwrap_or(0) {
         return Err(StoreError::driver(
             "the chunks hold another number of records than was said",
         ));
@@ -177,6 +194,51 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
     Ok(Done::one(row, entry))
 }
 
+async fn change_schema(
+    session: &mut Session,
+    new: NewSchema,
+) -> Result<Done<DatasetRow>, StoreError> {
+    let (dataset, version) = (new.dataset, new.base_version + 1);
+    advance(session, dataset, new.base_version).await?;
+    let before = super::datasets::get(session, dataset).await?;
+    if before.preference_version != new.preference_version {
+        return Err(Conflict::VersionMoved.into());
+    }
+    let extent = match new.base_version {
+        0 => Extent {
+            epoch: version,
+            chunks: 0,
+            records: 0,
+        },
+        base => extent_of(session, dataset, base).await?,
+    };
+    let named = cells![dataset.uuid(), new.name, &new.schema];
+    session.run(dataset_sql::SCHEMA_SET, named).await?;
+    let now = session.now().await?;
+    let cells = cells![
+        dataset.uuid(),
+        version,
+        VersionMode::Schema.as_str(),
+        extent.epoch,
+        extent.chunks,
+        0_u32,
+        0_u32,
+        extent.records,
+        &new.hierarchies,
+        new.created_by,
+        now,
+        &json!([]),
+    ];
+    session.run(sql::CREATE, cells).await?;
+    let row = super::datasets::get(session, dataset).await?;
+    let entry = Entry::dataset("put_schema", dataset).telling(json!({
+        "version": version,
+        "total_records": extent.records,
+        "hierarchies": new.hierarchies,
+    }));
+    Ok(Done::one(row, entry))
+}
+
 impl Versions for SqlStore {
     fn version_commit(
         &self,
@@ -184,6 +246,14 @@ impl Versions for SqlStore {
         version: NewVersion,
     ) -> StoreFuture<'_, VersionRow> {
         self.write(act, |session| Box::pin(commit(session, version)))
+    }
+
+    fn schema_change(
+        &self,
+        act: Act<DatasetRow>,
+        change: NewSchema,
+    ) -> StoreFuture<'_, DatasetRow> {
+        self.write(act, |session| Box::pin(change_schema(session, change)))
     }
 
     fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow> {

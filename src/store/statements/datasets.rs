@@ -55,12 +55,18 @@ statements! {
     /// `$1` id, `$2` the version that must be the latest. Locks the row.
     VERSION_ADVANCE = "UPDATE dataset SET version = version + 1 \
         WHERE id = $1 AND version = $2 AND erased_at IS NULL";
+    /// `$1` id, `$2` name, `$3` schema.
+    SCHEMA_SET = "UPDATE dataset SET name = $2, schema = $3 WHERE id = $1";
     /// `$1` id. Locks the row.
     PREFERENCE_ADVANCE = "UPDATE dataset SET preference_version = preference_version + 1 \
         WHERE id = $1 AND erased_at IS NULL RETURNING preference_version";
     /// `$1` id, `$2` secret. One that is there stays.
     SECRET_SET = "UPDATE dataset SET secret = $2 \
         WHERE id = $1 AND secret IS NULL AND erased_at IS NULL";
+    /// `$1` id, `$2` version: the schema now and then; purged versions too.
+    SCHEMAS = "SELECT dataset.schema, dataset_version.schema AS version_schema \
+        FROM dataset JOIN dataset_version ON dataset_version.dataset_id = dataset.id \
+        WHERE dataset.id = $1 AND dataset_version.version = $2";
     /// `$1` id.
     EXISTS = "SELECT id FROM dataset WHERE id = $1 AND erased_at IS NULL";
     /// `$1` id, `$2` now.

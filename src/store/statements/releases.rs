@@ -89,10 +89,10 @@ statements! {
     WITHDRAW_PIECES = "DELETE FROM release_piece WHERE release_id = $1";
 }
 
-pub(in crate::store) const POSTGRES_LOCK: &str =
-    "SELECT id, state, preference_version, lineage FROM release WHERE id = $1 FOR UPDATE";
-pub(in crate::store) const SQLITE_LOCK: &str =
-    "SELECT id, state, preference_version, lineage FROM release WHERE id = $1";
+pub(in crate::store) const POSTGRES_LOCK: &str = "SELECT id, state, dataset_version, preference_version, lineage FROM release \
+     WHERE id = $1 FOR UPDATE";
+pub(in crate::store) const SQLITE_LOCK: &str = "SELECT id, state, dataset_version, preference_version, lineage FROM release \
+     WHERE id = $1";
 
 pub(in crate::store) const POSTGRES_LIST: &str = list!(
     "SELECT value FROM json_array_elements_text(CAST($2 AS json))",

@@ -12,6 +12,7 @@ macro_rules! held {
             "SELECT dataset.id, dataset.version, dataset.raw_retention_days, \
              (SELECT max(dataset_version.created_at) FROM dataset_version \
               WHERE dataset_version.dataset_id = dataset.id AND dataset_version.chunks > 0 \
+              AND dataset_version.mode <> 'schema' \
               AND dataset_version.purged_at IS NULL) AS uploaded_at, \
              (SELECT min(dataset_version.created_at) FROM dataset_version \
               WHERE dataset_version.dataset_id = dataset.id AND dataset_version.chunks > 0 \

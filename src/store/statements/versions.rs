@@ -8,8 +8,8 @@ macro_rules! select {
     ($tail:literal) => {
         concat!(
             "SELECT dataset_version.dataset_id, dataset_version.version, mode, epoch, chunks, \
-             records, dropped, total_records, hierarchies, near_duplicates, dataset_version.created_by, \
-             dataset_version.created_at, dataset_version.purged_at FROM dataset_version JOIN dataset \
+             records, dropped, total_records, hierarchies, near_duplicates, dataset_version.schema, \
+             dataset_version.created_by, dataset_version.created_at, dataset_version.purged_at FROM dataset_version JOIN dataset \
              ON dataset.id = dataset_version.dataset_id AND dataset.erased_at IS NULL \
              WHERE dataset_version.dataset_id = $1 ",
             $tail
@@ -23,11 +23,12 @@ statements! {
     /// `$1` dataset.
     LIST = select!("ORDER BY dataset_version.version DESC");
     /// `$1` dataset, `$2` version, `$3` mode, `$4` epoch, `$5` chunks, `$6` records,
-    /// `$7` dropped, `$8` total, `$9` hierarchies, `$10` who, `$11` now,
-    /// `$12` spellings.
+    /// `$7` dropped, `$8` total, `$9` hierarchies, `$10` who, `$11` now, `$12`
+    /// spellings; its schema is the one that the dataset has.
     CREATE = "INSERT INTO dataset_version (dataset_id, version, mode, epoch, chunks, records, \
-        dropped, total_records, hierarchies, created_by, created_at, near_duplicates) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+        dropped, total_records, hierarchies, created_by, created_at, near_duplicates, schema) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
+        (SELECT schema FROM dataset WHERE id = $1))";
     /// `$1` dataset, `$2` epoch, `$3` position, `$4` records, `$5` sha256, `$6` bytes.
     CHUNK_CREATE = "INSERT INTO chunk (dataset_id, epoch, position, records, sha256, bytes) \
         VALUES ($1, $2, $3, $4, $5, $6)";

@@ -93,6 +93,8 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     watched.call("set_retention", retention).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
+    let same = |call| of_dataset(call).json(&schema);
+    watched.call("put_schema", same).await;
     let subject = |call| of_dataset(call).at("subject", "p1");
     let terms = json!({"max_leakage": 0.9});
     watched

@@ -95,6 +95,8 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let csv = story::records(0, 120);
     let records = |call| of_dataset(call).body("text/csv", csv.clone());
     twice.call("upload_records", records).await;
+    let same = |call| of_dataset(call).json(&schema);
+    twice.call("put_schema", same).await;
     let terms = json!({"max_leakage": 0.9});
     let subject = |call| of_dataset(call).at("subject", "p1").json(&terms);
     twice.call("put_preference", subject).await;
@@ -124,7 +126,7 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let view = view.expect(200);
     assert_eq!(
         (&view["version"], &view["records"]),
-        (&json!(1), &json!(120))
+        (&json!(2), &json!(120))
     );
 }
 

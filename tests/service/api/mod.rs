@@ -21,11 +21,13 @@ mod problems;
 mod records;
 mod releases;
 mod retention;
+mod schemas;
 mod server;
 mod subject_tokens;
 mod tables;
 mod transfer;
 mod unpublished;
+mod upserts;
 
 pub(crate) use server::on_both;
 pub use server::{Server, story};

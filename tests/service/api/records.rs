@@ -10,7 +10,9 @@ on_both!(
     a_broken_upload_names_its_lines_and_leaves_nothing,
     an_upload_that_would_lose_records_is_refused_unless_it_allows_it,
     an_answer_counts_missing_values_by_attribute,
+    what_is_probably_not_what_it_seems_is_taken_and_asked_about,
     what_is_appended_is_read_with_the_hierarchies_of_the_version_before,
+    what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before,
     a_schema_without_its_hierarchy_takes_no_records,
     two_uploads_at_once_make_two_versions_or_one_conflict,
 );
@@ -220,6 +222,71 @@ async fn an_answer_counts_missing_values_by_attribute(server: Server) {
     assert_eq!(taken.expect(201)["attributes"], only_cost(0, 0));
 }
 
+async fn what_is_probably_not_what_it_seems_is_taken_and_asked_about(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let mut schema = json!({"name": "stays", "subject_key": "patient", "missing": "category",
+        "attributes": [
+            {"name": "patient", "role": "identifier"},
+            {"name": "born", "role": "quasi_identifier", "type": "date"},
+            {"name": "left", "role": "sensitive", "type": "date"},
+            {"name": "ward", "role": "quasi_identifier", "type": "integer"}]});
+    let made = uploader.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let csv = "patient,born,left,ward\n001,1900-01-01,9999-12-31,0815\n\
+        002,1950-03-02,9999-12-31,4711\n003,1900-01-01,2024-02-29,007\n";
+    let send = async || {
+        let call = uploader.call("upload_records").at("id", &id);
+        let call = call.query("mode", "replace").body("text/csv", csv);
+        call.send().await.expect(201)
+    };
+    let view = send().await;
+    assert_eq!(view["records"], 3);
+    let questions = view["questions"].as_array().expect("questions");
+    let asked: Vec<_> = questions
+        .iter()
+        .map(|one| (&one["attribute"], &one["kind"], &one["count"]))
+        .collect();
+    let expected = [
+        (&json!("born"), &json!("1900-01-01"), &json!(2)),
+        (&json!("left"), &json!("9999-12-31"), &json!(2)),
+        (&json!("ward"), &json!("leading_zeros"), &json!(2)),
+    ];
+    assert_eq!(asked, expected);
+    let text = view.to_string();
+    assert!(
+        text.contains(r#"\"missing_values\": [\"9999-12-31\"]"#),
+        "{text}"
+    );
+    assert!(text.contains("categorical"), "{text}");
+    for cell in ["0815", "007", "1950", "4711"] {
+        assert!(!view["questions"].to_string().contains(cell), "{text}");
+    }
+
+    // Each is answered, and none is asked again.
+    schema["attributes"][1]["meant"] = json!(["1900-01-01"]);
+    schema["attributes"][2]["missing_values"] = json!(["9999-12-31"]);
+    schema["attributes"][3]["meant"] = json!(["leading_zeros"]);
+    let call = uploader.call("put_schema").at("id", &id).json(&schema);
+    call.send().await.expect(200);
+    let view = send().await;
+    assert_eq!(view["questions"], json!([]));
+    let left = &view["attributes"][2];
+    assert_eq!(
+        left,
+        &json!({"attribute": "left", "missing": 2, "dropped": 0})
+    );
+
+    // What cannot be meant, or never be missing, is no schema.
+    let mut unfit = [schema.clone(), schema.clone(), schema.clone()];
+    unfit[0]["attributes"][1]["meant"] = json!(["leading_zeros"]);
+    unfit[1]["attributes"][0]["missing_values"] = json!(["NULL"]);
+    unfit[2]["attributes"][1]["missing_values"] = json!([" NULL"]);
+    for unfit in unfit {
+        let refused = uploader.call("create_dataset").json(&unfit).send().await;
+        refused.expect_problem(422, "invalid-schema");
+    }
+}
+
 async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(server: Server) {
     let uploader = server.key(&["uploader"]).await;
     let id = story::filled_dataset(&uploader).await;
@@ -266,6 +333,73 @@ async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(ser
         .await
         .expect(200);
     assert_eq!(pinned(&replaced), other["digest"]);
+}
+
+async fn what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let put = async |csv: String| {
+        let put = client.call("put_hierarchy").at("name", "ward");
+        let put = put.query("new_version", true).body("text/csv", csv);
+        let put = put.send().await.expect(201);
+        put["digest"].as_str().expect("a digest").to_owned()
+    };
+    let send = async |mode: &str, hierarchies: &str, ward: &str| {
+        let call = client.call("upload_records").at("id", &id);
+        let call = call.query("mode", mode).query("hierarchies", hierarchies);
+        let csv = format!("patient,age,sex,ward,cost\nq-{ward},30,F,{ward},1\n");
+        call.body("text/csv", csv).send().await
+    };
+    let pinned = async || {
+        let view = client.call("get_dataset").at("id", &id).send().await;
+        view.expect(200)["hierarchies"]["ward"].clone()
+    };
+    let first = pinned().await;
+
+    let wider = put(format!("green;cold;*\n{}grey;pale;*\n", story::HIERARCHY)).await;
+    // As ever, unless the upload asks for it.
+    let refused = send("append", "pinned", "green").await;
+    refused.expect_problem(422, "invalid-data");
+    assert_eq!(pinned().await, first);
+    send("append", "latest", "green").await.expect(201);
+    assert_eq!(pinned().await, wider);
+    send("append", "pinned", "grey").await.expect(201);
+
+    // One that is narrower: red is gone, and blue lies elsewhere.
+    put("orange;warm;*\nblue;warm;*\nviolet;cold;*\ngreen;cold;*\ngrey;pale;*\n".into()).await;
+    for mode in ["append", "upsert"] {
+        let refused = send(mode, "latest", "green").await;
+        let problem = refused.expect_problem(409, "hierarchy-not-extended");
+        assert_eq!(problem["hierarchy"], "ward");
+        let detail = problem["detail"].as_str().expect("a detail");
+        for said in ["1 leaf is missing (`red`)", "other nodes (`blue`)"] {
+            assert!(detail.contains(said), "{detail}");
+        }
+    }
+    assert_eq!(pinned().await, wider);
+    let widest = put(format!(
+        "green;cold;*\nindigo;cold;*\n{}grey;pale;*\n",
+        story::HIERARCHY
+    ));
+    let widest = widest.await;
+    send("upsert", "latest", "indigo").await.expect(201);
+    assert_eq!(pinned().await, widest);
+
+    // Records of all three trees stand in one release.
+    let release = story::release(&client, &story::job(&id)).await;
+    let view = client.call("get_release").at("id", &release).send().await;
+    let view = view.expect(200);
+    assert_eq!(view["manifest"]["records"], 123, "{view}");
+    // Nothing to extend: a first upload reads with the latest.
+    let made = client.call("create_dataset").json(&story::schema()).send();
+    let made = made.await.expect(201);
+    let call = client
+        .call("upload_records")
+        .at("id", made["id"].as_str().expect("an id"));
+    let call = call.query("hierarchies", "latest");
+    let call = call.body("text/csv", story::records(0, 3));
+    call.send().await.expect(201);
 }
 
 async fn a_schema_without_its_hierarchy_takes_no_records(server: Server) {

@@ -111,6 +111,7 @@ pub const SAMPLES: &[Sample] = &[
     on("get_dataset", Object::Dataset, Body::None),
     ending(on("erase_dataset", Object::Dataset, Body::None), 3),
     on("set_retention", Object::Dataset, Body::Json(retention)),
+    on("put_schema", Object::Dataset, Body::Json(dataset)),
     on("upload_records", Object::Dataset, Body::Csv(records)),
     on("put_hierarchy", Object::Nothing, Body::Csv(hierarchy)),
     on("get_hierarchy", Object::Nothing, Body::None),

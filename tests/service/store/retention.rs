@@ -6,8 +6,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vizard::ids::DatasetId;
 use vizard::store::{
-    Buried, Conflict, JobState, PublishCheck, PublishDecision, Purge, ReleaseState, StoreError,
-    VersionMode,
+    Buried, Conflict, JobState, NewSchema, PublishCheck, PublishDecision, Purge, ReleaseState,
+    StoreError, VersionMode,
 };
 use vizard::worker::{WorkerSettings, keep_house};
 
@@ -51,6 +51,32 @@ async fn records_stay_until_their_last_day_is_over(stage: &Stage) {
     assert_eq!((purged.dataset, purged.chunks), (dataset, 1));
     assert_eq!(due(stage, None).await, []);
     assert_eq!(purge(stage, dataset).await, None);
+}
+
+async fn a_change_of_the_schema_is_no_upload(stage: &Stage) {
+    let dataset = stage.filled_dataset().await;
+    set(stage, dataset, Some(10)).await;
+    stage.let_days_pass(6).await;
+    let before = stage.store.dataset_get(dataset).await.expect("it");
+    let change = NewSchema {
+        dataset,
+        base_version: 1,
+        preference_version: before.preference_version,
+        name: before.name,
+        schema: before.schema,
+        hierarchies: before.hierarchies,
+        created_by: "a test".into(),
+    };
+    let changed = stage.store.schema_change(act(), change).await;
+    assert_eq!(changed.expect("a change").version, 2);
+    stage.let_days_pass(4).await;
+    assert_eq!(due(stage, None).await, [dataset]);
+    assert_eq!(purge(stage, dataset).await.map(|one| one.chunks), Some(1));
+    // Both versions had the chunks, and neither is the input of a job now.
+    for version in [1, 2] {
+        let gone = stage.store.version_get(dataset, version).await;
+        assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+    }
 }
 
 async fn an_upload_a_release_and_a_publishing_each_begin_the_days_anew(stage: &Stage) {
@@ -227,6 +253,7 @@ async fn a_process_without_workers_purges_too(stage: &Stage) {
 }
 
 on_both_and_sealed!(
+    a_change_of_the_schema_is_no_upload,
     records_stay_until_their_last_day_is_over,
     an_upload_a_release_and_a_publishing_each_begin_the_days_anew,
     the_settings_count_only_where_the_dataset_says_nothing,

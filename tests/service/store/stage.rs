@@ -322,6 +322,7 @@ pub fn version(
         base_version,
         mode,
         records: 10 * chunks.len() as u64,
+        rewrites: None,
         dropped: 3,
         hierarchies: json!({"icd10": "abc"}),
         near_duplicates: json!([]),

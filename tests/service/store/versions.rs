@@ -1,7 +1,8 @@
 //! Versions of records and their chunks.
 
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use vizard::store::{Conflict, NewChunk, StoreError, VersionMode};
+use vizard::store::{Conflict, NewChunk, NewSchema, StoreError, VersionMode};
 
 use super::stage::{Stage, act, on_both_and_sealed, version};
 
@@ -76,6 +77,86 @@ async fn an_append_shares_the_chunks_before_and_a_replace_begins_anew(stage: &St
         matches!(beyond, Err(StoreError::NotFound { .. })),
         "not of that version"
     );
+}
+
+async fn an_upsert_shares_the_chunks_before_or_brings_those_that_stay(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.dataset().await);
+    let commits = [
+        (VersionMode::Append, None, vec![b"a1".as_slice(), b"a2"], 20),
+        (VersionMode::Upsert, None, vec![b"b1".as_slice()], 30),
+        (
+            VersionMode::Upsert,
+            Some(10),
+            vec![b"a2".as_slice(), b"c1"],
+            20,
+        ),
+        (VersionMode::Append, None, vec![b"d1".as_slice()], 30),
+    ];
+    for (base, (mode, rewrites, chunks, total)) in (0..).zip(commits) {
+        let mut new = version(id, base, mode, &chunks);
+        new.records -= rewrites.unwrap_or(0);
+        new.rewrites = rewrites;
+        let row = store.version_commit(act(), new).await.expect("a version");
+        assert_eq!((row.mode, row.total_records), (mode, total));
+        assert_eq!(row.schema, store.dataset_get(id).await.expect("it").schema);
+    }
+    let chunks = [
+        vec![b"a1".to_vec(), b"a2".to_vec()],
+        vec![b"a1".to_vec(), b"a2".to_vec(), b"b1".to_vec()],
+        vec![b"a2".to_vec(), b"c1".to_vec()],
+        vec![b"a2".to_vec(), b"c1".to_vec(), b"d1".to_vec()],
+    ];
+    for (version, chunks) in (1..).zip(chunks) {
+        assert_eq!(
+            content(stage, id, version).await,
+            chunks,
+            "version {version}"
+        );
+    }
+    let mut miscounted = version(id, 4, VersionMode::Upsert, &[b"ten records"]);
+    miscounted.rewrites = Some(1);
+    let answer = store.version_commit(act(), miscounted).await;
+    assert!(matches!(answer, Err(StoreError::Driver(_))), "{answer:?}");
+}
+
+async fn a_change_of_the_schema_shares_the_chunks_before(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.filled_dataset().await);
+    let before = store.dataset_get(id).await.expect("it is there");
+    let change = |base_version, preference_version| NewSchema {
+        dataset: id,
+        base_version,
+        preference_version,
+        name: "another name".into(),
+        schema: json!({"name": "another name", "attributes": []}),
+        hierarchies: json!({"icd10": "def"}),
+        created_by: "a test".into(),
+    };
+    let after = store.schema_change(act(), change(1, before.preference_version));
+    let after = after.await.expect("a change");
+    assert_eq!((after.version, after.records), (2, 10));
+    assert_eq!(after.name, "another name");
+    assert_eq!(after.hierarchies, json!({"icd10": "def"}));
+    assert_eq!(content(stage, id, 2).await, content(stage, id, 1).await);
+    let [older, newer] = [1, 2].map(|version| store.version_get(id, version));
+    let (older, newer) = (older.await.expect("one"), newer.await.expect("one"));
+    assert_eq!((older.schema, newer.schema), (before.schema, after.schema));
+    assert_eq!((newer.mode, newer.records), (VersionMode::Schema, 0));
+    // What is appended stands behind the same chunks.
+    let more = version(id, 2, VersionMode::Append, &[b"more"]);
+    store.version_commit(act(), more).await.expect("a version");
+    let both = [b"records".to_vec(), b"more".to_vec()];
+    assert_eq!(content(stage, id, 3).await, both);
+
+    // Neither on older records, nor on older terms.
+    let terms = store.preference_put(act(), id, "p".into(), json!({"exclude": true}));
+    let preference_version = terms.await.expect("a version");
+    let stale = [(2, preference_version), (3, preference_version - 1)];
+    for (base, preferences) in stale {
+        let moved = store.schema_change(act(), change(base, preferences)).await;
+        let is_moved = matches!(moved, Err(StoreError::Conflict(Conflict::VersionMoved)));
+        assert!(is_moved, "{moved:?}");
+    }
+    assert_eq!(store.dataset_get(id).await.expect("it is there").version, 3);
 }
 
 async fn an_empty_upload_is_a_version_too(stage: &Stage) {
@@ -176,6 +257,8 @@ async fn damage_is_found_and_named(stage: &Stage) {
 
 on_both_and_sealed!(
     an_append_shares_the_chunks_before_and_a_replace_begins_anew,
+    an_upsert_shares_the_chunks_before_or_brings_those_that_stay,
+    a_change_of_the_schema_shares_the_chunks_before,
     an_empty_upload_is_a_version_too,
     a_version_on_an_older_base_is_refused,
     of_many_appends_on_one_base_one_wins,

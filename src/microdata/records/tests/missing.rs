@@ -59,6 +59,76 @@ fn missing_values_are_counted_by_attribute() {
 }
 
 #[test]
+fn words_of_an_attribute_stand_for_missing_values() {
+    let words = |policy: &str| {
+        let text = format!(
+            r#"{{"name": "t", "subject_key": "id", "missing": "{policy}", "attributes": [
+                {{"name": "id", "role": "identifier"}},
+                {{"name": "x", "role": "sensitive", "type": "date",
+                  "missing_values": ["NULL", "9999-12-31"]}},
+                {{"name": "y", "role": "sensitive", "type": "categorical"}}]}}"#
+        );
+        serde_json::from_str::<Schema>(&text).unwrap()
+    };
+    let text = b"id,x,y\nNULL,2024-02-29,a\nb, NULL ,NULL\nc,9999-12-31,\n";
+    let (table, summary) = read(&words("category"), text).unwrap();
+    assert_eq!(table.subject_keys().get(0), "NULL");
+    let counts = summary.attributes.iter().map(|count| count.missing);
+    assert_eq!(counts.collect::<Vec<_>>(), [0, 2, 1]);
+    assert!(summary.questions.is_empty());
+    // The same content as with empty cells.
+    let empty = b"id,x,y\nNULL,2024-02-29,a\nb,,NULL\nc,,\n";
+    let (_, written) = read(&words("category"), empty).unwrap();
+    assert_eq!(summary.sha256, written.sha256);
+    let lines = b"{\"id\": \"b\", \"x\": \"9999-12-31\", \"y\": \"NULL\"}\n";
+    let format = RecordFormat::Ndjson;
+    let read = |text: &[u8]| {
+        read_limited(&words("drop"), ReadLimits::default(), format, text).map(|read| read.1)
+    };
+    assert_eq!(read(lines).unwrap().dropped, 1);
+
+    let (_, dropping) = super::read(&words("drop"), text).unwrap();
+    assert_eq!((dropping.records, dropping.dropped), (1, 2));
+    let counts = dropping.attributes.iter().map(|count| count.dropped);
+    assert_eq!(counts.collect::<Vec<_>>(), [0, 2, 1]);
+    let found = errors(&words("reject"), text);
+    let lines: Vec<_> = found.iter().map(|error| (error.0, error.2)).collect();
+    assert_eq!(lines, [(3, Missing), (4, Missing), (4, Missing)]);
+}
+
+#[test]
+fn values_that_are_probably_not_what_they_seem_are_counted_unless_they_are_meant() {
+    let asked = |kind: &str, meant: &str, cells: &str| {
+        let text = format!(
+            r#"{{"name": "t", "subject_key": "id", "attributes": [
+                {{"name": "id", "role": "identifier"}},
+                {{"name": "x", "role": "sensitive", "type": "{kind}", "meant": [{meant}]}}]}}"#
+        );
+        let schema: Schema = serde_json::from_str(&text).unwrap();
+        let lines: String = (0..)
+            .zip(cells.split(' '))
+            .map(|(at, cell)| format!("{at},{cell}\n"))
+            .collect();
+        let (_, summary) = read(&schema, format!("id,x\n{lines}").as_bytes()).unwrap();
+        let questions = summary.questions.into_iter();
+        let questions = questions.map(|one| (one.doubt.word(), one.count));
+        questions.collect::<Vec<_>>()
+    };
+    let days = "9999-12-31 1900-01-01 1899-12-31 9999-12-31 1900-01-02 9999-12-30";
+    let both = [("9999-12-31", 2), ("1900-01-01", 1)];
+    assert_eq!(asked("date", "", days), both);
+    assert_eq!(asked("date", r#""9999-12-31""#, days), both[1..]);
+    let numbers = "00123 0 -0 -07 +7 7 10 +0 00";
+    assert_eq!(asked("integer", "", numbers), [("leading_zeros", 3)]);
+    assert_eq!(asked("integer", r#""leading_zeros""#, numbers), []);
+    assert_eq!(asked("categorical", "", days), []);
+    assert_eq!(asked("decimal", "", "007 0.5"), []);
+    // More of them than a batch holds.
+    let many = vec!["01"; 10_000].join(" ");
+    assert_eq!(asked("integer", "", &many), [("leading_zeros", 10_000)]);
+}
+
+#[test]
 fn a_missing_number_or_date_is_a_value_of_its_own() {
     for (kind, value) in [
         ("integer", "7"),

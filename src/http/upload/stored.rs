@@ -1,0 +1,107 @@
+//! The records that are stored already, for an upload that adds to them.
+//!
+//! An append looks who is there. An upsert looks too, and then passes on those
+//! records whose subjects it does not name: chunk by chunk into a temporary
+//! file, so that memory stays the same, and a chunk that loses none as it is.
+
+use tokio::runtime::Handle;
+
+use super::spool::{Spool, SpooledChunks};
+use super::{Intake, ReadError};
+use crate::microdata::{
+    Multiplicity, Replaced, SubjectKeys, TableError, UpsertCounts, decode_chunk, encode_chunk,
+};
+use crate::store::{ChunkRow, Store, VersionMode};
+
+/// What an upsert did to the records before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Upserted {
+    /// Subjects touched.
+    pub subjects: UpsertCounts,
+    /// Stored records replaced.
+    pub records_replaced: u64,
+    /// Stored records that stay.
+    pub records_kept: u64,
+}
+
+/// The version that an upload adds to; reading it may block.
+pub(super) struct Stored<'a> {
+    pub intake: &'a Intake,
+    pub store: &'a dyn Store,
+    pub handle: &'a Handle,
+}
+
+impl Stored<'_> {
+    /// Adds the subjects that are there, if the upload has to know them.
+    pub fn add_subjects(&self, subjects: &mut SubjectKeys<'_>) -> Result<(), ReadError> {
+        let schema = &self.intake.schema;
+        match self.intake.mode {
+            VersionMode::Append if schema.multiplicity() == Multiplicity::Many => return Ok(()),
+            VersionMode::Append | VersionMode::Upsert => {}
+            VersionMode::Replace | VersionMode::Schema => return Ok(()),
+        }
+        for chunk in self.chunks()? {
+            let decoded = decode_chunk(self.bytes(&chunk)?, schema)?;
+            subjects.add_chunk(&decoded, schema)?;
+        }
+        Ok(())
+    }
+
+    /// The records that an upsert leaves as they are; `None` where it replaces
+    /// none, and the chunks can stay where they are.
+    pub fn kept(&self, replaced: &Replaced) -> Result<Option<SpooledChunks>, ReadError> {
+        if replaced.records() == 0 {
+            return Ok(None);
+        }
+        let mut spool = Spool::new().map_err(ReadError::Room)?;
+        let mut first = 0;
+        for chunk in self.chunks()? {
+            let (begin, end) = (first, first + chunk.records);
+            first = end;
+            let loses = (begin..end).filter(|&record| replaced.holds(record));
+            let kept = chunk.records - loses.count() as u64;
+            let bytes = match kept {
+                0 => continue,
+                _ if kept == chunk.records => self.bytes(&chunk)?,
+                _ => {
+                    let decoded = decode_chunk(self.bytes(&chunk)?, &self.intake.schema)?;
+                    let stays = |record: usize| !replaced.holds(begin + record as u64);
+                    encode_chunk(&decoded.filtered(stays))?
+                }
+            };
+            spool.push(&bytes, kept).map_err(ReadError::Room)?;
+        }
+        spool.into_chunks().map(Some).map_err(ReadError::Room)
+    }
+
+    fn chunks(&self) -> Result<Vec<ChunkRow>, ReadError> {
+        let (dataset, version) = (self.intake.dataset.id, self.intake.dataset.version);
+        if version == 0 {
+            return Ok(Vec::new());
+        }
+        let chunks = self.store.version_chunk_list(dataset, version);
+        self.handle.block_on(chunks).map_err(ReadError::Store)
+    }
+
+    fn bytes(&self, chunk: &ChunkRow) -> Result<Vec<u8>, ReadError> {
+        let (dataset, version) = (self.intake.dataset.id, self.intake.dataset.version);
+        let bytes = self.store.chunk_get(dataset, version, chunk.position);
+        self.handle.block_on(bytes).map_err(ReadError::Store)
+    }
+}
+
+/// A version that would have more records than the service takes is refused.
+pub(super) fn check_total(
+    records: u64,
+    replaced: &Replaced,
+    records_max: u64,
+) -> Result<(), TableError> {
+    match records + replaced.records_kept() > records_max {
+        true => Err(TableError::PastLimit {
+            name: "records_max",
+            value: records_max,
+            unit: "records",
+        }),
+        false => Ok(()),
+    }
+}
