@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::config::Limit;
-use crate::microdata::{CellError, ReadSummary};
+use crate::microdata::{CellError, FaultCount, ReadSummary, TableError};
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
@@ -164,13 +164,47 @@ pub struct LineError {
     /// Line of the body, from 1 (a CSV header is line 1).
     #[schema(examples(17))]
     pub line: u64,
+    /// Where in the line, from 1: the number of the cell in CSV, of the byte in
+    /// NDJSON. Only where the form of the line is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(examples("age"))]
     pub attribute: Option<String>,
-    /// What is wrong, one word of a closed list.
+    /// What is wrong, one word of a closed list (docs/PROBLEMS.md).
     #[schema(examples("not_an_integer"))]
     pub code: String,
+    /// How the form of the line is wrong, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("a quote that is never closed"))]
+    pub reason: Option<String>,
+}
+
+/// How often one thing is wrong with one attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LineErrorCount {
+    /// Attribute concerned, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("age"))]
+    pub attribute: Option<String>,
+    /// What is wrong, one word of a closed list (docs/PROBLEMS.md).
+    #[schema(examples("not_an_integer"))]
+    pub code: String,
+    /// How often.
+    #[schema(examples(5_200))]
+    pub count: u64,
+    /// The first lines, at most three.
+    pub first_lines: Vec<u64>,
+}
+
+/// What is wrong with the lines of a body.
+#[derive(Clone, Debug)]
+struct LineErrors {
+    summary: Vec<LineErrorCount>,
+    hints: Vec<String>,
+    errors: Vec<LineError>,
+    total: u64,
 }
 
 /// The missing values of one attribute in an upload.
@@ -226,7 +260,7 @@ pub struct Problem(Box<Parts>);
 struct Parts {
     kind: ProblemKind,
     detail: String,
-    errors: Option<(Vec<LineError>, u64)>,
+    lines: Option<LineErrors>,
     hierarchy: Option<String>,
     parameter: Option<String>,
     loss: Option<LossView>,
@@ -250,7 +284,15 @@ pub struct ProblemDocument {
     /// problem of a job, which outlives requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
-    /// The first 100 errors in the lines of the body.
+    /// What the whole body looks like, and how to mend it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Vec<String>>,
+    /// All errors in the lines of the body, counted by attribute and code, the
+    /// most frequent first; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Vec<LineErrorCount>>,
+    /// The first 100 errors in the lines of the body, at most ten of one code of
+    /// one attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Vec<LineError>>,
     /// Number of errors in the whole body.
@@ -281,6 +323,10 @@ pub struct ProblemDocument {
     /// The same as a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strongest_value: Option<f64>,
+    /// Name of a parameter to set in place of the one at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("t_closeness"))]
+    pub instead: Option<String>,
 }
 
 impl Problem {
@@ -289,7 +335,7 @@ impl Problem {
         Self(Box::new(Parts {
             kind,
             detail: detail.into(),
-            errors: None,
+            lines: None,
             hierarchy: None,
             parameter: None,
             loss: None,
@@ -321,11 +367,23 @@ impl Problem {
         )
     }
 
-    /// Lists the errors in the lines of the body, of which there are `total`.
+    /// Lists and counts what is wrong with the lines of the body.
     #[must_use]
-    pub fn with_errors(mut self, errors: &[CellError], total: u64) -> Self {
-        let errors = errors.iter().map(LineError::from).collect();
-        self.0.errors = Some((errors, total));
+    pub fn with_errors(mut self, error: &TableError) -> Self {
+        if let TableError::Cells {
+            errors,
+            total,
+            summary,
+            hints,
+        } = error
+        {
+            self.0.lines = Some(LineErrors {
+                summary: summary.iter().map(LineErrorCount::from).collect(),
+                hints: hints.clone(),
+                errors: errors.iter().map(LineError::from).collect(),
+                total: *total,
+            });
+        }
         self
     }
 
@@ -365,14 +423,18 @@ impl Problem {
     /// The document as it is sent in answer to the request `instance`.
     pub fn document(&self, instance: Option<String>) -> ProblemDocument {
         let parts = &self.0;
+        let lines = parts.lines.as_ref();
+        let hints = lines.map(|lines| lines.hints.clone());
         ProblemDocument {
             kind: parts.kind.urn(),
             title: parts.kind.title().into(),
             status: parts.kind.status().as_u16(),
             detail: parts.detail.clone(),
             instance,
-            errors: parts.errors.as_ref().map(|(errors, _)| errors.clone()),
-            total_errors: parts.errors.as_ref().map(|(_, total)| *total),
+            hints: hints.filter(|hints| !hints.is_empty()),
+            summary: lines.map(|lines| lines.summary.clone()),
+            errors: lines.map(|lines| lines.errors.clone()),
+            total_errors: lines.map(|lines| lines.total),
             hierarchy: parts.hierarchy.clone(),
             parameter: parts.parameter.clone(),
             loss: parts.loss.clone(),
@@ -381,6 +443,7 @@ impl Problem {
             records: None,
             strongest: None,
             strongest_value: None,
+            instead: None,
         }
     }
 
@@ -398,13 +461,23 @@ impl Problem {
 
 impl From<&CellError> for LineError {
     fn from(error: &CellError) -> Self {
-        let code = serde_json::to_value(error.code).ok();
         Self {
             line: error.line,
+            column: error.column,
             attribute: error.attribute.clone(),
-            code: code
-                .and_then(|code| code.as_str().map(str::to_owned))
-                .unwrap_or_default(),
+            code: error.code.word().into(),
+            reason: error.reason.map(|reason| reason.to_string()),
+        }
+    }
+}
+
+impl From<&FaultCount> for LineErrorCount {
+    fn from(kind: &FaultCount) -> Self {
+        Self {
+            attribute: kind.attribute.clone(),
+            code: kind.code.word().into(),
+            count: kind.count,
+            first_lines: kind.first_lines.clone(),
         }
     }
 }
@@ -427,7 +500,6 @@ mod tests {
     use super::*;
     use crate::engine::{EngineError, Infeasible};
     use crate::job::JobFailure;
-    use crate::microdata::TableError;
 
     #[test]
     fn every_slug_is_named_once() {
@@ -440,6 +512,7 @@ mod tests {
     #[test]
     fn every_failure_of_a_job_is_a_kind_with_the_same_title_and_status() {
         let infeasible = Infeasible {
+            instead: None,
             attribute: None,
             parameter: "l",
             condition: String::new(),

@@ -7,8 +7,9 @@
 use super::cell::trimmed;
 use super::digest;
 use super::error::{CellErrorCode, TableError};
+use super::index::AttributeIndex;
 use super::limits::Target;
-use super::records::{Fault, Row, Rows};
+use super::records::{Fault, Place, Row, Rows};
 use super::schema::MissingPolicy;
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
@@ -136,13 +137,22 @@ impl<'r, R: Rows> Filler<'r, R> {
         }
     }
 
+    /// The fault with the attribute whose cell it stands in.
+    fn placed(&self, mut fault: Fault) -> Fault {
+        if let Some(Place::Cell(cell)) = fault.place {
+            let at = self.columns.iter().position(|&column| column + 1 == cell);
+            fault.attribute = at.map(AttributeIndex::from_usize);
+        }
+        fault
+    }
+
     /// Fills a batch anew; whether another one may follow.
     pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, TableError> {
         batch.clear();
         while !batch.is_full() {
             let fault = match self.rows.next_row()? {
                 Row::Cells(line) if self.rows.width() != self.columns.len() => {
-                    Fault::of_line(line, CellErrorCode::WrongCellCount)
+                    Fault::cell_count(line, self.rows.width(), self.columns.len())
                 }
                 Row::Cells(line) if self.records_left == 0 => {
                     let code = CellErrorCode::TooManyRecords;
@@ -155,7 +165,7 @@ impl<'r, R: Rows> Filler<'r, R> {
                     }
                     continue;
                 }
-                Row::Fault(fault) => fault,
+                Row::Fault(fault) => self.placed(fault),
                 Row::Stop(fault) => {
                     batch.faults.push(fault);
                     return Ok(false);

@@ -12,6 +12,7 @@ use super::chunk::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, Chunk, Sink};
 use super::digest::{ContentDigest, write_cell, write_record};
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
+use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
@@ -63,10 +64,25 @@ impl<'t, 's> Intake<'t, 's> {
     }
 
     /// Notes what is wrong with a line.
-    pub fn fault(&mut self, fault: Fault) {
-        let name = |index: AttributeIndex| self.schema.attribute(index).name.as_str();
+    pub fn fault(&mut self, fault: &Fault) {
+        let schema = self.schema;
+        let name = |index: AttributeIndex| schema.attribute(index).name.as_str();
+        let name = fault.attribute.map(name);
         self.faults
-            .add(fault.line, fault.attribute.map(name), fault.code);
+            .add_formed(fault.line, name, fault.code, fault.form());
+        if let Some(hint) = fault.hint {
+            self.faults.hint(None, hint);
+        }
+    }
+
+    /// Notes what the whole input looks like.
+    pub fn hint(&mut self, hint: Hint) {
+        self.faults.hint(None, hint);
+    }
+
+    /// Whether something is known of what the input looks like.
+    pub fn has_hint(&self) -> bool {
+        self.faults.has_hint()
     }
 
     /// Takes the records of a batch; whether another batch may come. Columns
@@ -118,7 +134,12 @@ impl<'t, 's> Intake<'t, 's> {
             None => u64::MAX,
         };
         for fault in batch.faults().iter().filter(|fault| fault.line < end) {
-            self.fault(*fault);
+            self.fault(fault);
+        }
+        for (attribute, taken) in self.schema.attributes().iter().zip(taken) {
+            for &hint in &taken.hints {
+                self.faults.hint(Some(&attribute.name), hint);
+            }
         }
         let attributes = (0..).zip(taken).flat_map(|(at, taken)| {
             let faults = taken.faults.iter();
@@ -129,7 +150,7 @@ impl<'t, 's> Intake<'t, 's> {
         faults.sort_by_key(|&(record, at, _)| (record, at));
         for (record, at, code) in faults {
             let index = AttributeIndex::from_usize(at);
-            self.fault(Fault::of_attribute(batch.lines()[record], index, code));
+            self.fault(&Fault::of_attribute(batch.lines()[record], index, code));
         }
     }
 

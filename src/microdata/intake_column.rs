@@ -1,6 +1,6 @@
 //! One attribute of the records that come in: checks a cell and keeps it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use super::dictionary::TextDictionary;
 use super::domain::MISSING_LABEL;
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
+use super::hint::Hint;
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
 use super::recent::Recent;
@@ -129,6 +130,8 @@ pub(super) struct Taken {
     pub last: Option<u32>,
     /// Cells kept as a missing value.
     pub missing: u64,
+    /// What cells at fault look like.
+    pub hints: BTreeSet<Hint>,
 }
 
 impl Taken {
@@ -162,6 +165,7 @@ impl Taken {
                 }
                 Err(code) => {
                     self.faults.push((record, code));
+                    self.hints.extend(Hint::of_cell(cell, code));
                     // More of them would only cost memory and time.
                     if code == CellErrorCode::TooManyValues {
                         self.last = Some(record);

@@ -38,6 +38,7 @@ mod direct_identifier;
 mod expectation;
 mod faults;
 mod hex;
+mod hint;
 mod intake;
 mod intake_column;
 mod json_shape;
@@ -56,7 +57,7 @@ pub use codes::{Codes, CodesIter};
 pub use column::CodedColumn;
 pub use direct_identifier::{DirectIdentifier, direct_identifier};
 pub use domain::{Domain, Values};
-pub use error::{CellError, CellErrorCode, TableError};
+pub use error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{

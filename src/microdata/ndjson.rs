@@ -8,12 +8,13 @@
 
 use std::io::Read;
 
-use super::error::{CellErrorCode, TableError};
+use super::error::{CellErrorCode, Reason, TableError};
+use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::records::{Fault, Row, Rows};
+use super::records::{Fault, Place, Row, Rows};
 use super::schema::{AttributeType, Role, Schema};
 
 /// The rows of an NDJSON stream; columns are attributes in schema order.
@@ -67,18 +68,28 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             order: &mut self.order,
             named: 0,
         };
-        Ok(match object.read() {
+        let read = object.read();
+        let left = object.rest.len();
+        Ok(match read {
             Ok(()) => Row::Cells(line),
             // No cell is an array or an object, so no record that can be read
             // nests at all; the code says why this one was not looked into.
             Err(_) if json_shape(self.lines.bytes()).levels > self.json_depth_max => {
                 Row::Fault(Fault::of_line(line, CellErrorCode::NestsTooDeep))
             }
-            Err((attribute, code)) => Row::Fault(Fault {
-                line,
-                attribute,
-                code,
-            }),
+            Err(refusal) => {
+                let bytes = self.lines.bytes();
+                let place = Place::Byte(bytes.len() - left + 1);
+                Row::Fault(Fault {
+                    attribute: refusal.attribute,
+                    code: refusal.code,
+                    place: refusal.reason.map(|_| place),
+                    reason: refusal.reason.map(Reason::Said),
+                    // One byte order mark was passed already.
+                    hint: Hint::of_header(bytes, 0).filter(|_| line == 1),
+                    ..Fault::of_line(line, refusal.code)
+                })
+            }
         })
     }
 
@@ -94,8 +105,36 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
     }
 }
 
-type Refusal = (Option<AttributeIndex>, CellErrorCode);
-const MALFORMED: Refusal = (None, CellErrorCode::Malformed);
+/// Why an object is no record.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    attribute: Option<AttributeIndex>,
+    code: CellErrorCode,
+    reason: Option<&'static str>,
+}
+
+impl Refusal {
+    fn of(attribute: Option<AttributeIndex>, code: CellErrorCode) -> Self {
+        Self {
+            attribute,
+            code,
+            reason: None,
+        }
+    }
+}
+
+const fn malformed(reason: &'static str) -> Refusal {
+    Refusal {
+        attribute: None,
+        code: CellErrorCode::Malformed,
+        reason: Some(reason),
+    }
+}
+
+const OPEN_STRING: Refusal = malformed("a string that is never closed");
+const ESCAPE: Refusal = malformed("an escape that JSON does not know");
+const NUMBER: Refusal = malformed("a number that JSON does not know");
+const NO_CELL: Refusal = malformed("neither a string nor a number nor null");
 
 /// One object on its way into cells.
 struct Object<'a> {
@@ -110,7 +149,7 @@ struct Object<'a> {
 
 impl Object<'_> {
     fn read(&mut self) -> Result<(), Refusal> {
-        self.demand(b'{')?;
+        self.demand(b'{', "no object: `{` is due")?;
         if self.peek() == Some(b'}') {
             self.rest = &self.rest[1..];
         } else {
@@ -121,14 +160,14 @@ impl Object<'_> {
                     _ => break,
                 }
             }
-            self.demand(b'}')?;
+            self.demand(b'}', "`,` or `}` is due")?;
         }
         if self.peek().is_some() {
-            return Err(MALFORMED);
+            return Err(malformed("something behind the object"));
         }
         match self.spans.iter().position(Option::is_none) {
             None => Ok(()),
-            Some(at) => Err((
+            Some(at) => Err(Refusal::of(
                 Some(AttributeIndex::from_usize(at)),
                 CellErrorCode::AttributeMissing,
             )),
@@ -143,25 +182,25 @@ impl Object<'_> {
         self.rest.first().copied()
     }
 
-    fn demand(&mut self, byte: u8) -> Result<(), Refusal> {
+    fn demand(&mut self, byte: u8, reason: &'static str) -> Result<(), Refusal> {
         if self.peek() != Some(byte) {
-            return Err(MALFORMED);
+            return Err(malformed(reason));
         }
         self.rest = &self.rest[1..];
         Ok(())
     }
 
     fn member(&mut self) -> Result<(), Refusal> {
-        self.demand(b'"')?;
+        self.demand(b'"', "a name in quotes is due")?;
         let start = self.text.len();
         self.string()?;
         let name = std::str::from_utf8(&self.text[start..]);
-        let name = name.map_err(|_| (None, CellErrorCode::NotUtf8))?;
+        let name = name.map_err(|_| Refusal::of(None, CellErrorCode::NotUtf8))?;
         let expected = self.order.get(self.named).copied();
         let index = match expected {
             Some(index) if self.schema.attribute(index).name == name => index,
             _ => {
-                let unknown = (None, CellErrorCode::AttributeUnknown);
+                let unknown = Refusal::of(None, CellErrorCode::AttributeUnknown);
                 let index = self.schema.find(name).ok_or(unknown)?;
                 self.order.truncate(self.named);
                 self.order.push(index);
@@ -171,10 +210,21 @@ impl Object<'_> {
         self.named += 1;
         self.text.truncate(start);
         if self.spans[index.at()].is_some() {
-            return Err((Some(index), CellErrorCode::AttributeRepeated));
+            let code = CellErrorCode::AttributeRepeated;
+            return Err(Refusal::of(Some(index), code));
         }
-        self.demand(b':')?;
-        let refused = Err((Some(index), CellErrorCode::Malformed));
+        let read = self.value(index);
+        read.map_err(|refusal| Refusal {
+            attribute: Some(index),
+            ..refusal
+        })?;
+        self.spans[index.at()] = Some((start, self.text.len()));
+        Ok(())
+    }
+
+    /// Appends the value of an attribute, and the colon before it.
+    fn value(&mut self, index: AttributeIndex) -> Result<(), Refusal> {
+        self.demand(b':', "`:` is due")?;
         match self.peek() {
             Some(b'"') => {
                 self.rest = &self.rest[1..];
@@ -183,15 +233,12 @@ impl Object<'_> {
             Some(b'-' | b'0'..=b'9') => {
                 let is_whole = self.number()?;
                 if !is_whole && !self.is_numeric(index) {
-                    return refused;
+                    let reason = "a number with a fraction where text is due: put it in quotes";
+                    return Err(malformed(reason));
                 }
             }
-            _ => match self.rest.strip_prefix(b"null") {
-                Some(rest) => self.rest = rest,
-                None => return refused,
-            },
+            _ => self.rest = self.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
         }
-        self.spans[index.at()] = Some((start, self.text.len()));
         Ok(())
     }
 
@@ -204,20 +251,20 @@ impl Object<'_> {
     fn string(&mut self) -> Result<(), Refusal> {
         loop {
             let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            let at = self.rest.iter().position(stop).ok_or(MALFORMED)?;
+            let at = self.rest.iter().position(stop).ok_or(OPEN_STRING)?;
             self.text.extend_from_slice(&self.rest[..at]);
             let (end, rest) = (self.rest[at], &self.rest[at + 1..]);
             self.rest = rest;
             match end {
                 b'"' => return Ok(()),
                 b'\\' => self.escape()?,
-                _ => return Err(MALFORMED),
+                _ => return Err(malformed("a control character in a string")),
             }
         }
     }
 
     fn escape(&mut self) -> Result<(), Refusal> {
-        let (&kind, rest) = self.rest.split_first().ok_or(MALFORMED)?;
+        let (&kind, rest) = self.rest.split_first().ok_or(ESCAPE)?;
         self.rest = rest;
         let byte = match kind {
             b'"' | b'\\' | b'/' => kind,
@@ -227,7 +274,7 @@ impl Object<'_> {
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => return self.escaped_character(),
-            _ => return Err(MALFORMED),
+            _ => return Err(ESCAPE),
         };
         self.text.push(byte);
         Ok(())
@@ -238,17 +285,17 @@ impl Object<'_> {
         let point = match first {
             // The first of a surrogate pair; the second must follow.
             0xD800..=0xDBFF => {
-                self.rest = self.rest.strip_prefix(b"\\u").ok_or(MALFORMED)?;
+                self.rest = self.rest.strip_prefix(b"\\u").ok_or(ESCAPE)?;
                 match self.hexadecimal()? {
                     second @ 0xDC00..=0xDFFF => {
                         0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
                     }
-                    _ => return Err(MALFORMED),
+                    _ => return Err(ESCAPE),
                 }
             }
             point => point,
         };
-        let character = char::from_u32(point).ok_or(MALFORMED)?;
+        let character = char::from_u32(point).ok_or(ESCAPE)?;
         let mut room = [0; 4];
         let bytes = character.encode_utf8(&mut room).as_bytes();
         self.text.extend_from_slice(bytes);
@@ -256,10 +303,10 @@ impl Object<'_> {
     }
 
     fn hexadecimal(&mut self) -> Result<u32, Refusal> {
-        let (digits, rest) = self.rest.split_at_checked(4).ok_or(MALFORMED)?;
+        let (digits, rest) = self.rest.split_at_checked(4).ok_or(ESCAPE)?;
         self.rest = rest;
         digits.iter().try_fold(0, |sum, &digit| {
-            let digit = char::from(digit).to_digit(16).ok_or(MALFORMED)?;
+            let digit = char::from(digit).to_digit(16).ok_or(ESCAPE)?;
             Ok(sum * 16 + digit)
         })
     }
@@ -270,7 +317,7 @@ impl Object<'_> {
         self.rest = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
         let starts_with_zero = self.rest.first() == Some(&b'0');
         if self.digits()? > 1 && starts_with_zero {
-            return Err(MALFORMED);
+            return Err(NUMBER);
         }
         let whole = self.rest;
         if let Some(rest) = self.rest.strip_prefix(b".") {
@@ -293,11 +340,7 @@ impl Object<'_> {
         let is_digit = |byte: &&u8| byte.is_ascii_digit();
         let count = self.rest.iter().take_while(is_digit).count();
         self.rest = &self.rest[count..];
-        if count == 0 {
-            Err(MALFORMED)
-        } else {
-            Ok(count)
-        }
+        if count == 0 { Err(NUMBER) } else { Ok(count) }
     }
 }
 

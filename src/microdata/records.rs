@@ -11,8 +11,10 @@ use std::io::Read;
 use super::batch::{Batch, Filler};
 use super::chunk::Sink;
 use super::csv::CsvRows;
-use super::error::{CellErrorCode, TableError};
+use super::error::{CellErrorCode, Reason, TableError};
+use super::faults::Form;
 use super::hex::to_hex;
+use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
@@ -72,12 +74,24 @@ impl ReadSummary {
     }
 }
 
-/// One thing wrong with a line, before it is listed.
+/// Where in a line, from 1, its form is wrong.
 #[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In a cell.
+    Cell(usize),
+    /// At a byte.
+    Byte(usize),
+}
+
+/// One thing wrong with a line, before it is listed.
+#[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub line: u64,
     pub attribute: Option<AttributeIndex>,
     pub code: CellErrorCode,
+    pub place: Option<Place>,
+    pub reason: Option<Reason>,
+    pub hint: Option<Hint>,
 }
 
 impl Fault {
@@ -87,15 +101,42 @@ impl Fault {
             line,
             attribute: None,
             code,
+            place: None,
+            reason: None,
+            hint: None,
         }
     }
 
     /// A fault of one attribute.
     pub fn of_attribute(line: u64, attribute: AttributeIndex, code: CellErrorCode) -> Self {
         Self {
-            line,
             attribute: Some(attribute),
-            code,
+            ..Self::of_line(line, code)
+        }
+    }
+
+    /// A line whose form is wrong at a place.
+    pub fn malformed(line: u64, place: Place, reason: &'static str) -> Self {
+        Self {
+            place: Some(place),
+            reason: Some(Reason::Said(reason)),
+            ..Self::of_line(line, CellErrorCode::Malformed)
+        }
+    }
+
+    /// Where in the line, and how, its form is wrong.
+    pub fn form(&self) -> Form {
+        let place = self.place.map(|place| match place {
+            Place::Cell(at) | Place::Byte(at) => at as u64,
+        });
+        (place, self.reason)
+    }
+
+    /// A line that has other cells than the header.
+    pub fn cell_count(line: u64, found: usize, expected: usize) -> Self {
+        Self {
+            reason: Some(Reason::Cells { found, expected }),
+            ..Self::of_line(line, CellErrorCode::WrongCellCount)
         }
     }
 }
@@ -205,11 +246,16 @@ fn read_header(
     let line = match rows.next_row()? {
         Row::Cells(line) => line,
         Row::Fault(fault) | Row::Stop(fault) => {
-            intake.fault(fault);
+            intake.fault(&fault);
             return Ok(None);
         }
         Row::End => 1,
     };
+    if rows.width() > 0
+        && let Some(hint) = Hint::of_header(rows.cell(0), rows.width())
+    {
+        intake.hint(hint);
+    }
     let names = (0..rows.width()).map(|column| rows.cell(column));
     Ok(place_columns(line, names, schema, intake))
 }
@@ -226,6 +272,9 @@ pub(super) fn place_columns<'n>(
     let mut is_sound = true;
     for (column, name) in names.enumerate() {
         let name = std::str::from_utf8(name).ok();
+        if name.is_none() && !intake.has_hint() {
+            intake.hint(Hint::NotUtf8);
+        }
         // An unknown name is not repeated in the error: where the header is
         // lacking, it is a cell of the first record.
         let fault = match name.and_then(|name| schema.find(name)) {
@@ -236,13 +285,17 @@ pub(super) fn place_columns<'n>(
             Some(index) => Fault::of_attribute(line, index, CellErrorCode::AttributeRepeated),
             None => Fault::of_line(line, CellErrorCode::AttributeUnknown),
         };
-        intake.fault(fault);
+        intake.fault(&fault);
         is_sound = false;
+    }
+    let known = columns.iter().flatten().count();
+    if known * 2 < columns.len() && !intake.has_hint() {
+        intake.hint(Hint::NoHeader);
     }
     for index in schema.select(|_| true) {
         if columns[index.at()].is_none() {
             let code = CellErrorCode::AttributeMissing;
-            intake.fault(Fault::of_attribute(line, index, code));
+            intake.fault(&Fault::of_attribute(line, index, code));
             is_sound = false;
         }
     }

@@ -52,6 +52,7 @@ impl Question<'_> {
             }
         }
         Ok(Infeasible {
+            instead: None,
             condition: format!(
                 "{name}: l={job_l} needs at most 1 in {job_l} records with one value; {most} of \
                  {of} have it"
@@ -97,6 +98,7 @@ impl Question<'_> {
 
 fn nobody(records: usize) -> Infeasible {
     Infeasible {
+        instead: None,
         attribute: None,
         parameter: "l",
         condition: format!("nobody is left to be published of {records} records"),

@@ -138,9 +138,7 @@ impl Scale {
             return 0.0;
         }
         match self {
-            Self::Number(position) => {
-                span(position[lowest as usize], position[highest as usize])
-            }
+            Self::Number(position) => span(position[lowest as usize], position[highest as usize]),
             Self::Tree(tree) => tree.node(tree.climb(tree.leaf(lowest), highest)).loss,
             Self::Set(values) => (highest - lowest + 1) as f32 / *values as f32,
         }

@@ -133,9 +133,7 @@ impl<'a> Space<'a> {
             let (low, high) = (extremes.low[at], extremes.high[at]);
             match axis {
                 _ if low == high => 0.0,
-                Axis::Number(positions) => {
-                    span(positions[low as usize], positions[high as usize])
-                }
+                Axis::Number(positions) => span(positions[low as usize], positions[high as usize]),
                 Axis::Tree(tree, _) => tree.node(tree.climb(tree.leaf(low), high)).loss,
                 Axis::Set(share) => {
                     self.codes(persons, at, seen);

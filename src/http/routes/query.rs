@@ -138,6 +138,10 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(required = false)]
     pub allow_loss: bool,
+    /// Whether the records are only read and checked: nothing is kept.
+    #[serde(default)]
+    #[param(required = false)]
+    pub dry_run: bool,
 }
 
 /// How a hierarchy is put.

@@ -70,6 +70,35 @@ impl UploadView {
     }
 }
 
+/// What an upload would make.
+#[derive(Debug, Serialize, ToSchema)]
+struct UploadCheckView {
+    /// Records that the upload would bring.
+    #[schema(examples(98729))]
+    records: u64,
+    /// Records that the missing-value policy would leave out.
+    dropped: u64,
+    /// Missing values of each attribute, in the schema's order.
+    attributes: Vec<MissingView>,
+    /// Records that the new version would have.
+    #[schema(examples(98729))]
+    total_records: u64,
+    /// SHA-256 of the upload's content, whatever form it came in.
+    sha256: String,
+}
+
+impl UploadCheckView {
+    fn new(summary: &ReadSummary, records_before: u64) -> Self {
+        Self {
+            records: summary.records,
+            dropped: summary.dropped,
+            attributes: MissingView::of(summary),
+            total_records: records_before + summary.records,
+            sha256: summary.sha256_hex(),
+        }
+    }
+}
+
 /// Refuses an upload that leaves out many of its records, or that puts none in
 /// the place of those that are there.
 fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
@@ -121,7 +150,8 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// the line is the record's number from 1, or 0 for the columns themselves.
 /// The body is streamed, and may be packed by gzip or zstd. An upload that
 /// leaves out more than 5 % of its records for missing values, or that replaces
-/// records by none, is refused unless `allow_loss` is true.
+/// records by none, is refused unless `allow_loss` is true. With `dry_run` all of
+/// this is answered, and nothing is kept.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
@@ -130,7 +160,8 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
         content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"),
             (Binary = "application/vnd.apache.parquet"))),
-    responses((status = 201, description = "The new version.", body = UploadView)),
+    responses((status = 201, description = "The new version.", body = UploadView),
+        (status = 200, description = "What the upload would make (`dry_run`).", body = UploadCheckView)),
 )]
 async fn upload_records(
     State(state): State<AppState>,
@@ -155,15 +186,19 @@ async fn upload_records(
     let intake = intake(&state, id, query.mode, form).await?;
     super::datasets::require(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
-    let replaced = match mode {
-        VersionMode::Append => 0,
-        VersionMode::Replace => intake.dataset.records,
+    let (stays, replaced) = match mode {
+        VersionMode::Append => (intake.dataset.records, 0),
+        VersionMode::Replace => (0, intake.dataset.records),
     };
     let hierarchies = upload::pins(&intake.hierarchies);
     let (summary, chunks) = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
     failpoint::reached("upload-spooled");
     if !query.allow_loss {
         refuse_loss(&summary, replaced)?;
+    }
+    if query.dry_run {
+        let view = UploadCheckView::new(&summary, stays);
+        return Ok(Answer::new(StatusCode::OK, &view));
     }
     let version = NewVersion {
         dataset: id,

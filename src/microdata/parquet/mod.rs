@@ -85,7 +85,7 @@ fn open<F: Read + Seek + Send>(
     let columns_max = schema.attributes().len() + TableError::LISTED_MAX;
     let Some(outline) = Outline::read(source, columns_max)? else {
         let fault = Fault::of_line(COLUMNS_LINE, CellErrorCode::WrongCellCount);
-        intake.fault(fault);
+        intake.fault(&fault);
         return Ok(None);
     };
     let names = outline.columns.iter().map(|column| column.name.as_slice());
@@ -119,6 +119,6 @@ fn note_unfit(attributes: &[usize], intake: &mut Intake<'_, '_>) {
     for &at in attributes {
         let index = AttributeIndex::from_usize(at);
         let code = CellErrorCode::ColumnUnfit;
-        intake.fault(Fault::of_attribute(COLUMNS_LINE, index, code));
+        intake.fault(&Fault::of_attribute(COLUMNS_LINE, index, code));
     }
 }

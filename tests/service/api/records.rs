@@ -8,6 +8,8 @@ use crate::common::client::Client;
 on_both!(
     an_upload_makes_a_version_and_appending_adds_to_it,
     a_broken_upload_names_its_lines_and_leaves_nothing,
+    errors_say_how_to_mend_the_file,
+    a_dry_run_answers_as_an_upload_and_keeps_nothing,
     an_upload_that_would_lose_records_is_refused_unless_it_allows_it,
     an_answer_counts_missing_values_by_attribute,
     what_is_appended_is_read_with_the_hierarchies_of_the_version_before,
@@ -112,8 +114,93 @@ async fn a_broken_upload_names_its_lines_and_leaves_nothing(server: Server) {
     let refused = story::upload(&uploader, &id, format!("patient,age,sex,ward,cost\n{many}")).await;
     let problem = refused.expect_problem(422, "invalid-data");
     assert_eq!(problem["total_errors"], 500);
-    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(100));
+    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(10));
+    let summary = json!([{"attribute": "age", "code": "not_an_integer", "count": 500,
+        "first_lines": [2, 3, 4]}]);
+    assert_eq!(problem["summary"], summary);
+    assert!(problem.get("hints").is_none());
     assert_eq!(versions(&uploader, &id).await, 1);
+}
+
+async fn errors_say_how_to_mend_the_file(server: Server) {
+    let uploader = server.key(&["uploader", "consent"]).await;
+    let id = story::dataset(&uploader).await;
+    let send = async |csv: &str| {
+        let refused = story::upload(&uploader, &id, csv.to_owned()).await;
+        refused.expect_problem(422, "invalid-data")
+    };
+    let hint = |problem: &Value| problem["hints"][0].as_str().map(str::to_owned);
+    let exported = send("patient;age;sex;ward;cost\np1;30;F;red;1\n").await;
+    let said = hint(&exported).expect("a hint");
+    assert!(said.contains("separator seems to be `;`"), "{said}");
+    let header = "patient,age,sex,ward,cost\n";
+    let commas = send(&format!("{header}p1,30,F,red,\"4,5\"\n")).await;
+    let said = hint(&commas).expect("a hint");
+    assert!(said.starts_with("cost: decimal commas"), "{said}");
+    let quotes = send(&format!("{header}p1,30,F,red,\"4\"5\n")).await;
+    let error = json!({"line": 2, "column": 5, "attribute": "cost", "code": "malformed",
+        "reason": "text behind the closing quote of a cell"});
+    assert_eq!(quotes["errors"], json!([error]));
+    let short = send(&format!("{header}p1,30,F\n")).await;
+    let reason = "3 cells where the header has 5";
+    assert_eq!(short["errors"][0]["reason"], reason);
+
+    let import = uploader.call("import_preferences").at("id", &id);
+    let import = import.body("text/csv", "subject,sensitive\np1,ward\n");
+    let refused = import.send().await;
+    let problem = refused.expect_problem(422, "invalid-preference");
+    let error = json!({"line": 2, "attribute": "ward", "code": "not_semi_sensitive"});
+    assert_eq!(problem["errors"], json!([error]));
+}
+
+async fn a_dry_run_answers_as_an_upload_and_keeps_nothing(server: Server) {
+    let client = server.key(&["uploader", "auditor"]).await;
+    let id = dataset_with(&client, "drop").await;
+    story::upload(&client, &id, story::records(0, 40))
+        .await
+        .expect(201);
+    let before = client.call("get_dataset").at("id", &id);
+    let before = before.send().await.expect(200);
+    let rows = async || {
+        let all = client.call("list_audit").query("limit", 200);
+        all.send().await.expect(200)["items"]
+            .as_array()
+            .map(Vec::len)
+    };
+    let audited = rows().await;
+    let send = async |mode: &str, dry_run: bool, csv: String| {
+        let call = client.call("upload_records").at("id", &id);
+        let call = call.query("mode", mode).query("dry_run", dry_run);
+        call.body("text/csv", csv).send().await
+    };
+    let more = records_without_cost(100, 1).replace("\np", "\nq");
+    let mut said = send("append", true, more.clone()).await.expect(200);
+    assert_eq!(said["attributes"], only_cost(1, 1));
+    let replacing = send("replace", true, story::records(0, 7))
+        .await
+        .expect(200);
+    assert_eq!(replacing["total_records"], 7);
+    // What an upload would be refused for, it is refused for.
+    let lossy = send(
+        "append",
+        true,
+        records_without_cost(40, 30).replace("\np", "\nq"),
+    )
+    .await;
+    lossy.expect_problem(422, "would-lose-records");
+    let again = send("append", true, story::records(0, 3)).await;
+    let problem = again.expect_problem(422, "invalid-data");
+    assert_eq!(problem["summary"][0]["code"], "duplicate_subject");
+
+    let after = client.call("get_dataset").at("id", &id).send().await;
+    assert_eq!(after.expect(200), before);
+    let read = rows().await.zip(audited).map(|(now, then)| now - then);
+    assert_eq!(read, Some(0), "reading the list of the log is no change");
+    // The upload itself says the same.
+    let mut made = send("append", false, more).await.expect(201);
+    assert_eq!(made["version"].take(), 2);
+    said["version"] = Value::Null;
+    assert_eq!(made, said);
 }
 
 /// A dataset whose schema says what becomes of empty cells.
