@@ -90,20 +90,20 @@ impl Batch {
         self.gaps.fill(0);
     }
 
-    /// Adds the row at hand, whose attributes stand in `columns`; with
-    /// `drops` a record that lacks a value is only counted. Whether it was added.
-    fn push(&mut self, line: u64, rows: &impl Rows, columns: &[usize], drops: bool) -> bool {
+    /// Adds the row at hand, whose attributes stand in `columns`; a record that
+    /// lacks a value that is `needed` is only counted. Whether it was added.
+    fn push(&mut self, line: u64, rows: &impl Rows, columns: &[usize], needed: &[bool]) -> bool {
         let before = self.text.len();
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
             let cell = trimmed(rows.cell(column));
-            if drops && cell.is_empty() {
+            if cell.is_empty() && needed[at] {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
                     cells.pop();
                 });
                 self.dropped += 1;
-                for (gaps, &column) in self.gaps[at..].iter_mut().zip(&columns[at..]) {
+                for (gaps, &column) in self.gaps.iter_mut().zip(columns) {
                     *gaps += u64::from(trimmed(rows.cell(column)).is_empty());
                 }
                 return false;
@@ -122,17 +122,30 @@ pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
     /// Where each attribute stands.
     columns: &'r [usize],
-    drops: bool,
+    /// Cells of every row.
+    width: usize,
+    /// For each attribute, whether a record without its value is left out.
+    needed: Vec<bool>,
     records_left: u64,
 }
 
 impl<'r, R: Rows> Filler<'r, R> {
-    /// Begins with the next row.
-    pub fn new(rows: &'r mut R, columns: &'r [usize], target: &Target<'_>) -> Self {
+    /// Begins with the next row; all have `width` cells.
+    pub fn new(
+        rows: &'r mut R,
+        (columns, width): (&'r [usize], usize),
+        target: &Target<'_>,
+    ) -> Self {
+        let schema = target.schema;
+        let drops = schema.missing() == MissingPolicy::Drop;
+        let all = schema.select(|_| true).into_iter();
         Self {
             rows,
             columns,
-            drops: target.schema.missing() == MissingPolicy::Drop,
+            width,
+            needed: all
+                .map(|index| drops && !schema.may_be_empty(index))
+                .collect(),
             records_left: target.limits.records_max,
         }
     }
@@ -151,8 +164,8 @@ impl<'r, R: Rows> Filler<'r, R> {
         batch.clear();
         while !batch.is_full() {
             let fault = match self.rows.next_row()? {
-                Row::Cells(line) if self.rows.width() != self.columns.len() => {
-                    Fault::cell_count(line, self.rows.width(), self.columns.len())
+                Row::Cells(line) if self.rows.width() != self.width => {
+                    Fault::cell_count(line, self.rows.width(), self.width)
                 }
                 Row::Cells(line) if self.records_left == 0 => {
                     let code = CellErrorCode::TooManyRecords;
@@ -160,7 +173,7 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
-                    if batch.push(line, self.rows, self.columns, self.drops) {
+                    if batch.push(line, self.rows, self.columns, &self.needed) {
                         self.records_left -= 1;
                     }
                     continue;

@@ -17,7 +17,7 @@ use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
 use super::records::{Fault, MissingCount, ReadSummary};
-use super::schema::{MissingPolicy, Multiplicity, Schema};
+use super::schema::{MissingPolicy, Multiplicity, NAME_CHARACTERS_MAX, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -67,12 +67,19 @@ impl<'t, 's> Intake<'t, 's> {
     pub fn fault(&mut self, fault: &Fault) {
         let schema = self.schema;
         let name = |index: AttributeIndex| schema.attribute(index).name.as_str();
-        let name = fault.attribute.map(name);
+        let name = fault.attribute.map(name).or(fault.name.as_deref());
         self.faults
             .add_formed(fault.line, name, fault.code, fault.form());
         if let Some(hint) = fault.hint {
             self.faults.hint(None, hint);
         }
+    }
+
+    /// Notes what is wrong with a column that no attribute has; its name is cut
+    /// to the length of the names that attributes have.
+    pub fn fault_of_column(&mut self, line: u64, name: Option<&str>, code: CellErrorCode) {
+        let name = name.map(told_name);
+        self.faults.add(line, name.as_deref(), code);
     }
 
     /// Notes what the whole input looks like.
@@ -169,15 +176,19 @@ impl<'t, 's> Intake<'t, 's> {
         }
         self.faults.into_result()?;
         let drops = self.schema.missing() == MissingPolicy::Drop;
-        let attributes = self.schema.attributes().iter().zip(self.missing);
+        let schema = self.schema;
+        let attributes = schema.select(|_| true).into_iter().zip(self.missing);
         Ok(ReadSummary {
             records: self.records,
             dropped: self.dropped,
             attributes: attributes
-                .map(|(attribute, missing)| MissingCount {
-                    attribute: attribute.name.clone(),
+                .map(|(index, missing)| MissingCount {
+                    attribute: schema.attribute(index).name.clone(),
                     missing,
-                    dropped: if drops { missing } else { 0 },
+                    dropped: match drops && !schema.may_be_empty(index) {
+                        true => missing,
+                        false => 0,
+                    },
                 })
                 .collect(),
             sha256: self.digest.finish(),
@@ -200,6 +211,22 @@ impl<'t, 's> Intake<'t, 's> {
             self.closed.push(chunk);
         }
     }
+}
+
+/// A name that nobody checked, as it is told.
+pub(super) fn told_name(name: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_control() {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
+    let mut told: String = name.chars().take(NAME_CHARACTERS_MAX).map(plain).collect();
+    if name.chars().nth(NAME_CHARACTERS_MAX).is_some() {
+        told.push('…');
+    }
+    told
 }
 
 /// Adds the canonical texts of a batch whose cells were `taken`. Where some

@@ -20,8 +20,9 @@ use super::text::TextColumn;
 /// The cells of one attribute in the open chunk.
 pub(super) struct IntakeColumn {
     cells: Cells,
-    /// Whether an empty cell becomes a missing value.
-    admits_missing: bool,
+    /// What an empty cell becomes: the label of missing values, or nothing in
+    /// an identifier that is not the subject key.
+    empty: Option<&'static str>,
 }
 
 enum Cells {
@@ -37,11 +38,12 @@ impl IntakeColumn {
     /// fit the attribute.
     pub fn new(attribute: &Attribute, target: &Target<'_>) -> Result<Self, TableError> {
         let is_identifier = attribute.role == Role::Identifier;
-        let is_category = attribute.kind == Some(AttributeType::Categorical);
         let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
-        let admits_missing = !is_key
-            && (is_category || !is_identifier)
-            && target.schema.missing() == MissingPolicy::Category;
+        let admits_missing = !is_identifier && target.schema.missing() == MissingPolicy::Category;
+        let empty = match is_identifier {
+            true => (!is_key).then_some(""),
+            false => admits_missing.then_some(MISSING_LABEL),
+        };
         let cells = match attribute.kind {
             _ if is_identifier => Cells::Text(TextColumn::new()),
             None => Cells::Text(TextColumn::new()),
@@ -61,10 +63,7 @@ impl IntakeColumn {
                 }
             }
         };
-        Ok(Self {
-            cells,
-            admits_missing,
-        })
+        Ok(Self { cells, empty })
     }
 
     /// Checks the trimmed cells of a batch and keeps those that are sound.
@@ -74,7 +73,7 @@ impl IntakeColumn {
         limits: &ReadLimits,
     ) -> Taken {
         let mut taken = Taken::default();
-        let missing = self.admits_missing.then_some(MISSING_LABEL);
+        let missing = self.empty;
         match &mut self.cells {
             Cells::Category(column) => {
                 taken.take(cells, missing, |cell| {
@@ -149,7 +148,8 @@ impl Taken {
                 ([], Some(label)) => {
                     self.missing += 1;
                     let found = take(label.as_bytes());
-                    found.map(|(bytes, _)| (bytes, Some(label.to_owned())))
+                    let rewritten = (!label.is_empty()).then(|| label.to_owned());
+                    found.map(|(bytes, _)| (bytes, rewritten))
                 }
                 ([], None) => Err(CellErrorCode::Missing),
                 (cell, missing) => {

@@ -71,7 +71,9 @@ pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
 pub use records::{MissingCount, ReadSummary, RecordFormat, read_records};
-pub use schema::{Attribute, AttributeType, MissingPolicy, Multiplicity, Role, Schema};
+pub use schema::{
+    Attribute, AttributeType, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
+};
 pub use sha256::Sha256;
 pub use spill::Spill;
 pub use subject_records::SubjectRecords;

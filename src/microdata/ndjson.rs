@@ -1,16 +1,19 @@
 //! Records as NDJSON: one flat object a line.
 //!
 //! Every attribute of the schema must be there, in any order, and no other
-//! name. Null is an empty cell. A number stands for itself where a number is
+//! name but those that the schema reads past, whatever their values. Null is an empty cell. A number stands for itself where a number is
 //! due, and as a whole number for a category or an identifier too; its digits
 //! are taken as they are written, so that no binary fraction comes between.
 //! Arrays, objects and truth values are not cells.
 
 use std::io::Read;
 
+use serde::de::IgnoredAny;
+
 use super::error::{CellErrorCode, Reason, TableError};
 use super::hint::Hint;
 use super::index::AttributeIndex;
+use super::intake::told_name;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
@@ -67,9 +70,11 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             spans: &mut self.spans,
             order: &mut self.order,
             named: 0,
+            unknown: None,
+            json_depth_max: self.json_depth_max,
         };
         let read = object.read();
-        let left = object.rest.len();
+        let (left, unknown) = (object.rest.len(), object.unknown);
         Ok(match read {
             Ok(()) => Row::Cells(line),
             // No cell is an array or an object, so no record that can be read
@@ -82,7 +87,7 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
                 let place = Place::Byte(bytes.len() - left + 1);
                 Row::Fault(Fault {
                     attribute: refusal.attribute,
-                    code: refusal.code,
+                    name: unknown.filter(|_| refusal.code == CellErrorCode::AttributeUnknown),
                     place: refusal.reason.map(|_| place),
                     reason: refusal.reason.map(Reason::Said),
                     // One byte order mark was passed already.
@@ -145,6 +150,9 @@ struct Object<'a> {
     order: &'a mut Vec<AttributeIndex>,
     /// Members read so far.
     named: usize,
+    /// The first name that the schema does not know.
+    unknown: Option<Box<str>>,
+    json_depth_max: usize,
 }
 
 impl Object<'_> {
@@ -164,6 +172,15 @@ impl Object<'_> {
         }
         if self.peek().is_some() {
             return Err(malformed("something behind the object"));
+        }
+        if self.unknown.is_some() {
+            // An object of other names may have a person's cells for names.
+            let known = self.spans.iter().flatten().count();
+            self.unknown = self
+                .unknown
+                .take()
+                .filter(|_| known * 2 >= self.spans.len());
+            return Err(Refusal::of(None, CellErrorCode::AttributeUnknown));
         }
         match self.spans.iter().position(Option::is_none) {
             None => Ok(()),
@@ -200,8 +217,13 @@ impl Object<'_> {
         let index = match expected {
             Some(index) if self.schema.attribute(index).name == name => index,
             _ => {
-                let unknown = Refusal::of(None, CellErrorCode::AttributeUnknown);
-                let index = self.schema.find(name).ok_or(unknown)?;
+                let Some(index) = self.schema.find(name) else {
+                    if !self.schema.reads_past(name.as_bytes()) && self.unknown.is_none() {
+                        self.unknown = Some(told_name(name).into());
+                    }
+                    self.text.truncate(start);
+                    return self.pass_value();
+                };
                 self.order.truncate(self.named);
                 self.order.push(index);
                 index
@@ -240,6 +262,25 @@ impl Object<'_> {
             _ => self.rest = self.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
         }
         Ok(())
+    }
+
+    /// Passes the value of a name that no attribute has, and the colon before it.
+    fn pass_value(&mut self) -> Result<(), Refusal> {
+        self.demand(b':', "`:` is due")?;
+        let first = self.peek();
+        let value = self.rest;
+        let mut values = serde_json::Deserializer::from_slice(value).into_iter::<IgnoredAny>();
+        if !matches!(values.next(), Some(Ok(_))) {
+            return Err(malformed("a value that is no JSON"));
+        }
+        let (value, rest) = value.split_at(values.byte_offset());
+        self.rest = rest;
+        // The record is a level too.
+        let is_nested = matches!(first, Some(b'{' | b'['));
+        match is_nested && json_shape(value).levels >= self.json_depth_max {
+            true => Err(Refusal::of(None, CellErrorCode::NestsTooDeep)),
+            false => Ok(()),
+        }
     }
 
     fn is_numeric(&self, index: AttributeIndex) -> bool {
@@ -412,6 +453,7 @@ mod tests {
             row(br#"{"id":"a","n":1,"c":"x","d":{}}"#),
             Err((None, AttributeUnknown))
         );
+        assert_eq!(row(br#"{"d":1}"#), Err((None, AttributeUnknown)));
     }
 
     #[test]

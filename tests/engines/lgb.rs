@@ -191,10 +191,12 @@ fn an_l_beyond_the_values_of_an_attribute_proposes_t_closeness() {
             {"name": "positive", "role": "sensitive", "type": "categorical"}
         ]
     });
-    let word = |at: usize| ["no", "yes"][usize::from(at % 4 == 0)];
-    let line = |at: usize| format!("s{at},{},{}\n", 20 + at, word(at));
-    let records: String = (0..24).map(line).collect();
-    let table = table(schema, &[], &format!("id,age,positive\n{records}"));
+    let made = |words: [&str; 4]| {
+        let line = |at: usize| format!("s{at},{},{}\n", 20 + at, words[at % 4]);
+        let records: String = (0..24).map(line).collect();
+        table(schema.clone(), &[], &format!("id,age,positive\n{records}"))
+    };
+    let table = made(["yes", "no", "no", "no"]);
     let answer = infeasible(&table, &json!({"k": 2, "l": 3}), json!([]));
     let attribute = answer.attribute.as_deref();
     assert_eq!((attribute, answer.parameter), (Some("positive"), "l"));
@@ -202,7 +204,8 @@ fn an_l_beyond_the_values_of_an_attribute_proposes_t_closeness() {
     let instead = json!({"k": 2, "l": 1, "attributes": {"positive": {"t_closeness": 0.3}}});
     publish(&table, &instead, json!([]));
     // Where there are values enough, another l is all that is proposed.
-    let answer = infeasible(&people(&lines(60, 6)), &json!({"k": 2, "l": 40}), json!([]));
+    let three = made(["yes", "no", "no", "open"]);
+    let answer = infeasible(&three, &json!({"k": 2, "l": 3}), json!([]));
     assert_eq!((answer.parameter, answer.instead), ("l", None));
 }
 

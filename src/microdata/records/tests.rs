@@ -1,6 +1,7 @@
 //! Each error code, each missing-value policy, each type at its bounds.
 
 mod batches;
+mod columns;
 mod missing;
 mod repair;
 
@@ -256,13 +257,16 @@ fn a_header_names_each_attribute_once_and_nothing_else() {
     assert_eq!(errors(&schema, b"x,x,id\n"), [x(1, AttributeRepeated)]);
     assert_eq!(
         errors(&schema, b"\n\nid, x\na,1\n"),
-        [(3, None, AttributeUnknown), x(3, AttributeMissing)]
+        [
+            (3, Some(" x".into()), AttributeUnknown),
+            x(3, AttributeMissing)
+        ]
     );
     assert_eq!(
         errors(&schema, b""),
         [id(1, AttributeMissing), x(1, AttributeMissing)]
     );
-    // A name that nobody knows may be a person's cell: it is not repeated.
+    // A name that is no text is not repeated.
     assert_eq!(
         errors(&schema, b"id,x,\xff\n"),
         [(1, None, AttributeUnknown)]
@@ -443,8 +447,11 @@ fn no_error_repeats_a_cell() {
     );
     for text in [
         text.clone(),
-        format!("{canary},id,x\n"),
+        // No header: the first record is not repeated either.
+        format!("{canary},{canary}\n"),
+        format!("{canary},2\n"),
         format!("{{\"{canary}\": 1"),
+        format!("{{\"{canary}\": 1}}"),
     ] {
         for format in [RecordFormat::Csv, RecordFormat::Ndjson] {
             let limits = ReadLimits::default();

@@ -10,6 +10,7 @@ on_both!(
     a_broken_upload_names_its_lines_and_leaves_nothing,
     errors_say_how_to_mend_the_file,
     a_dry_run_answers_as_an_upload_and_keeps_nothing,
+    columns_that_are_read_past_are_in_no_version_and_no_release,
     an_upload_that_would_lose_records_is_refused_unless_it_allows_it,
     an_answer_counts_missing_values_by_attribute,
     what_is_appended_is_read_with_the_hierarchies_of_the_version_before,
@@ -151,6 +152,66 @@ async fn errors_say_how_to_mend_the_file(server: Server) {
     let problem = refused.expect_problem(422, "invalid-preference");
     let error = json!({"line": 2, "attribute": "ward", "code": "not_semi_sensitive"});
     assert_eq!(problem["errors"], json!([error]));
+}
+
+async fn columns_that_are_read_past_are_in_no_version_and_no_release(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "steward"]).await;
+    let put = client.call("put_hierarchy").at("name", "ward");
+    let put = put.body("text/csv", story::HIERARCHY).send().await;
+    assert!(matches!(put.status, 200 | 201), "{}", put.text());
+    let mut schema = story::schema();
+    let attributes = schema["attributes"].as_array_mut().expect("a list");
+    attributes.insert(1, json!({"name": "letter", "role": "ignore"}));
+    let made = client.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let kept = client.call("get_dataset").at("id", &id).send().await;
+    assert_eq!(
+        kept.expect(200)["schema"]["attributes"],
+        schema["attributes"]
+    );
+
+    let plain = story::records(0, 60);
+    let with = |name: &str| {
+        let mut lines = plain.lines();
+        let header = lines.next().unwrap_or_default();
+        let records = lines.map(|line| format!("canary,{line}\n"));
+        format!("{name},{header}\n{}", records.collect::<String>())
+    };
+    let refused = story::upload(&client, &id, with("remark")).await;
+    let problem = refused.expect_problem(422, "invalid-data");
+    let unknown = json!({"line": 1, "attribute": "remark", "code": "attribute_unknown"});
+    assert_eq!(problem["errors"], json!([unknown]));
+    let taken = story::upload(&client, &id, with("letter"))
+        .await
+        .expect(201);
+    let names = taken["attributes"].as_array().expect("a list");
+    assert!(names.iter().all(|count| count["attribute"] != "letter"));
+
+    schema["extra_columns"] = json!("ignore");
+    let made = client.call("create_dataset").json(&schema).send().await;
+    let open = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let same = story::upload(&client, &open, with("remark"))
+        .await
+        .expect(201);
+    assert_eq!(same["sha256"], taken["sha256"]);
+
+    for id in [&id, &open] {
+        let release = story::release(&client, &story::job(id)).await;
+        for call in [
+            "get_release",
+            "get_release_report",
+            "get_release_verification",
+        ] {
+            let answer = client.call(call).at("id", &release).send().await;
+            assert_eq!(answer.status, 200, "{call}");
+            let text = answer.text();
+            assert!(
+                !text.contains("letter") && !text.contains("canary"),
+                "{call}: {text}"
+            );
+        }
+    }
 }
 
 async fn a_dry_run_answers_as_an_upload_and_keeps_nothing(server: Server) {
