@@ -26,9 +26,8 @@ use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::problem::{
-    LineError, LineErrorCount, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind,
-};
+use super::line_errors::{LineError, LineErrorCount};
+use super::problem::{LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
 use super::router::operations;
 use crate::microdata::CellErrorCode;

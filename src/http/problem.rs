@@ -14,8 +14,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::line_errors::{LineError, LineErrorCount, LineErrors};
 use crate::config::Limit;
-use crate::microdata::{CellError, FaultCount, ReadSummary, TableError};
+use crate::microdata::{ReadSummary, TableError};
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
@@ -157,55 +158,6 @@ pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client may try again what is worth trying again.
 const RETRY_AFTER_S: u64 = 2;
-
-/// One thing wrong with one line of a body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct LineError {
-    /// Line of the body, from 1 (a CSV header is line 1).
-    #[schema(examples(17))]
-    pub line: u64,
-    /// Where in the line, from 1: the number of the cell in CSV, of the byte in
-    /// NDJSON. Only where the form of the line is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<u64>,
-    /// Attribute concerned, where one is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples("age"))]
-    pub attribute: Option<String>,
-    /// What is wrong, one word of a closed list (docs/PROBLEMS.md).
-    #[schema(examples("not_an_integer"))]
-    pub code: String,
-    /// How the form of the line is wrong, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples("a quote that is never closed"))]
-    pub reason: Option<String>,
-}
-
-/// How often one thing is wrong with one attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct LineErrorCount {
-    /// Attribute concerned, where one is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples("age"))]
-    pub attribute: Option<String>,
-    /// What is wrong, one word of a closed list (docs/PROBLEMS.md).
-    #[schema(examples("not_an_integer"))]
-    pub code: String,
-    /// How often.
-    #[schema(examples(5_200))]
-    pub count: u64,
-    /// The first lines, at most three.
-    pub first_lines: Vec<u64>,
-}
-
-/// What is wrong with the lines of a body.
-#[derive(Clone, Debug)]
-struct LineErrors {
-    summary: Vec<LineErrorCount>,
-    hints: Vec<String>,
-    errors: Vec<LineError>,
-    total: u64,
-}
 
 /// The missing values of one attribute in an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -370,20 +322,7 @@ impl Problem {
     /// Lists and counts what is wrong with the lines of the body.
     #[must_use]
     pub fn with_errors(mut self, error: &TableError) -> Self {
-        if let TableError::Cells {
-            errors,
-            total,
-            summary,
-            hints,
-        } = error
-        {
-            self.0.lines = Some(LineErrors {
-                summary: summary.iter().map(LineErrorCount::from).collect(),
-                hints: hints.clone(),
-                errors: errors.iter().map(LineError::from).collect(),
-                total: *total,
-            });
-        }
+        self.0.lines = LineErrors::of(error);
         self
     }
 
@@ -455,29 +394,6 @@ impl Problem {
             )),
             kind if kind.retry() => Some((header::RETRY_AFTER, self.0.retry_after_s.into())),
             _ => None,
-        }
-    }
-}
-
-impl From<&CellError> for LineError {
-    fn from(error: &CellError) -> Self {
-        Self {
-            line: error.line,
-            column: error.column,
-            attribute: error.attribute.clone(),
-            code: error.code.word().into(),
-            reason: error.reason.map(|reason| reason.to_string()),
-        }
-    }
-}
-
-impl From<&FaultCount> for LineErrorCount {
-    fn from(kind: &FaultCount) -> Self {
-        Self {
-            attribute: kind.attribute.clone(),
-            code: kind.code.word().into(),
-            count: kind.count,
-            first_lines: kind.first_lines.clone(),
         }
     }
 }
