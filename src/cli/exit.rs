@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::telemetry::tell_end;
 use crate::catalog::ProduceError;
 use crate::engine::EngineError;
-use crate::microdata::{ReadSummary, TableError};
+use crate::microdata::{CellError, ReadSummary, TableError};
 
 /// An end other than success. The codes are part of the contract (api.md).
 #[derive(Debug)]
@@ -54,22 +54,43 @@ impl Exit {
 
 fn print_input(source: &str, error: &TableError) {
     eprintln!("{source}: {error}");
-    if let TableError::Cells { errors, total } = error {
-        for cell in errors {
-            let attribute = cell.attribute.as_deref().unwrap_or("-");
-            // The code's word on the wire: stable, and never a value.
-            let code = serde_json::to_value(cell.code).unwrap_or_default();
-            eprintln!(
-                "  line {}, {attribute}: {}",
-                cell.line,
-                code.as_str().unwrap_or_default()
-            );
-        }
-        let listed = errors.len() as u64;
-        if *total > listed {
-            eprintln!("  and {} more", total - listed);
-        }
+    let TableError::Cells {
+        errors,
+        total,
+        summary,
+        hints,
+    } = error
+    else {
+        return;
+    };
+    hints.iter().for_each(|hint| eprintln!("  hint: {hint}"));
+    for kind in summary {
+        let attribute = kind.attribute.as_deref().unwrap_or("-");
+        let lines: Vec<String> = kind.first_lines.iter().map(u64::to_string).collect();
+        let (code, lines) = (kind.code.word(), lines.join(", "));
+        eprintln!("  {attribute}: {} × {code}, first in {lines}", kind.count);
     }
+    for cell in errors {
+        eprintln!("  {}", error_line(cell));
+    }
+    let listed = errors.len() as u64;
+    if *total > listed {
+        eprintln!("  and {} more", total - listed);
+    }
+}
+
+/// One error: where it stands, its code, and how the form of the line is wrong.
+fn error_line(cell: &CellError) -> String {
+    let column = cell.column.map(|at| format!(", column {at}"));
+    let attribute = cell.attribute.as_deref().unwrap_or("-");
+    let reason = cell.reason.map(|reason| format!(" ({reason})"));
+    format!(
+        "line {}{}, {attribute}: {}{}",
+        cell.line,
+        column.unwrap_or_default(),
+        cell.code.word(),
+        reason.unwrap_or_default()
+    )
 }
 
 fn print_loss(source: &str, summary: &ReadSummary) {

@@ -5,7 +5,7 @@ use crate::privacy::ParameterError;
 /// An answer, not an accident: the condition that cannot hold and the
 /// strongest parameter that would.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{condition}; {strongest} holds")]
+#[error("{condition}; {strongest} holds{}", in_words(*.instead))]
 pub struct Infeasible {
     /// The attribute concerned, where one is.
     pub attribute: Option<String>,
@@ -20,6 +20,16 @@ pub struct Infeasible {
     /// The same as a number, to run again with; `None` where no value of the
     /// parameter would hold.
     pub strongest_value: Option<f64>,
+    /// A parameter to set in place of this one, where it bounds what this one
+    /// cannot.
+    pub instead: Option<&'static str>,
+}
+
+/// What to set in place of a parameter, behind what holds of it.
+fn in_words(instead: Option<&'static str>) -> String {
+    instead.map_or(String::new(), |other| {
+        format!("; or set {other} in its place")
+    })
 }
 
 /// Why an engine gave no release.

@@ -62,9 +62,7 @@ impl From<Conflict> for Problem {
 /// hierarchy; `misfit` is the kind of problem for what does not fit.
 pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
     match error {
-        TableError::Cells { errors, total } => {
-            Problem::new(misfit, error.to_string()).with_errors(errors, *total)
-        }
+        TableError::Cells { .. } => Problem::new(misfit, error.to_string()).with_errors(error),
         &TableError::PastLimit { name, value, unit } => Problem::past(Limit { name, value, unit }),
         TableError::HierarchyUnknown(name) => {
             Problem::new(ProblemKind::HierarchyUnknown, error.to_string())
@@ -78,16 +76,16 @@ pub fn table_problem(error: &TableError, misfit: ProblemKind) -> Problem {
 /// [`table_problem`] of what was read under limits: the detail names those
 /// that lines were past.
 pub fn limited_problem(error: &TableError, misfit: ProblemKind, limits: &Limits) -> Problem {
-    let TableError::Cells { errors, total } = error else {
+    let TableError::Cells { summary, .. } = error else {
         return table_problem(error, misfit);
     };
     let mut detail = error.to_string();
     for limit in line_limits(limits) {
-        if errors.iter().any(|error| error.code == limit.0) {
+        if summary.iter().any(|kind| kind.code == limit.0) {
             detail += &format!("; a limit is {}", limit.1);
         }
     }
-    Problem::new(misfit, detail).with_errors(errors, *total)
+    Problem::new(misfit, detail).with_errors(error)
 }
 
 /// The limits on lines, by the code of a line that is past one.

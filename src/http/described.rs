@@ -38,6 +38,10 @@ pub struct SchemaDocument {
     /// (`category`).
     #[serde(default = "reject")]
     pub missing: MissingWord,
+    /// What happens to columns that the schema does not name: the upload is
+    /// refused, or they are read past and never stored (`ignore`).
+    #[serde(default = "refuse")]
+    pub extra_columns: ExtraColumnsWord,
     /// The attributes in order.
     pub attributes: Vec<AttributeDocument>,
     /// Terms of subjects who gave none.
@@ -47,6 +51,10 @@ pub struct SchemaDocument {
 
 fn one() -> MultiplicityWord {
     MultiplicityWord::one
+}
+
+fn refuse() -> ExtraColumnsWord {
+    ExtraColumnsWord::refuse
 }
 
 fn reject() -> MissingWord {
@@ -62,7 +70,7 @@ pub struct AttributeDocument {
     pub name: String,
     /// What the attribute is to an adversary.
     pub role: RoleWord,
-    /// What its values are; an identifier needs none.
+    /// What its values are; an identifier and an ignored attribute need none.
     #[serde(default)]
     pub r#type: Option<TypeWord>,
     /// Name of its hierarchy.
@@ -109,7 +117,7 @@ macro_rules! words {
 
 words! {
     /// What an attribute is to an adversary.
-    RoleWord as AttributeRole { identifier, quasi_identifier, semi_sensitive, sensitive, insensitive }
+    RoleWord as AttributeRole { identifier, quasi_identifier, semi_sensitive, sensitive, insensitive, ignore }
 }
 words! {
     /// What the values of an attribute are.
@@ -118,6 +126,10 @@ words! {
 words! {
     /// How many records a subject has.
     MultiplicityWord as Multiplicity { one, many }
+}
+words! {
+    /// What happens to columns that the schema does not name.
+    ExtraColumnsWord as ExtraColumns { refuse, ignore }
 }
 words! {
     /// What happens to an empty cell.

@@ -18,6 +18,7 @@ mod engine_jobs;
 mod extract;
 mod header;
 mod idempotency;
+mod line_errors;
 mod linger;
 mod listener;
 mod misfit;

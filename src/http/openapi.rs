@@ -26,11 +26,11 @@ use super::access::{self, Access, Operation};
 use super::auth::Role;
 use super::engine_jobs::add_jobs;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::problem::{
-    LineError, LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind,
-};
+use super::line_errors::{LineError, LineErrorCount};
+use super::problem::{LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
 use super::router::operations;
+use crate::microdata::CellErrorCode;
 
 /// Name of the security scheme.
 const BEARER: &str = "bearer";
@@ -210,8 +210,10 @@ fn example(kind: ProblemKind) -> Value {
     });
     match kind {
         ProblemKind::InvalidData | ProblemKind::InvalidPreference => {
-            document["errors"] =
-                json!([{"line": 17, "attribute": "age", "code": "not_an_integer"}]);
+            let (attribute, code) = ("age", "not_an_integer");
+            document["summary"] =
+                json!([{"attribute": attribute, "code": code, "count": 1, "first_lines": [17]}]);
+            document["errors"] = json!([{"line": 17, "attribute": attribute, "code": code}]);
             document["total_errors"] = json!(1);
         }
         ProblemKind::HierarchyUnknown => document["hierarchy"] = json!("education"),
@@ -227,9 +229,14 @@ fn example(kind: ProblemKind) -> Value {
 
 /// Adds the shapes that only problems use, and the way tokens are shown.
 fn add_components(components: &mut Components) {
-    components
-        .schemas
-        .insert(LineError::name().into(), LineError::schema());
+    for (name, schema) in [
+        (LineError::name(), LineError::schema()),
+        (LineErrorCount::name(), LineErrorCount::schema()),
+    ] {
+        let codes = CellErrorCode::ALL.iter().map(|code| code.word().into());
+        let schema = closed(schema, "code", codes.collect());
+        components.schemas.insert(name.into(), schema);
+    }
     components
         .schemas
         .insert(MissingView::name().into(), MissingView::schema());
@@ -267,13 +274,21 @@ fn add_components(components: &mut Components) {
 
 /// The schema of a problem: `type` is one of the closed list.
 fn problem_schema() -> RefOr<utoipa::openapi::Schema> {
-    let mut schema = ProblemDocument::schema();
+    let urns = ProblemKind::ALL.iter().map(|kind| Value::from(kind.urn()));
+    closed(ProblemDocument::schema(), "type", urns.collect())
+}
+
+/// The schema with a closed list of values for one of its properties.
+fn closed(
+    mut schema: RefOr<utoipa::openapi::Schema>,
+    property: &str,
+    values: Vec<Value>,
+) -> RefOr<utoipa::openapi::Schema> {
     if let RefOr::T(utoipa::openapi::Schema::Object(object)) = &mut schema
         && let Some(RefOr::T(utoipa::openapi::Schema::Object(kind))) =
-            object.properties.get_mut("type")
+            object.properties.get_mut(property)
     {
-        let urns = ProblemKind::ALL.iter().map(|kind| Value::from(kind.urn()));
-        kind.enum_values = Some(urns.collect());
+        kind.enum_values = Some(values);
     }
     schema
 }

@@ -14,9 +14,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::line_errors::{LineError, LineErrorCount, LineErrors};
 use super::misfit::SchemaMisfitView;
 use crate::config::Limit;
-use crate::microdata::{CellError, ReadSummary};
+use crate::microdata::{ReadSummary, TableError};
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
@@ -163,21 +164,6 @@ pub const PROBLEM_JSON: &str = "application/problem+json";
 /// Seconds after which a client may try again what is worth trying again.
 const RETRY_AFTER_S: u64 = 2;
 
-/// One thing wrong with one line of a body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct LineError {
-    /// Line of the body, from 1 (a CSV header is line 1).
-    #[schema(examples(17))]
-    pub line: u64,
-    /// Attribute concerned, where one is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples("age"))]
-    pub attribute: Option<String>,
-    /// What is wrong, one word of a closed list.
-    #[schema(examples("not_an_integer"))]
-    pub code: String,
-}
-
 /// The missing values of one attribute in an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MissingView {
@@ -231,7 +217,7 @@ pub struct Problem(Box<Parts>);
 struct Parts {
     kind: ProblemKind,
     detail: String,
-    errors: Option<(Vec<LineError>, u64)>,
+    lines: Option<LineErrors>,
     hierarchy: Option<String>,
     parameter: Option<String>,
     loss: Option<LossView>,
@@ -256,7 +242,15 @@ pub struct ProblemDocument {
     /// problem of a job, which outlives requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
-    /// The first 100 errors in the lines of the body.
+    /// What the whole body looks like, and how to mend it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Vec<String>>,
+    /// All errors in the lines of the body, counted by attribute and code, the
+    /// most frequent first; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Vec<LineErrorCount>>,
+    /// The first 100 errors in the lines of the body, at most ten of one code of
+    /// one attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Vec<LineError>>,
     /// Number of errors in the whole body.
@@ -290,6 +284,10 @@ pub struct ProblemDocument {
     /// The same as a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strongest_value: Option<f64>,
+    /// Name of a parameter to set in place of the one at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("t_closeness"))]
+    pub instead: Option<String>,
 }
 
 impl Problem {
@@ -298,7 +296,7 @@ impl Problem {
         Self(Box::new(Parts {
             kind,
             detail: detail.into(),
-            errors: None,
+            lines: None,
             hierarchy: None,
             parameter: None,
             loss: None,
@@ -331,11 +329,10 @@ impl Problem {
         )
     }
 
-    /// Lists the errors in the lines of the body, of which there are `total`.
+    /// Lists and counts what is wrong with the lines of the body.
     #[must_use]
-    pub fn with_errors(mut self, errors: &[CellError], total: u64) -> Self {
-        let errors = errors.iter().map(LineError::from).collect();
-        self.0.errors = Some((errors, total));
+    pub fn with_errors(mut self, error: &TableError) -> Self {
+        self.0.lines = LineErrors::of(error);
         self
     }
 
@@ -382,14 +379,18 @@ impl Problem {
     /// The document as it is sent in answer to the request `instance`.
     pub fn document(&self, instance: Option<String>) -> ProblemDocument {
         let parts = &self.0;
+        let lines = parts.lines.as_ref();
+        let hints = lines.map(|lines| lines.hints.clone());
         ProblemDocument {
             kind: parts.kind.urn(),
             title: parts.kind.title().into(),
             status: parts.kind.status().as_u16(),
             detail: parts.detail.clone(),
             instance,
-            errors: parts.errors.as_ref().map(|(errors, _)| errors.clone()),
-            total_errors: parts.errors.as_ref().map(|(_, total)| *total),
+            hints: hints.filter(|hints| !hints.is_empty()),
+            summary: lines.map(|lines| lines.summary.clone()),
+            errors: lines.map(|lines| lines.errors.clone()),
+            total_errors: lines.map(|lines| lines.total),
             hierarchy: parts.hierarchy.clone(),
             parameter: parts.parameter.clone(),
             loss: parts.loss.clone(),
@@ -399,6 +400,7 @@ impl Problem {
             records: None,
             strongest: None,
             strongest_value: None,
+            instead: None,
         }
     }
 
@@ -421,16 +423,6 @@ pub(super) fn word(code: impl Serialize) -> String {
     word.unwrap_or_default().to_owned()
 }
 
-impl From<&CellError> for LineError {
-    fn from(error: &CellError) -> Self {
-        Self {
-            line: error.line,
-            attribute: error.attribute.clone(),
-            code: word(error.code),
-        }
-    }
-}
-
 impl IntoResponse for Problem {
     /// A response with the status and the problem as an extension; the
     /// outermost middleware writes the document.
@@ -449,7 +441,6 @@ mod tests {
     use super::*;
     use crate::engine::{EngineError, Infeasible};
     use crate::job::JobFailure;
-    use crate::microdata::TableError;
 
     #[test]
     fn every_slug_is_named_once() {
@@ -462,6 +453,7 @@ mod tests {
     #[test]
     fn every_failure_of_a_job_is_a_kind_with_the_same_title_and_status() {
         let infeasible = Infeasible {
+            instead: None,
             attribute: None,
             parameter: "l",
             condition: String::new(),

@@ -142,12 +142,25 @@ impl JobFailure {
         let Self::Engine(EngineError::Infeasible(answer)) = self else {
             return None;
         };
-        let (sign, value) = weaker(answer)?;
-        let strongest = format!("{} {sign} {value}", answer.parameter);
-        let mut problem = self.problem();
-        problem["detail"] = json!(format!("{}; try {strongest}", self.detail()));
-        problem["strongest"] = json!(strongest);
-        problem["strongest_value"] = json!(value);
+        let weaker = weaker(answer);
+        if weaker.is_none() && answer.instead.is_none() {
+            return None;
+        }
+        let (mut problem, mut detail) = (self.problem(), self.detail());
+        if let Some((sign, value)) = weaker {
+            let strongest = format!("{} {sign} {value}", answer.parameter);
+            detail += &format!("; try {strongest}");
+            problem["strongest"] = json!(strongest);
+            problem["strongest_value"] = json!(value);
+        }
+        if let Some(other) = answer.instead {
+            let parameter = answer.parameter;
+            detail += &format!(
+                "; or set {other} in place of {parameter}: the attribute has too few values"
+            );
+            problem["instead"] = json!(other);
+        }
+        problem["detail"] = json!(detail);
         Some(problem)
     }
 }
@@ -205,6 +218,7 @@ mod tests {
 
     fn infeasible(parameter: &'static str, value: Option<f64>) -> JobFailure {
         JobFailure::from(EngineError::from(Infeasible {
+            instead: None,
             attribute: Some("salary".into()),
             parameter,
             condition: "salary: l=12 needs at most 1 in 12; 1 in 9137 has it".into(),
@@ -239,6 +253,26 @@ mod tests {
         }
         assert_eq!(infeasible("l", None).problem_with_figures(), None);
         assert_eq!(JobFailure::Internal.problem_with_figures(), None);
+    }
+
+    #[test]
+    fn another_parameter_is_proposed_to_stewards_alone() {
+        for value in [None, Some(2.0)] {
+            let failure = JobFailure::from(EngineError::from(Infeasible {
+                instead: Some("t_closeness"),
+                attribute: Some("positive".into()),
+                parameter: "l",
+                condition: "l=3 needs 3 different values; there are 2".into(),
+                strongest: String::new(),
+                strongest_value: value,
+            }));
+            assert_eq!(failure.problem()["instead"], Value::Null);
+            let problem = failure.problem_with_figures().expect("a proposal");
+            assert_eq!(problem["instead"], "t_closeness");
+            assert_eq!(problem["strongest"].is_null(), value.is_none());
+            let detail = problem["detail"].as_str().expect("a text");
+            assert!(detail.contains("set t_closeness in place of l"), "{detail}");
+        }
     }
 
     #[test]

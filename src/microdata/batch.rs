@@ -7,8 +7,9 @@
 use super::cell::trimmed;
 use super::digest;
 use super::error::{CellErrorCode, TableError};
+use super::index::AttributeIndex;
 use super::limits::Target;
-use super::records::{Fault, Row, Rows};
+use super::records::{Fault, Place, Row, Rows};
 use super::schema::{Attribute, MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
@@ -106,32 +107,32 @@ impl Batch {
         self.left_out.1.clear();
     }
 
-    /// Adds the row at hand, whose attributes stand in `columns`; with
-    /// the place of the subject key a record that lacks a value is only counted,
-    /// and its subject noted. Whether it was added.
+    /// Adds the row at hand, whose attributes stand in `columns`; a record that
+    /// lacks a value that is needed is only counted, and its subject noted.
+    /// Whether it was added.
     fn push(
         &mut self,
         line: u64,
         rows: &impl Rows,
         (columns, words): (&[usize], &MissingWords),
-        drops: Option<usize>,
+        needs: &Needs,
     ) -> bool {
         let before = self.text.len();
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
             let cell = words.known(at, trimmed(rows.cell(column)));
-            if let (Some(key), []) = (drops, cell) {
+            if cell.is_empty() && needs.values[at] {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
                     cells.pop();
                 });
                 self.dropped += 1;
-                for (at, &column) in columns.iter().enumerate().skip(at) {
+                for (at, &column) in columns.iter().enumerate() {
                     let cell = words.known(at, trimmed(rows.cell(column)));
                     self.gaps[at] += u64::from(cell.is_empty());
                 }
                 let (keys, ends) = &mut self.left_out;
-                keys.extend_from_slice(trimmed(rows.cell(columns[key])));
+                keys.extend_from_slice(trimmed(rows.cell(columns[needs.key])));
                 ends.push(keys.len());
                 return false;
             }
@@ -175,28 +176,58 @@ impl MissingWords {
     }
 }
 
+/// What a record must have.
+struct Needs {
+    /// Place of the subject key among the attributes.
+    key: usize,
+    /// For each attribute, whether a record without its value is left out.
+    values: Vec<bool>,
+}
+
 /// Fills batches with the rows of a format.
 pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
     /// Where each attribute stands.
     columns: &'r [usize],
     words: MissingWords,
-    /// Where the subject key stands, if records that lack a value are left out.
-    drops: Option<usize>,
+    /// Cells of every row.
+    width: usize,
+    needs: Needs,
     records_left: u64,
 }
 
 impl<'r, R: Rows> Filler<'r, R> {
-    /// Begins with the next row.
-    pub fn new(rows: &'r mut R, columns: &'r [usize], target: &Target<'_>) -> Self {
+    /// Begins with the next row; all have `width` cells.
+    pub fn new(
+        rows: &'r mut R,
+        (columns, width): (&'r [usize], usize),
+        target: &Target<'_>,
+    ) -> Self {
+        let schema = target.schema;
+        let drops = schema.missing() == MissingPolicy::Drop;
+        let all = schema.select(|_| true).into_iter();
         Self {
             rows,
             columns,
-            words: MissingWords::of(target.schema),
-            drops: (target.schema.missing() == MissingPolicy::Drop)
-                .then(|| target.schema.subject_key().at()),
+            words: MissingWords::of(schema),
+            width,
+            needs: Needs {
+                key: schema.subject_key().at(),
+                values: all
+                    .map(|index| drops && !schema.may_be_empty(index))
+                    .collect(),
+            },
             records_left: target.limits.records_max,
         }
+    }
+
+    /// The fault with the attribute whose cell it stands in.
+    fn placed(&self, mut fault: Fault) -> Fault {
+        if let Some(Place::Cell(cell)) = fault.place {
+            let at = self.columns.iter().position(|&column| column + 1 == cell);
+            fault.attribute = at.map(AttributeIndex::from_usize);
+        }
+        fault
     }
 
     /// Fills a batch anew; whether another one may follow.
@@ -204,8 +235,8 @@ impl<'r, R: Rows> Filler<'r, R> {
         batch.clear();
         while !batch.is_full() {
             let fault = match self.rows.next_row()? {
-                Row::Cells(line) if self.rows.width() != self.columns.len() => {
-                    Fault::of_line(line, CellErrorCode::WrongCellCount)
+                Row::Cells(line) if self.rows.width() != self.width => {
+                    Fault::cell_count(line, self.rows.width(), self.width)
                 }
                 Row::Cells(line) if self.records_left == 0 => {
                     let code = CellErrorCode::TooManyRecords;
@@ -213,12 +244,13 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
-                    if batch.push(line, self.rows, (self.columns, &self.words), self.drops) {
+                    let read = (self.columns, &self.words);
+                    if batch.push(line, self.rows, read, &self.needs) {
                         self.records_left -= 1;
                     }
                     continue;
                 }
-                Row::Fault(fault) => fault,
+                Row::Fault(fault) => self.placed(fault),
                 Row::Stop(fault) => {
                     batch.faults.push(fault);
                     return Ok(false);

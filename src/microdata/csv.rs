@@ -8,7 +8,7 @@
 use std::io::Read;
 
 use super::error::{CellErrorCode, TableError};
-use super::records::{Fault, Row, Rows};
+use super::records::{Fault, Place, Row, Rows};
 use super::window::{More, Window};
 
 /// One cell of the row at hand, in bytes of the window.
@@ -22,8 +22,9 @@ struct Span {
 enum Scan {
     /// Its length with the line end, and the line breaks in it.
     Row(usize, u64),
-    /// Where it broke the rules, and the line breaks up to there.
-    Malformed(usize, u64),
+    /// Where it broke the rules, and the line breaks up to there; the number
+    /// of the cell and how.
+    Malformed(usize, u64, (usize, &'static str)),
     /// The window holds only a part of it.
     Cut,
 }
@@ -132,11 +133,12 @@ impl<R: Read> Rows for CsvRows<R> {
                     self.undouble();
                     return Ok(Row::Cells(line));
                 }
-                Scan::Malformed(at, breaks) => {
+                Scan::Malformed(at, breaks, (cell, reason)) => {
                     self.window.consume(at);
                     self.line += breaks;
                     self.skip_line()?;
-                    return Ok(Row::Fault(Fault::of_line(line, CellErrorCode::Malformed)));
+                    let place = Place::Cell(cell);
+                    return Ok(Row::Fault(Fault::malformed(line, place, reason)));
                 }
                 Scan::Cut => match self.window.more()? {
                     More::Grown => {}
@@ -178,7 +180,10 @@ fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usiz
                     }
                     (Some(b'"'), None) | (None, _) if !ended => return Scan::Cut,
                     (Some(b'"'), _) => break,
-                    (None, _) => return Scan::Malformed(at, breaks),
+                    (None, _) => {
+                        let how = "a quote that is never closed";
+                        return Scan::Malformed(at, breaks, (spans.len() + 1, how));
+                    }
                     (Some(byte), _) => {
                         breaks += u64::from(*byte == b'\n');
                         at += 1;
@@ -210,7 +215,13 @@ fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usiz
             (Some(b'\r'), None) | (None, _) if !ended => return Scan::Cut,
             (Some(b'\r'), None) => return Scan::Row(at + 1, breaks),
             (None, _) => return Scan::Row(at, breaks),
-            _ => return Scan::Malformed(at, breaks),
+            _ => {
+                let how = match bytes[start] {
+                    b'"' => "text behind the closing quote of a cell",
+                    _ => "a quote inside a cell that does not begin with one",
+                };
+                return Scan::Malformed(at, breaks, (spans.len(), how));
+            }
         }
     }
 }

@@ -3,83 +3,147 @@
 //! An error names the line, the attribute and a stable code, never the value:
 //! these texts reach logs and HTTP answers.
 
-use serde::Serialize;
+use std::fmt;
 
 /// One thing wrong with one cell or line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
     /// Line of the input, from 1 (a CSV header is line 1).
     pub line: u64,
+    /// Where in the line, from 1: the cell of CSV, the byte of NDJSON.
+    pub column: Option<u64>,
     /// Attribute concerned, where one is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// What is wrong.
     pub code: CellErrorCode,
+    /// How the form of the line is wrong.
+    pub reason: Option<Reason>,
 }
 
-/// The closed list of what can be wrong with a cell or a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CellErrorCode {
+/// How the form of a line is wrong; never what stands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// One of a closed list of sentences.
+    Said(&'static str),
+    /// More or fewer cells than the header has.
+    Cells {
+        /// Cells of the line.
+        found: usize,
+        /// Cells of the header.
+        expected: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Said(text) => formatter.write_str(text),
+            Self::Cells { found, expected } => {
+                write!(formatter, "{found} cells where the header has {expected}")
+            }
+        }
+    }
+}
+
+/// How often one thing is wrong with one attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultCount {
+    /// Attribute concerned, where one is.
+    pub attribute: Option<String>,
+    /// What is wrong.
+    pub code: CellErrorCode,
+    /// How often.
+    pub count: u64,
+    /// The first lines, at most three.
+    pub first_lines: Vec<u64>,
+}
+
+macro_rules! cell_error_codes {
+    ($($(#[$doc:meta])* $name:ident = $word:literal;)*) => {
+        /// The closed list of what can be wrong with a cell or a line.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum CellErrorCode {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl CellErrorCode {
+            /// All codes, in the order of docs/PROBLEMS.md.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The code as it is told: stable, and never a value.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+        }
+    };
+}
+
+cell_error_codes! {
     /// Not an integer of 64 bits.
-    NotAnInteger,
+    NotAnInteger = "not_an_integer";
     /// Not a finite decimal number.
-    NotADecimal,
+    NotADecimal = "not_a_decimal";
     /// Not a day in ISO 8601 form.
-    NotADate,
+    NotADate = "not_a_date";
     /// Not valid UTF-8.
-    NotUtf8,
+    NotUtf8 = "not_utf8";
     /// Holds a control character.
-    ControlCharacter,
+    ControlCharacter = "control_character";
     /// Longer than a cell may be.
-    CellTooLong,
+    CellTooLong = "cell_too_long";
     /// Longer than a record may be.
-    RecordTooLong,
+    RecordTooLong = "record_too_long";
     /// JSON that nests deeper than the service reads.
-    NestsTooDeep,
+    NestsTooDeep = "nests_too_deep";
     /// Empty where the dataset rejects missing values.
-    Missing,
+    Missing = "missing";
     /// Not a leaf of the attribute's hierarchy.
-    NotInHierarchy,
+    NotInHierarchy = "not_in_hierarchy";
     /// A second record of one subject where a subject has one record.
-    DuplicateSubject,
+    DuplicateSubject = "duplicate_subject";
     /// More or fewer cells than the header names.
-    WrongCellCount,
+    WrongCellCount = "wrong_cell_count";
     /// A header that lacks an attribute of the schema.
-    AttributeMissing,
+    AttributeMissing = "attribute_missing";
     /// A name that the schema does not know.
-    AttributeUnknown,
+    AttributeUnknown = "attribute_unknown";
     /// A name given twice.
-    AttributeRepeated,
+    AttributeRepeated = "attribute_repeated";
     /// Text that the format does not allow.
-    Malformed,
+    Malformed = "malformed";
     /// A number out of its bounds.
-    OutOfBounds,
+    OutOfBounds = "out_of_bounds";
     /// A preference that names an attribute that is not semi-sensitive.
-    NotSemiSensitive,
+    NotSemiSensitive = "not_semi_sensitive";
     /// A guard that names no node of the attribute's hierarchy.
-    NotANode,
+    NotANode = "not_a_node";
     /// Truth that is neither `true` nor `false`.
-    NotATruthValue,
+    NotATruthValue = "not_a_truth_value";
     /// More distinct values in one attribute than the service takes.
-    TooManyValues,
+    TooManyValues = "too_many_values";
     /// More records than the service takes.
-    TooManyRecords,
+    TooManyRecords = "too_many_records";
     /// A column of a file that is nested, or of a type or an encoding that is
     /// not read for the attribute.
-    ColumnUnfit,
+    ColumnUnfit = "column_unfit";
 }
 
 /// Why a table, schema, hierarchy or preference was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
-    /// Lines of the input are wrong; the first 100 are listed.
+    /// Lines of the input are wrong; the first are listed, and all are counted.
     #[error("{total} {} in the input", if *.total == 1 { "error" } else { "errors" })]
     Cells {
-        /// The first errors, at most [`TableError::LISTED_MAX`], by line.
+        /// The first errors, at most [`TableError::LISTED_MAX`], by line; at
+        /// most ten of one code of one attribute.
         errors: Vec<CellError>,
         /// Number of errors in the whole input.
         total: u64,
+        /// How often each thing is wrong, the most frequent first; at most
+        /// [`TableError::KINDS_MAX`].
+        summary: Vec<FaultCount>,
+        /// What the whole input looks like, and how to mend it.
+        hints: Vec<String>,
     },
     /// The schema contradicts itself.
     #[error("schema: {0}")]
@@ -117,4 +181,6 @@ pub enum TableError {
 impl TableError {
     /// Number of line errors that an answer lists.
     pub const LISTED_MAX: usize = 100;
+    /// Kinds of errors (one code of one attribute) that are counted apart.
+    pub const KINDS_MAX: usize = 1_000;
 }

@@ -12,11 +12,12 @@ use super::chunk::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, Chunk, Sink};
 use super::digest::{ContentDigest, write_cell, write_record};
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
+use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
 use super::records::{Fault, MissingCount, Question, ReadSummary};
-use super::schema::{Doubt, MissingPolicy, Multiplicity, Schema};
+use super::schema::{Doubt, MissingPolicy, Multiplicity, NAME_CHARACTERS_MAX, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -67,10 +68,32 @@ impl<'t, 's> Intake<'t, 's> {
     }
 
     /// Notes what is wrong with a line.
-    pub fn fault(&mut self, fault: Fault) {
-        let name = |index: AttributeIndex| self.schema.attribute(index).name.as_str();
+    pub fn fault(&mut self, fault: &Fault) {
+        let schema = self.schema;
+        let name = |index: AttributeIndex| schema.attribute(index).name.as_str();
+        let name = fault.attribute.map(name).or(fault.name.as_deref());
         self.faults
-            .add(fault.line, fault.attribute.map(name), fault.code);
+            .add_formed(fault.line, name, fault.code, fault.form());
+        if let Some(hint) = fault.hint {
+            self.faults.hint(None, hint);
+        }
+    }
+
+    /// Notes what is wrong with a column that no attribute has; its name is cut
+    /// to the length of the names that attributes have.
+    pub fn fault_of_column(&mut self, line: u64, name: Option<&str>, code: CellErrorCode) {
+        let name = name.map(told_name);
+        self.faults.add(line, name.as_deref(), code);
+    }
+
+    /// Notes what the whole input looks like.
+    pub fn hint(&mut self, hint: Hint) {
+        self.faults.hint(None, hint);
+    }
+
+    /// Whether something is known of what the input looks like.
+    pub fn has_hint(&self) -> bool {
+        self.faults.has_hint()
     }
 
     /// Takes the records of a batch; whether another batch may come. Columns
@@ -132,7 +155,12 @@ impl<'t, 's> Intake<'t, 's> {
             None => u64::MAX,
         };
         for fault in batch.faults().iter().filter(|fault| fault.line < end) {
-            self.fault(*fault);
+            self.fault(fault);
+        }
+        for (attribute, taken) in self.schema.attributes().iter().zip(taken) {
+            for &hint in &taken.hints {
+                self.faults.hint(Some(&attribute.name), hint);
+            }
         }
         let attributes = (0..).zip(taken).flat_map(|(at, taken)| {
             let faults = taken.faults.iter();
@@ -143,7 +171,7 @@ impl<'t, 's> Intake<'t, 's> {
         faults.sort_by_key(|&(record, at, _)| (record, at));
         for (record, at, code) in faults {
             let index = AttributeIndex::from_usize(at);
-            self.fault(Fault::of_attribute(batch.lines()[record], index, code));
+            self.fault(&Fault::of_attribute(batch.lines()[record], index, code));
         }
     }
 
@@ -165,16 +193,20 @@ impl<'t, 's> Intake<'t, 's> {
         }
         self.faults.into_result()?;
         let drops = self.schema.missing() == MissingPolicy::Drop;
-        let questions = questions(self.schema, &self.doubtful);
-        let attributes = self.schema.attributes().iter().zip(self.missing);
+        let schema = self.schema;
+        let questions = questions(schema, &self.doubtful);
+        let attributes = schema.select(|_| true).into_iter().zip(self.missing);
         Ok(ReadSummary {
             records: self.records,
             dropped: self.dropped,
             attributes: attributes
-                .map(|(attribute, missing)| MissingCount {
-                    attribute: attribute.name.clone(),
+                .map(|(index, missing)| MissingCount {
+                    attribute: schema.attribute(index).name.clone(),
                     missing,
-                    dropped: if drops { missing } else { 0 },
+                    dropped: match drops && !schema.may_be_empty(index) {
+                        true => missing,
+                        false => 0,
+                    },
                 })
                 .collect(),
             questions,
@@ -213,6 +245,22 @@ fn questions(schema: &Schema, doubtful: &[[(Doubt, u64); 2]]) -> Vec<Question> {
         })
     });
     asked.collect()
+}
+
+/// A name that nobody checked, as it is told.
+pub(super) fn told_name(name: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_control() {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
+    let mut told: String = name.chars().take(NAME_CHARACTERS_MAX).map(plain).collect();
+    if name.chars().nth(NAME_CHARACTERS_MAX).is_some() {
+        told.push('…');
+    }
+    told
 }
 
 /// Adds the canonical texts of a batch whose cells were `taken`. Where some

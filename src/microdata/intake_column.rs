@@ -1,6 +1,6 @@
 //! One attribute of the records that come in: checks a cell and keeps it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use super::dictionary::TextDictionary;
 use super::domain::MISSING_LABEL;
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
+use super::hint::Hint;
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
 use super::recent::Recent;
@@ -24,8 +25,9 @@ const FIRST_DAY: i32 = -25_567;
 /// The cells of one attribute in the open chunk.
 pub(super) struct IntakeColumn {
     cells: Cells,
-    /// Whether an empty cell becomes a missing value.
-    admits_missing: bool,
+    /// What an empty cell becomes: the label of missing values, or nothing in
+    /// an identifier that is not the subject key.
+    empty: Option<&'static str>,
 }
 
 enum Cells {
@@ -41,11 +43,12 @@ impl IntakeColumn {
     /// fit the attribute.
     pub fn new(attribute: &Attribute, target: &Target<'_>) -> Result<Self, TableError> {
         let is_identifier = attribute.role == Role::Identifier;
-        let is_category = attribute.kind == Some(AttributeType::Categorical);
         let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
-        let admits_missing = !is_key
-            && (is_category || !is_identifier)
-            && target.schema.missing() == MissingPolicy::Category;
+        let admits_missing = !is_identifier && target.schema.missing() == MissingPolicy::Category;
+        let empty = match is_identifier {
+            true => (!is_key).then_some(""),
+            false => admits_missing.then_some(MISSING_LABEL),
+        };
         let cells = match attribute.kind {
             _ if is_identifier => Cells::Text(TextColumn::new()),
             None => Cells::Text(TextColumn::new()),
@@ -65,10 +68,7 @@ impl IntakeColumn {
                 }
             }
         };
-        Ok(Self {
-            cells,
-            admits_missing,
-        })
+        Ok(Self { cells, empty })
     }
 
     /// Checks the trimmed cells of a batch and keeps those that are sound.
@@ -78,7 +78,7 @@ impl IntakeColumn {
         limits: &ReadLimits,
     ) -> Taken {
         let mut taken = Taken::default();
-        let missing = self.admits_missing.then_some(MISSING_LABEL);
+        let missing = self.empty;
         match &mut self.cells {
             Cells::Category(column) => {
                 taken.take(cells, missing, |cell| {
@@ -147,6 +147,8 @@ pub(super) struct Taken {
     pub missing: u64,
     /// Cells that may not be what they seem.
     pub doubtful: [(Doubt, u64); 2],
+    /// What cells at fault look like.
+    pub hints: BTreeSet<Hint>,
 }
 
 impl Taken {
@@ -164,7 +166,8 @@ impl Taken {
                 ([], Some(label)) => {
                     self.missing += 1;
                     let found = take(label.as_bytes());
-                    found.map(|(bytes, _)| (bytes, Some(label.to_owned())))
+                    let rewritten = (!label.is_empty()).then(|| label.to_owned());
+                    found.map(|(bytes, _)| (bytes, rewritten))
                 }
                 ([], None) => Err(CellErrorCode::Missing),
                 (cell, missing) => {
@@ -180,6 +183,7 @@ impl Taken {
                 }
                 Err(code) => {
                     self.faults.push((record, code));
+                    self.hints.extend(Hint::of_cell(cell, code));
                     // More of them would only cost memory and time.
                     if code == CellErrorCode::TooManyValues {
                         self.last = Some(record);

@@ -39,6 +39,7 @@ mod direct_identifier;
 mod expectation;
 mod faults;
 mod hex;
+mod hint;
 mod intake;
 mod intake_column;
 mod json_shape;
@@ -58,7 +59,7 @@ pub use codes::{Codes, CodesIter};
 pub use column::CodedColumn;
 pub use direct_identifier::{DirectIdentifier, direct_identifier};
 pub use domain::{Domain, Values};
-pub use error::{CellError, CellErrorCode, TableError};
+pub use error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
@@ -73,7 +74,9 @@ pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, read_population_preferences, read_preferences};
 pub use recent::Recent;
 pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
-pub use schema::{Attribute, AttributeType, Doubt, MissingPolicy, Multiplicity, Role, Schema};
+pub use schema::{
+    Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
+};
 pub use schema_change::{
     BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, other_hierarchies,
 };

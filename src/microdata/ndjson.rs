@@ -1,19 +1,23 @@
 //! Records as NDJSON: one flat object a line.
 //!
 //! Every attribute of the schema must be there, in any order, and no other
-//! name. Null is an empty cell. A number stands for itself where a number is
+//! name but those that the schema reads past, whatever their values. Null is an empty cell. A number stands for itself where a number is
 //! due, and as a whole number for a category or an identifier too; its digits
 //! are taken as they are written, so that no binary fraction comes between.
 //! Arrays, objects and truth values are not cells.
 
 use std::io::Read;
 
-use super::error::{CellErrorCode, TableError};
+use serde::de::IgnoredAny;
+
+use super::error::{CellErrorCode, Reason, TableError};
+use super::hint::Hint;
 use super::index::AttributeIndex;
+use super::intake::told_name;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::records::{Fault, Row, Rows};
+use super::records::{Fault, Place, Row, Rows};
 use super::schema::{AttributeType, Role, Schema};
 
 /// The rows of an NDJSON stream; columns are attributes in schema order.
@@ -66,19 +70,31 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             spans: &mut self.spans,
             order: &mut self.order,
             named: 0,
+            unknown: None,
+            json_depth_max: self.json_depth_max,
         };
-        Ok(match object.read() {
+        let read = object.read();
+        let (left, unknown) = (object.rest.len(), object.unknown);
+        Ok(match read {
             Ok(()) => Row::Cells(line),
             // No cell is an array or an object, so no record that can be read
             // nests at all; the code says why this one was not looked into.
             Err(_) if json_shape(self.lines.bytes()).levels > self.json_depth_max => {
                 Row::Fault(Fault::of_line(line, CellErrorCode::NestsTooDeep))
             }
-            Err((attribute, code)) => Row::Fault(Fault {
-                line,
-                attribute,
-                code,
-            }),
+            Err(refusal) => {
+                let bytes = self.lines.bytes();
+                let place = Place::Byte(bytes.len() - left + 1);
+                Row::Fault(Fault {
+                    attribute: refusal.attribute,
+                    name: unknown.filter(|_| refusal.code == CellErrorCode::AttributeUnknown),
+                    place: refusal.reason.map(|_| place),
+                    reason: refusal.reason.map(Reason::Said),
+                    // One byte order mark was passed already.
+                    hint: Hint::of_header(bytes, 0).filter(|_| line == 1),
+                    ..Fault::of_line(line, refusal.code)
+                })
+            }
         })
     }
 
@@ -94,8 +110,36 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
     }
 }
 
-type Refusal = (Option<AttributeIndex>, CellErrorCode);
-const MALFORMED: Refusal = (None, CellErrorCode::Malformed);
+/// Why an object is no record.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    attribute: Option<AttributeIndex>,
+    code: CellErrorCode,
+    reason: Option<&'static str>,
+}
+
+impl Refusal {
+    fn of(attribute: Option<AttributeIndex>, code: CellErrorCode) -> Self {
+        Self {
+            attribute,
+            code,
+            reason: None,
+        }
+    }
+}
+
+const fn malformed(reason: &'static str) -> Refusal {
+    Refusal {
+        attribute: None,
+        code: CellErrorCode::Malformed,
+        reason: Some(reason),
+    }
+}
+
+const OPEN_STRING: Refusal = malformed("a string that is never closed");
+const ESCAPE: Refusal = malformed("an escape that JSON does not know");
+const NUMBER: Refusal = malformed("a number that JSON does not know");
+const NO_CELL: Refusal = malformed("neither a string nor a number nor null");
 
 /// One object on its way into cells.
 struct Object<'a> {
@@ -106,11 +150,14 @@ struct Object<'a> {
     order: &'a mut Vec<AttributeIndex>,
     /// Members read so far.
     named: usize,
+    /// The first name that the schema does not know.
+    unknown: Option<Box<str>>,
+    json_depth_max: usize,
 }
 
 impl Object<'_> {
     fn read(&mut self) -> Result<(), Refusal> {
-        self.demand(b'{')?;
+        self.demand(b'{', "no object: `{` is due")?;
         if self.peek() == Some(b'}') {
             self.rest = &self.rest[1..];
         } else {
@@ -121,14 +168,23 @@ impl Object<'_> {
                     _ => break,
                 }
             }
-            self.demand(b'}')?;
+            self.demand(b'}', "`,` or `}` is due")?;
         }
         if self.peek().is_some() {
-            return Err(MALFORMED);
+            return Err(malformed("something behind the object"));
+        }
+        if self.unknown.is_some() {
+            // An object of other names may have a person's cells for names.
+            let known = self.spans.iter().flatten().count();
+            self.unknown = self
+                .unknown
+                .take()
+                .filter(|_| known * 2 >= self.spans.len());
+            return Err(Refusal::of(None, CellErrorCode::AttributeUnknown));
         }
         match self.spans.iter().position(Option::is_none) {
             None => Ok(()),
-            Some(at) => Err((
+            Some(at) => Err(Refusal::of(
                 Some(AttributeIndex::from_usize(at)),
                 CellErrorCode::AttributeMissing,
             )),
@@ -143,26 +199,31 @@ impl Object<'_> {
         self.rest.first().copied()
     }
 
-    fn demand(&mut self, byte: u8) -> Result<(), Refusal> {
+    fn demand(&mut self, byte: u8, reason: &'static str) -> Result<(), Refusal> {
         if self.peek() != Some(byte) {
-            return Err(MALFORMED);
+            return Err(malformed(reason));
         }
         self.rest = &self.rest[1..];
         Ok(())
     }
 
     fn member(&mut self) -> Result<(), Refusal> {
-        self.demand(b'"')?;
+        self.demand(b'"', "a name in quotes is due")?;
         let start = self.text.len();
         self.string()?;
         let name = std::str::from_utf8(&self.text[start..]);
-        let name = name.map_err(|_| (None, CellErrorCode::NotUtf8))?;
+        let name = name.map_err(|_| Refusal::of(None, CellErrorCode::NotUtf8))?;
         let expected = self.order.get(self.named).copied();
         let index = match expected {
             Some(index) if self.schema.attribute(index).name == name => index,
             _ => {
-                let unknown = (None, CellErrorCode::AttributeUnknown);
-                let index = self.schema.find(name).ok_or(unknown)?;
+                let Some(index) = self.schema.find(name) else {
+                    if !self.schema.reads_past(name.as_bytes()) && self.unknown.is_none() {
+                        self.unknown = Some(told_name(name).into());
+                    }
+                    self.text.truncate(start);
+                    return self.pass_value();
+                };
                 self.order.truncate(self.named);
                 self.order.push(index);
                 index
@@ -171,10 +232,21 @@ impl Object<'_> {
         self.named += 1;
         self.text.truncate(start);
         if self.spans[index.at()].is_some() {
-            return Err((Some(index), CellErrorCode::AttributeRepeated));
+            let code = CellErrorCode::AttributeRepeated;
+            return Err(Refusal::of(Some(index), code));
         }
-        self.demand(b':')?;
-        let refused = Err((Some(index), CellErrorCode::Malformed));
+        let read = self.value(index);
+        read.map_err(|refusal| Refusal {
+            attribute: Some(index),
+            ..refusal
+        })?;
+        self.spans[index.at()] = Some((start, self.text.len()));
+        Ok(())
+    }
+
+    /// Appends the value of an attribute, and the colon before it.
+    fn value(&mut self, index: AttributeIndex) -> Result<(), Refusal> {
+        self.demand(b':', "`:` is due")?;
         match self.peek() {
             Some(b'"') => {
                 self.rest = &self.rest[1..];
@@ -183,16 +255,32 @@ impl Object<'_> {
             Some(b'-' | b'0'..=b'9') => {
                 let is_whole = self.number()?;
                 if !is_whole && !self.is_numeric(index) {
-                    return refused;
+                    let reason = "a number with a fraction where text is due: put it in quotes";
+                    return Err(malformed(reason));
                 }
             }
-            _ => match self.rest.strip_prefix(b"null") {
-                Some(rest) => self.rest = rest,
-                None => return refused,
-            },
+            _ => self.rest = self.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
         }
-        self.spans[index.at()] = Some((start, self.text.len()));
         Ok(())
+    }
+
+    /// Passes the value of a name that no attribute has, and the colon before it.
+    fn pass_value(&mut self) -> Result<(), Refusal> {
+        self.demand(b':', "`:` is due")?;
+        let first = self.peek();
+        let value = self.rest;
+        let mut values = serde_json::Deserializer::from_slice(value).into_iter::<IgnoredAny>();
+        if !matches!(values.next(), Some(Ok(_))) {
+            return Err(malformed("a value that is no JSON"));
+        }
+        let (value, rest) = value.split_at(values.byte_offset());
+        self.rest = rest;
+        // The record is a level too.
+        let is_nested = matches!(first, Some(b'{' | b'['));
+        match is_nested && json_shape(value).levels >= self.json_depth_max {
+            true => Err(Refusal::of(None, CellErrorCode::NestsTooDeep)),
+            false => Ok(()),
+        }
     }
 
     fn is_numeric(&self, index: AttributeIndex) -> bool {
@@ -204,20 +292,20 @@ impl Object<'_> {
     fn string(&mut self) -> Result<(), Refusal> {
         loop {
             let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            let at = self.rest.iter().position(stop).ok_or(MALFORMED)?;
+            let at = self.rest.iter().position(stop).ok_or(OPEN_STRING)?;
             self.text.extend_from_slice(&self.rest[..at]);
             let (end, rest) = (self.rest[at], &self.rest[at + 1..]);
             self.rest = rest;
             match end {
                 b'"' => return Ok(()),
                 b'\\' => self.escape()?,
-                _ => return Err(MALFORMED),
+                _ => return Err(malformed("a control character in a string")),
             }
         }
     }
 
     fn escape(&mut self) -> Result<(), Refusal> {
-        let (&kind, rest) = self.rest.split_first().ok_or(MALFORMED)?;
+        let (&kind, rest) = self.rest.split_first().ok_or(ESCAPE)?;
         self.rest = rest;
         let byte = match kind {
             b'"' | b'\\' | b'/' => kind,
@@ -227,7 +315,7 @@ impl Object<'_> {
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => return self.escaped_character(),
-            _ => return Err(MALFORMED),
+            _ => return Err(ESCAPE),
         };
         self.text.push(byte);
         Ok(())
@@ -238,17 +326,17 @@ impl Object<'_> {
         let point = match first {
             // The first of a surrogate pair; the second must follow.
             0xD800..=0xDBFF => {
-                self.rest = self.rest.strip_prefix(b"\\u").ok_or(MALFORMED)?;
+                self.rest = self.rest.strip_prefix(b"\\u").ok_or(ESCAPE)?;
                 match self.hexadecimal()? {
                     second @ 0xDC00..=0xDFFF => {
                         0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
                     }
-                    _ => return Err(MALFORMED),
+                    _ => return Err(ESCAPE),
                 }
             }
             point => point,
         };
-        let character = char::from_u32(point).ok_or(MALFORMED)?;
+        let character = char::from_u32(point).ok_or(ESCAPE)?;
         let mut room = [0; 4];
         let bytes = character.encode_utf8(&mut room).as_bytes();
         self.text.extend_from_slice(bytes);
@@ -256,10 +344,10 @@ impl Object<'_> {
     }
 
     fn hexadecimal(&mut self) -> Result<u32, Refusal> {
-        let (digits, rest) = self.rest.split_at_checked(4).ok_or(MALFORMED)?;
+        let (digits, rest) = self.rest.split_at_checked(4).ok_or(ESCAPE)?;
         self.rest = rest;
         digits.iter().try_fold(0, |sum, &digit| {
-            let digit = char::from(digit).to_digit(16).ok_or(MALFORMED)?;
+            let digit = char::from(digit).to_digit(16).ok_or(ESCAPE)?;
             Ok(sum * 16 + digit)
         })
     }
@@ -270,7 +358,7 @@ impl Object<'_> {
         self.rest = self.rest.strip_prefix(b"-").unwrap_or(self.rest);
         let starts_with_zero = self.rest.first() == Some(&b'0');
         if self.digits()? > 1 && starts_with_zero {
-            return Err(MALFORMED);
+            return Err(NUMBER);
         }
         let whole = self.rest;
         if let Some(rest) = self.rest.strip_prefix(b".") {
@@ -293,146 +381,9 @@ impl Object<'_> {
         let is_digit = |byte: &&u8| byte.is_ascii_digit();
         let count = self.rest.iter().take_while(is_digit).count();
         self.rest = &self.rest[count..];
-        if count == 0 {
-            Err(MALFORMED)
-        } else {
-            Ok(count)
-        }
+        if count == 0 { Err(NUMBER) } else { Ok(count) }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::microdata::{HierarchySet, ReadLimits};
-
-    fn schema() -> Schema {
-        let text = r#"{"name": "t", "subject_key": "id", "attributes": [
-            {"name": "id", "role": "identifier"},
-            {"name": "n", "role": "sensitive", "type": "decimal"},
-            {"name": "c", "role": "sensitive", "type": "categorical"}]}"#;
-        serde_json::from_str(text).unwrap()
-    }
-
-    /// The cells of the first line, or the attribute and code of its fault.
-    fn row(text: &[u8]) -> Result<Vec<String>, (Option<&'static str>, CellErrorCode)> {
-        let schema = schema();
-        let hierarchies = HierarchySet::new();
-        let target = Target {
-            schema: &schema,
-            hierarchies: &hierarchies,
-            limits: ReadLimits::default(),
-        };
-        let mut rows = NdjsonRows::new(text, &target).unwrap();
-        match rows.next_row().unwrap() {
-            Row::Cells(_) => Ok((0..rows.width())
-                .map(|at| String::from_utf8(rows.cell(at).to_vec()).unwrap())
-                .collect()),
-            Row::Fault(fault) => {
-                let name = fault.attribute.map(|index| ["id", "n", "c"][index.at()]);
-                Err((name, fault.code))
-            }
-            Row::Stop(_) | Row::End => panic!("there is a line"),
-        }
-    }
-
-    #[test]
-    fn names_may_stand_in_any_order_and_numbers_keep_their_digits() {
-        assert_eq!(
-            row(b"\xef\xbb\xbf\n { \"n\":-0.30e+1 ,\"c\" : \"x\\u00e9\\ud83d\\ude00\\n\\/\", \"id\": 7 }\r\n")
-                .unwrap(),
-            ["7", "-0.30e+1", "xé😀\n/"]
-        );
-        assert_eq!(
-            row(br#"{"id":"a","n":null,"c":""}"#).unwrap(),
-            ["a", "", ""]
-        );
-        assert_eq!(
-            row(br#"{"\u0069d":"a","n":"5","c":0}"#).unwrap(),
-            ["a", "5", "0"]
-        );
-    }
-
-    #[test]
-    fn names_are_those_of_the_schema_each_once() {
-        use CellErrorCode::{AttributeMissing, AttributeRepeated, AttributeUnknown};
-        assert_eq!(
-            row(br#"{"id":"a","n":1}"#),
-            Err((Some("c"), AttributeMissing))
-        );
-        assert_eq!(row(b"{}"), Err((Some("id"), AttributeMissing)));
-        assert_eq!(
-            row(br#"{"id":"a","n":1,"n":1,"c":"x"}"#),
-            Err((Some("n"), AttributeRepeated))
-        );
-        assert_eq!(
-            row(br#"{"id":"a","n":1,"c":"x","d":{}}"#),
-            Err((None, AttributeUnknown))
-        );
-    }
-
-    #[test]
-    fn what_is_no_cell_is_malformed() {
-        for value in [
-            "true",
-            "[1]",
-            "{}",
-            "1.5",
-            "1e3",
-            "nul",
-            "nulll",
-            "'a'",
-            "-",
-            "01",
-            "1.",
-            ".5",
-            "+1",
-            "\"a",
-            "\"\\x\"",
-            "\"\\ud800\"",
-            "\"\\udc00\"",
-            "\"\\u00g0\"",
-            "\"a\nb\"",
-            "",
-        ] {
-            let text = format!("{{\"id\":\"a\",\"n\":1,\"c\":{value}}}");
-            let (_, code) = row(text.as_bytes()).unwrap_err();
-            assert_eq!(code, CellErrorCode::Malformed, "{value}");
-        }
-        for text in [
-            "[]",
-            "{",
-            "{\"id\"}",
-            "{\"id\":1,}",
-            "{\"id\":1}}",
-            "{,}",
-            "{\"id\" 1}",
-            "null",
-            "{\"id\":\"a\",\"n\":1,\"c\":\"x\"} x",
-        ] {
-            assert_eq!(
-                row(text.as_bytes()).unwrap_err().1,
-                CellErrorCode::Malformed,
-                "{text}"
-            );
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn strings_are_read_as_serde_json_writes_them(id: String, c: String, n in -1e300_f64..1e300) {
-            let text = serde_json::json!({"id": id, "n": n, "c": c}).to_string();
-            let cells = row(text.as_bytes()).unwrap();
-            proptest::prop_assert_eq!(&cells[0], &id);
-            proptest::prop_assert_eq!(&cells[2], &c);
-            proptest::prop_assert_eq!(cells[1].parse::<f64>().unwrap(), n);
-        }
-
-        #[test]
-        fn any_bytes_are_rows_or_faults(text in "[{}\\[\\],:\"\\\\idncu01.e\\- ]{1,40}") {
-            if !text.trim().is_empty() {
-                let _ = row(text.as_bytes());
-            }
-        }
-    }
-}
+mod tests;

@@ -3,12 +3,13 @@
 //! The document is kept as it came; what it demands of an engine is worked
 //! out by `privacy::Requirements`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::CellErrorCode;
-use super::schema::{Role, Schema};
+use super::schema::Schema;
 
 /// A probability in (0, 1].
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -103,16 +104,11 @@ pub struct Preference {
 
 impl Terms {
     /// Checks that every attribute named exists and has a fitting role;
-    /// the error is the field at fault and what is wrong with it.
-    pub fn check(&self, schema: &Schema) -> Result<(), (&'static str, CellErrorCode)> {
-        for name in self.sensitive.iter().flatten() {
-            match schema.find(name).map(|index| schema.attribute(index).role) {
-                None => return Err(("sensitive", CellErrorCode::AttributeUnknown)),
-                // A value that is sensitive for everyone may be named again.
-                Some(Role::SemiSensitive | Role::Sensitive) => {}
-                Some(_) => return Err(("sensitive", CellErrorCode::NotSemiSensitive)),
-            }
-        }
+    /// the error is the attribute, or the field where the schema has no such
+    /// attribute, and what is wrong with it.
+    pub fn check(&self, schema: &Schema) -> Result<(), Misfit> {
+        // A value that is sensitive for everyone may be named again.
+        check_protectable("sensitive", self.sensitive.iter().flatten(), schema)?;
         if let Some(MaxLeakageTerms::PerAttribute(bounds)) = &self.max_leakage {
             check_protectable("max_leakage", bounds.keys(), schema)?;
         }
@@ -120,16 +116,20 @@ impl Terms {
     }
 }
 
+/// The field or attribute at fault, and what is wrong with it. What the schema
+/// does not know is not repeated.
+pub type Misfit = (Cow<'static, str>, CellErrorCode);
+
 fn check_protectable<'a>(
     field: &'static str,
     names: impl Iterator<Item = &'a String>,
     schema: &Schema,
-) -> Result<(), (&'static str, CellErrorCode)> {
+) -> Result<(), Misfit> {
     for name in names {
         match schema.find(name) {
-            None => return Err((field, CellErrorCode::AttributeUnknown)),
+            None => return Err((field.into(), CellErrorCode::AttributeUnknown)),
             Some(index) if !schema.attribute(index).is_protectable() => {
-                return Err((field, CellErrorCode::NotSemiSensitive));
+                return Err((name.clone().into(), CellErrorCode::NotSemiSensitive));
             }
             Some(_) => {}
         }

@@ -7,6 +7,7 @@
 //! Unknown and repeated fields are refused, for a preference misread is a
 //! person unprotected.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -16,12 +17,13 @@ use super::dictionary::TextDictionary;
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
 use super::hierarchy::{HierarchySet, HierarchySource};
+use super::hint::Hint;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::preference::{MaxLeakageTerms, Preference, Probability, Terms};
+use super::preference::{MaxLeakageTerms, Misfit, Preference, Probability, Terms};
 use super::preference_document::Draft;
-use super::records::{RecordFormat, Row, Rows};
+use super::records::{Fault, Place, RecordFormat, Row, Rows};
 use super::schema::Schema;
 
 /// The columns that CSV may have; the first must be there.
@@ -92,11 +94,11 @@ impl Bulk<'_> {
             let line = match rows.next_row()? {
                 Row::Cells(line) => line,
                 Row::Fault(fault) => {
-                    self.faults.add(fault.line, None, fault.code);
+                    self.faults.add_line(&fault);
                     continue;
                 }
                 Row::Stop(fault) => {
-                    self.faults.add(fault.line, None, fault.code);
+                    self.faults.add_line(&fault);
                     return Ok(());
                 }
                 Row::End => return Ok(()),
@@ -107,7 +109,8 @@ impl Bulk<'_> {
                 return Ok(());
             }
             if rows.width() != width {
-                self.faults.add(line, None, CellErrorCode::WrongCellCount);
+                let fault = Fault::cell_count(line, rows.width(), width);
+                self.faults.add_line(&fault);
                 continue;
             }
             let cell = |at: usize| columns[at].map_or(&[][..], |column| rows.cell(column));
@@ -123,11 +126,16 @@ impl Bulk<'_> {
         let line = match rows.next_row()? {
             Row::Cells(line) => line,
             Row::Fault(fault) | Row::Stop(fault) => {
-                self.faults.add(fault.line, None, fault.code);
+                self.faults.add_line(&fault);
                 return Ok(None);
             }
             Row::End => 1,
         };
+        if rows.width() > 0
+            && let Some(hint) = Hint::of_header(rows.cell(0), rows.width())
+        {
+            self.faults.hint(None, hint);
+        }
         let mut columns = [None; 5];
         for column in 0..rows.width() {
             let name = rows.cell(column);
@@ -168,14 +176,18 @@ impl Bulk<'_> {
                 self.faults.add(line, None, CellErrorCode::NestsTooDeep);
                 continue;
             }
-            let read = serde_json::from_slice::<Draft>(lines.bytes())
-                .map_err(|_| (None, CellErrorCode::Malformed))
-                .and_then(Draft::into_preference)
-                .and_then(|mut preference| {
-                    let bytes_max = self.target.limits.cell_bytes_max;
-                    preference.subject = read_subject(preference.subject.as_bytes(), bytes_max)?;
-                    Ok(preference)
-                });
+            let draft = match serde_json::from_slice::<Draft>(lines.bytes()) {
+                Ok(draft) => draft,
+                Err(error) => {
+                    self.faults.add_line(&malformed(line, &error));
+                    continue;
+                }
+            };
+            let read = draft.into_preference().and_then(|mut preference| {
+                let bytes_max = self.target.limits.cell_bytes_max;
+                preference.subject = read_subject(preference.subject.as_bytes(), bytes_max)?;
+                Ok(preference)
+            });
             self.take(line, read);
         }
     }
@@ -199,6 +211,7 @@ impl Bulk<'_> {
             hierarchies,
             ..
         } = *self.target;
+        let read = read.map_err(|(field, code)| (field.map(Cow::Borrowed), code));
         let fitting = read.and_then(|preference| {
             let terms = &preference.terms;
             match check_terms(terms, schema, hierarchies) {
@@ -209,13 +222,22 @@ impl Bulk<'_> {
             Ok(preference)
         });
         match fitting {
-            Err((field, code)) => self.faults.add(line, field, code),
+            Err((field, code)) => self.faults.add(line, field.as_deref(), code),
             Ok(preference) => match self.subjects.intern(&preference.subject) {
                 (_, true) => self.preferences.push(preference),
                 (known, false) => self.preferences[known as usize] = preference,
             },
         }
     }
+}
+
+/// A line that is no preference; what stands in it is not repeated.
+fn malformed(line: u64, error: &serde_json::Error) -> Fault {
+    let reason = match error.is_data() {
+        true => "a value that its field does not take",
+        false => "no JSON",
+    };
+    Fault::malformed(line, Place::Byte(error.column()), reason)
 }
 
 /// Terms that name one thing each, and together what `terms` names.
@@ -249,7 +271,8 @@ fn one_by_one(terms: &Terms) -> Vec<Terms> {
 }
 
 /// Checks that terms fit a schema and that guards name nodes of its
-/// hierarchies; the error is the field at fault and what is wrong with it.
+/// hierarchies; the error is the field or attribute at fault, and what is
+/// wrong with it.
 ///
 /// Intervals are laid over the numbers of a dataset version, and a hierarchy
 /// may come after the preferences: guards of both are taken as they are, and
@@ -258,19 +281,19 @@ pub fn check_terms(
     terms: &Terms,
     schema: &Schema,
     hierarchies: &HierarchySet,
-) -> Result<(), (&'static str, CellErrorCode)> {
+) -> Result<(), Misfit> {
     terms.check(schema)?;
     for (name, nodes) in &terms.guard {
         let hierarchy = schema
             .find(name)
             .and_then(|index| schema.attribute(index).hierarchy.as_ref());
         let Some(hierarchy) = hierarchy else {
-            return Err(("guard", CellErrorCode::NotANode));
+            return Err(("guard".into(), CellErrorCode::NotANode));
         };
         if let Some(HierarchySource::Tree(tree)) = hierarchies.get(hierarchy)
             && nodes.iter().any(|node| tree.find(node).is_none())
         {
-            return Err(("guard", CellErrorCode::NotANode));
+            return Err(("guard".into(), CellErrorCode::NotANode));
         }
     }
     Ok(())

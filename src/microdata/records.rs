@@ -11,8 +11,10 @@ use std::io::Read;
 use super::batch::{Batch, Filler};
 use super::chunk::Sink;
 use super::csv::CsvRows;
-use super::error::{CellErrorCode, TableError};
+use super::error::{CellErrorCode, Reason, TableError};
+use super::faults::Form;
 use super::hex::to_hex;
+use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
@@ -106,12 +108,26 @@ impl ReadSummary {
     }
 }
 
-/// One thing wrong with a line, before it is listed.
+/// Where in a line, from 1, its form is wrong.
 #[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In a cell.
+    Cell(usize),
+    /// At a byte.
+    Byte(usize),
+}
+
+/// One thing wrong with a line, before it is listed.
+#[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub line: u64,
     pub attribute: Option<AttributeIndex>,
+    /// A name that no attribute has.
+    pub name: Option<Box<str>>,
     pub code: CellErrorCode,
+    pub place: Option<Place>,
+    pub reason: Option<Reason>,
+    pub hint: Option<Hint>,
 }
 
 impl Fault {
@@ -120,16 +136,44 @@ impl Fault {
         Self {
             line,
             attribute: None,
+            name: None,
             code,
+            place: None,
+            reason: None,
+            hint: None,
         }
     }
 
     /// A fault of one attribute.
     pub fn of_attribute(line: u64, attribute: AttributeIndex, code: CellErrorCode) -> Self {
         Self {
-            line,
             attribute: Some(attribute),
-            code,
+            ..Self::of_line(line, code)
+        }
+    }
+
+    /// A line whose form is wrong at a place.
+    pub fn malformed(line: u64, place: Place, reason: &'static str) -> Self {
+        Self {
+            place: Some(place),
+            reason: Some(Reason::Said(reason)),
+            ..Self::of_line(line, CellErrorCode::Malformed)
+        }
+    }
+
+    /// Where in the line, and how, its form is wrong.
+    pub fn form(&self) -> Form {
+        let place = self.place.map(|place| match place {
+            Place::Cell(at) | Place::Byte(at) => at as u64,
+        });
+        (place, self.reason)
+    }
+
+    /// A line that has other cells than the header.
+    pub fn cell_count(line: u64, found: usize, expected: usize) -> Self {
+        Self {
+            reason: Some(Reason::Cells { found, expected }),
+            ..Self::of_line(line, CellErrorCode::WrongCellCount)
         }
     }
 }
@@ -177,30 +221,32 @@ pub fn read_records(
         RecordFormat::Csv => {
             let mut rows = CsvRows::new(input, target.limits.record_bytes_max)?;
             if let Some(columns) = read_header(&mut rows, target.schema, &mut intake)? {
-                take_rows(&mut rows, &columns, (target, sink), &mut intake)?;
+                let width = rows.width();
+                take_rows(&mut rows, (&columns, width), (target, sink), &mut intake)?;
             }
         }
         RecordFormat::Ndjson => {
             let mut rows = NdjsonRows::new(input, target)?;
             let columns: Vec<usize> = (0..target.schema.attributes().len()).collect();
-            take_rows(&mut rows, &columns, (target, sink), &mut intake)?;
+            let columns = (columns.as_slice(), columns.len());
+            take_rows(&mut rows, columns, (target, sink), &mut intake)?;
         }
     }
     intake.finish(sink)
 }
 
-/// Takes all rows; `columns` tells where each attribute stands.
+/// Takes all rows of `width` cells; `columns` tells where each attribute stands.
 ///
 /// In a pool of rayon's, a batch is taken while this thread reads the next one
 /// and hands chunks on. A server reads each upload on one thread: many that
 /// allocate would keep memory of their own.
 pub(super) fn take_rows(
     rows: &mut impl Rows,
-    columns: &[usize],
+    (columns, width): (&[usize], usize),
     (target, sink): (&Target<'_>, &mut Sink<'_>),
     intake: &mut Intake<'_, '_>,
 ) -> Result<(), TableError> {
-    let mut filler = Filler::new(rows, columns, target);
+    let mut filler = Filler::new(rows, (columns, width), target);
     let [mut batch, mut next] = [(); 2].map(|()| Batch::new(columns.len()));
     let mut goes_on = filler.fill(&mut batch)?;
     while goes_on {
@@ -239,17 +285,23 @@ fn read_header(
     let line = match rows.next_row()? {
         Row::Cells(line) => line,
         Row::Fault(fault) | Row::Stop(fault) => {
-            intake.fault(fault);
+            intake.fault(&fault);
             return Ok(None);
         }
         Row::End => 1,
     };
+    if rows.width() > 0
+        && let Some(hint) = Hint::of_header(rows.cell(0), rows.width())
+    {
+        intake.hint(hint);
+    }
     let names = (0..rows.width()).map(|column| rows.cell(column));
     Ok(place_columns(line, names, schema, intake))
 }
 
 /// The column of each attribute by the columns' names, which stand on `line`;
-/// nothing where a name is unknown, given twice or missing.
+/// nothing where a name is unknown, given twice or missing. Columns that the
+/// schema reads past have no place.
 pub(super) fn place_columns<'n>(
     line: u64,
     names: impl Iterator<Item = &'n [u8]>,
@@ -257,33 +309,46 @@ pub(super) fn place_columns<'n>(
     intake: &mut Intake<'_, '_>,
 ) -> Option<Vec<usize>> {
     let mut columns: Vec<Option<usize>> = vec![None; schema.attributes().len()];
+    let mut unknown = Vec::new();
     let mut is_sound = true;
     for (column, name) in names.enumerate() {
-        let name = std::str::from_utf8(name).ok();
-        // An unknown name is not repeated in the error: where the header is
-        // lacking, it is a cell of the first record.
-        let fault = match name.and_then(|name| schema.find(name)) {
-            Some(index) if columns[index.at()].is_none() => {
-                columns[index.at()] = Some(column);
-                continue;
+        let text = std::str::from_utf8(name);
+        match text.ok().and_then(|name| schema.find(name)) {
+            Some(index) if columns[index.at()].is_none() => columns[index.at()] = Some(column),
+            Some(index) => {
+                let code = CellErrorCode::AttributeRepeated;
+                intake.fault(&Fault::of_attribute(line, index, code));
+                is_sound = false;
             }
-            Some(index) => Fault::of_attribute(line, index, CellErrorCode::AttributeRepeated),
-            None => Fault::of_line(line, CellErrorCode::AttributeUnknown),
-        };
-        intake.fault(fault);
-        is_sound = false;
+            None if schema.reads_past(name) => {}
+            None => unknown.push(name),
+        }
+    }
+    let known = columns.iter().flatten().count();
+    let is_header = known * 2 >= columns.len();
+    if !is_header && !intake.has_hint() {
+        intake.hint(Hint::NoHeader);
+    }
+    for name in &unknown {
+        let text = std::str::from_utf8(name).ok();
+        if text.is_none() && !intake.has_hint() {
+            intake.hint(Hint::NotUtf8);
+        }
+        // Where there is no header, a name is a cell of the first record: it
+        // is not told.
+        let told = text.filter(|_| is_header);
+        intake.fault_of_column(line, told, CellErrorCode::AttributeUnknown);
     }
     for index in schema.select(|_| true) {
         if columns[index.at()].is_none() {
             let code = CellErrorCode::AttributeMissing;
-            intake.fault(Fault::of_attribute(line, index, code));
-            is_sound = false;
+            intake.fault(&Fault::of_attribute(line, index, code));
         }
     }
     columns
         .into_iter()
         .collect::<Option<Vec<usize>>>()
-        .filter(|_| is_sound)
+        .filter(|_| is_sound && unknown.is_empty())
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub enum Role {
     Sensitive,
     /// Published as it is.
     Insensitive,
+    /// Read past, never stored; not among a schema's [`Schema::attributes`].
+    Ignore,
 }
 
 /// What the values of an attribute are.
@@ -112,6 +114,23 @@ impl Doubt {
 /// Words for missing values that an attribute may have.
 pub const MISSING_VALUES_MAX: usize = 32;
 
+/// What happens to columns that the schema does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtraColumns {
+    /// The upload is refused.
+    #[default]
+    Refuse,
+    /// They are read past and never stored.
+    Ignore,
+}
+
+impl ExtraColumns {
+    fn is_refuse(&self) -> bool {
+        *self == Self::Refuse
+    }
+}
+
 /// One attribute of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,7 +139,7 @@ pub struct Attribute {
     pub name: String,
     /// What the attribute is to an adversary.
     pub role: Role,
-    /// What its values are; an identifier needs none.
+    /// What its values are; an identifier and an ignored attribute need none.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<AttributeType>,
     /// Name of its hierarchy.
@@ -169,7 +188,10 @@ pub struct Schema {
     subject_key: AttributeIndex,
     multiplicity: Multiplicity,
     missing: MissingPolicy,
+    extra_columns: ExtraColumns,
     attributes: Vec<Attribute>,
+    /// Ignored attributes, each with its place among all.
+    ignored: Vec<(usize, Attribute)>,
     default_preference: Option<Terms>,
 }
 
@@ -183,6 +205,8 @@ pub struct SchemaDocument {
     multiplicity: Multiplicity,
     #[serde(default)]
     missing: MissingPolicy,
+    #[serde(default, skip_serializing_if = "ExtraColumns::is_refuse")]
+    extra_columns: ExtraColumns,
     attributes: Vec<Attribute>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     default_preference: Option<Terms>,
@@ -209,9 +233,34 @@ impl Schema {
         self.missing
     }
 
-    /// The attributes in order.
+    /// The attributes in order, but for those that are ignored.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
+    }
+
+    /// Number of attributes that are ignored.
+    pub fn ignored(&self) -> usize {
+        self.ignored.len()
+    }
+
+    /// What happens to columns that the schema does not name.
+    pub fn extra_columns(&self) -> ExtraColumns {
+        self.extra_columns
+    }
+
+    /// Whether a column of this name, which no attribute has, is read past.
+    pub fn reads_past(&self, name: &[u8]) -> bool {
+        self.extra_columns == ExtraColumns::Ignore
+            || self
+                .ignored
+                .iter()
+                .any(|(_, attribute)| attribute.name.as_bytes() == name)
+    }
+
+    /// Whether a cell of the attribute may be empty whatever the missing-value
+    /// policy says: an identifier that is not the subject key.
+    pub fn may_be_empty(&self, index: AttributeIndex) -> bool {
+        index != self.subject_key && self.attribute(index).role == Role::Identifier
     }
 
     /// Terms of subjects who gave none.
@@ -271,19 +320,23 @@ impl TryFrom<SchemaDocument> for Schema {
     fn try_from(document: SchemaDocument) -> Result<Self, TableError> {
         check_name("dataset", &document.name)?;
         check_attributes(&document.attributes)?;
-        let key = document
-            .attributes
-            .iter()
-            .position(|attribute| attribute.name == document.subject_key);
-        let Some(key) = key else {
-            return Err(TableError::Schema("subject_key names no attribute".into()));
+        let (ignored, attributes): (Vec<_>, Vec<_>) = (0..)
+            .zip(document.attributes)
+            .partition(|(_, attribute)| attribute.role == Role::Ignore);
+        let attributes: Vec<Attribute> = attributes.into_iter().map(|(_, one)| one).collect();
+        let is_key = |attribute: &Attribute| attribute.name == document.subject_key;
+        let key = match attributes.iter().position(is_key) {
+            Some(key) if attributes[key].role == Role::Identifier => key,
+            None if !ignored.iter().any(|(_, attribute)| is_key(attribute)) => {
+                return Err(TableError::Schema("subject_key names no attribute".into()));
+            }
+            _ => {
+                return Err(TableError::Schema(
+                    "subject_key must be an identifier".into(),
+                ));
+            }
         };
-        if document.attributes[key].role != Role::Identifier {
-            return Err(TableError::Schema(
-                "subject_key must be an identifier".into(),
-            ));
-        }
-        if !document.attributes[key].missing_values.is_empty() {
+        if !attributes[key].missing_values.is_empty() {
             return Err(TableError::Schema(
                 "subject_key has no missing_values: it is never empty".into(),
             ));
@@ -293,7 +346,9 @@ impl TryFrom<SchemaDocument> for Schema {
             subject_key: AttributeIndex::from_usize(key),
             multiplicity: document.multiplicity,
             missing: document.missing,
-            attributes: document.attributes,
+            extra_columns: document.extra_columns,
+            attributes,
+            ignored,
             default_preference: document.default_preference,
         };
         if let Some(terms) = &schema.default_preference {
@@ -308,12 +363,17 @@ impl TryFrom<SchemaDocument> for Schema {
 impl From<Schema> for SchemaDocument {
     fn from(schema: Schema) -> Self {
         let subject_key = schema.attribute(schema.subject_key).name.clone();
+        let mut attributes = schema.attributes;
+        for (place, attribute) in schema.ignored {
+            attributes.insert(place, attribute);
+        }
         Self {
             name: schema.name,
             subject_key,
             multiplicity: schema.multiplicity,
             missing: schema.missing,
-            attributes: schema.attributes,
+            extra_columns: schema.extra_columns,
+            attributes,
             default_preference: schema.default_preference,
         }
     }
@@ -337,9 +397,15 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
                 "{place}: normalize is for sensitive and semi-sensitive categories"
             )));
         }
-        if attribute.role != Role::Identifier && attribute.kind.is_none() {
+        let needs_type = !matches!(attribute.role, Role::Identifier | Role::Ignore);
+        if needs_type && attribute.kind.is_none() {
             return Err(TableError::Schema(format!(
-                "{place}: a type is needed unless the role is identifier"
+                "{place}: a type is needed unless the role is identifier or ignore"
+            )));
+        }
+        if attribute.role == Role::Ignore && attribute.hierarchy.is_some() {
+            return Err(TableError::Schema(format!(
+                "{place}: an ignored attribute has no hierarchy"
             )));
         }
         check_missing_values(&place, &attribute.missing_values)?;

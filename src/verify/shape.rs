@@ -148,7 +148,7 @@ pub(super) fn expected_persons(schema: &Schema) -> [ExpectedTable; 1] {
         let (content, kind) = match attribute.role {
             Role::QuasiIdentifier => (Content::Generalized, attribute.kind),
             Role::Sensitive => (Content::Fingerprint, Some(AttributeType::Categorical)),
-            Role::Identifier | Role::SemiSensitive | Role::Insensitive => continue,
+            Role::Identifier | Role::SemiSensitive | Role::Insensitive | Role::Ignore => continue,
         };
         columns.push(ExpectedColumn {
             name: attribute.name.clone(),

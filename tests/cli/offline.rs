@@ -224,6 +224,34 @@ fn broken_records_are_exit_code_3_with_their_lines_and_no_value() {
 }
 
 #[test]
+fn a_column_that_the_schema_ignores_is_read_past() {
+    let mut desk = Desk::new();
+    let made = desk.anonymize(&sample("records.csv"), "plain", &[]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let records = std::fs::read_to_string(sample("records.csv")).unwrap();
+    let with = |name: &str| {
+        let lines = records.lines().enumerate();
+        let lines =
+            lines.map(|(at, line)| format!("{},{line}\n", if at == 0 { name } else { "canary" }));
+        std::fs::write(desk.path("more.csv"), lines.collect::<String>()).unwrap();
+        desk.path("more.csv").display().to_string()
+    };
+    let more = with("letter");
+    let made = desk.anonymize(&more, "out", &[]);
+    ended(&made, 3, "line 1, letter: attribute_unknown");
+    let attributes = desk.spec["schema"]["attributes"].as_array_mut().unwrap();
+    attributes.insert(3, json!({"name": "letter", "role": "ignore"}));
+    let made = desk.anonymize(&more, "out", &[]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    for file in ["manifest.json", "microdata.csv"] {
+        let read = |folder: &str| std::fs::read(desk.path(&format!("{folder}/{file}"))).unwrap();
+        assert!(read("out") == read("plain"), "{file}");
+    }
+    let checked = desk.verify("out");
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+}
+
+#[test]
 fn many_records_without_a_value_are_exit_code_3_unless_the_loss_is_allowed() {
     let mut desk = Desk::new();
     desk.spec["schema"]["missing"] = json!("drop");

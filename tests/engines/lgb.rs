@@ -182,6 +182,34 @@ fn too_strong_an_l_names_the_attribute_and_the_strongest_that_holds() {
 }
 
 #[test]
+fn an_l_beyond_the_values_of_an_attribute_proposes_t_closeness() {
+    let schema = json!({
+        "name": "tests", "subject_key": "id",
+        "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"},
+            {"name": "positive", "role": "sensitive", "type": "categorical"}
+        ]
+    });
+    let made = |words: [&str; 4]| {
+        let line = |at: usize| format!("s{at},{},{}\n", 20 + at, words[at % 4]);
+        let records: String = (0..24).map(line).collect();
+        table(schema.clone(), &[], &format!("id,age,positive\n{records}"))
+    };
+    let table = made(["yes", "no", "no", "no"]);
+    let answer = infeasible(&table, &json!({"k": 2, "l": 3}), json!([]));
+    let attribute = answer.attribute.as_deref();
+    assert_eq!((attribute, answer.parameter), (Some("positive"), "l"));
+    assert_eq!(answer.instead, Some("t_closeness"));
+    let instead = json!({"k": 2, "l": 1, "attributes": {"positive": {"t_closeness": 0.3}}});
+    publish(&table, &instead, json!([]));
+    // Where there are values enough, another l is all that is proposed.
+    let three = made(["yes", "no", "no", "open"]);
+    let answer = infeasible(&three, &json!({"k": 2, "l": 3}), json!([]));
+    assert_eq!((answer.parameter, answer.instead), ("l", None));
+}
+
+#[test]
 fn too_strong_a_k_names_the_number_of_records() {
     let table = people(&lines(20, 7));
     let answer = infeasible(&table, &json!({"k": 21, "l": 1}), json!([]));

@@ -14,6 +14,7 @@ mod exact;
 mod exclusions;
 mod grouped;
 mod handmade;
+mod ignored;
 mod lgb;
 mod made;
 mod manifests;

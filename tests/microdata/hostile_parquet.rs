@@ -226,9 +226,41 @@ fn columns_that_cannot_be_the_attribute_are_named() {
         file.columns[2].name = "y".into();
     });
     let id = (0, Some("id".into()), AttributeMissing);
-    let unknown = (0, None, AttributeUnknown);
+    let unknown = (0, Some("y".into()), AttributeUnknown);
     let repeated = x(0, AttributeRepeated).remove(0);
     assert_eq!(errors_of_names, [repeated, unknown, id]);
+}
+
+#[test]
+fn a_column_that_is_read_past_is_flat_too() {
+    let mut document = serde_json::to_value(schema()).expect("JSON");
+    document["extra_columns"] = "ignore".into();
+    let schema: Schema = serde_json::from_value(document).expect("the schema is sound");
+    let read = |file: Vec<u8>| build_parquet(&schema, &HierarchySet::new(), file);
+    let mut file = ForgedFile::sound();
+    file.columns.push(file.columns[1].clone());
+    file.columns[2].name = "more".into();
+    let (_, summary) = read(file.bytes()).expect("it is sound");
+    assert_eq!(
+        Some(summary.sha256),
+        forged(|_| ()).ok().map(|plain| plain.sha256)
+    );
+    // Truth values, and no type that is read: nobody looks.
+    file.columns[2].physical = 0;
+    assert!(read(file.bytes()).is_ok());
+    file.columns[2].repetition = 2;
+    let Err(TableError::Cells { errors, .. }) = read(file.bytes()) else {
+        panic!("it is repeated")
+    };
+    let named: Vec<_> = errors
+        .iter()
+        .map(|error| (error.attribute.as_deref(), error.code))
+        .collect();
+    assert_eq!(named, [(Some("more"), CellErrorCode::ColumnUnfit)]);
+    for are_nested in [false, true] {
+        let file = with_schema(Wire::Structs(many_columns(100_000, are_nested)));
+        assert!(matches!(read(file), Err(TableError::Cells { .. })));
+    }
 }
 
 #[test]

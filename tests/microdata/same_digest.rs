@@ -54,6 +54,60 @@ fn through(coding: ContentCoding, bytes: Vec<u8>) -> impl Read {
     Inflater::new(Cursor::new(packed), coding, growth).expect("it can be unpacked")
 }
 
+/// The schema without an attribute: it is ignored, or nobody declared it.
+fn without(schema: &Schema, name: &str, is_declared: bool) -> Schema {
+    let mut document = serde_json::to_value(schema).expect("JSON");
+    let attributes = document["attributes"].as_array_mut().expect("a list");
+    match is_declared {
+        true => {
+            let mut named = attributes.iter_mut();
+            let found = named.find(|attribute| attribute["name"] == name);
+            *found.expect("it is there") = serde_json::json!({"name": name, "role": "ignore"});
+        }
+        false => {
+            attributes.retain(|attribute| attribute["name"] != name);
+            document["extra_columns"] = "ignore".into();
+        }
+    }
+    serde_json::from_value(document).expect("the schema is sound")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(property_cases(100).min(200)))]
+
+    #[test]
+    fn a_column_that_is_read_past_is_in_no_format_part_of_the_content(
+        table in random_table(),
+        manner in manner(),
+        name in prop::sample::select(vec!["whole", "real", "day", "town", "illness"]),
+        other in prop::sample::select(vec!["whole", "real", "day", "town", "illness"]),
+    ) {
+        let hierarchies = hierarchies();
+        let mut first = None;
+        for is_declared in [true, false] {
+            let mut schema = without(&table.schema(), name, is_declared);
+            if other != name {
+                schema = without(&schema, other, true);
+            }
+            let read = |format, text: Vec<u8>| {
+                build(&schema, &hierarchies, format, Cursor::new(text)).expect("sound").1
+            };
+            let (_, parquet) =
+                build_parquet(&schema, &hierarchies, table.parquet(&manner)).expect("sound");
+            for summary in [
+                read(RecordFormat::Csv, table.csv(&manner)),
+                read(RecordFormat::Ndjson, table.ndjson(&manner)),
+                parquet,
+            ] {
+                let named = summary.attributes.iter().any(|count| count.attribute == name);
+                prop_assert!(!named);
+                let first = first.get_or_insert_with(|| summary.clone());
+                prop_assert_eq!(&summary, first);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(property_cases(200).min(400)))]
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use vizard::http::ProblemKind;
 use vizard::http::access::OPERATIONS;
+use vizard::microdata::CellErrorCode;
 
 use crate::common::client::description;
 
@@ -73,6 +74,7 @@ fn every_operation_is_called_by_a_test() {
 #[test]
 fn every_problem_is_explained_in_the_docs_and_closed_in_openapi_yaml() {
     let page = text("docs/PROBLEMS.md");
+    let (page, of_lines) = page.split_once("## Errors in lines").expect("both lists");
     let explained: Vec<(String, String, String)> = page
         .lines()
         .filter(|line| line.starts_with("| `"))
@@ -100,7 +102,17 @@ fn every_problem_is_explained_in_the_docs_and_closed_in_openapi_yaml() {
         explained, known,
         "slug, status, retry; in the order of the list"
     );
+    let rows = of_lines.lines().filter_map(|line| line.strip_prefix("| `"));
+    let explained: Vec<&str> = rows
+        .filter_map(|row| Some(row.split_once('`')?.0))
+        .collect();
+    let codes: Vec<&str> = CellErrorCode::ALL.iter().map(|code| code.word()).collect();
+    assert_eq!(explained, codes, "in the order of the list");
     let document = serde_json::to_value(vizard::http::openapi::document()).expect("a document");
+    for shape in ["LineError", "LineErrorCount"] {
+        let listed = &document["components"]["schemas"][shape]["properties"]["code"]["enum"];
+        assert_eq!(listed, &Value::from(codes.clone()));
+    }
     let urns: Vec<String> = ProblemKind::ALL.iter().map(|kind| kind.urn()).collect();
     let listed = &document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
     assert_eq!(listed, &Value::from(urns));

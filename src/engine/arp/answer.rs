@@ -62,6 +62,7 @@ impl Question<'_> {
             }
         }
         Ok(Infeasible {
+            instead: None,
             condition: format!(
                 "{name}: l={job_l} needs at most 1 in {kept} records with one value; {most} of \
                  {of} have it{why}"
@@ -107,6 +108,7 @@ impl Question<'_> {
 
 fn nobody(records: usize) -> Infeasible {
     Infeasible {
+        instead: None,
         attribute: None,
         parameter: "l",
         condition: format!("nobody is left to be published of {records} records"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::error::{EngineError, Infeasible};
-use crate::microdata::{Multiplicity, Role, Schema, Table};
+use crate::microdata::{CodedColumn, Multiplicity, Role, Schema, Table};
 use crate::privacy::{Requirements, Share};
 
 use super::eligibility::least_share;
@@ -62,6 +62,7 @@ pub fn check_max_excluded(share: f64) -> Result<(), EngineError> {
 pub fn over_budget(needed: u64, of: u64) -> Infeasible {
     let share = least_share(needed, of);
     Infeasible {
+        instead: None,
         attribute: None,
         parameter: "max_excluded",
         condition: format!(
@@ -70,6 +71,21 @@ pub fn over_budget(needed: u64, of: u64) -> Infeasible {
         strongest: format!("max_excluded ≥ {share}"),
         strongest_value: Some(share),
     }
+}
+
+/// What to set in place of an l that is more than an attribute has values in
+/// `records`: t-closeness bounds what is learnt where there are two.
+pub fn instead_of_l(
+    column: &CodedColumn,
+    records: impl IntoIterator<Item = u32>,
+    l: u32,
+) -> Option<&'static str> {
+    let mut seen = vec![false; column.domain.len()];
+    for record in records {
+        seen[column.codes.at(record as usize) as usize] = true;
+    }
+    let values = seen.into_iter().filter(|seen| *seen).count();
+    (2..l as usize).contains(&values).then_some("t_closeness")
 }
 
 /// Refuses semi-sensitive attributes: an engine that publishes an attribute

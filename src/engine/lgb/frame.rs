@@ -115,7 +115,7 @@ pub(super) fn lay_out(table: &Table) -> Vec<Option<Scale>> {
         Role::QuasiIdentifier | Role::SemiSensitive => table
             .coded(AttributeIndex::from_usize(at))
             .map(|column| Scale::new(Arc::as_ref(&column.domain))),
-        Role::Identifier | Role::Sensitive | Role::Insensitive => None,
+        Role::Identifier | Role::Sensitive | Role::Insensitive | Role::Ignore => None,
     };
     attributes
         .map(|(at, attribute)| scale((at, attribute.role)))

@@ -8,6 +8,7 @@
 //! another one.
 
 use crate::engine::error::{EngineError, Infeasible};
+use crate::engine::kernel::acceptance::instead_of_l;
 use crate::engine::kernel::eligibility::least_share;
 use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share, Spread};
 
@@ -254,6 +255,14 @@ fn describe(frame: &Frame<'_>, lever: Lever, value: Option<f64>) -> Infeasible {
         _ => "≤",
     };
     Infeasible {
+        instead: match lever {
+            Lever::L(shortfall) => {
+                let column = frame.protected_column(shortfall.index);
+                let records = 0..frame.table.records() as u32;
+                instead_of_l(column, records, floor_l(frame, shortfall.index))
+            }
+            _ => None,
+        },
         attribute: index.map(|index| frame.name(index).into()),
         parameter,
         condition: condition(frame, lever),

@@ -59,6 +59,7 @@ impl Question<'_> {
             }
         }
         Ok(Infeasible {
+            instead: None,
             attribute: None,
             parameter,
             condition: format!("{parameter} needs as many subjects; there are {left}"),
@@ -86,6 +87,7 @@ impl Question<'_> {
         }
         let (job_k, job_l) = (self.params.k.get(), self.params.l.get());
         Ok(Infeasible {
+            instead: None,
             attribute: None,
             parameter: "l",
             condition: format!(

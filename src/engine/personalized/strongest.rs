@@ -59,6 +59,7 @@ impl Question<'_> {
         };
         let needed = self.params.k_of_all();
         Ok(Infeasible {
+            instead: None,
             attribute: (!is_k).then(|| self.params.sensitive.clone()),
             parameter,
             condition: format!("{parameter} needs {needed} records; there are {left}"),
@@ -115,6 +116,7 @@ impl Question<'_> {
             let bound = self.params.max_leakage.get();
             let name = &self.params.sensitive;
             return Ok(Infeasible {
+                instead: None,
                 attribute: Some(name.clone()),
                 parameter: "max_leakage",
                 condition: format!(

@@ -4,7 +4,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
-use crate::engine::kernel::acceptance::over_budget;
+use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::privacy::{K, L, Policy, Protection, Share, Spread, T};
 
@@ -61,6 +61,7 @@ impl Question<'_> {
             }
         }
         Ok(Infeasible {
+            instead: None,
             attribute: None,
             parameter: "k",
             condition: format!("k needs as many records; there are {left}"),
@@ -90,8 +91,12 @@ impl Question<'_> {
         };
         let name = self.name(attribute);
         let asked = self.params.l.unwrap_or(L::NONE).get();
+        let mut sensitive = self.present.sensitive.iter();
+        let column = sensitive.find(|column| column.attribute == attribute);
+        let records = || self.present.records.iter().copied();
         let one_in = (peak.total as f64 / peak.most.max(1) as f64 * 100.0).floor() / 100.0;
         Ok(Infeasible {
+            instead: column.and_then(|found| instead_of_l(found.column, records(), asked)),
             condition: format!(
                 "{name}: l={asked} needs at most 1 in {asked} records with one value beside any \
                  combination of the quasi-identifiers that its columns show; beside one it is 1 \
@@ -121,6 +126,7 @@ impl Question<'_> {
         let name = self.name(attribute);
         let t = farthest as f64 / 1e9;
         Ok(Infeasible {
+            instead: None,
             condition: format!(
                 "{name}: beside a combination of the quasi-identifiers that its columns show its \
                  values are farther from the whole table's than t_closeness"

@@ -160,6 +160,10 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(required = false)]
     pub allow_loss: bool,
+    /// Whether the records are only read and checked: nothing is kept.
+    #[serde(default)]
+    #[param(required = false)]
+    pub dry_run: bool,
 }
 
 /// How a schema is changed.

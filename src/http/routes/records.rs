@@ -174,6 +174,49 @@ impl UploadView {
     }
 }
 
+/// What an upload would make.
+#[derive(Debug, Serialize, ToSchema)]
+struct UploadCheckView {
+    /// Records that the upload would bring.
+    #[schema(examples(98729))]
+    records: u64,
+    /// Records that the missing-value policy would leave out.
+    dropped: u64,
+    /// Missing values of each attribute, in the schema's order.
+    attributes: Vec<MissingView>,
+    /// Values that are probably not what they seem.
+    questions: Vec<QuestionView>,
+    /// Records that the new version would have.
+    #[schema(examples(98729))]
+    total_records: u64,
+    /// Subjects that an upsert would touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subjects: Option<UpsertedView>,
+    /// Spellings of one value in the upload, by attribute.
+    near_duplicates: Vec<NearDuplicatesView>,
+    /// SHA-256 of the upload's content, whatever form it came in.
+    sha256: String,
+}
+
+impl UploadCheckView {
+    fn new(
+        summary: &ReadSummary,
+        (records_before, upserted): (u64, Option<Upserted>),
+        near_duplicates: &Value,
+    ) -> Self {
+        Self {
+            records: summary.records,
+            dropped: summary.dropped,
+            attributes: MissingView::of(summary),
+            questions: summary.questions.iter().map(QuestionView::from).collect(),
+            total_records: records_before + summary.records,
+            subjects: upserted.map(|upserted| upserted.subjects.into()),
+            near_duplicates: NearDuplicatesView::of(near_duplicates),
+            sha256: summary.sha256_hex(),
+        }
+    }
+}
+
 /// Refuses an upload that leaves out many of its records, or that puts none in
 /// the place of those that are there.
 fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
@@ -225,7 +268,8 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// the line is the record's number from 1, or 0 for the columns themselves.
 /// The body is streamed, and may be packed by gzip or zstd. An upload that
 /// leaves out more than 5 % of its records for missing values, or that replaces
-/// records by none, is refused unless `allow_loss` is true.
+/// records by none, is refused unless `allow_loss` is true. With `dry_run` all of
+/// this is answered, and nothing is kept.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/records", operation_id = "upload_records", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."), UploadQuery,
@@ -234,7 +278,8 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
         content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"),
             (Binary = "application/vnd.apache.parquet"))),
-    responses((status = 201, description = "The new version.", body = UploadView)),
+    responses((status = 201, description = "The new version.", body = UploadView),
+        (status = 200, description = "What the upload would make (`dry_run`).", body = UploadCheckView)),
 )]
 async fn upload_records(
     State(state): State<AppState>,
@@ -265,6 +310,16 @@ async fn upload_records(
     if !query.allow_loss {
         refuse_loss(&summary, replaced)?;
     }
+    let near_duplicates = NearDuplicatesView::kept(&merged, &schema);
+    if query.dry_run {
+        let stays = match (mode, upserted) {
+            (VersionMode::Replace, _) => 0,
+            (_, Some(upserted)) => upserted.records_kept,
+            (_, None) => records_before,
+        };
+        let view = UploadCheckView::new(&summary, (stays, upserted), &near_duplicates);
+        return Ok(Answer::new(StatusCode::OK, &view));
+    }
     let version = NewVersion {
         dataset: id,
         base_version,
@@ -272,7 +327,7 @@ async fn upload_records(
         records: summary.records,
         dropped: summary.dropped,
         hierarchies,
-        near_duplicates: NearDuplicatesView::kept(&merged, &schema),
+        near_duplicates,
         created_by: principal.name().to_owned(),
         rewrites: upserted
             .filter(|_| replaced > 0)

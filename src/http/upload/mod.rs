@@ -208,28 +208,29 @@ fn read(
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
-    let (summary, chunks) = (summary?, spool.into_chunks().map_err(ReadError::Room)?);
-    let merged = spellings.merged();
-    let Some(replaced) = replaced else {
-        return Ok(Received {
-            summary,
-            merged,
-            chunks: Box::new(chunks),
-            upserted: None,
-        });
+    let chunks = spool.into_chunks().map_err(ReadError::Room)?;
+    let mut received = Received {
+        summary: summary?,
+        merged: spellings.merged(),
+        chunks: Box::new(chunks),
+        upserted: None,
     };
-    check_total(summary.records, &replaced, intake.limits.records_max)?;
+    let Some(replaced) = replaced else {
+        return Ok(received);
+    };
+    check_total(
+        received.summary.records,
+        &replaced,
+        intake.limits.records_max,
+    )?;
     let kept = stored.kept(&replaced)?;
-    Ok(Received {
-        summary,
-        merged,
-        chunks: Box::new(kept.into_iter().flatten().chain(chunks)),
-        upserted: Some(Upserted {
-            subjects: replaced.subjects(),
-            records_replaced: replaced.records(),
-            records_kept: replaced.records_kept(),
-        }),
-    })
+    received.chunks = Box::new(kept.into_iter().flatten().chain(received.chunks));
+    received.upserted = Some(Upserted {
+        subjects: replaced.subjects(),
+        records_replaced: replaced.records(),
+        records_kept: replaced.records_kept(),
+    });
+    Ok(received)
 }
 
 /// A secret key, so that nobody can choose subjects whose hashes collide.

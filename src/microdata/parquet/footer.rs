@@ -22,7 +22,7 @@ use super::thrift::{Broken, Walk, Wire};
 const FOOTER_BYTES_MAX: u64 = 4 << 20;
 /// Column chunks of a file: row groups times columns. Each costs the library
 /// about half a kilobyte.
-const COLUMN_CHUNKS_MAX: usize = 16_384;
+pub(super) const COLUMN_CHUNKS_MAX: usize = 16_384;
 /// Elements of all lists in a footer.
 const ELEMENTS_MAX: usize = 1 << 18;
 const MAGIC: &[u8] = b"PAR1";

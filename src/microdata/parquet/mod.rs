@@ -35,9 +35,10 @@ use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
 use super::records::{Fault, ReadSummary, place_columns, take_rows};
+use super::schema::ExtraColumns;
 use super::spill::Spill;
 use super::subjects::SubjectKeys;
-use footer::{Footer, Outline};
+use footer::{COLUMN_CHUNKS_MAX, Footer, Outline};
 use form::Form;
 use source::Source;
 use transposed::{ParquetRows, PlacedColumn};
@@ -68,7 +69,8 @@ pub fn read_parquet_records<F: Read + Seek + Send + 'static>(
     if let Some((footer, columns)) = open(&source, target, &mut intake)? {
         let order: Vec<usize> = (0..columns.len()).collect();
         let mut rows = ParquetRows::new(source, footer, columns, (target.limits, room));
-        take_rows(&mut rows, &order, (target, sink), &mut intake)?;
+        let order = (order.as_slice(), order.len());
+        take_rows(&mut rows, order, (target, sink), &mut intake)?;
     }
     intake.finish(sink)
 }
@@ -82,23 +84,34 @@ fn open<F: Read + Seek + Send>(
 ) -> Result<Option<(Footer, Vec<PlacedColumn>)>, TableError> {
     let schema = target.schema;
     // Some more than the schema has, so that the answer can say how many.
-    let columns_max = schema.attributes().len() + TableError::LISTED_MAX;
+    let columns_max = match schema.extra_columns() {
+        ExtraColumns::Refuse => {
+            schema.attributes().len() + schema.ignored() + TableError::LISTED_MAX
+        }
+        ExtraColumns::Ignore => COLUMN_CHUNKS_MAX,
+    };
     let Some(outline) = Outline::read(source, columns_max)? else {
         let fault = Fault::of_line(COLUMNS_LINE, CellErrorCode::WrongCellCount);
-        intake.fault(fault);
+        intake.fault(&fault);
         return Ok(None);
     };
     let names = outline.columns.iter().map(|column| column.name.as_slice());
     let Some(places) = place_columns(COLUMNS_LINE, names, schema, intake) else {
         return Ok(None);
     };
-    let attributes = (0_usize..).zip(&places);
-    let nested = attributes.filter(|&(_, &place)| outline.columns[place].is_nested);
-    let nested: Vec<usize> = nested.map(|(at, _)| at).collect();
+    let columns = outline.columns.iter().enumerate();
+    let nested: Vec<usize> = columns
+        .filter(|(_, column)| column.is_nested)
+        .map(|(place, _)| place)
+        .collect();
     if !nested.is_empty() {
         // The library's reading of a schema calls itself for each level of
-        // nesting: what is not flat never gets there.
-        note_unfit(&nested, intake);
+        // nesting: what is not flat never gets there, whoever needs it.
+        let code = CellErrorCode::ColumnUnfit;
+        for place in nested {
+            let name = std::str::from_utf8(&outline.columns[place].name);
+            intake.fault_of_column(COLUMNS_LINE, name.ok(), code);
+        }
         return Ok(None);
     }
     let footer = Footer::read(source, &outline, target.limits.records_max)?;
@@ -119,6 +132,6 @@ fn note_unfit(attributes: &[usize], intake: &mut Intake<'_, '_>) {
     for &at in attributes {
         let index = AttributeIndex::from_usize(at);
         let code = CellErrorCode::ColumnUnfit;
-        intake.fault(Fault::of_attribute(COLUMNS_LINE, index, code));
+        intake.fault(&Fault::of_attribute(COLUMNS_LINE, index, code));
     }
 }

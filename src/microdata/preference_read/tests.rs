@@ -114,7 +114,7 @@ fn each_wrong_cell_is_named_by_line_and_column() {
         ("a\tb,,,,", "subject", ControlCharacter),
         ("a,agee,,,", "sensitive", AttributeUnknown),
         ("a,age|,,,", "sensitive", AttributeUnknown),
-        ("a,town,,,", "sensitive", NotSemiSensitive),
+        ("a,town,,,", "town", NotSemiSensitive),
         ("a,,x,,", "max_leakage", NotADecimal),
         ("a,,0,,", "max_leakage", OutOfBounds),
         ("a,,1.01,,", "max_leakage", OutOfBounds),
@@ -180,7 +180,7 @@ fn each_wrong_field_is_named() {
         ),
         (
             r#""max_leakage": {"town": 0.1}"#,
-            Some("max_leakage"),
+            Some("town"),
             NotSemiSensitive,
         ),
         (r#""max_leakage": "0.1""#, None, Malformed),
@@ -203,7 +203,7 @@ fn each_wrong_field_is_named() {
         ),
         (
             r#""guard": {"town": ["x"]}"#,
-            Some("guard"),
+            Some("town"),
             NotSemiSensitive,
         ),
         (r#""subject": "b""#, Some("subject"), AttributeRepeated),
@@ -261,13 +261,55 @@ fn limits_hold_for_preferences_too() {
     ] {
         assert!(read_limited(format, limits, two).is_ok());
         for (text, code) in [(three, TooManyRecords), (long, CellTooLong)] {
-            let Err(TableError::Cells { errors, total: 1 }) = read_limited(format, limits, text)
-            else {
+            let Err(TableError::Cells { errors, .. }) = read_limited(format, limits, text) else {
                 panic!("{text}")
             };
-            assert_eq!(errors[0].code, code);
+            let codes: Vec<_> = errors.iter().map(|error| error.code).collect();
+            assert_eq!(codes, [code]);
         }
     }
+}
+
+#[test]
+fn a_malformed_line_says_where_and_how() {
+    let header = "subject,exclude\n";
+    for (format, text, column, reason) in [
+        (
+            RecordFormat::Csv,
+            format!("{header}a,\"x\"y\n"),
+            Some(2),
+            "text behind the closing quote of a cell",
+        ),
+        (
+            RecordFormat::Csv,
+            format!("{header}a\n"),
+            None,
+            "1 cells where the header has 2",
+        ),
+        (
+            RecordFormat::Ndjson,
+            r#"{"subject": "a", "exclude": "no"}"#.into(),
+            Some(32),
+            "a value that its field does not take",
+        ),
+        (
+            RecordFormat::Ndjson,
+            r#"{"subject": "a"; "exclude": true}"#.into(),
+            Some(16),
+            "no JSON",
+        ),
+    ] {
+        let Err(TableError::Cells { errors, .. }) = read(format, &text) else {
+            panic!("{text}")
+        };
+        let said = errors[0].reason.map(|reason| reason.to_string());
+        assert_eq!((errors[0].column, said.as_deref()), (column, Some(reason)));
+    }
+    let semicolons = read(RecordFormat::Csv, "subject;exclude\na;true\n");
+    let Err(TableError::Cells { hints, .. }) = semicolons else {
+        panic!("there is one column")
+    };
+    assert!(hints[0].contains("separator seems to be `;`"));
 }
 
 #[test]

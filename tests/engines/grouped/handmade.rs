@@ -150,6 +150,15 @@ fn distinct_values_are_held_at_equality() {
     let answer = refused(patients(&FOUR), l(3), json!([]));
     assert_eq!((answer.parameter, answer.strongest_value), ("l", Some(2.0)));
     assert_eq!(answer.attribute.as_deref(), Some("disease"));
+    // Two values cannot be three: t-closeness bounds what they tell.
+    assert_eq!(answer.instead, Some("t_closeness"));
+    assert!(
+        answer
+            .to_string()
+            .ends_with("; or set t_closeness in its place")
+    );
+    let closeness = json!({"k": 1, "t_closeness": 0.3});
+    verified(patients(&FOUR), closeness, json!([]));
 }
 
 #[test]
@@ -161,6 +170,8 @@ fn entropy_is_held_at_equality() {
     let rows = [(20, "flu"), (30, "ulcer"), (40, "flu"), (50, "flu")];
     let answer = refused(patients(&rows), entropy, json!([]));
     assert_eq!((answer.parameter, answer.strongest_value), ("l", Some(1.0)));
+    // There are two values; one is too frequent.
+    assert_eq!(answer.instead, None);
 }
 
 #[test]

@@ -88,6 +88,20 @@ fn buckets_are_cut_while_every_city_keeps_two_jobs() {
 }
 
 #[test]
+fn an_l_beyond_the_values_of_an_attribute_proposes_t_closeness() {
+    let rows = EVEN.map(|(age, city, job)| (age, city, if job == "baker" { job } else { "clerk" }));
+    let answer = |rows: &[(i64, &str, &str)], l| match publish(people(rows), linked(l), json!([])) {
+        Err(EngineError::Infeasible(answer)) => *answer,
+        _ => panic!("it cannot comply"),
+    };
+    assert_eq!(answer(&rows, 3).instead, Some("t_closeness"));
+    let instead = json!({"t_closeness": 0.5, "columns": [["age"], ["city", "job"]]});
+    publish(people(&rows), instead, json!([])).unwrap();
+    // Three jobs, one of which is too frequent beside a city.
+    assert_eq!(answer(&EVEN, 3).instead, None);
+}
+
+#[test]
 fn a_value_that_two_in_five_have_beside_a_city_allows_l_2_and_no_more() {
     let rows = [
         (20, "Oslo", "baker"),

@@ -9,6 +9,7 @@ on_both!(
     a_job_that_cannot_run_is_refused_before_it_is_queued,
     a_queued_job_is_cancelled_at_once,
     an_infeasible_job_fails_and_names_what_would_hold,
+    an_l_beyond_the_values_of_an_attribute_proposes_another_parameter,
     engines_describe_their_parameters,
 );
 
@@ -174,6 +175,28 @@ async fn an_infeasible_job_fails_and_names_what_would_hold(server: Server) {
     for exact in ["20", "40", "1 in"] {
         assert!(!problem.to_string().contains(exact), "{problem}");
     }
+}
+
+async fn an_l_beyond_the_values_of_an_attribute_proposes_another_parameter(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::dataset(&client).await;
+    let mut csv = String::from("patient,age,sex,ward,cost\n");
+    for at in 0..40 {
+        csv += &format!("p{at},{},F,red,{}\n", 20 + at, at % 2);
+    }
+    story::upload(&client, &id, csv).await.expect(201);
+    let mut spec = story::job(&id);
+    spec["parameters"] = json!({"k": 2, "l": 3});
+    let job = story::queue(&client, &spec).await;
+    let problem = &story::ended(&client, &job).await["problem"];
+    assert_eq!(
+        (&problem["parameter"], &problem["attribute"]),
+        (&json!("l"), &json!("cost"))
+    );
+    assert_eq!(problem["instead"], "t_closeness");
+    let detail = problem["detail"].as_str().expect("a detail");
+    assert!(detail.contains("set t_closeness in place of l"), "{detail}");
 }
 
 async fn engines_describe_their_parameters(server: Server) {

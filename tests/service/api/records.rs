@@ -8,6 +8,9 @@ use crate::common::client::Client;
 on_both!(
     an_upload_makes_a_version_and_appending_adds_to_it,
     a_broken_upload_names_its_lines_and_leaves_nothing,
+    errors_say_how_to_mend_the_file,
+    a_dry_run_answers_as_an_upload_and_keeps_nothing,
+    columns_that_are_read_past_are_in_no_version_and_no_release,
     an_upload_that_would_lose_records_is_refused_unless_it_allows_it,
     an_answer_counts_missing_values_by_attribute,
     what_is_probably_not_what_it_seems_is_taken_and_asked_about,
@@ -114,8 +117,153 @@ async fn a_broken_upload_names_its_lines_and_leaves_nothing(server: Server) {
     let refused = story::upload(&uploader, &id, format!("patient,age,sex,ward,cost\n{many}")).await;
     let problem = refused.expect_problem(422, "invalid-data");
     assert_eq!(problem["total_errors"], 500);
-    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(100));
+    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(10));
+    let summary = json!([{"attribute": "age", "code": "not_an_integer", "count": 500,
+        "first_lines": [2, 3, 4]}]);
+    assert_eq!(problem["summary"], summary);
+    assert!(problem.get("hints").is_none());
     assert_eq!(versions(&uploader, &id).await, 1);
+}
+
+async fn errors_say_how_to_mend_the_file(server: Server) {
+    let uploader = server.key(&["uploader", "consent"]).await;
+    let id = story::dataset(&uploader).await;
+    let send = async |csv: &str| {
+        let refused = story::upload(&uploader, &id, csv.to_owned()).await;
+        refused.expect_problem(422, "invalid-data")
+    };
+    let hint = |problem: &Value| problem["hints"][0].as_str().map(str::to_owned);
+    let exported = send("patient;age;sex;ward;cost\np1;30;F;red;1\n").await;
+    let said = hint(&exported).expect("a hint");
+    assert!(said.contains("separator seems to be `;`"), "{said}");
+    let header = "patient,age,sex,ward,cost\n";
+    let commas = send(&format!("{header}p1,30,F,red,\"4,5\"\n")).await;
+    let said = hint(&commas).expect("a hint");
+    assert!(said.starts_with("cost: decimal commas"), "{said}");
+    let quotes = send(&format!("{header}p1,30,F,red,\"4\"5\n")).await;
+    let error = json!({"line": 2, "column": 5, "attribute": "cost", "code": "malformed",
+        "reason": "text behind the closing quote of a cell"});
+    assert_eq!(quotes["errors"], json!([error]));
+    let short = send(&format!("{header}p1,30,F\n")).await;
+    let reason = "3 cells where the header has 5";
+    assert_eq!(short["errors"][0]["reason"], reason);
+
+    let import = uploader.call("import_preferences").at("id", &id);
+    let import = import.body("text/csv", "subject,sensitive\np1,ward\n");
+    let refused = import.send().await;
+    let problem = refused.expect_problem(422, "invalid-preference");
+    let error = json!({"line": 2, "attribute": "ward", "code": "not_semi_sensitive"});
+    assert_eq!(problem["errors"], json!([error]));
+}
+
+async fn columns_that_are_read_past_are_in_no_version_and_no_release(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "steward"]).await;
+    let put = client.call("put_hierarchy").at("name", "ward");
+    let put = put.body("text/csv", story::HIERARCHY).send().await;
+    assert!(matches!(put.status, 200 | 201), "{}", put.text());
+    let mut schema = story::schema();
+    let attributes = schema["attributes"].as_array_mut().expect("a list");
+    attributes.insert(1, json!({"name": "letter", "role": "ignore"}));
+    let made = client.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let kept = client.call("get_dataset").at("id", &id).send().await;
+    assert_eq!(
+        kept.expect(200)["schema"]["attributes"],
+        schema["attributes"]
+    );
+
+    let plain = story::records(0, 60);
+    let with = |name: &str| {
+        let mut lines = plain.lines();
+        let header = lines.next().unwrap_or_default();
+        let records = lines.map(|line| format!("canary,{line}\n"));
+        format!("{name},{header}\n{}", records.collect::<String>())
+    };
+    let refused = story::upload(&client, &id, with("remark")).await;
+    let problem = refused.expect_problem(422, "invalid-data");
+    let unknown = json!({"line": 1, "attribute": "remark", "code": "attribute_unknown"});
+    assert_eq!(problem["errors"], json!([unknown]));
+    let taken = story::upload(&client, &id, with("letter"))
+        .await
+        .expect(201);
+    let names = taken["attributes"].as_array().expect("a list");
+    assert!(names.iter().all(|count| count["attribute"] != "letter"));
+
+    schema["extra_columns"] = json!("ignore");
+    let made = client.call("create_dataset").json(&schema).send().await;
+    let open = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let same = story::upload(&client, &open, with("remark"))
+        .await
+        .expect(201);
+    assert_eq!(same["sha256"], taken["sha256"]);
+
+    for id in [&id, &open] {
+        let release = story::release(&client, &story::job(id)).await;
+        for call in [
+            "get_release",
+            "get_release_report",
+            "get_release_verification",
+        ] {
+            let answer = client.call(call).at("id", &release).send().await;
+            assert_eq!(answer.status, 200, "{call}");
+            let text = answer.text();
+            assert!(
+                !text.contains("letter") && !text.contains("canary"),
+                "{call}: {text}"
+            );
+        }
+    }
+}
+
+async fn a_dry_run_answers_as_an_upload_and_keeps_nothing(server: Server) {
+    let client = server.key(&["uploader", "auditor"]).await;
+    let id = dataset_with(&client, "drop").await;
+    story::upload(&client, &id, story::records(0, 40))
+        .await
+        .expect(201);
+    let before = client.call("get_dataset").at("id", &id);
+    let before = before.send().await.expect(200);
+    let rows = async || {
+        let all = client.call("list_audit").query("limit", 200);
+        all.send().await.expect(200)["items"]
+            .as_array()
+            .map(Vec::len)
+    };
+    let audited = rows().await;
+    let send = async |mode: &str, dry_run: bool, csv: String| {
+        let call = client.call("upload_records").at("id", &id);
+        let call = call.query("mode", mode).query("dry_run", dry_run);
+        call.body("text/csv", csv).send().await
+    };
+    let more = records_without_cost(100, 1).replace("\np", "\nq");
+    let mut said = send("append", true, more.clone()).await.expect(200);
+    assert_eq!(said["attributes"], only_cost(1, 1));
+    let replacing = send("replace", true, story::records(0, 7))
+        .await
+        .expect(200);
+    assert_eq!(replacing["total_records"], 7);
+    // What an upload would be refused for, it is refused for.
+    let lossy = send(
+        "append",
+        true,
+        records_without_cost(40, 30).replace("\np", "\nq"),
+    )
+    .await;
+    lossy.expect_problem(422, "would-lose-records");
+    let again = send("append", true, story::records(0, 3)).await;
+    let problem = again.expect_problem(422, "invalid-data");
+    assert_eq!(problem["summary"][0]["code"], "duplicate_subject");
+
+    let after = client.call("get_dataset").at("id", &id).send().await;
+    assert_eq!(after.expect(200), before);
+    let read = rows().await.zip(audited).map(|(now, then)| now - then);
+    assert_eq!(read, Some(0), "reading the list of the log is no change");
+    // The upload itself says the same.
+    let mut made = send("append", false, more).await.expect(201);
+    assert_eq!(made["version"].take(), 2);
+    said["version"] = Value::Null;
+    assert_eq!(made, said);
 }
 
 /// A dataset whose schema says what becomes of empty cells.

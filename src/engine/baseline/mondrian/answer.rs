@@ -7,7 +7,7 @@
 
 use crate::engine::error::Infeasible;
 use crate::engine::kernel::Present;
-use crate::engine::kernel::acceptance::over_budget;
+use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
 use crate::engine::kernel::diversity::{entropy, is_diverse};
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::present::SensitiveColumn;
@@ -59,11 +59,13 @@ fn not_spread(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<
         strongest: format!("min_spread ≤ {widest}"),
         strongest_value: Some(widest),
         attribute: Some(name),
+        instead: None,
     })
 }
 
 fn too_few(k: u32, left: usize) -> Infeasible {
     Infeasible {
+        instead: None,
         attribute: None,
         parameter: "k",
         condition: format!("k={k} needs as many records; there are {left}"),
@@ -109,7 +111,9 @@ fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option
         (None, Some(c)) => ("c", Some(c)),
         (None, None) => ("l", None),
     };
+    let records = present.records.iter().copied();
     Some(Infeasible {
+        instead: instead_of_l(attribute.column, records, diversity.l().get()),
         parameter,
         condition: format!("{name}: {}", condition(diversity, &counts)),
         strongest: match (strongest_l, weaker_c) {

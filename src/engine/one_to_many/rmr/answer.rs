@@ -139,6 +139,7 @@ fn describe(
         Obstacle::MaxExcluded { .. } => ("max_excluded", "≥"),
     };
     Infeasible {
+        instead: None,
         attribute: None,
         parameter,
         condition,

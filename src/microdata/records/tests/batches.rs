@@ -11,7 +11,8 @@ fn in_a_pool(test: impl FnOnce() + Send) {
 fn what_is_read_does_not_depend_on_threads() {
     in_a_pool(what_is_read_does_not_depend_on_where_batches_end);
     in_a_pool(behind_one_value_too_many_nothing_is_read);
-    in_a_pool(the_first_hundred_errors_are_listed_and_all_are_counted);
+    in_a_pool(behind_an_error_no_chunk_is_handed_on);
+    in_a_pool(repair::errors_are_listed_up_to_ten_of_a_kind_and_counted_by_kind);
     in_a_pool(lines_are_counted_as_an_editor_counts_them);
     in_a_pool(a_second_record_of_a_subject_is_named_by_its_line);
     in_a_pool(limits_hold_at_their_bound_and_not_above);
