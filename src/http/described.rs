@@ -79,7 +79,7 @@ pub struct AttributeDocument {
     /// Texts of cells that stand for a missing value, beside the empty one: up
     /// to 32 of 1 to 64 characters, not for the subject key.
     #[serde(default)]
-    #[schema(max_items = 32, examples(json!(["NULL", "9999-12-31"])))]
+    #[schema(max_items = 32)]
     pub missing_values: Vec<String>,
     /// Values that are what they seem, and that the answer to an upload does
     /// not ask about: days of a date, leading zeros of an integer.
@@ -91,11 +91,12 @@ pub struct AttributeDocument {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = Doubt)]
 pub enum DoubtWord {
-    /// A day that many programs write where none is known, or where none ends.
-    #[serde(rename = "9999-12-31")]
+    /// 9999-12-31, which many programs write where no day is known, or where
+    /// nothing ends.
+    #[serde(rename = "day_9999_12_31")]
     LastDay,
-    /// A day that many programs write where none is known.
-    #[serde(rename = "1900-01-01")]
+    /// 1900-01-01, which many programs write where no day is known.
+    #[serde(rename = "day_1900_01_01")]
     FirstDay,
     /// Whole numbers that begin with a zero: rather codes, whose zeros are lost.
     #[serde(rename = "leading_zeros")]

@@ -65,11 +65,11 @@ impl Question {
         match self.doubt {
             Doubt::LastDay => [
                 "\"missing_values\": [\"9999-12-31\"] in the attribute: it stands for a missing day",
-                "\"meant\": [\"9999-12-31\"] in the attribute: it is a day as any other",
+                "\"meant\": [\"day_9999_12_31\"] in the attribute: it is a day as any other",
             ],
             Doubt::FirstDay => [
                 "\"missing_values\": [\"1900-01-01\"] in the attribute: it stands for a missing day",
-                "\"meant\": [\"1900-01-01\"] in the attribute: it is a day as any other",
+                "\"meant\": [\"day_1900_01_01\"] in the attribute: it is a day as any other",
             ],
             Doubt::LeadingZeros => [
                 "\"type\": \"categorical\" in a new dataset: they are codes, and keep their leading zeros",

@@ -77,12 +77,13 @@ pub enum MissingPolicy {
 /// are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Doubt {
-    /// A day that many programs write where none is known, or where none ends.
+    /// 9999-12-31, which many programs write where no day is known, or where
+    /// nothing ends.
     #[default]
-    #[serde(rename = "9999-12-31")]
+    #[serde(rename = "day_9999_12_31")]
     LastDay,
-    /// A day that many programs write where none is known.
-    #[serde(rename = "1900-01-01")]
+    /// 1900-01-01, which many programs write where no day is known.
+    #[serde(rename = "day_1900_01_01")]
     FirstDay,
     /// Whole numbers that begin with a zero: rather codes, whose zeros are lost.
     #[serde(rename = "leading_zeros")]
@@ -96,8 +97,8 @@ impl Doubt {
     /// The word that a schema has for it.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::LastDay => "9999-12-31",
-            Self::FirstDay => "1900-01-01",
+            Self::LastDay => "day_9999_12_31",
+            Self::FirstDay => "day_1900_01_01",
             Self::LeadingZeros => "leading_zeros",
         }
     }

@@ -395,8 +395,8 @@ async fn what_is_probably_not_what_it_seems_is_taken_and_asked_about(server: Ser
         .map(|one| (&one["attribute"], &one["kind"], &one["count"]))
         .collect();
     let expected = [
-        (&json!("born"), &json!("1900-01-01"), &json!(2)),
-        (&json!("left"), &json!("9999-12-31"), &json!(2)),
+        (&json!("born"), &json!("day_1900_01_01"), &json!(2)),
+        (&json!("left"), &json!("day_9999_12_31"), &json!(2)),
         (&json!("ward"), &json!("leading_zeros"), &json!(2)),
     ];
     assert_eq!(asked, expected);
@@ -411,7 +411,7 @@ async fn what_is_probably_not_what_it_seems_is_taken_and_asked_about(server: Ser
     }
 
     // Each is answered, and none is asked again.
-    schema["attributes"][1]["meant"] = json!(["1900-01-01"]);
+    schema["attributes"][1]["meant"] = json!(["day_1900_01_01"]);
     schema["attributes"][2]["missing_values"] = json!(["9999-12-31"]);
     schema["attributes"][3]["meant"] = json!(["leading_zeros"]);
     let call = uploader.call("put_schema").at("id", &id).json(&schema);

@@ -1,7 +1,8 @@
 //! Uploads of any size are read at constant memory, also several at once.
 //!
 //! Four at a time, 20 MiB each in CI, 500 MiB in a full run: the process stays
-//! below 256 MiB throughout, from the first byte to the answer.
+//! below 256 MiB throughout, from the first byte to the answer. Then half of each
+//! is sent again as an upsert.
 
 use std::fmt::Write;
 
@@ -86,34 +87,46 @@ async fn four_uploads_at_once_fit_into_256_mib(place: Place) {
         datasets.push(dataset(&server, token).await);
     }
     let idle = resident(server.pid());
-    let address = server.address();
-    tokio::task::block_in_place(|| {
-        std::thread::scope(|scope| {
-            for (upload, id) in (0..).zip(&datasets) {
-                scope.spawn(move || {
-                    // Half of them as CSV, half as NDJSON.
-                    let is_csv = upload % 2 == 0;
-                    let media_type = if is_csv {
-                        "text/csv"
-                    } else {
-                        "application/x-ndjson"
-                    };
-                    let request = RawRequest {
-                        address,
-                        token,
-                        line: &format!("POST /v1/datasets/{id}/records"),
-                        form: (media_type, "identity"),
-                        framing: Framing::Chunks,
-                    };
-                    let (status, text) = request.send(lines(upload, is_csv));
-                    assert_eq!(status, 201, "{text}");
-                    let view: Value = serde_json::from_str(&text).expect("JSON");
-                    assert!(view["records"].as_u64() > Some(0), "{text}");
-                });
-            }
+    for mode in ["append", "upsert"] {
+        let send = |upload, id| send(&server, token, (upload, id), mode);
+        tokio::task::block_in_place(|| {
+            std::thread::scope(|scope| {
+                for (upload, id) in (0..).zip(&datasets) {
+                    scope.spawn(move || send(upload, id));
+                }
+            });
         });
-    });
+    }
     let most = resident_most(server.pid());
     println!("idle {} MiB, at most {} MiB", idle >> 20, most >> 20);
     assert!(most <= RESIDENT_MAX, "{most} bytes resident");
+}
+
+/// Sends one upload; an upsert half of it, which replaces half of the records.
+fn send(server: &Program, token: &str, (upload, id): (u64, &str), mode: &str) {
+    // Half of them as CSV, half as NDJSON.
+    let is_csv = upload % 2 == 0;
+    let media_type = if is_csv {
+        "text/csv"
+    } else {
+        "application/x-ndjson"
+    };
+    let request = RawRequest {
+        address: server.address(),
+        token,
+        line: &format!("POST /v1/datasets/{id}/records?mode={mode}"),
+        form: (media_type, "identity"),
+        framing: Framing::Chunks,
+    };
+    let pieces = lines(upload, is_csv).count();
+    let pieces = if mode == "upsert" { pieces / 2 } else { pieces };
+    let (status, text) = request.send(lines(upload, is_csv).take(pieces));
+    assert_eq!(status, 201, "{text}");
+    let view: Value = serde_json::from_str(&text).expect("JSON");
+    assert!(view["records"].as_u64() > Some(0), "{text}");
+    if mode == "upsert" {
+        let subjects = &view["subjects"];
+        assert_eq!(subjects["replaced"], view["records"], "{text}");
+        assert!(subjects["kept"].as_u64() > Some(0), "{text}");
+    }
 }
