@@ -39,7 +39,8 @@ impl fmt::Display for Reason {
         match self {
             Self::Said(text) => formatter.write_str(text),
             Self::Cells { found, expected } => {
-                write!(formatter, "{found} cells where the header has {expected}")
+                let cells = if *found == 1 { "cell" } else { "cells" };
+                write!(formatter, "{found} {cells} where the header has {expected}")
             }
         }
     }

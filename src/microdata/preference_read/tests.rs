@@ -284,7 +284,7 @@ fn a_malformed_line_says_where_and_how() {
             RecordFormat::Csv,
             format!("{header}a\n"),
             None,
-            "1 cells where the header has 2",
+            "1 cell where the header has 2",
         ),
         (
             RecordFormat::Ndjson,

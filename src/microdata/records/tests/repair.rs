@@ -110,7 +110,7 @@ fn a_malformed_line_names_its_field_and_how_it_is_wrong() {
     let expected = [
         ((2, Some(1), Some("id")), "text behind the closing quote"),
         ((3, Some(2), Some("x")), "a quote inside a cell"),
-        ((4, None, None), "1 cells where the header has 2"),
+        ((4, None, None), "1 cell where the header has 2"),
         ((5, None, None), "3 cells where the header has 2"),
         ((6, Some(1), Some("id")), "a quote that is never closed"),
     ];

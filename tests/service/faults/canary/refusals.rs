@@ -245,7 +245,15 @@ fn of_records(strings: &Strings, told: &Told) -> Vec<Wrong> {
             word(),
             word()
         )),
-        csv(format!("patient,age,age,ward,{}\n", word())),
+        // Two of five names: the line may be a record all the same.
+        csv(format!("patient,age,age,{},{}\n", word(), word())),
+        // Names of columns are no cells, and are told; cells are not.
+        csv(format!(
+            "patient,age,age,ward,more\n{},7,{},{ward},{}\n",
+            word(),
+            word(),
+            word()
+        )),
         csv(format!("{head}{big}")),
         lines(object(word().into()).to_string()),
         lines(object(json!([word()])).to_string()),
