@@ -66,6 +66,17 @@ pub struct Intake {
     pub limits: ReadLimits,
 }
 
+impl Intake {
+    /// What the body is read for.
+    fn target(&self) -> Target<'_> {
+        Target {
+            schema: &self.schema,
+            hierarchies: &self.hierarchies,
+            limits: self.limits,
+        }
+    }
+}
+
 /// What a body brought.
 pub struct Received {
     /// Its counts and its digest.
@@ -173,11 +184,7 @@ fn read(
     let mut spool = Spool::new().map_err(ReadError::Room)?;
     let mut failure = None;
     let mut spellings = Spellings::new(&intake.schema);
-    let target = Target {
-        schema: &intake.schema,
-        hierarchies: &intake.hierarchies,
-        limits: intake.limits,
-    };
+    let target = intake.target();
     let mut keep = |chunk: crate::microdata::Chunk| {
         spellings.add(&chunk);
         let bytes = encode_chunk(&chunk)?;
