@@ -113,7 +113,8 @@ impl Hint {
             Self::Slashes => "days are written with `/`: write YYYY-MM-DD, as in 2026-03-17",
             Self::TimeBehind => "a time stands behind the day: write the day alone",
             Self::MissingWord => {
-                "words such as `NULL` or `NA` stand for missing values: leave the cell empty"
+                "words such as `NULL` or `NA` stand for missing values: leave the cell \
+                 empty, or name the words in the attribute's missing_values"
             }
         };
         match named(attributes) {

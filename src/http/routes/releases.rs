@@ -224,7 +224,8 @@ async fn publish_release(
     let outcome = state.store.release_publish(act, id, request).await?;
     failpoint::reached("publish-committed");
     published(&outcome).ok_or_else(|| {
-        let detail = "a subject of the draft asks for more than the draft gives; run the job again";
+        let detail = "a subject of the draft asks for more than the draft gives, or the schema now \
+                      protects an attribute that the draft does not; run the job again";
         Problem::new(ProblemKind::PreferencesMoved, detail)
     })
 }
