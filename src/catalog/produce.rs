@@ -259,6 +259,7 @@ fn verdict(
         tables: published,
         lineage: &produced.lineage,
         seed: &context.seed,
+        dataset_secret: &context.dataset_secret,
     })
 }
 

@@ -51,7 +51,8 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// What must be the same in every release of a dataset, 64 hexadecimal
-    /// digits; made if it is not there [default: another one each time]
+    /// digits; made if it is not there, and needed by `vizard verify` [default:
+    /// the seed, so another one each time]
     #[arg(long, value_name = "FILE")]
     dataset_secret: Option<PathBuf>,
     /// Go on where more than 5 % of the records are left out for missing values
@@ -185,7 +186,7 @@ fn run_job(
     let progress: &dyn Progress = if drawn { &bar } else { &Silent };
     let dataset_secret = match &options.dataset_secret {
         Some(path) => secrets::read_or_make(path)?,
-        None => draw_seed()?,
+        None => chosen.seed.clone(),
     };
     let context = RunContext {
         seed: chosen.seed.clone(),

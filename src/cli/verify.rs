@@ -35,6 +35,9 @@ pub struct Options {
     /// Which row came from which subject; FILE.seed holds the seed of the run
     #[arg(long, value_name = "FILE")]
     lineage: PathBuf,
+    /// The file of that name that the release was made with, if one was named
+    #[arg(long, value_name = "FILE")]
+    dataset_secret: Option<PathBuf>,
 }
 
 /// Reads everything, checks, prints the verdict as JSON.
@@ -48,6 +51,10 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let lineage = Lineage::from_csv(&lineage, &input.table)
         .map_err(|error| Exit::Input("lineage".into(), TableError::Read(error.to_string())))?;
     let seed = secrets::read(&secrets::beside(&options.lineage))?;
+    let dataset_secret = match &options.dataset_secret {
+        Some(path) => secrets::read(path)?,
+        None => seed.clone(),
+    };
     let policy = engine
         .policy(input.table.schema())
         .map_err(Exit::of_engine)?;
@@ -67,6 +74,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         tables: &release.tables,
         lineage: &lineage,
         seed: &seed,
+        dataset_secret: &dataset_secret,
     });
     let report = || {
         let evidence = utility::Evidence {

@@ -29,9 +29,9 @@ impl Seed {
     pub const RANDOMIZED_RESPONSE: u32 = (1 << 16) + 1;
     /// Stage of rings and their shifts; one stream a block, by its first record.
     pub const RINGS: u32 = (1 << 16) + 2;
-    /// Stage of dealing records to blocks; one stream a sensitive attribute, by
-    /// its position among the protectable ones. Record number r of the table
-    /// has the number r of the stream.
+    /// Stage of dealing records to blocks, by the dataset's secret; one number
+    /// a subject and sensitive attribute, by its position among the protectable
+    /// ones.
     pub const DEALING: u32 = (1 << 16) + 3;
     /// Stage of the neighbours that blocks are merged with; one stream a block
     /// that is split.

@@ -46,6 +46,8 @@ pub struct Evidence<'a> {
     pub lineage: &'a Lineage,
     /// What decided every random choice of the run; private.
     pub seed: &'a Seed,
+    /// What decided the choices that every release of the dataset shares; private.
+    pub dataset_secret: &'a Seed,
 }
 
 impl<'a> Evidence<'a> {

@@ -159,6 +159,7 @@ impl Case {
             tables: &self.tables,
             lineage: &self.lineage,
             seed: &self.seed,
+            dataset_secret: &Seed::of_number(0),
         })
     }
 

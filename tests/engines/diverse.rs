@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vizard::catalog::Engine;
 use vizard::engine::{EngineError, RunContext};
-use vizard::privacy::Requirements;
+use vizard::privacy::{Requirements, Seed};
 use vizard::release::Release;
 use vizard::release::candidates::Candidates;
 use vizard::verify::composition;
@@ -44,13 +44,8 @@ impl Ill {
         ill
     }
 
-    fn publish(
-        &self,
-        (engine, parameters): (&str, Value),
-        schema: (&str, &str),
-    ) -> Result<(Case, Release), EngineError> {
-        let (ill, cost) = schema;
-        let schema = json!({
+    fn schema(&self, (ill, cost): (&str, &str)) -> Value {
+        json!({
             "name": "ill", "subject_key": "id", "missing": "category",
             "attributes": [
                 {"name": "id", "role": "identifier"},
@@ -58,8 +53,15 @@ impl Ill {
                 {"name": "ill", "role": ill, "type": "categorical"},
                 {"name": "cost", "role": cost, "type": "integer"},
             ],
-        });
-        let table = table(schema, &[], &self.text);
+        })
+    }
+
+    fn publish(
+        &self,
+        (engine, parameters): (&str, Value),
+        schema: (&str, &str),
+    ) -> Result<(Case, Release), EngineError> {
+        let table = table(self.schema(schema), &[], &self.text);
         let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
         let policy = parsed.policy(table.schema()).expect("they fit the schema");
         let requirements = Requirements::new(&table, policy, &[]);
@@ -281,4 +283,38 @@ fn releases_are_compared_by_value_whatever_its_spelling() {
     assert_eq!(one.attributes[0].values, other.attributes[0].values);
     let found = composition(&one, &[&other]);
     assert_eq!((found.shared, found.attributes[0].below_l), (200, 0));
+}
+
+/// The dataset's secret decides which values stand together, so that a second
+/// release of the same people tells nothing new; other secrets would.
+#[test]
+fn a_second_release_of_the_same_people_tells_nothing_new() {
+    let value = |at: usize| at * 7 % 20;
+    let ill = Ill::new(400, |at| format!("d{:02}", value(at)), |_| 1);
+    let (schema, records) = (ill.schema(("sensitive", "insensitive")), &ill.text);
+    let table = table(schema, &[], records);
+    for (name, parameters) in [
+        ("anatomy", json!({"l": 3})),
+        ("arp", json!({"l": 3})),
+        ("lgb", json!({"k": 2, "l": 3})),
+    ] {
+        let engine = Engine::parse(name, &parameters, table.schema()).expect("they fit");
+        let policy = engine.policy(table.schema()).expect("they fit the schema");
+        let requirements = Requirements::new(&table, policy, &[]);
+        let shown = |seed: u64, secret: u64| {
+            let context = RunContext {
+                dataset_secret: Seed::of_number(secret),
+                ..RunContext::silent(seed)
+            };
+            let release = engine.run(&table, &requirements, &context).expect(name);
+            let policy = requirements.ordered();
+            Candidates::of(&table, policy, &release.tables, &release.lineage)
+        };
+        let below_l = |other: &Candidates| {
+            let found = composition(&shown(1, 0), &[other]);
+            (found.shared, found.attributes[0].below_l)
+        };
+        assert_eq!(below_l(&shown(2, 0)), (400, 0), "{name}");
+        assert!(below_l(&shown(2, 9)).1 > 200, "{name}: the attack works");
+    }
 }

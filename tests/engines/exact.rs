@@ -221,6 +221,7 @@ fn the_verifier_refuses_what_the_job_did_not_accept() {
             tables: &tables,
             lineage: &made.lineage,
             seed: &RunContext::silent(5).seed,
+            dataset_secret: &RunContext::silent(5).dataset_secret,
         });
         let failed = verdict.failed_kinds();
         for kind in [

@@ -26,7 +26,11 @@
 //! l is the strictest of a block's members; of left-over records that come
 //! together, the strictest of those. Everyone as one block gives Anatomy.
 //!
-//! The seed of the run gives each record a number ([`Seed::DEALING`]). Records
+//! The dataset's secret gives each subject a number ([`Seed::DEALING`]), the same
+//! in every release: were it another one each time, two releases of the same
+//! people would stand in other blocks, and what a person's blocks have in common
+//! would tell the value (Adult, l = 5: certain for 99.9 % of all people after two
+//! releases of Anatomy, for nobody where the numbers stay). Records
 //! of a value come in the order of their numbers, values in the order of the
 //! numbers of their next records, and the number of a record that is left at
 //! the end picks among the sub-blocks that lack its value.
@@ -39,9 +43,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use rand::Rng;
+use rayon::prelude::*;
 
 use crate::engine::error::EngineError;
+use crate::microdata::RecordIndex;
 use crate::privacy::Seed;
 
 use super::frame::{Frame, Goal};
@@ -81,14 +86,16 @@ pub(super) fn refine(
     Ok(refining.done)
 }
 
-/// The number that the seed gives to each row.
+/// The number that the dataset's secret gives to the subject of each row.
 fn draws(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u64> {
-    let attribute = goal.column.index.at() as u64;
-    let mut random = frame.context.stream(Seed::DEALING, attribute);
-    let records = 0..frame.present.table.records();
-    let drawn: Vec<u64> = records.map(|_| random.next_u64()).collect();
-    let present = frame.present.records.iter();
-    present.map(|&record| drawn[record as usize]).collect()
+    let place = (Seed::DEALING, goal.column.index.at() as u64);
+    let table = frame.present.table;
+    let number = |&record: &u32| {
+        let subject = table.subject_of(RecordIndex(record));
+        let key = table.subject_keys().get(subject.at());
+        frame.context.dataset_secret.number(place, key)
+    };
+    frame.present.records.par_iter().map(number).collect()
 }
 
 struct Refining<'a, 'b> {

@@ -74,9 +74,10 @@ pub(super) fn bucketize(
 }
 
 fn stream(frame: &Frame<'_>, index: ProtectedIndex, part: u64) -> ChaCha12Rng {
-    frame
-        .context
-        .stream(stage::BUCKETS, u64::from(index.0) << 8 | part)
+    // By the dataset's secret: the same records stand in the same buckets in
+    // every release, and releases tell no more together than one alone.
+    let secret = &frame.context.dataset_secret;
+    secret.stream(stage::BUCKETS, u64::from(index.0) << 8 | part)
 }
 
 fn bucketize_one(
@@ -97,7 +98,7 @@ fn bucketize_one(
                 min_spread: min_spread.get(),
                 stream: &|first| {
                     let place = u64::from(index.0) << 32 | first as u64;
-                    frame.context.stream(stage::SCATTER, place)
+                    frame.context.dataset_secret.stream(stage::SCATTER, place)
                 },
             };
             filler.fill(descent)?

@@ -1,11 +1,12 @@
 //! The people who are published, as a dealing of one sensitive attribute reads
 //! them: numbered from 0 in the order of the table, each with their value, what
-//! they ask for and the number that the seed gives them.
+//! they ask for and the number that the dataset's secret gives
+//! them.
 //!
 //! Where quasi-identifiers are published exactly, people who share them cannot
 //! be told apart: each asks for the strictest l of all of them.
 
-use rand::Rng;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{CodedColumn, RecordIndex, Role};
@@ -27,7 +28,7 @@ pub(super) struct People<'a> {
     pub(super) l: Vec<u32>,
     /// The k that each asks for.
     pub(super) k: Vec<u32>,
-    /// The number that the seed gives to each.
+    /// The number that the dataset's secret gives to each.
     pub(super) number: Vec<u64>,
 }
 
@@ -55,18 +56,18 @@ impl<'a> People<'a> {
             }
             BlockForm::Generalized | BlockForm::Sliced | BlockForm::Ring => {}
         }
-        let mut stream = evidence.seed.stream(Seed::DEALING, index.at() as u64);
-        let numbers = (0..table.records()).map(|_| stream.next_u64());
-        let numbers: Vec<u64> = numbers.collect();
+        let place = (Seed::DEALING, index.at() as u64);
+        let number = |&record: &u32| {
+            let subject = table.subject_of(RecordIndex(record));
+            let key = table.subject_keys().get(subject.at());
+            evidence.dataset_secret.number(place, key)
+        };
         let code = |&record: &u32| sensitive.codes.at(record as usize);
         Some(Self {
             value: records.iter().map(code).collect(),
             l,
             k: records.iter().map(|record| terms(record).k).collect(),
-            number: records
-                .iter()
-                .map(|&record| numbers[record as usize])
-                .collect(),
+            number: records.par_iter().map(number).collect(),
             quasi,
             sensitive,
             records,

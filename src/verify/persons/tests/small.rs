@@ -207,6 +207,7 @@ impl Small {
             tables: &tables,
             lineage: &lineage,
             seed: &seed,
+            dataset_secret: &seed,
         })
     }
 
