@@ -33,6 +33,8 @@ pub struct Case {
     pub tables: Vec<PublishedTable>,
     pub lineage: Lineage,
     pub seed: Seed,
+    /// What every release of the dataset shares.
+    pub dataset_secret: Seed,
     /// Exactly how many the engine left out; the manifest has it in tens.
     pub excluded: u64,
 }
@@ -117,6 +119,7 @@ impl Case {
             tables,
             lineage: release.lineage,
             seed,
+            dataset_secret: Seed::of_number(0),
             excluded: release.excluded,
         };
         case.manifest.published_exactly = case.published_exactly();
@@ -159,7 +162,7 @@ impl Case {
             tables: &self.tables,
             lineage: &self.lineage,
             seed: &self.seed,
-            dataset_secret: &Seed::of_number(0),
+            dataset_secret: &self.dataset_secret,
         })
     }
 

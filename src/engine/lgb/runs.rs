@@ -133,10 +133,11 @@ impl Runs {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn runs(counts: &[u32]) -> Runs {
+    /// Runs of the codes from 0 on with so many cells each, and an l of 2.
+    pub fn runs(counts: &[u32]) -> Runs {
         let mut starts = vec![0];
         for count in counts {
             starts.push(starts[starts.len() - 1] + count);

@@ -94,21 +94,8 @@ impl ScatterBuffers {
 mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
+    use super::super::runs::tests::runs;
     use super::*;
-
-    fn runs(counts: &[u32]) -> Runs {
-        let mut starts = vec![0];
-        for count in counts {
-            starts.push(starts[starts.len() - 1] + count);
-        }
-        Runs {
-            records: (0..starts[counts.len()]).collect(),
-            codes: (0..counts.len() as u32).collect(),
-            ls: vec![2; counts.len()],
-            ranks: vec![0; counts.len()],
-            starts,
-        }
-    }
 
     /// Values of each bucket.
     fn buckets(counts: &[u32], l: u32, seed: u64) -> Vec<Vec<usize>> {

@@ -106,3 +106,51 @@ impl Shaking<'_> {
         branches.len() as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::rand_core::SeedableRng;
+
+    use super::super::runs::tests::runs;
+    use super::*;
+    use crate::microdata::Values;
+
+    /// Ten numbers of forty cells each, dealt round and round to 200 buckets of
+    /// two: each number stands with the one five further on, and with no other.
+    #[test]
+    fn numbers_that_were_dealt_to_one_another_are_parted_and_keep_their_spread() {
+        let domain = Domain::new(Values::Integer((0..10).collect()), None);
+        let runs = runs(&[40; 10]);
+        let mut bucket_of: Vec<u32> = (0..400).map(|cell| cell % 200).collect();
+        let mut random = ChaCha12Rng::seed_from_u64(1);
+        shake(&domain, (&runs, 0..10), 3.0, (&mut bucket_of, &mut random));
+        let mut held = vec![Vec::new(); 200];
+        for (cell, bucket) in bucket_of.into_iter().enumerate() {
+            held[bucket as usize].push(cell / 40);
+        }
+        let mut with_zero = [0; 10];
+        for numbers in &held {
+            let &[one, other] = numbers.as_slice() else {
+                panic!("sizes stay as they are: {numbers:?}");
+            };
+            assert!(one.abs_diff(other) >= 3, "{one} and {other}");
+            if one.min(other) == 0 {
+                with_zero[one.max(other)] += 1;
+            }
+        }
+        assert!(with_zero.iter().all(|&times| times < 30), "{with_zero:?}");
+    }
+
+    #[test]
+    fn buckets_that_allow_no_exchange_stay_as_they_were() {
+        let domain = Domain::new(Values::Integer(vec![0, 10]), None);
+        let mut bucket_of = vec![0, 1, 0, 1];
+        let mut random = ChaCha12Rng::seed_from_u64(1);
+        let all = (&runs(&[2, 2]), 0..2);
+        shake(&domain, all, 10.0, (&mut bucket_of, &mut random));
+        for bucket in 0..2 {
+            let low = bucket_of[..2].iter().filter(|&&one| one == bucket).count();
+            assert_eq!(low, 1, "each bucket has one 0 and one 10");
+        }
+    }
+}

@@ -1,4 +1,5 @@
-//! Which records stand together: as the seed deals them, and by nothing else.
+//! Which records stand together: as seed and dataset's secret deal them, and by
+//! nothing else.
 
 use serde_json::{Value, json};
 use vizard::microdata::Table;
@@ -17,7 +18,8 @@ fn cities() -> Table {
     table(&rows.collect::<Vec<_>>())
 }
 
-/// Every engine and form; whether the seed draws blocks, not only neighbours.
+/// Every engine and form; whether the dataset's secret draws blocks, not
+/// only the seed neighbours.
 fn jobs() -> [(&'static str, Value, bool); 9] {
     let shown = |form: &str| json!({"l": 3, "publish": form});
     let paper = || json!({"l": 3, "partitioning": "paper"});
@@ -62,6 +64,7 @@ fn blocks_of_another_seed_are_refused_with_the_first_row_that_stands_elsewhere()
         let by_others = (8..28).map(|seed| {
             let mut other = case.clone();
             other.seed = Seed::of_number(seed);
+            other.dataset_secret = Seed::of_number(seed);
             dealt(&other)
         });
         let refused: Vec<Check> = by_others.filter(|check| !check.holds).collect();
@@ -81,7 +84,7 @@ fn blocks_of_another_seed_are_refused_with_the_first_row_that_stands_elsewhere()
 }
 
 /// Two records of one value in one block, with the same l, are as likely in
-/// either place: nothing but the seed decides between them.
+/// either place: nothing but the secret decides between them.
 #[test]
 fn each_record_of_a_value_is_as_likely_to_stand_with_any_other() {
     const SEEDS: u64 = 600;

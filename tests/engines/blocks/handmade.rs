@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vizard::catalog::Engine;
 use vizard::engine::{EngineError, Infeasible, RunContext};
 use vizard::microdata::{Preference, Table};
-use vizard::privacy::Requirements;
+use vizard::privacy::{Requirements, Seed};
 
 use crate::case::Case;
 use crate::tables;
@@ -19,7 +19,7 @@ pub fn publish(
     publish_by(7, engine, table, (parameters, preferences))
 }
 
-/// The same with a seed.
+/// The same by the seed and the dataset's secret of one number.
 pub fn publish_by(
     seed: u64,
     engine: &str,
@@ -29,9 +29,17 @@ pub fn publish_by(
     let parsed = Engine::parse(engine, &parameters, table.schema())?;
     let policy = parsed.policy(table.schema())?;
     let requirements = Requirements::new(&table, policy, &preferences);
-    let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
+    let context = RunContext {
+        dataset_secret: Seed::of_number(seed),
+        ..RunContext::silent(seed)
+    };
+    let release = parsed.run(&table, &requirements, &context)?;
     let made = (table, requirements);
-    Ok(Case::made_by(engine, made, parsed.parameters(), release).drawn_by(seed))
+    let case = Case::made_by(engine, made, parsed.parameters(), release);
+    Ok(Case {
+        dataset_secret: context.dataset_secret,
+        ..case.drawn_by(seed)
+    })
 }
 
 /// A table of (city, disease), each letter a value.
