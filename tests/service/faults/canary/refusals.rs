@@ -414,6 +414,7 @@ async fn of_states(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Tol
     let all = vec![publish(&told.draft), publish(&told.draft).json(&reason)];
     refused(&cast.steward, sinks, all).await;
     identifying(cast, strings, sinks, told).await;
+    misfitting(cast, strings, sinks, told).await;
     let withdraw = cast
         .steward
         .call("withdraw_release")
@@ -438,6 +439,50 @@ async fn identifying(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     upload.body("text/csv", csv).send().await.expect(201);
     let view = story::ended(cast, sinks, &story::job(dataset)).await;
     assert_eq!(view["state"], "failed", "{view}");
+}
+
+/// A schema that stored columns do not allow, and a hierarchy that lacks leaves
+/// that are in use. Its leaves are no strings of anybody: the refusal names them.
+async fn misfitting(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Told) {
+    let mut other = story::schema("ward");
+    other["name"] = json!(strings.word());
+    other["attributes"][4]["type"] = json!("decimal");
+    let path = format!("/v1/datasets/{}/schema", told.dataset);
+    refused(&cast.steward, sinks, vec![wrong("PUT", path).json(&other)]).await;
+    let leaves = |names: &[&str]| -> String {
+        let lines = names.iter();
+        lines
+            .map(|leaf| format!("{leaf};{};*\n", strings.word()))
+            .collect()
+    };
+    let put = async |names: &[&str]| {
+        let put = cast.uploader.call("put_hierarchy").at("name", "wing");
+        let put = put
+            .query("new_version", true)
+            .body("text/csv", leaves(names));
+        put.send().await.expect(201);
+    };
+    put(&["north", "south"]).await;
+    let made = cast
+        .uploader
+        .call("create_dataset")
+        .json(&story::schema("wing"));
+    let dataset = made.send().await.expect(201)["id"].clone();
+    let dataset = dataset.as_str().expect("an id");
+    let csv = |ward: &str| {
+        let (subject, sex) = (strings.word(), strings.word());
+        format!("patient,age,sex,ward,cost\n{subject},1,{sex},{ward},2\n")
+    };
+    let upload = cast.uploader.call("upload_records").at("id", dataset);
+    upload
+        .body("text/csv", csv("south"))
+        .send()
+        .await
+        .expect(201);
+    put(&["north"]).await;
+    let path = format!("/v1/datasets/{dataset}/records?hierarchies=latest");
+    let append = wrong("POST", path).body("text/csv", csv("north"));
+    refused(&cast.steward, sinks, vec![append]).await;
 }
 
 /// A job that is cancelled while it waits behind another one.
