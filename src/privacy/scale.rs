@@ -75,7 +75,8 @@ fn spread_of(domain: &Domain, mut counts: Vec<u32>) -> Option<f64> {
         found.map(|code| domain.number(Code::from_usize(code)))
     };
     let last = known.checked_sub(1)?;
-    let tenth = (at(last * 95 / 100)? - at(last * 5 / 100)?) / 10.0;
+    // Divided first: what lies between may be more than a number can say.
+    let tenth = at(last * 95 / 100)? / 10.0 - at(last * 5 / 100)? / 10.0;
     let spread = match domain.kind() {
         AttributeType::Decimal => tenth,
         _ => tenth.floor(),
@@ -96,4 +97,26 @@ pub(super) fn lacking(asking: &Asking<'_>, policy: &Policy) -> ProtectedSet {
     lacks.fold(ProtectedSet::default(), |set, (at, _)| {
         set.with(ProtectedIndex(at))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::microdata::Values;
+
+    use super::*;
+
+    fn spread_of_decimals(values: &[f64]) -> Option<f64> {
+        let domain = Domain::new(Values::Decimal(values.to_vec()), None);
+        spread_of(&domain, vec![10; values.len()])
+    }
+
+    #[test]
+    fn a_spread_is_a_number_however_far_apart_values_lie() {
+        assert_eq!(
+            spread_of_decimals(&[-1.7e308, 1.7e308]),
+            Some(1.7e307 * 2.0)
+        );
+        assert_eq!(spread_of_decimals(&[7.0]), None);
+        assert_eq!(spread_of_decimals(&[]), None);
+    }
 }
