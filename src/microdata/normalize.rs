@@ -8,6 +8,7 @@
 //! its most frequent one, and missing words the missing value: engines,
 //! verifier and measures never see that there were more.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub enum Form {
     Icd10,
     /// Upper and lower case.
     Case,
-    /// White space at both ends.
+    /// White space at both ends, and characters that nobody sees.
     Trim,
 }
 
@@ -35,7 +36,7 @@ pub enum Form {
 pub const DEFAULT_FORMS: &[Form] = &[Form::Icd10, Form::Case, Form::Trim];
 
 /// Words that say that there is no value, in lower case.
-const MISSING_WORDS: [&str; 13] = [
+const MISSING_WORDS: [&str; 18] = [
     "",
     "-",
     "--",
@@ -46,6 +47,11 @@ const MISSING_WORDS: [&str; 13] = [
     "na",
     "n/a",
     "#n/a",
+    "n.a.",
+    "n. a.",
+    "<na>",
+    "<null>",
+    "\\n",
     "nan",
     "missing",
     MISSING_LABEL,
@@ -68,12 +74,13 @@ pub fn class(text: &str, forms: &[Form]) -> Option<String> {
     if forms.is_empty() {
         return (text != MISSING_LABEL).then(|| text.to_owned());
     }
-    let folded = text.trim().to_lowercase();
+    let seen = seen(text);
+    let folded = seen.trim().to_lowercase();
     if MISSING_WORDS.contains(&folded.as_str()) {
         return None;
     }
     let trimmed = match forms.contains(&Form::Trim) {
-        true => text.trim(),
+        true => seen.trim(),
         false => text,
     };
     let cased = match forms.contains(&Form::Case) {
@@ -83,6 +90,21 @@ pub fn class(text: &str, forms: &[Form]) -> Option<String> {
     match forms.contains(&Form::Icd10) && is_icd10(&cased) {
         true => Some(cased.replace('.', "")),
         false => Some(cased),
+    }
+}
+
+/// A text without characters of no width, which copying from pages and sheets
+/// leaves in cells.
+fn seen(text: &str) -> Cow<'_, str> {
+    let is_unseen = |letter: char| {
+        matches!(
+            letter,
+            '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
+        )
+    };
+    match text.contains(is_unseen) {
+        true => Cow::Owned(text.replace(is_unseen, "")),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -231,6 +253,7 @@ mod tests {
             ("Flu", "FLU"),
             ("C7A.00", "c7a00"),
             ("ÄRZTIN", "ärztin"),
+            ("N39\u{200b}.0", "\u{feff}N390\u{a0}"),
         ] {
             assert!(same(one, other), "{one} and {other}");
         }
@@ -247,7 +270,21 @@ mod tests {
 
     #[test]
     fn missing_words_are_no_class_unless_nothing_is_normalized() {
-        for word in ["NULL", "NA", "n/a", "-", ".", "", "  ", "(missing)", "NaN"] {
+        for word in [
+            "NULL",
+            "NA",
+            "n/a",
+            "-",
+            ".",
+            "",
+            "  ",
+            "(missing)",
+            "NaN",
+            "n.a.",
+            "<NA>",
+            "\\N",
+            "\u{200b}",
+        ] {
             assert_eq!(class(word, DEFAULT_FORMS), None, "{word}");
             assert_eq!(class(word, &[]).is_none(), word == MISSING_LABEL);
         }

@@ -165,6 +165,16 @@ impl Attribute {
         matches!(self.role, Role::SemiSensitive | Role::Sensitive)
     }
 
+    /// Whether some subject's value that is kept here would not be under
+    /// `other`: a semi-sensitive value is, of those alone who name it.
+    pub fn is_protected_beyond(&self, other: &Self) -> bool {
+        match self.role {
+            Role::Sensitive => other.role != Role::Sensitive,
+            Role::SemiSensitive => !other.is_protectable(),
+            _ => false,
+        }
+    }
+
     /// Whether spellings can be taken together: a sensitive or semi-sensitive
     /// category.
     pub fn has_spellings(&self) -> bool {
@@ -297,16 +307,23 @@ impl Schema {
         self.select(Attribute::is_protectable)
     }
 
-    /// Names of protectable attributes that `other` has and does not protect.
+    /// Names of protectable attributes that `other` has and does not protect,
+    /// or of sensitive ones that it protects for those alone who ask for it.
     pub fn protects_beyond<'s>(&'s self, other: &Self) -> Vec<&'s str> {
-        let names = self.protectable().into_iter();
-        let names = names.map(|index| self.attribute(index).name.as_str());
-        names
-            .filter(|name| {
-                let known = other.find(name).map(|index| other.attribute(index));
-                known.is_some_and(|attribute| !attribute.is_protectable())
+        let own = self.protectable().into_iter();
+        own.map(|index| self.attribute(index))
+            .filter(|own| {
+                let known = other.find(&own.name).map(|index| other.attribute(index));
+                known.is_some_and(|known| own.is_protected_beyond(known))
             })
+            .map(|own| own.name.as_str())
             .collect()
+    }
+
+    /// Whether those who say nothing may ask for more here than under `other`:
+    /// there is a default preference, and it is another one.
+    pub fn asks_beyond(&self, other: &Self) -> bool {
+        self.default_preference.is_some() && self.default_preference != other.default_preference
     }
 
     /// Every attribute that may be published (all but identifiers), in order.

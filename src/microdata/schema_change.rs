@@ -44,7 +44,8 @@ pub enum MisfitCode {
     NotInHierarchy,
     /// Subjects' terms bind to an attribute that would lose its protection.
     BoundByTerms,
-    /// Subjects guard nodes that the hierarchy would not have.
+    /// Subjects guard nodes that the hierarchy would not have, or not above
+    /// all of their leaves.
     GuardedNodeMissing,
 }
 
@@ -69,9 +70,12 @@ impl MisfitCode {
                 "stored records have values that are no leaves of the hierarchy: put a revision \
                  that has them"
             }
-            Self::BoundByTerms => "subjects' terms bind to it: keep it sensitive or semi_sensitive",
+            Self::BoundByTerms => {
+                "subjects' terms bind to it: keep it sensitive, or semi_sensitive where it was"
+            }
             Self::GuardedNodeMissing => {
-                "subjects guard nodes that the hierarchy does not have: put a revision that has them"
+                "subjects guard nodes that the hierarchy does not have, or not above the same \
+                 leaves: put a revision that has them"
             }
         }
     }
@@ -280,6 +284,9 @@ fn beyond<N: Number>(keys: &HashSet<u64>, values: &[N]) -> usize {
 pub struct BoundTerms {
     /// Attributes that were protected and would not be, and whose terms bind there.
     lost: BTreeMap<String, u64>,
+    /// Attributes that were protected for everybody and would be for those
+    /// alone who name them, and whose terms bind there.
+    lessened: BTreeMap<String, u64>,
     /// Attributes with another tree.
     trees: BTreeMap<String, OtherTree>,
 }
@@ -290,6 +297,37 @@ struct OtherTree {
     earlier: Arc<Hierarchy>,
     later: Option<Arc<Hierarchy>>,
     subjects: u64,
+    /// Guarded nodes that were looked at, and whether each is lost.
+    looked_at: BTreeMap<String, bool>,
+}
+
+impl OtherTree {
+    /// Whether a node is gone, or a value under it would lie under others: who
+    /// guards the node guards that value.
+    fn loses(&mut self, node: &str) -> bool {
+        if let Some(&known) = self.looked_at.get(node) {
+            return known;
+        }
+        let under = |tree: &Hierarchy| {
+            let node = tree.node(tree.find(node)?);
+            Some(node.first_leaf.0..=node.last_leaf().0)
+        };
+        let is_lost = under(&self.earlier).is_some_and(|leaves| {
+            let Some((later, stays)) = self
+                .later
+                .as_ref()
+                .zip(self.later.as_deref().and_then(under))
+            else {
+                return true;
+            };
+            let labels = self.earlier.leaf_labels();
+            let labels = labels.skip(*leaves.start() as usize).take(leaves.count());
+            let mut codes = labels.filter_map(|label| later.leaf(label));
+            codes.any(|code| !stays.contains(&code.0))
+        });
+        self.looked_at.insert(node.to_owned(), is_lost);
+        is_lost
+    }
 }
 
 impl BoundTerms {
@@ -306,6 +344,7 @@ impl BoundTerms {
         };
         let mut bound = Self {
             lost: BTreeMap::new(),
+            lessened: BTreeMap::new(),
             trees: BTreeMap::new(),
         };
         for index in before.protectable() {
@@ -317,6 +356,9 @@ impl BoundTerms {
                     bound.lost.insert(name, 0);
                 }
                 Some(later) => {
+                    if attribute.is_protected_beyond(later) {
+                        bound.lessened.insert(name.clone(), 0);
+                    }
                     let earlier = tree(attribute, hierarchies_before);
                     let later = tree(later, hierarchies);
                     if let Some(earlier) = earlier.filter(|earlier| Some(earlier) != later.as_ref())
@@ -325,6 +367,7 @@ impl BoundTerms {
                             earlier,
                             later,
                             subjects: 0,
+                            looked_at: BTreeMap::new(),
                         };
                         bound.trees.insert(name, other);
                     }
@@ -336,33 +379,37 @@ impl BoundTerms {
 
     /// Whether there is nothing to look at.
     pub fn is_empty(&self) -> bool {
-        self.lost.is_empty() && self.trees.is_empty()
+        self.lost.is_empty() && self.lessened.is_empty() && self.trees.is_empty()
     }
 
     /// Looks at the terms of one subject.
     pub fn add(&mut self, terms: &Terms) {
-        for (name, subjects) in &mut self.lost {
+        let is_named = |name: &String| terms.sensitive.iter().flatten().any(|other| other == name);
+        let is_bounded = |name: &String| {
             let leaks = match &terms.max_leakage {
                 None => false,
                 Some(MaxLeakageTerms::All(_)) => true,
                 Some(MaxLeakageTerms::PerAttribute(bounds)) => bounds.contains_key(name),
             };
-            let is_named = terms.sensitive.iter().flatten().any(|other| other == name);
-            *subjects += u64::from(leaks || is_named || terms.guard.contains_key(name));
+            leaks || terms.guard.contains_key(name)
+        };
+        for (name, subjects) in &mut self.lost {
+            *subjects += u64::from(is_bounded(name) || is_named(name));
+        }
+        for (name, subjects) in &mut self.lessened {
+            *subjects += u64::from(is_bounded(name) && !is_named(name));
         }
         for (name, tree) in &mut self.trees {
             let mut guarded = terms.guard.get(name).into_iter().flatten();
-            let is_lost = guarded.any(|node| {
-                let stays = tree.later.as_ref().map(|later| later.find(node).is_some());
-                tree.earlier.find(node).is_some() && stays != Some(true)
-            });
+            let is_lost = guarded.any(|node| tree.loses(node));
             tree.subjects += u64::from(is_lost);
         }
     }
 
     /// What was found.
     pub fn misfits(&self) -> Vec<SchemaMisfit> {
-        let lost = self.lost.iter().filter_map(|(name, &subjects)| {
+        let lost = self.lost.iter().chain(&self.lessened);
+        let lost = lost.filter_map(|(name, &subjects)| {
             SchemaMisfit::counted(name, MisfitCode::BoundByTerms, subjects)
         });
         let trees = self.trees.iter().filter_map(|(name, tree)| {
@@ -371,3 +418,6 @@ impl BoundTerms {
         lost.chain(trees).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

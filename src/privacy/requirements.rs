@@ -23,7 +23,7 @@ use crate::microdata::{
 use super::documents::documents;
 use super::parameter::Share;
 use super::policy::{Policy, Protection};
-use super::scale::{lacking, scale_spreads};
+use super::scale::{Asking, lacking, scale_spreads};
 use super::subject_finder::SubjectFinder;
 
 /// Position of an attribute among the protectable ones of a schema.
@@ -235,28 +235,33 @@ impl Requirements {
     /// dataset's default are read, except `exclude`, which always holds.
     pub fn new(table: &Table, policy: Policy, preferences: &[Preference]) -> Self {
         let schema = table.schema();
-        let lacking = lacking(table, &policy);
-        let mut ordered = policy;
-        scale_spreads(table, &mut ordered);
-        let policy = ordered.one_more(lacking);
-        let mut join = Join {
-            lacking,
-            ..Join::new(schema, &policy)
-        };
         let none = Terms::default();
-        let default = if policy.apply_preferences {
-            schema.default_preference().unwrap_or(&none)
-        } else {
-            &none
+        let default = match policy.apply_preferences {
+            true => schema.default_preference().unwrap_or(&none),
+            false => &none,
         };
-        let fallback = join.intern(join.record_terms(default, default, false));
-        let mut terms_of_subject = vec![fallback; table.subjects()];
         let mut subjects = SubjectFinder::new(table.subject_keys());
         let keys = preferences.iter().map(|preference| &*preference.subject);
         let (found, (documents, document_of)) = rayon::join(
             || -> Vec<Option<SubjectIndex>> { keys.map(|key| subjects.find(key)).collect() },
             || documents(preferences),
         );
+        let mut excluded = vec![default.exclude; table.subjects()];
+        for (subject, &document) in found.iter().zip(&document_of) {
+            let Some(subject) = subject else { continue };
+            excluded[subject.at()] = default.exclude || documents[document as usize].exclude;
+        }
+        let asking = Asking::new(table, excluded);
+        let lacking = lacking(&asking, &policy);
+        let mut ordered = policy;
+        scale_spreads(&asking, &mut ordered);
+        let policy = ordered.one_more(lacking);
+        let mut join = Join {
+            lacking,
+            ..Join::new(schema, &policy)
+        };
+        let fallback = join.intern(join.record_terms(default, default, false));
+        let mut terms_of_subject = vec![fallback; table.subjects()];
         let mut terms_of_document: Vec<Option<u32>> = vec![None; documents.len()];
         for (subject, document) in found.into_iter().zip(document_of) {
             let Some(subject) = subject else { continue };
@@ -345,7 +350,8 @@ impl Requirements {
         &self.ordered
     }
 
-    /// The attributes of which some record lacks the value.
+    /// The attributes of which some record lacks the value; records of excluded
+    /// subjects say nothing.
     pub fn lacking(&self) -> ProtectedSet {
         self.lacking
     }

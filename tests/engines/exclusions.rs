@@ -134,3 +134,37 @@ fn no_more_are_left_out_than_the_job_allows() {
         assert_eq!(exclusions(&case).holds, holds, "{allowed}");
     }
 }
+
+/// What the values of those who asked to be in no release may not move: the
+/// size of a spread that follows the scale, and the l that engines keep where
+/// values are missing. Both can be read off a release.
+#[test]
+fn values_of_the_excluded_show_in_no_claim() {
+    let publish = |pay: &str| {
+        let schema = json!({
+            "name": "people", "subject_key": "name", "missing": "category",
+            "attributes": [
+                {"name": "name", "role": "identifier"},
+                {"name": "age", "role": "quasi_identifier", "type": "integer"},
+                {"name": "pay", "role": "sensitive", "type": "decimal"}
+            ]
+        });
+        let mut records = format!("name,age,pay\nout,30,{pay}\n");
+        for at in 0..18 {
+            records += &format!("n{at},{},{}\n", 20 + at, at * 10);
+        }
+        let table = table(schema, &[], &records);
+        let parameters = json!({"k": 2, "l": 2});
+        let engine = Engine::parse("mondrian", &parameters, table.schema()).expect("parameters");
+        let policy = engine.policy(table.schema()).expect("they fit");
+        let wishes = preferences(json!([{"subject": "out", "exclude": true}]));
+        let requirements = Requirements::new(&table, policy, &wishes);
+        let claimed = format!("{:?}", requirements.ordered());
+        (claimed, requirements.lacking())
+    };
+    let usual = publish("85");
+    // Between the 94th and the 95th of a hundred, beyond all others, none.
+    for pay in ["157.25", "100000", ""] {
+        assert_eq!(publish(pay), usual, "{pay}");
+    }
+}

@@ -176,14 +176,15 @@ fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(
     check_parameters(spec, &schema)?;
     let now = super::stored_schema(dataset)?;
     let beyond = now.protects_beyond(&schema);
-    if beyond.is_empty() {
-        return Ok(());
-    }
+    let what = match (beyond.is_empty(), now.asks_beyond(&schema)) {
+        (true, false) => return Ok(()),
+        (true, true) => "default_preference".to_owned(),
+        (false, _) => format!("protection of `{}`", beyond.join("`, `")),
+    };
     let detail = format!(
-        "version {} is older than the protection of `{}`, which the dataset's schema has now: \
-         subjects' terms would not bind there. Run the job on the latest version",
+        "version {} is older than the {what}, which the dataset's schema has now: subjects' terms \
+         would not bind there. Run the job on the latest version",
         version.version,
-        beyond.join("`, `")
     );
     Err(Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("version"))
 }

@@ -185,24 +185,32 @@ impl Ranking<'_> {
         (used, head): (impl Fn(&u32) -> bool, impl Fn(u32) -> (u64, u64) + Sync),
         compare: impl Fn(u32, u32) -> Ordering + Sync,
     ) -> Vec<u32> {
+        type Headed = ((u64, u64), u32);
         let numbers: Vec<u32> = (1..=self.spaces[space].largest as u32)
             .filter(used)
             .collect();
         let numbers = numbers.into_par_iter().map(|number| (head(number), number));
-        let mut numbers: Vec<((u64, u64), u32)> = numbers.collect();
+        let mut numbers: Vec<Headed> = numbers.collect();
         let first = self.first_subjects(space);
         let draw = |number: u32| {
             let subject = first.get(number as usize).copied().flatten();
             subject.map(|subject| tie_draw(self.seed, space, subject))
         };
-        numbers.par_sort_unstable_by(|(head, one), (other_head, other)| {
+        let by_content = |(head, one): &Headed, (other_head, other): &Headed| {
             // A head is no more than the beginning: where values are listed it
             // is the first of them, and the rest comes first.
             let contents = || compare(*one, *other);
             let heads = head.0.cmp(&other_head.0);
-            let heads = heads.then_with(contents).then(head.cmp(other_head));
-            heads.then_with(|| draw(*one).cmp(&draw(*other)))
-        });
+            heads.then_with(contents).then(head.cmp(other_head))
+        };
+        numbers.par_sort_unstable_by(by_content);
+        // A draw costs more than many comparisons: each number has one, and
+        // only where its content does not decide.
+        for alike in numbers.chunk_by_mut(|one, other| by_content(one, other).is_eq()) {
+            if alike.len() > 1 {
+                alike.sort_by_cached_key(|&(_, number)| draw(number));
+            }
+        }
         numbers.into_iter().map(|(_, number)| number).collect()
     }
 

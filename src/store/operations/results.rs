@@ -230,7 +230,8 @@ async fn publish_draft(
 }
 
 /// Whether the dataset's schema protects an attribute now that it did not
-/// protect in this version: terms given since could not have bound there.
+/// protect in this version, or says more for those who say nothing: terms given
+/// since could not have bound there.
 async fn protects_more_now(
     session: &mut Session,
     dataset: DatasetId,
@@ -248,7 +249,7 @@ async fn protects_more_now(
         read.map_err(|_| row.inconsistent(column))
     };
     let (now, then) = (schema(now, "schema")?, schema(then, "version_schema")?);
-    Ok(!now.protects_beyond(&then).is_empty())
+    Ok(!now.protects_beyond(&then).is_empty() || now.asks_beyond(&then))
 }
 
 /// Notes in both releases of each pair, and in the ledger, that they are about

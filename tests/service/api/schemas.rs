@@ -12,6 +12,7 @@ on_both!(
     a_hierarchy_changes_where_every_stored_value_is_a_leaf,
     what_terms_bind_to_keeps_its_protection,
     what_is_protected_since_is_published_from_no_older_version,
+    a_default_preference_holds_for_what_is_published_since,
     a_dataset_without_records_takes_any_schema,
     a_change_is_guarded_audited_and_done_once,
 );
@@ -276,6 +277,10 @@ async fn what_terms_bind_to_keeps_its_protection(server: Server) {
     // Sensitive for everyone is no less than sensitive for who asks.
     let stricter = with_role(schema.clone(), 1, "sensitive");
     change(&client, &id, &stricter).await.expect(200);
+    // And sensitive for who asks is less: p2 and p4 name no value of theirs.
+    let refused = change(&client, &id, &schema).await;
+    assert_eq!(misfits(&refused), std::slice::from_ref(&bound));
+    assert_eq!(refused.json()["misfits"][0]["count"], 2);
 
     // A guarded node may not vanish from under a guard.
     let put = client.call("put_hierarchy").at("name", "ward");
@@ -315,6 +320,28 @@ async fn what_is_protected_since_is_published_from_no_older_version(server: Serv
     assert!(problem["detail"].as_str().expect("one").contains("`ward`"));
     // From the latest version it is published.
     let draft = story::release(&client, &story::job(&id)).await;
+    let publish = client.call("publish_release").at("id", &draft);
+    publish.json(&json!({})).send().await.expect(200);
+}
+
+async fn a_default_preference_holds_for_what_is_published_since(server: Server) {
+    server.work();
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let draft = story::release(&client, &story::job(&id)).await;
+    let mut schema = story::schema();
+    schema["default_preference"] = json!({"exclude": true});
+    change(&client, &id, &schema).await.expect(200);
+    let publish = client.call("publish_release").at("id", &draft);
+    let refused = publish.json(&json!({})).send().await;
+    refused.expect_problem(409, "preferences-moved");
+    let mut older = story::job(&id);
+    older["version"] = json!(1);
+    let refused = client.call("create_job").json(&older).send().await;
+    let problem = refused.expect_problem(422, "invalid-parameter");
+    assert_eq!(problem["parameter"], "version");
+    // Without it everybody may be published again.
+    change(&client, &id, &story::schema()).await.expect(200);
     let publish = client.call("publish_release").at("id", &draft);
     publish.json(&json!({})).send().await.expect(200);
 }
