@@ -57,7 +57,8 @@ fn is_date(manifest: &Value, attribute: &str) -> bool {
         let name = column["attribute"]
             .as_str()
             .unwrap_or(text(&column["name"]));
-        name == attribute && column["type"] == "date"
+        // A table of buckets has the types of all its attributes in one column.
+        name == attribute && column["type"] == "date" || column["types"][attribute] == "date"
     })
 }
 

@@ -272,3 +272,11 @@ fn known_to_within_is_in_days_for_a_date_alone() {
     ));
     assert!(page.contains("to within 3 where values lie nearest, and within 9 in the middle one."));
 }
+
+#[test]
+fn a_mean_stands_beside_the_median_error_of_a_count() {
+    let error = json!({"relative_error": {"mean": 0.27, "median": 0.06}});
+    let page = page_of_measure("query_error", error);
+    assert!(page.contains("<b>0.27</b><span>mean error of a count</span>"));
+    assert!(page.contains("<b>0.06</b><span>median error of a count</span>"));
+}
