@@ -280,3 +280,13 @@ fn a_mean_stands_beside_the_median_error_of_a_count() {
     assert!(page.contains("<b>0.27</b><span>mean error of a count</span>"));
     assert!(page.contains("<b>0.06</b><span>median error of a count</span>"));
 }
+
+#[test]
+fn known_to_within_is_in_days_for_a_date_in_buckets_alone() {
+    let verification = json!({"guarantees": [{"kind": "l_diversity", "holds": true}],
+        "attacks": [{"kind": "similarity", "attribute": "admitted", "figures": {"known_to_within": 3.0}}]});
+    let manifest = json!({"tables": [{"name": "buckets", "columns": [
+        {"name": "value", "types": {"admitted": "date", "cost": "number"}}]}]});
+    let page = report_page(&Value::Null, &verification, &manifest, &Value::Null);
+    assert!(page.contains("to within 3 days where values lie nearest."));
+}
