@@ -38,8 +38,8 @@ pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) 
             None => String::new(),
         };
         Some(format!(
-            "{attribute}: who knows where a person stands knows the value to within {}{unit} in \
-             the bucket or group whose values lie nearest{median}.",
+            "{attribute}: who knows a person's bucket or group knows the value to within {}{unit} \
+             where values lie nearest{median}.",
             decimal(least)
         ))
     });
@@ -57,7 +57,8 @@ fn is_date(manifest: &Value, attribute: &str) -> bool {
         let name = column["attribute"]
             .as_str()
             .unwrap_or(text(&column["name"]));
-        name == attribute && column["type"] == "date"
+        // A table of buckets has the types of all its attributes in one column.
+        name == attribute && column["type"] == "date" || column["types"][attribute] == "date"
     })
 }
 
@@ -110,13 +111,8 @@ fn group_means(value: &Value) -> Vec<String> {
         .filter_map(|pair| {
             let (of, by) = (text(&pair["of"]), text(&pair["by"]));
             let error = decimal(pair["error"].as_f64()?);
-            let kept = match pair["kept"].as_f64() {
-                Some(kept) => format!(
-                    "; differences between groups are shown at {} % of their size",
-                    decimal(kept * 100.0)
-                ),
-                None => String::new(),
-            };
+            let kept = pair["kept"].as_f64().map(differences_in_words);
+            let kept = kept.unwrap_or_default();
             Some(format!(
                 "Mean of {of} by {by}: off by {error} standard deviations of {of}{kept}."
             ))
@@ -124,13 +120,25 @@ fn group_means(value: &Value) -> Vec<String> {
         .collect()
 }
 
+/// How the differences between groups come out, where 1 is as they are.
+fn differences_in_words(kept: f64) -> String {
+    let percent = (kept * 100.0).round();
+    match kept {
+        kept if kept < 0.0 => "; differences between groups point the other way".into(),
+        kept if kept > 1.1 => "; differences between groups are shown larger than they are".into(),
+        _ => format!("; differences between groups are shown at {percent} % of their size"),
+    }
+}
+
+/// Chance of nothing means that there is nothing to compare with.
 fn pairing(value: &Value) -> Vec<String> {
     let attributes = value["attributes"].as_object().into_iter().flatten();
     attributes
         .filter_map(|(name, figures)| {
             let pairing = &figures["pairing"];
-            let share = decimal(pairing["share"].as_f64()? * 100.0);
-            let chance = decimal(pairing["chance"].as_f64()? * 100.0);
+            let chance = pairing["chance"].as_f64().filter(|chance| *chance > 0.0)?;
+            let (share, chance) = (pairing["share"].as_f64()? * 100.0, chance * 100.0);
+            let (share, chance) = (share.round(), decimal(chance));
             Some(format!(
                 "{name}: of the two values that share buckets most, one is in {share} % of the \
                  buckets of the other; it is in {chance} % of all buckets."

@@ -7,7 +7,7 @@ use super::markup::{Page, number};
 use super::{advice, list, state, text};
 
 /// Figures that have a card of their own: where they are, and what to call them.
-const CARDS: [(&str, &str); 14] = [
+const CARDS: [(&str, &str); 15] = [
     (
         "/measures/group_sizes/value/min",
         "records in the smallest group",
@@ -51,6 +51,10 @@ const CARDS: [(&str, &str); 14] = [
     ),
     ("/measures/c_dm/value/c_dm", "discernibility (C_DM)"),
     ("/measures/leakage/value/subjects/max", "largest leakage"),
+    (
+        "/measures/query_error/value/relative_error/mean",
+        "mean error of a count",
+    ),
     (
         "/measures/query_error/value/relative_error/median",
         "median error of a count",

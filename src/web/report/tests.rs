@@ -207,3 +207,86 @@ fn measures_of_persons_are_drawn_like_the_others() {
     // The card of the published scale stands in where the other is not shown.
     assert!(!page.contains("<b>0.8125</b>"));
 }
+
+fn page_of_measure(name: &str, value: Value) -> String {
+    let measure = json!({"title": "T", "audience": "steward", "definition": "d", "source": "s", "value": value});
+    let report = json!({"measures": {name: measure}});
+    report_page(&report, &Value::Null, &Value::Null, &Value::Null)
+}
+
+#[test]
+fn correlation_lost_is_said_in_words_worst_first() {
+    let pair = |one: &str, before: f64, after: f64| json!({"attributes": [one, "cost"], "before": before, "after": after});
+    let page = page_of_measure(
+        "correlation",
+        json!({"pairs": [pair("age", 0.5, 0.5), pair("sex", 0.2, 0.01), pair("ward", 0.001, 0.0)]}),
+    );
+    let lost = page.find("<li>sex and cost: their relation is lost (φ² 0.2 in the original, 0.01");
+    let kept = page.find("<li>age and cost: their relation is kept (");
+    assert!(lost.is_some() && lost < kept, "{lost:?} {kept:?}");
+    assert!(!page.contains("<li>ward"), "nothing was there to lose");
+}
+
+#[test]
+fn errors_of_group_means_are_sentences_that_read_true() {
+    let pair = |by: &str, kept: f64| json!({"of": "cost", "by": by, "error": 0.25, "kept": kept});
+    let page = page_of_measure(
+        "group_means",
+        json!({"attributes": {"cost": [pair("age", 0.494), pair("ward", -0.15), pair("sex", 9.3)]}}),
+    );
+    for shown in [
+        "Mean of cost by age: off by 0.25 standard deviations of cost; differences between groups are shown at 49 % of their size.",
+        "Mean of cost by ward: off by 0.25 standard deviations of cost; differences between groups point the other way.",
+        "differences between groups are shown larger than they are.",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
+fn pairing_is_said_beside_chance_where_there_is_one() {
+    let figures = |share: f64, chance: f64| json!({"pairing": {"share": share, "chance": chance}});
+    let page = page_of_measure(
+        "bucket_range",
+        json!({"attributes": {"ill": figures(0.6591, 0.25), "sex": figures(0.0, 0.0)}}),
+    );
+    assert!(page.contains(
+        "ill: of the two values that share buckets most, one is in 66 % of the buckets of the other; it is in 25 % of all buckets."
+    ));
+    assert!(!page.contains("sex: of the two values"));
+}
+
+#[test]
+fn known_to_within_is_in_days_for_a_date_alone() {
+    let attack = |attribute: &str| {
+        json!({"kind": "joint_knowledge", "attribute": attribute,
+        "figures": {"known_to_within": 3.0, "known_to_within_median": 9.0}})
+    };
+    let verification = json!({"guarantees": [{"kind": "k_anonymity", "holds": true}],
+        "attacks": [attack("admitted"), attack("cost")]});
+    let manifest = json!({"tables": [{"name": "microdata", "columns": [
+        {"name": "admitted", "type": "date"}, {"name": "cost", "type": "number"}]}]});
+    let page = report_page(&Value::Null, &verification, &manifest, &Value::Null);
+    assert!(page.contains(
+        "to within 3 days where values lie nearest, and within 9 days in the middle one."
+    ));
+    assert!(page.contains("to within 3 where values lie nearest, and within 9 in the middle one."));
+}
+
+#[test]
+fn a_mean_stands_beside_the_median_error_of_a_count() {
+    let error = json!({"relative_error": {"mean": 0.27, "median": 0.06}});
+    let page = page_of_measure("query_error", error);
+    assert!(page.contains("<b>0.27</b><span>mean error of a count</span>"));
+    assert!(page.contains("<b>0.06</b><span>median error of a count</span>"));
+}
+
+#[test]
+fn known_to_within_is_in_days_for_a_date_in_buckets_alone() {
+    let verification = json!({"guarantees": [{"kind": "l_diversity", "holds": true}],
+        "attacks": [{"kind": "similarity", "attribute": "admitted", "figures": {"known_to_within": 3.0}}]});
+    let manifest = json!({"tables": [{"name": "buckets", "columns": [
+        {"name": "value", "types": {"admitted": "date", "cost": "number"}}]}]});
+    let page = report_page(&Value::Null, &verification, &manifest, &Value::Null);
+    assert!(page.contains("to within 3 days where values lie nearest."));
+}
