@@ -15,6 +15,7 @@ mod keys;
 mod limits;
 mod listener;
 mod lists;
+mod missing;
 mod populations;
 mod preferences;
 mod problems;

@@ -5,21 +5,21 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::Cast;
 use super::sinks::Sinks;
 use super::story::{self, Told};
 use super::strings::Strings;
+use super::{Cast, misfits};
 use crate::common::client::Client;
 
 /// A request that must be refused: method, path, headers, body.
-struct Wrong {
+pub struct Wrong {
     method: &'static str,
     path: String,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
-fn wrong(method: &'static str, path: impl Into<String>) -> Wrong {
+pub fn wrong(method: &'static str, path: impl Into<String>) -> Wrong {
     Wrong {
         method,
         path: path.into(),
@@ -29,23 +29,23 @@ fn wrong(method: &'static str, path: impl Into<String>) -> Wrong {
 }
 
 impl Wrong {
-    fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    fn body(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub fn body(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self.header("content-type", media_type)
     }
 
-    fn json(self, body: &Value) -> Self {
+    pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }
 }
 
 /// Sends them; each must be refused.
-async fn refused(client: &Client, sinks: &mut Sinks, all: Vec<Wrong>) {
+pub async fn refused(client: &Client, sinks: &mut Sinks, all: Vec<Wrong>) {
     for one in all {
         let answer = client
             .send_whole(one.method, &one.path, &one.headers, one.body)
@@ -414,7 +414,7 @@ async fn of_states(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Tol
     let all = vec![publish(&told.draft), publish(&told.draft).json(&reason)];
     refused(&cast.steward, sinks, all).await;
     identifying(cast, strings, sinks, told).await;
-    misfitting(cast, strings, sinks, told).await;
+    misfits::provoke(cast, strings, sinks, told).await;
     let withdraw = cast
         .steward
         .call("withdraw_release")
@@ -439,50 +439,6 @@ async fn identifying(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     upload.body("text/csv", csv).send().await.expect(201);
     let view = story::ended(cast, sinks, &story::job(dataset)).await;
     assert_eq!(view["state"], "failed", "{view}");
-}
-
-/// A schema that stored columns do not allow, and a hierarchy that lacks leaves
-/// that are in use. Its leaves are no strings of anybody: the refusal names them.
-async fn misfitting(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &Told) {
-    let mut other = story::schema("ward");
-    other["name"] = json!(strings.word());
-    other["attributes"][4]["type"] = json!("decimal");
-    let path = format!("/v1/datasets/{}/schema", told.dataset);
-    refused(&cast.steward, sinks, vec![wrong("PUT", path).json(&other)]).await;
-    let leaves = |names: &[&str]| -> String {
-        let lines = names.iter();
-        lines
-            .map(|leaf| format!("{leaf};{};*\n", strings.word()))
-            .collect()
-    };
-    let put = async |names: &[&str]| {
-        let put = cast.uploader.call("put_hierarchy").at("name", "wing");
-        let put = put
-            .query("new_version", true)
-            .body("text/csv", leaves(names));
-        put.send().await.expect(201);
-    };
-    put(&["north", "south"]).await;
-    let made = cast
-        .uploader
-        .call("create_dataset")
-        .json(&story::schema("wing"));
-    let dataset = made.send().await.expect(201)["id"].clone();
-    let dataset = dataset.as_str().expect("an id");
-    let csv = |ward: &str| {
-        let (subject, sex) = (strings.word(), strings.word());
-        format!("patient,age,sex,ward,cost\n{subject},1,{sex},{ward},2\n")
-    };
-    let upload = cast.uploader.call("upload_records").at("id", dataset);
-    upload
-        .body("text/csv", csv("south"))
-        .send()
-        .await
-        .expect(201);
-    put(&["north"]).await;
-    let path = format!("/v1/datasets/{dataset}/records?hierarchies=latest");
-    let append = wrong("POST", path).body("text/csv", csv("north"));
-    refused(&cast.steward, sinks, vec![append]).await;
 }
 
 /// A job that is cancelled while it waits behind another one.
