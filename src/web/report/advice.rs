@@ -14,12 +14,14 @@ pub const CONTRACT: f64 = 0.2;
 /// The sentence on a largest risk.
 pub fn on_risk(risk: f64) -> &'static str {
     if risk <= PUBLIC {
-        "At most 0.09, the threshold for a public release (EMA policy 0070, Health Canada)."
+        "at most 0.09, the threshold for a public release (EMA policy 0070, Health Canada)."
     } else if risk <= CONTRACT {
-        "Above 0.09, the threshold for a public release (EMA policy 0070, Health Canada); at most \
-         0.2, the usual one under contract."
+        "above 0.09, the threshold for a public release (EMA policy 0070, Health Canada); at most \
+         0.2, the usual one under contract (El Emam & Malin 2015)."
     } else {
-        "Above 0.2, the usual threshold even under contract."
+        "above 0.2, the usual threshold even under contract (El Emam & Malin 2015): some records \
+         can be found by who knows their quasi-identifiers. To lower it: an engine that claims k, \
+         a larger k, or another role for what is published exactly."
     }
 }
 

@@ -108,8 +108,16 @@ pub fn header(
     cards(page, report);
     let risk = report.pointer("/measures/reidentification_risk/value/prosecutor_max");
     if let Some(risk) = risk.and_then(Value::as_f64) {
-        page.raw("<p class=\"note\">Largest re-identification risk: ");
-        page.text(advice::on_risk(risk)).raw("</p>");
+        let (class, mark) = match risk > advice::CONTRACT {
+            true => ("look", "! "),
+            false => ("note", ""),
+        };
+        let said = advice::on_risk(risk);
+        page.element(
+            "p",
+            class,
+            &format!("{mark}Largest re-identification risk: {said}"),
+        );
     }
     look_here(page, verification);
     page.raw("</header>");
