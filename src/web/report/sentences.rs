@@ -106,18 +106,27 @@ fn kept_in_words(kept: f64) -> &'static str {
 /// The pairs of each sensitive attribute whose means are furthest off.
 fn group_means(value: &Value) -> Vec<String> {
     let attributes = value["attributes"].as_object().into_iter().flatten();
-    let worst = attributes.flat_map(|(_, pairs)| list(pairs).iter().take(SENTENCES_MAX));
-    worst
-        .filter_map(|pair| {
+    let pairs = attributes.flat_map(|(_, pairs)| list(pairs));
+    let pairs = pairs.filter_map(|pair| Some((pair["error"].as_f64()?, pair)));
+    let mut pairs: Vec<(f64, &Value)> = pairs.collect();
+    pairs.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let more = pairs.len().saturating_sub(SENTENCES_MAX);
+    let worst = pairs.iter().take(SENTENCES_MAX);
+    let mut said: Vec<String> = worst
+        .map(|&(error, pair)| {
             let (of, by) = (text(&pair["of"]), text(&pair["by"]));
-            let error = decimal(pair["error"].as_f64()?);
+            let error = decimal(error);
             let kept = pair["kept"].as_f64().map(differences_in_words);
             let kept = kept.unwrap_or_default();
-            Some(format!(
-                "Mean of {of} by {by}: off by {error} standard deviations of {of}{kept}."
-            ))
+            format!("Mean of {of} by {by}: off by {error} standard deviations of {of}{kept}.")
         })
-        .collect()
+        .collect();
+    if more > 0 {
+        said.push(format!(
+            "{more} more pairs are off by less; the report as JSON has them."
+        ));
+    }
+    said
 }
 
 /// How the differences between groups come out, where 1 is as they are.

@@ -290,3 +290,20 @@ fn known_to_within_is_in_days_for_a_date_in_buckets_alone() {
     let page = report_page(&Value::Null, &verification, &manifest, &Value::Null);
     assert!(page.contains("to within 3 days where values lie nearest."));
 }
+
+#[test]
+fn of_many_group_means_the_worst_are_said_whichever_attribute_they_are_of() {
+    let pairs = |of: &str, from: usize| -> Vec<Value> {
+        let errors = (0..6).map(|at| (at + from) as f64 / 10.0);
+        let pair = |error| json!({"of": of, "by": "ward", "error": error, "kept": 0.5});
+        errors.map(pair).collect()
+    };
+    let (mut report, verification, manifest) = full();
+    report["measures"]["group_means"] = json!({"title": "G", "audience": "steward",
+        "definition": "d", "source": "s",
+        "value": {"attributes": {"cost": pairs("cost", 0), "stay": pairs("stay", 4)}}});
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    assert_eq!(page.matches("Mean of stay by ward").count(), 6);
+    assert_eq!(page.matches("Mean of cost by ward").count(), 2);
+    assert!(page.contains("4 more pairs are off by less"));
+}
