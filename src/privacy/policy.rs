@@ -49,6 +49,18 @@ pub enum Protection {
     },
 }
 
+impl Protection {
+    /// The least spread that is asked for, where one is.
+    pub fn min_spread(self) -> Option<f64> {
+        match self {
+            Self::Diversity { min_spread, .. } | Self::InGroup { min_spread, .. } => {
+                min_spread.get()
+            }
+            Self::Closeness { .. } | Self::Leakage { .. } => None,
+        }
+    }
+}
+
 /// What the known values of a number or date must span in every group, largest
 /// minus smallest ((k, e)-anonymity, Zhang et al. 2007).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -88,10 +88,12 @@ fn spread_of(domain: &Domain, mut counts: Vec<u32>) -> Option<f64> {
 pub(super) fn lacking(asking: &Asking<'_>, policy: &Policy) -> ProtectedSet {
     let protections = (0..).zip(&policy.protections);
     let lacks = protections.filter(|(_, (attribute, _))| {
-        let counted = asking.counts(*attribute);
-        counted.is_some_and(|(column, counts)| match column.domain.missing() {
-            Some(missing) => counts[missing.at()] > 0,
-            None => false,
+        let column = asking.table.coded(*attribute);
+        // Most attributes have no missing value: they need no counting.
+        let missing = column.and_then(|column| column.domain.missing());
+        missing.is_some_and(|missing| {
+            let counted = asking.counts(*attribute);
+            counted.is_some_and(|(_, counts)| counts[missing.at()] > 0)
         })
     });
     lacks.fold(ProtectedSet::default(), |set, (at, _)| {

@@ -125,13 +125,7 @@ impl Sentence {
 fn is_near(schema: &Schema, policy: &Policy) -> bool {
     policy.protections.iter().any(|&(index, protection)| {
         let is_category = schema.attribute(index).kind == Some(AttributeType::Categorical);
-        let spread = match protection {
-            Protection::Diversity { min_spread, .. } | Protection::InGroup { min_spread, .. } => {
-                min_spread.get()
-            }
-            Protection::Closeness { .. } | Protection::Leakage { .. } => None,
-        };
-        !is_category && spread.is_none()
+        !is_category && protection.min_spread().is_none()
     })
 }
 

@@ -76,6 +76,17 @@ pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
         .holding(least.is_none_or(|(spread, _)| spread >= claimed))
 }
 
+/// What the values of a bucket span, as a share of what all values span.
+pub(super) fn spread_share(domain: &Domain) -> impl Fn(&[(u32, u64)]) -> f64 {
+    let codes = 0..domain.len() as u32;
+    let all: Vec<(u32, u64)> = codes.map(|code| (code, 1)).collect();
+    let whole = spread(domain, &all);
+    move |contents| match whole > 0.0 {
+        true => spread(domain, contents) / whole,
+        false => 0.0,
+    }
+}
+
 /// Says in the attribute's own unit (days for dates) how nearly a number is
 /// known of whoever is known to be in a bucket, where its values lie nearest
 /// and in the middle bucket. Nothing for categories, which have no unit.
@@ -84,8 +95,11 @@ pub(super) fn known_to_within(
     domain: &Domain,
     spans: impl Iterator<Item = f64>,
 ) -> Check {
+    if !domain.is_numeric() {
+        return check;
+    }
     let mut spans: Vec<f64> = spans.collect();
-    if !domain.is_numeric() || spans.is_empty() {
+    if spans.is_empty() {
         return check;
     }
     spans.sort_unstable_by(f64::total_cmp);

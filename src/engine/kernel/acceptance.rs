@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::engine::error::{EngineError, Infeasible};
-use crate::microdata::{CodedColumn, Multiplicity, Role, Schema, Table};
-use crate::privacy::{Requirements, Share};
+use crate::microdata::{Attribute, AttributeType, CodedColumn, Multiplicity, Role, Schema, Table};
+use crate::privacy::{L, Requirements, Share, Spread};
 
 use super::eligibility::least_share;
 
@@ -30,6 +30,16 @@ pub fn invalid(parameter: impl Into<String>, reason: impl Into<String>) -> Engin
     EngineError::InvalidParameter {
         parameter: parameter.into(),
         reason: reason.into(),
+    }
+}
+
+/// A number that is sensitive has a least spread of its own scale, so that l
+/// values that lie next to each other are not taken for l different ones.
+pub fn spread_by_default(attribute: &Attribute, l: L) -> Spread {
+    let is_number = attribute.kind != Some(AttributeType::Categorical);
+    match attribute.role == Role::Sensitive && is_number && l > L::NONE {
+        true => Spread::OfScale,
+        false => Spread::Nothing,
     }
 }
 

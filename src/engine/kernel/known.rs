@@ -8,6 +8,15 @@ use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::Schema;
 use crate::privacy::{L, Protection, Requirements};
 
+/// The lowest and the highest of some codes, the missing value aside.
+pub fn known_ends(codes: impl Iterator<Item = u32>, missing: Option<u32>) -> Option<(u32, u32)> {
+    let known = codes.filter(|&code| Some(code) != missing);
+    known.fold(None, |ends, code| {
+        let (low, high) = ends.unwrap_or((code, code));
+        Some((low.min(code), high.max(code)))
+    })
+}
+
 /// Why an l of one more is kept than was ordered, behind a condition.
 pub const MISSING_COUNTS_NOT: &str = "; a missing value counts for no l, so where values are \
     missing one more is kept than is ordered: leave out the records without one (`missing`: \

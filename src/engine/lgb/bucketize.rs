@@ -150,8 +150,8 @@ impl Filler<'_> {
             },
             |(invariance, nearest, scattered), (set, heads)| {
                 let l = self.runs.l(set.clone());
-                let random = &mut (self.stream)(set.start);
                 if let Some(wanted) = self.min_spread {
+                    let random = &mut (self.stream)(set.start);
                     let (own, terms) = ((self.runs, set), (l, wanted));
                     spread::deal(self.column, own, terms, (heads, random));
                     return;
@@ -162,6 +162,7 @@ impl Filler<'_> {
                         assign_by_invariance(self.runs, set, l, heads, invariance);
                     }
                     Assignment::Random => {
+                        let random = &mut (self.stream)(set.start);
                         scatter(self.runs, set, l, heads, (scattered, random));
                     }
                 }

@@ -120,12 +120,7 @@ fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<
     let mut spread = requirements.protected().filter(|&index| {
         let column = table.coded(requirements.attribute(index));
         let is_category = column.is_some_and(|column| !column.domain.is_numeric());
-        let protection = requirements.protection(index);
-        is_category
-            && matches!(
-                protection,
-                Protection::Diversity { min_spread, .. } if min_spread.get().is_some()
-            )
+        is_category && requirements.protection(index).min_spread().is_some()
     });
     match spread.find(|&index| requirements.lacking().contains(index)) {
         None => Ok(()),

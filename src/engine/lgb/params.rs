@@ -13,9 +13,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
-use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
+use crate::engine::kernel::acceptance::{
+    check_max_excluded, invalid, max_excluded_default, spread_by_default,
+};
 pub use crate::engine::kernel::effort::Effort;
-use crate::microdata::{Attribute, AttributeType, Role, Schema};
+use crate::microdata::{Attribute, AttributeType, Schema};
 use crate::privacy::{K, L, Model, Policy, Protection, Share, Spread, T};
 
 /// Largest share of one value in a bucket under t-closeness, unless said.
@@ -186,16 +188,6 @@ impl Params {
             None => spread_by_default(attribute, l),
         };
         Ok(Protection::Diversity { l, min_spread })
-    }
-}
-
-/// A number that is sensitive has a least spread of its own scale, so that l
-/// values that lie next to each other are not taken for l different ones.
-fn spread_by_default(attribute: &Attribute, l: L) -> Spread {
-    let is_number = attribute.kind != Some(AttributeType::Categorical);
-    match attribute.role == Role::Sensitive && is_number && l > L::NONE {
-        true => Spread::OfScale,
-        false => Spread::Nothing,
     }
 }
 

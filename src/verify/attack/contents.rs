@@ -11,7 +11,7 @@
 use crate::privacy::Protection;
 
 use super::super::closeness::Reference;
-use super::super::diversity::{known_to_within, spread};
+use super::super::diversity::{known_to_within, spread, spread_share};
 use super::super::membership::Bucketized;
 use super::super::verdict::{Check, Place, Section};
 use super::super::view::{AttributeView, View};
@@ -76,14 +76,8 @@ pub fn similarity(bucketized: &Bucketized) -> Check {
     let Bucketized {
         attribute, buckets, ..
     } = *bucketized;
-    let codes = 0..attribute.domain.len() as u32;
-    let all: Vec<(u32, u64)> = codes.map(|code| (code, 1)).collect();
-    let whole = spread(attribute.domain, &all);
-    let share = |at: usize| match whole > 0.0 {
-        true => spread(attribute.domain, buckets.contents(at)) / whole,
-        false => 0.0,
-    };
-    let found = worst_and_mean((0..buckets.len()).map(|at| -share(at)));
+    let share = spread_share(attribute.domain);
+    let found = worst_and_mean((0..buckets.len()).map(|at| -share(buckets.contents(at))));
     let place = found.map(|(at, ..)| Place::Bucket(at as u64 + 1));
     let check = entry("similarity", attribute).attaining(found.map(|(_, most, _)| -most), place);
     let spans = (0..buckets.len()).map(|at| spread(attribute.domain, buckets.contents(at)));

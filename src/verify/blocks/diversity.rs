@@ -8,7 +8,7 @@
 //! of one value, and `similarity`, the least that the values of a block span,
 //! as a share of what all values span.
 
-use super::super::diversity::{known_to_within, spread};
+use super::super::diversity::{known_to_within, spread, spread_share};
 use super::super::verdict::{Check, Place, Section};
 use super::floor;
 use super::view::{BlockView, QuasiView};
@@ -78,14 +78,9 @@ pub(super) fn attacks(block: &BlockView) -> [Check; 2] {
             )
     };
     let share = |at: usize| blocks.largest_count(at) as f64 / blocks.sizes[at].max(1) as f64;
-    let codes = 0..block.domain.len() as u32;
-    let all: Vec<(u32, u64)> = codes.map(|code| (code, 1)).collect();
-    let whole = spread(block.domain, &all);
     let span = |at: usize| spread(block.domain, blocks.contents(at));
-    let narrow = |at: usize| match whole > 0.0 {
-        true => span(at) / whole,
-        false => 0.0,
-    };
+    let narrow = spread_share(block.domain);
+    let narrow = |at: usize| narrow(blocks.contents(at));
     let similarity = figure(&narrow, "similarity", |value, known| value < known);
     [
         figure(&share, "homogeneity", |value, known| value > known),

@@ -14,7 +14,7 @@
 use crate::privacy::T;
 
 use super::super::closeness::Reference;
-use super::super::diversity::{known_to_within, spread};
+use super::super::diversity::{known_to_within, spread, spread_share};
 use super::super::verdict::{Check, Section};
 use super::super::view::View;
 use super::values::Values;
@@ -24,13 +24,8 @@ pub(super) fn attacks(view: &View, bound: Option<T>, values: &Values) -> [Check;
     let contents = &values.contents;
     let share =
         |class: usize| contents.largest_count(class) as f64 / contents.sizes[class].max(1) as f64;
-    let codes = 0..values.attribute.domain.len() as u32;
-    let all: Vec<(u32, u64)> = codes.map(|code| (code, 1)).collect();
-    let whole = spread(values.attribute.domain, &all);
-    let narrow = |class: usize| match whole > 0.0 {
-        true => spread(values.attribute.domain, contents.contents(class)) / whole,
-        false => 0.0,
-    };
+    let narrow = spread_share(values.attribute.domain);
+    let narrow = |class: usize| narrow(contents.contents(class));
     let similarity = entry(view, "similarity", values, narrow, -1.0);
     let domain = values.attribute.domain;
     let spans = (0..values.classes.len()).map(|class| spread(domain, contents.contents(class)));

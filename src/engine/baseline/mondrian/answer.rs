@@ -10,6 +10,7 @@ use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
 use crate::engine::kernel::diversity::{entropy, is_diverse};
 use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::known::known_ends;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::microdata::Code;
 use crate::privacy::{C, Diversity, L, Protection, Share};
@@ -37,20 +38,13 @@ pub(super) fn refusal(
 }
 
 fn not_spread(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<Infeasible> {
-    let Protection::InGroup { min_spread, .. } = present.requirements.protection(attribute.index)
-    else {
-        return None;
-    };
-    let wanted = min_spread.get()?;
+    let protection = present.requirements.protection(attribute.index);
+    let wanted = protection.min_spread()?;
     let domain = &attribute.column.domain;
     let codes = present.records.iter();
-    let codes = codes.map(|&record| Code(attribute.column.codes.at(record as usize)));
-    let known = codes.filter(|&code| Some(code) != domain.missing());
-    let (low, high) = known.fold(None, |ends: Option<(Code, Code)>, code| {
-        let (low, high) = ends.unwrap_or((code, code));
-        Some((low.min(code), high.max(code)))
-    })?;
-    let widest = domain.number(high) - domain.number(low);
+    let codes = codes.map(|&record| attribute.column.codes.at(record as usize));
+    let (low, high) = known_ends(codes, domain.missing().map(|code| code.0))?;
+    let widest = domain.number(Code(high)) - domain.number(Code(low));
     let schema = present.table.schema();
     let name = schema.attribute(attribute.attribute).name.clone();
     (widest < wanted).then(|| Infeasible {

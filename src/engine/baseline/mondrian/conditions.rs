@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
+use crate::engine::kernel::known::known_ends;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Condition, Present, is_eligible};
 use crate::microdata::Code;
@@ -253,12 +254,7 @@ impl AttributeCondition {
         let Some((least, numbers)) = &self.min_spread else {
             return true;
         };
-        let known = counts.present.iter().copied();
-        let known = known.filter(|&code| Some(code) != self.missing);
-        let ends = known.fold(None, |ends: Option<(u32, u32)>, code| {
-            let (low, high) = ends.unwrap_or((code, code));
-            Some((low.min(code), high.max(code)))
-        });
+        let ends = known_ends(counts.present.iter().copied(), self.missing);
         ends.is_none_or(|(low, high)| numbers[high as usize] - numbers[low as usize] >= *least)
     }
 

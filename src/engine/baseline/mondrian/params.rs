@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
     askers_share_max_default, check_max_excluded, invalid, max_excluded_default,
-    refuse_semi_sensitive,
+    refuse_semi_sensitive, spread_by_default,
 };
 use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
 use crate::microdata::{Attribute, AttributeType, Role, Schema};
@@ -174,7 +174,7 @@ impl Params {
             return Err(invalid(place("c"), reason));
         }
         let is_number = attribute.kind != Some(AttributeType::Categorical);
-        let has_l = own.l.or(self.l).is_some_and(|l| l > L::NONE);
+        let l = own.l.or(self.l).unwrap_or(L::NONE);
         let min_spread = match own.min_spread {
             Some(_) if !is_number => {
                 return Err(invalid(place("min_spread"), "is for numbers and dates"));
@@ -184,8 +184,7 @@ impl Params {
             }
             Some(least) if least > 0.0 => Spread::AtLeast(least),
             Some(_) => Spread::Nothing,
-            None if has_l && is_number => Spread::OfScale,
-            None => Spread::Nothing,
+            None => spread_by_default(attribute, l),
         };
         let Some(l) = own.l.or(self.l) else {
             if own.diversity.is_some() || own.c.is_some() {
