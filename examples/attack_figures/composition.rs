@@ -4,7 +4,7 @@
 use serde_json::Value;
 use vizard::catalog::Engine;
 use vizard::engine::{EngineError, RunContext};
-use vizard::privacy::Requirements;
+use vizard::privacy::{Requirements, Seed};
 use vizard::release::candidates::Candidates;
 use vizard::release::order;
 use vizard::verify::composition;
@@ -17,10 +17,11 @@ const RELEASES: u64 = 3;
 
 /// The columns of [`lines`].
 pub const HEADER: &str = "\
-| data | job | effort | attribute | l | releases | shared | fewer than l left | one left | certain |
-|---|---|---|---|---|---|---|---|---|---|";
+| data | job | effort | releases are | attribute | l | releases | shared | fewer than l left | one left | certain |
+|---|---|---|---|---|---|---|---|---|---|---|";
 
-/// Runs a job three times and prints a row for two and for three releases.
+/// Runs a job three times, with one secret of the dataset and with three, and
+/// prints a row for two and for three releases.
 pub fn lines(
     title: &str,
     data: &Data,
@@ -30,11 +31,27 @@ pub fn lines(
         println!("| {title} | refused |");
         return Ok(());
     };
+    for drawn in ["of one dataset", "drawn apart"] {
+        let title = format!("{title} | {drawn}");
+        of_releases(&title, data, (&engine, drawn == "drawn apart"))?;
+    }
+    Ok(())
+}
+
+/// Releases that share the dataset's secret, or each have another one.
+fn of_releases(
+    title: &str,
+    data: &Data,
+    (engine, are_apart): (&Engine, bool),
+) -> Result<(), Failure> {
     let policy = engine.policy(data.table.schema())?;
     let requirements = Requirements::new(&data.table, policy, &[]);
     let mut all = Vec::new();
     for seed in 0..RELEASES {
-        let context = RunContext::silent(seed);
+        let context = RunContext {
+            dataset_secret: Seed::of_number(if are_apart { seed } else { 0 }),
+            ..RunContext::silent(seed)
+        };
         let mut release = match engine.run(&data.table, &requirements, &context) {
             Ok(release) => release,
             Err(EngineError::Infeasible(answer)) => {
