@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use vizard::microdata::domain::{MISSING_LABEL, date_text};
 use vizard::microdata::{
-    Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, ReadSummary,
-    RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError, Target,
-    read_parquet_records, read_records,
+    Chunk, ChunkColumn, Doubt, HierarchyFormat, HierarchySet, HierarchySource, Question,
+    ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError,
+    Target, read_parquet_records, read_records,
 };
 
 /// The schema that records and preferences are read for.
@@ -101,7 +101,19 @@ impl Records {
             (RecordFormat::Ndjson, self.ndjson()),
         ] {
             let again = Self::of_text(text.as_bytes(), format);
-            assert_eq!(again.as_ref(), Ok(self), "as {format:?}");
+            assert_eq!(again, Ok(self.rewritten()), "as {format:?}");
+        }
+    }
+
+    /// The same records after their cells were written again: a number is
+    /// written without leading zeros, so that nothing is asked about them.
+    fn rewritten(&self) -> Self {
+        let mut summary = self.summary.clone();
+        let zeros = |question: &Question| question.doubt == Doubt::LeadingZeros;
+        summary.questions.retain(|question| !zeros(question));
+        Self {
+            chunks: self.chunks.clone(),
+            summary,
         }
     }
 
