@@ -5,6 +5,8 @@
 //! hierarchy: over the leaves, whether or not they occur). A cell in a bucket
 //! spreads as its bucket's values do.
 
+use std::ops::Range;
+
 use crate::microdata::{Code, Domain, Values};
 use crate::release::{Buckets, Cell, Link};
 
@@ -69,12 +71,13 @@ impl Coverage {
         }
     }
 
-    /// The codes covered, ascending.
-    pub fn codes(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+    /// The codes covered, ascending, in runs: a number's cell may cover a
+    /// hundred thousand values.
+    pub fn runs(&self) -> Vec<Range<u32>> {
         match self {
-            Self::Run(from, to) => Box::new(*from..*to),
-            Self::Codes(codes) => Box::new(codes.iter().copied()),
-            Self::RunAnd(from, to, missing) => Box::new((*from..*to).chain([*missing])),
+            Self::Run(from, to) => vec![*from..*to],
+            Self::Codes(codes) => codes.iter().map(|&code| code..code + 1).collect(),
+            Self::RunAnd(from, to, missing) => vec![*from..*to, *missing..*missing + 1],
         }
     }
 

@@ -159,13 +159,21 @@ fn leaks_in_group(
         .into_iter()
         .map(f64::from)
         .collect();
+    // Records with a code below each.
+    let up_to: Vec<f64> = std::iter::once(0.0)
+        .chain(frequencies.iter().scan(0.0, |sum, frequency| {
+            *sum += frequency;
+            Some(*sum)
+        }))
+        .collect();
     let covered: Vec<(Coverage, f64)> = published
         .cells
         .iter()
         .map(|cell| {
             let coverage = Coverage::of(attribute.domain(), cell).unwrap_or(Coverage::Run(0, 0));
-            let codes = coverage.codes();
-            let weight = codes.map(|code| frequencies[code as usize]).sum();
+            let runs = coverage.runs().into_iter();
+            let weights = runs.map(|run| up_to[run.end as usize] - up_to[run.start as usize]);
+            let weight = weights.sum();
             (coverage, weight)
         })
         .collect();

@@ -1,6 +1,8 @@
 //! How the chance of a row spreads over intervals of an attribute's domain:
 //! what correlations and marginal distances are taken from.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::microdata::{RecordIndex, Role, of_width};
@@ -57,16 +59,11 @@ impl<'a> Spread<'a> {
         };
         let mut masses = vec![0.0_f64; bins];
         for cell in published.cells {
-            match Coverage::of(domain, cell) {
-                Some(Coverage::Run(from, to)) => {
-                    let share = 1.0 / f64::from((to - from).max(1));
-                    (from..to).for_each(|code| masses[bin(code)] += share);
+            if let Some(coverage) = Coverage::of(domain, cell) {
+                let share = 1.0 / coverage.len().max(1) as f64;
+                for run in coverage.runs() {
+                    add_run(&mut masses, &bin_of_code, run, share);
                 }
-                Some(codes) => {
-                    let share = 1.0 / codes.len().max(1) as f64;
-                    codes.codes().for_each(|code| masses[bin(code)] += share);
-                }
-                None => {}
             }
             spread.close_run(&mut masses);
         }
@@ -168,7 +165,18 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The interval of each code below `domain`, and how many there are: one a
+/// Adds a share for each code of a run to its interval. Intervals are runs of
+/// codes too: one step an interval, however many codes there are.
+fn add_run(masses: &mut [f64], bin_of_code: &[u32], run: Range<u32>, share: f64) {
+    let mut rest = &bin_of_code[run.start as usize..run.end as usize];
+    while let Some(&bin) = rest.first() {
+        let count = rest.partition_point(|&other| other <= bin);
+        masses[bin as usize] += count as f64 * share;
+        rest = &rest[count..];
+    }
+}
+
+/// The interval of each code below `domain`, ascending, and how many there are: one a
 /// code where there are at most [`BINS_MAX`], else runs of nearly equal
 /// frequency in `codes`.
 pub(super) fn equal_intervals(domain: usize, codes: &[u32]) -> (Vec<u32>, usize) {

@@ -34,29 +34,33 @@ pub fn measure(prepared: &PreparedSliced<'_>) -> Marginals {
 
 fn distance(prepared: &PreparedSliced<'_>, attribute: &SlicedAttribute<'_>) -> f64 {
     let domain = &attribute.original.domain;
-    let mut apart = vec![0.0_f64; domain.len()];
+    let mut before = vec![0_u32; domain.len()];
     for &record in &prepared.records {
-        apart[attribute.original.codes.at(record as usize) as usize] += 1.0;
+        before[attribute.original.codes.at(record as usize) as usize] += 1;
     }
     let mut often = vec![0_u32; attribute.cells.len()];
     attribute
         .codes
         .iter()
         .for_each(|code| often[code as usize] += 1);
+    // By how much the published mass of a code differs from that of the code
+    // before it: a wide cell is two changes.
+    let mut changes = vec![0.0_f64; domain.len() + 1];
     for (cell, &often) in attribute.cells.iter().zip(&often) {
         let Some(coverage) = Coverage::of(domain, cell) else {
             continue;
         };
         let share = f64::from(often) / coverage.len().max(1) as f64;
-        match coverage {
-            Coverage::Run(from, to) => {
-                apart[from as usize..to as usize]
-                    .iter_mut()
-                    .for_each(|mass| *mass -= share);
-            }
-            codes => codes.codes().for_each(|code| apart[code as usize] -= share),
+        for run in coverage.runs() {
+            changes[run.start as usize] += share;
+            changes[run.end as usize] -= share;
         }
     }
-    let sum: f64 = apart.iter().map(|mass| mass.abs()).sum();
+    let mut published = 0.0;
+    let apart = before.iter().zip(&changes).map(|(&before, change)| {
+        published += change;
+        (f64::from(before) - published).abs()
+    });
+    let sum: f64 = apart.sum();
     sum / 2.0 / prepared.rows.max(1) as f64
 }
