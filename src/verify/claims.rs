@@ -123,7 +123,7 @@ fn of_blocks(
 ) -> Vec<Guarantee> {
     let mut claimed = Vec::new();
     for (at, &(index, protection)) in (0..).zip(&policy.protections) {
-        let Protection::Diversity { l, .. } = protection else {
+        let Protection::Diversity { l, min_spread } = protection else {
             continue;
         };
         if !sensitive.contains(ProtectedIndex(at)) {
@@ -143,6 +143,10 @@ fn of_blocks(
             BlockForm::Ring => Guarantee::RingDiversity { attribute, l },
             _ => Guarantee::LDiversity { attribute, l },
         });
+        claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
+            attribute: schema.attribute(index).name.clone(),
+            min_spread,
+        }));
     }
     claimed
 }

@@ -59,21 +59,38 @@ pub(super) fn l_diversity(view: &View, claimed: u32, bucketized: &Bucketized) ->
         .with_figure("buckets_with_a_value_twice", repeated as f64)
 }
 
-/// The guarantee `min_spread` of one attribute: attained is the least spread.
+/// The guarantee `min_spread` of buckets.
 pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
     let Bucketized {
         attribute, buckets, ..
     } = *bucketized;
-    let spreads = (0..buckets.len()).map(|at| (spread(attribute.domain, buckets.contents(at)), at));
-    let least = spreads.min_by(|a, b| a.0.total_cmp(&b.0));
+    let span = |at: usize| spread(attribute.domain, buckets.contents(at));
+    let spans = (0..buckets.len()).map(|at| (span(at), Place::Bucket(at as u64 + 1)));
+    spread_of_parts(attribute.name, claimed, spans)
+}
+
+/// The guarantee `min_spread` of an attribute over the parts of a release that
+/// are given with what they span ((k, e)-anonymity, Zhang et al. 2007):
+/// attained is the least. Parts without a known value say nothing of anybody
+/// and are left out by the caller.
+pub(super) fn spread_of_parts(
+    attribute: &str,
+    claimed: f64,
+    spans: impl Iterator<Item = (f64, Place)>,
+) -> Check {
+    let (mut least, mut below): (Option<(f64, Place)>, u64) = (None, 0);
+    for (span, place) in spans {
+        below += u64::from(span < claimed);
+        if least.is_none_or(|(narrowest, _)| span < narrowest) {
+            least = Some((span, place));
+        }
+    }
     Check::new(Section::Guarantee, "min_spread")
-        .about(attribute.name)
+        .about(attribute)
         .claiming(claimed)
-        .attaining(
-            least.map(|(spread, _)| spread),
-            least.map(|(_, at)| Place::Bucket(at as u64 + 1)),
-        )
-        .holding(least.is_none_or(|(spread, _)| spread >= claimed))
+        .attaining(least.map(|(span, _)| span), least.map(|(_, place)| place))
+        .holding(below == 0)
+        .with_figure("too_narrow", below as f64)
 }
 
 /// What the values of a bucket span, as a share of what all values span.

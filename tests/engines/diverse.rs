@@ -9,10 +9,10 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vizard::catalog::Engine;
 use vizard::engine::{EngineError, RunContext};
-use vizard::privacy::{Requirements, Seed};
+use vizard::privacy::{Protection, Requirements, Seed, Spread};
 use vizard::release::Release;
 use vizard::release::candidates::Candidates;
-use vizard::verify::composition;
+use vizard::verify::{Check, composition};
 
 use super::case::Case;
 use super::naive::release::column;
@@ -168,30 +168,75 @@ fn sensitive_numbers_that_share_a_bucket_lie_apart_unless_it_is_switched_off() {
         |at| format!("d{}", at % 9),
         |at| (1_000 * (at / 6 % 10) + at % 6) as i64,
     );
-    for engine in ["lgb", "mondrian"] {
-        let name = ["cost_bucket", "group"][usize::from(engine == "mondrian")];
-        let least = |own: Value| {
-            let parameters = json!({"k": 3, "l": 3, "attributes": {"cost": own}});
+    let by_attribute = |own: Value| json!({"k": 3, "l": 3, "attributes": {"cost": own}});
+    let by_name = |own: Value, mut parameters: Value| {
+        parameters["l"] = json!(3);
+        if let Some(least) = own.get("min_spread") {
+            parameters["min_spread"]["cost"] = least.clone();
+        }
+        parameters
+    };
+    type Asked<'a> = &'a dyn Fn(Value) -> Value;
+    let generalized = |own| by_name(own, json!({"publish": "generalization"}));
+    let of_arp = |own| by_name(own, json!({}));
+    let arp_sliced = |own| by_name(own, json!({"publish": "slicing"}));
+    let sliced = |own| by_name(own, json!({"columns": [["age", "ill"], ["cost"]]}));
+    let engines: [(&str, &str, Asked); 8] = [
+        ("lgb", "cost_bucket", &by_attribute),
+        ("mondrian", "group", &by_attribute),
+        ("anatomy", "block", &of_arp),
+        ("aip", "block", &of_arp),
+        ("arp", "block", &of_arp),
+        ("arp", "group", &generalized),
+        ("arp", "bucket", &arp_sliced),
+        ("slicing", "bucket", &sliced),
+    ];
+    for (engine, name, parameters) in engines {
+        let publish = |own: Value| {
+            let parameters = parameters(own);
             let roles = ("quasi_identifier", "sensitive");
             let (case, release) = ill.publish((engine, parameters), roles).expect(engine);
             let spans = together(&release, name).into_iter().map(|records| {
                 let costs = records.iter().map(|&at| ill.costs[at]);
                 costs.clone().max().unwrap_or(0) - costs.min().unwrap_or(0)
             });
-            let verdict = case.verdict();
-            let claims = verdict.checks.iter();
-            let claimed = claims.filter(|check| check.kind == "min_spread").count();
-            (spans.min().expect("there are some"), claimed)
+            let least = spans.min().expect("there are some");
+            (case, least)
         };
+        let what = format!("{engine} by {name}");
         // 5th to 95th of a hundred: 0 … 9,005; a tenth of that.
-        assert_eq!(least(json!({})).1, 1, "{engine}");
-        assert!(least(json!({})).0 >= 900, "{engine}");
-        let (near, claimed) = least(json!({"min_spread": 0}));
-        assert_eq!(claimed, 0, "{engine}");
-        if engine == "lgb" {
-            assert!(near < 10, "the buckets of lgb hold what lies near: {near}");
+        let (case, least) = publish(json!({}));
+        let claimed = spread_of(&case).expect("it is claimed");
+        assert!(claimed.holds && least >= 900, "{what}: {least}");
+        assert_eq!(claimed.attained, Some(least as f64), "{what}");
+        let (mut case, near) = publish(json!({"min_spread": 0}));
+        assert!(spread_of(&case).is_none(), "{what}");
+        if ["lgb", "anatomy"].contains(&engine) {
+            assert!(near < 10, "near values share a {name} of {engine}: {near}");
         }
+        assert!(near < 7_000, "{what}: {near}");
+        let (_, wide) = publish(json!({"min_spread": 7_000}));
+        assert!(wide >= 7_000, "{what}: {wide}");
+        // The check finds what the engine did not do.
+        let mut policy = case.requirements.policy().clone();
+        for (_, protection) in &mut policy.protections {
+            if let Protection::Diversity { min_spread, .. }
+            | Protection::InGroup { min_spread, .. } = protection
+            {
+                *min_spread = Spread::AtLeast(near as f64 + 0.5);
+            }
+        }
+        case.requirements = Requirements::new(&case.table, policy, &[]);
+        let found = spread_of(&case).expect("it is looked at");
+        assert!(!found.holds, "{what}");
+        assert_eq!(found.attained, Some(near as f64), "{what}");
     }
+}
+
+fn spread_of(case: &Case) -> Option<Check> {
+    let verdict = case.verdict();
+    let mut checks = verdict.checks.into_iter();
+    checks.find(|check| check.kind == "min_spread")
 }
 
 /// The largest share of one value's buckets that another is in.

@@ -72,12 +72,16 @@ pub fn is_true(
         let own = answer.attribute.as_deref();
         match own.filter(|_| scope == Scope::Attribute) {
             Some(name) => parameters["attributes"][name][answer.parameter] = number,
+            None if answer.parameter == "min_spread" => {
+                parameters["min_spread"][own.expect("it is of one")] = number;
+            }
             None => parameters[answer.parameter] = number,
         }
         match publish(&parameters) {
             Ok(case) => return check(&case, "with the strongest setting"),
             Err(EngineError::Infeasible(next)) => {
-                let elsewhere = scope == Scope::Attribute && next.attribute != answer.attribute;
+                let by_attribute = scope == Scope::Attribute || answer.parameter == "min_spread";
+                let elsewhere = by_attribute && next.attribute != answer.attribute;
                 let is_other = elsewhere || next.parameter != answer.parameter;
                 prop_assert!(is_other, "{answer:#?} {next:#?}");
                 answer = *next;

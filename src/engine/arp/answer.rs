@@ -8,10 +8,10 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
-use crate::engine::kernel::acceptance::over_budget;
+use crate::engine::kernel::acceptance::{over_budget, too_narrow};
 use crate::engine::kernel::known::MISSING_COUNTS_NOT;
 use crate::microdata::Table;
-use crate::privacy::{L, Model, Policy, Protection, Requirements};
+use crate::privacy::{L, Model, Policy, ProtectedIndex, Protection, Requirements};
 
 use super::frame::published;
 use super::initial::Least;
@@ -33,14 +33,22 @@ impl Question<'_> {
         let answer = match refusal {
             Refusal::Nobody => Ok(nobody(self.table.records())),
             Refusal::Budget { needed, of } => Ok(over_budget(needed, of)),
+            Refusal::Narrow {
+                index,
+                wanted,
+                widest,
+            } => Ok(too_narrow(self.name(index), wanted, widest)),
             Refusal::TooFrequent { index, most, of } => {
-                let attribute = self.requirements.attribute(index);
-                let name = self.table.schema().attribute(attribute).name.clone();
                 let lacks = self.requirements.lacking().contains(index);
-                self.too_frequent((name, lacks), (most, of))
+                self.too_frequent((self.name(index), lacks), (most, of))
             }
         };
         answer.map_or_else(|stopped| stopped, EngineError::from)
+    }
+
+    fn name(self, index: ProtectedIndex) -> String {
+        let attribute = self.requirements.attribute(index);
+        self.table.schema().attribute(attribute).name.clone()
     }
 
     fn too_frequent(
@@ -57,7 +65,7 @@ impl Question<'_> {
         while l > 0 {
             match self.refusal(l)? {
                 Some(Refusal::TooFrequent { most, of, .. }) => l = self.weaker(l, (most, of)),
-                Some(Refusal::Nobody) => l = 0,
+                Some(Refusal::Nobody | Refusal::Narrow { .. }) => l = 0,
                 _ => break,
             }
         }

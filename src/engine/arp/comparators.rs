@@ -16,6 +16,7 @@ use super::job::Job;
 use super::listed;
 use super::params::{AnatomyParams, InitialParams};
 use super::refine::refine;
+use super::widen::join_narrow;
 
 /// `aip`.
 pub mod aip {
@@ -60,7 +61,8 @@ pub mod aip {
 /// `anatomy`.
 pub mod anatomy {
     use super::{
-        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, listed, refine,
+        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, join_narrow,
+        listed, refine,
     };
 
     /// Publishes blocks of l distinct values of each sensitive attribute by
@@ -86,6 +88,7 @@ pub mod anatomy {
             let mut parts = Vec::new();
             for goal in goals {
                 let blocks = refine(frame, &goal, &everyone)?;
+                let blocks = join_narrow(&goal, blocks);
                 parts.push((goal, blocks));
             }
             Ok(listed::publish(frame, &parts))

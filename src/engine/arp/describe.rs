@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::engine::kernel::acceptance::{max_excluded_schema, spreads_schema};
 use crate::microdata::Schema;
 use crate::privacy::{BlockForm, Model, Policy, Protection};
 use crate::release::Guarantee;
@@ -21,8 +21,12 @@ pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
             continue;
         }
         let attribute = schema.attribute(attribute).name.clone();
-        if let Protection::Diversity { l, .. } = protection {
+        if let Protection::Diversity { l, min_spread } = protection {
             let l = l.get();
+            let spread = min_spread.get().map(|min_spread| Guarantee::MinSpread {
+                attribute: attribute.clone(),
+                min_spread,
+            });
             guarantees.push(match form {
                 BlockForm::Randomized {
                     retention,
@@ -35,6 +39,7 @@ pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
                 BlockForm::Ring => Guarantee::RingDiversity { attribute, l },
                 _ => Guarantee::LDiversity { attribute, l },
             });
+            guarantees.extend(spread);
         }
     }
     if policy.apply_preferences {
@@ -90,6 +95,7 @@ impl Params {
                     "description": "Probability that a sensitive value is kept rather than drawn \
                                     from its block; for randomization, which needs it."
                 },
+                "min_spread": spreads_schema("a block"),
                 "max_excluded": max_excluded_schema()
             }
         })
@@ -97,8 +103,16 @@ impl Params {
 }
 
 impl InitialParams {
-    /// JSON Schema (2020-12) of the parameters.
+    /// JSON Schema (2020-12) of the parameters of `aip`.
     pub fn json_schema() -> Value {
+        let mut schema = Self::ring_json_schema();
+        schema["properties"]["min_spread"] = spreads_schema("a block");
+        schema
+    }
+
+    /// JSON Schema (2020-12) of the parameters of `ng`, whose rings keep no
+    /// least spread.
+    pub fn ring_json_schema() -> Value {
         json!({
             "type": "object",
             "additionalProperties": false,
@@ -123,6 +137,7 @@ impl AnatomyParams {
             "properties": {
                 "l": l_schema(),
                 "sensitive": sensitive_schema(),
+                "min_spread": spreads_schema("a block"),
                 "max_excluded": max_excluded_schema()
             }
         })

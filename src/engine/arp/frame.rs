@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::engine::context::RunContext;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Present, Rows};
+use crate::microdata::Code;
 use crate::privacy::ProtectedSet;
 
 /// The records that are published, as rows numbered from 0.
@@ -72,13 +73,26 @@ impl<'a> Frame<'a> {
             let vectors = self.vector_of.iter();
             need = vectors.map(|&vector| strictest[vector as usize]).collect();
         }
-        let k = records.iter().map(|&record| self.present.terms(record).k);
+        // Where quasi-identifiers are exact, k is of those who share them.
+        let k = |&record: &u32| match self.is_exact {
+            true => 1,
+            false => self.present.terms(record).k,
+        };
+        let protection = self.present.requirements.protection(column.index);
+        let least_spread = protection.min_spread().map(|wanted| {
+            let mut numbers = vec![f64::NAN; values as usize];
+            for (code, &value) in (0..).zip(&dense).filter(|&(_, &value)| value != u32::MAX) {
+                numbers[value as usize] = column.column.domain.number(Code(code));
+            }
+            LeastSpread { wanted, numbers }
+        });
         Goal {
             column,
             codes,
             values: values as usize,
             need,
-            k: k.collect(),
+            k: records.iter().map(k).collect(),
+            least_spread,
         }
     }
 }
@@ -93,8 +107,47 @@ pub(super) struct Goal<'a> {
     pub values: usize,
     /// The l of each row.
     pub need: Vec<u32>,
-    /// The k of each row.
+    /// Records that a block must have for each row.
     pub k: Vec<u32>,
+    /// What blocks must span, where that is asked.
+    pub least_spread: Option<LeastSpread>,
+}
+
+/// What the known values of every block must span.
+pub(super) struct LeastSpread {
+    /// Largest minus smallest.
+    pub wanted: f64,
+    /// The number of each value; NaN for the missing one.
+    pub numbers: Vec<f64>,
+}
+
+/// The least and the largest known number of some rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    low: f64,
+    high: f64,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl Ends {
+    fn add(&mut self, number: f64) {
+        // NaN, the missing number, is neither.
+        self.low = self.low.min(number);
+        self.high = self.high.max(number);
+    }
+
+    /// Largest minus smallest; none without a known number.
+    pub fn span(self) -> Option<f64> {
+        (self.low <= self.high).then(|| self.high - self.low)
+    }
 }
 
 impl Goal<'_> {
@@ -102,6 +155,27 @@ impl Goal<'_> {
     pub fn need_of(&self, rows: &[u32]) -> u32 {
         let needs = rows.iter().map(|&row| self.need[row as usize]);
         needs.max().unwrap_or(1)
+    }
+
+    /// Adds the numbers of some rows, where a least spread is asked for.
+    pub fn extend(&self, ends: &mut Ends, rows: &[u32]) {
+        if let Some(least) = &self.least_spread {
+            let codes = rows.iter().map(|&row| self.codes[row as usize]);
+            codes.for_each(|code| ends.add(least.numbers[code as usize]));
+        }
+    }
+
+    /// Whether numbers lie far enough apart; those of nobody do.
+    pub fn is_wide(&self, ends: Ends) -> bool {
+        let least = self.least_spread.as_ref();
+        least.is_none_or(|least| ends.span().is_none_or(|span| span >= least.wanted))
+    }
+
+    /// Whether the known values of some rows span what is asked for.
+    pub fn spans(&self, rows: &[u32]) -> bool {
+        let mut ends = Ends::default();
+        self.extend(&mut ends, rows);
+        self.is_wide(ends)
     }
 
     /// The strictest k of some rows; 1 for none.

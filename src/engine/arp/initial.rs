@@ -11,7 +11,8 @@
 //! the order of attributes is decided in integers.
 //!
 //! A block holds if (most frequent value) × L ≤ size, L the strictest of its
-//! members, and it has as many records as they ask for ([`Least`]). Blocks
+//! members, it has as many records as they ask for ([`Least`]), and its known
+//! values span the least spread, where there is one. Blocks
 //! come out in domain order, so that blocks near each other are alike.
 
 use std::cmp::Reverse;
@@ -218,6 +219,8 @@ impl Initial<'_, '_> {
             Least::Members => self.goal.k_of(rows),
             Least::Window => window(l, self.goal.k_of(rows)),
         };
-        is_eligible(u64::from(most), rows.len() as u64, l) && rows.len() >= least as usize
+        is_eligible(u64::from(most), rows.len() as u64, l)
+            && rows.len() >= least as usize
+            && self.goal.spans(rows)
     }
 }

@@ -5,7 +5,8 @@
 //! - (most frequent value) × L ≤ records, for every published attribute;
 //! - where quasi-identifiers are published exactly, as many records with a
 //!   subject's own vector as their k asks for; else K records in all, or as
-//!   many as the window of a ring of everyone has.
+//!   many as the window of a ring of everyone has;
+//! - the known values of everyone span the least spread, where one is asked for.
 //!
 //! A subject whose own terms break a condition leaves, strictest first; the
 //! conditions are looked at again until nobody leaves. Then whoever fits among
@@ -17,9 +18,10 @@ use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::known::known_ends;
 use crate::engine::kernel::present::SensitiveColumn;
 use crate::engine::kernel::{Everyone, Present, Tally, is_eligible};
-use crate::microdata::RecordIndex;
+use crate::microdata::{Code, RecordIndex};
 use crate::privacy::{ProtectedIndex, Protection};
 
 use super::frame::vectors;
@@ -34,6 +36,12 @@ pub(super) enum Refusal {
         index: ProtectedIndex,
         most: u64,
         of: u64,
+    },
+    /// The known values of everyone span less than is asked for.
+    Narrow {
+        index: ProtectedIndex,
+        wanted: f64,
+        widest: f64,
     },
     /// More subjects would have to leave than may.
     Budget { needed: u64, of: u64 },
@@ -52,7 +60,26 @@ pub(super) fn leave<'a>(
     if !gone.is_empty() {
         come_back(present, sensitive, (least, context), &mut gone);
     }
-    Ok(gone)
+    let mut narrow = sensitive.iter();
+    match narrow.find_map(|column| narrow_refusal(present, column)) {
+        Some(refusal) => Err(refusal),
+        None => Ok(gone),
+    }
+}
+
+/// A refusal if the known values of everyone span less than is asked for.
+fn narrow_refusal(present: &Present<'_>, column: &SensitiveColumn<'_>) -> Option<Refusal> {
+    let wanted = present.requirements.protection(column.index).min_spread()?;
+    let domain = &column.column.domain;
+    let codes = present.records.iter();
+    let codes = codes.map(|&record| column.column.codes.at(record as usize));
+    let (low, high) = known_ends(codes, domain.missing().map(|code| code.0))?;
+    let widest = domain.number(Code(high)) - domain.number(Code(low));
+    (widest < wanted).then_some(Refusal::Narrow {
+        index: column.index,
+        wanted,
+        widest,
+    })
 }
 
 /// Brings back whoever fits.

@@ -9,12 +9,15 @@
 //! protect; a subject's own k holds all the same), l that of every sensitive
 //! attribute that is published.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
     check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    refuse_unknown_spreads, spread_of_number,
 };
 use crate::microdata::{Role, Schema};
 use crate::privacy::{
@@ -86,6 +89,10 @@ pub struct Params {
     /// Probability that a sensitive value is kept; for `randomization` alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Share>,
+    /// By sensitive number or date, what the known values of a block span at
+    /// least; 0 asks for nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_spread: BTreeMap<String, f64>,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
@@ -117,7 +124,8 @@ impl Params {
             }
             (_, Some(_)) => return Err(invalid("retention", "is for randomization alone")),
         };
-        policy(schema, (self.l, form), self.sensitive.as_deref())
+        let named = (self.sensitive.as_deref(), &self.min_spread);
+        policy(schema, (self.l, form), named)
     }
 }
 
@@ -133,6 +141,10 @@ pub struct InitialParams {
     /// How the initial partition is made.
     #[serde(default)]
     pub partitioning: Partitioning,
+    /// By sensitive number or date, what the known values of a block span at
+    /// least; 0 asks for nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_spread: BTreeMap<String, f64>,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1.
     #[serde(default = "max_excluded_default")]
@@ -145,7 +157,8 @@ impl InitialParams {
     /// An error names the parameter that does not fit.
     pub fn policy(&self, schema: &Schema, form: BlockForm) -> Result<Policy, EngineError> {
         check_max_excluded(self.max_excluded)?;
-        policy(schema, (self.l, form), self.sensitive.as_deref())
+        let named = (self.sensitive.as_deref(), &self.min_spread);
+        policy(schema, (self.l, form), named)
     }
 }
 
@@ -158,6 +171,10 @@ pub struct AnatomyParams {
     /// Names of the sensitive attributes to publish; all of them if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Vec<String>>,
+    /// By sensitive number or date, what the known values of a block span at
+    /// least; 0 asks for nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_spread: BTreeMap<String, f64>,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1.
     #[serde(default = "max_excluded_default")]
@@ -171,16 +188,18 @@ impl AnatomyParams {
     pub fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
         check_max_excluded(self.max_excluded)?;
         let form = BlockForm::Distinct;
-        policy(schema, (self.l, form), self.sensitive.as_deref())
+        let named = (self.sensitive.as_deref(), &self.min_spread);
+        policy(schema, (self.l, form), named)
     }
 }
 
 fn policy(
     schema: &Schema,
     (l, form): (L, BlockForm),
-    names: Option<&[String]>,
+    (names, spreads): (Option<&[String]>, &BTreeMap<String, f64>),
 ) -> Result<Policy, EngineError> {
     refuse_semi_sensitive(schema)?;
+    refuse_unknown_spreads(schema, spreads)?;
     let sensitive = named(schema, names)?;
     let is_listed = matches!(form, BlockForm::Distinct | BlockForm::Eligible);
     if !is_listed && schema.protectable().len() > 1 {
@@ -192,15 +211,33 @@ fn policy(
     let protections = protectable.map(|(at, attribute)| {
         let is_published = sensitive.contains(ProtectedIndex(at as u8));
         let l = if is_published { l } else { L::NONE };
-        let min_spread = Spread::Nothing;
-        (attribute, Protection::Diversity { l, min_spread })
+        let described = schema.attribute(attribute);
+        let asked = spreads.get(&described.name).copied();
+        let min_spread = match keeps_spread(form) {
+            true => spread_of_number(described, asked, l),
+            false if asked.is_some_and(|least| least > 0.0) => {
+                Err("is not kept by rings, nor where values are drawn anew")
+            }
+            false => Ok(Spread::Nothing),
+        };
+        let min_spread = min_spread
+            .map_err(|reason| invalid(format!("min_spread.{}", described.name), reason))?;
+        Ok((attribute, Protection::Diversity { l, min_spread }))
     });
+    let protections = protections.collect::<Result<_, EngineError>>()?;
     Ok(Policy {
         model: Model::Blocks { form, sensitive },
         k: K::NONE,
-        protections: protections.collect(),
+        protections,
         apply_preferences: true,
     })
+}
+
+/// Whether blocks of this form may be joined until their values span enough.
+/// The windows of a ring are no blocks, and the posterior of values that are
+/// drawn anew is that of distinct ones.
+fn keeps_spread(form: BlockForm) -> bool {
+    !matches!(form, BlockForm::Ring | BlockForm::Randomized { .. })
 }
 
 /// The sensitive attributes with these names; all where none are given.

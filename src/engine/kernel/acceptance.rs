@@ -1,5 +1,7 @@
 //! What engines ask of every schema and job before they run.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::engine::error::{EngineError, Infeasible};
@@ -40,6 +42,66 @@ pub fn spread_by_default(attribute: &Attribute, l: L) -> Spread {
     match attribute.role == Role::Sensitive && is_number && l > L::NONE {
         true => Spread::OfScale,
         false => Spread::Nothing,
+    }
+}
+
+/// The least spread of a sensitive attribute: what the job asks for, 0 for
+/// nothing, else the default.
+pub fn spread_of_number(
+    attribute: &Attribute,
+    asked: Option<f64>,
+    l: L,
+) -> Result<Spread, &'static str> {
+    match asked {
+        None => Ok(spread_by_default(attribute, l)),
+        Some(_) if attribute.kind == Some(AttributeType::Categorical) => {
+            Err("is for numbers and dates")
+        }
+        Some(least) if !least.is_finite() || least < 0.0 => Err("must be at least 0"),
+        Some(least) if least > 0.0 => Ok(Spread::AtLeast(least)),
+        Some(_) => Ok(Spread::Nothing),
+    }
+}
+
+/// Refuses a least spread of what is no sensitive attribute.
+pub fn refuse_unknown_spreads(
+    schema: &Schema,
+    spreads: &BTreeMap<String, f64>,
+) -> Result<(), EngineError> {
+    let role = |name: &str| schema.find(name).map(|at| schema.attribute(at).role);
+    let mut names = spreads.keys();
+    match names.find(|name| role(name) != Some(Role::Sensitive)) {
+        None => Ok(()),
+        Some(name) => Err(invalid(
+            format!("min_spread.{name}"),
+            "is no sensitive attribute",
+        )),
+    }
+}
+
+/// JSON Schema of `min_spread` by attribute.
+pub fn spreads_schema(of: &str) -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": {"type": "number", "minimum": 0},
+        "description": format!(
+            "By sensitive number or date, what the known values of {of} span at least, in its unit \
+             (days for dates); 0 asks for nothing. Without it and with l above 1: a tenth of what \
+             lies between the 5th and the 95th of a hundred known values of the dataset."
+        ),
+        "examples": [{"cost": 500}]
+    })
+}
+
+/// The answer where everyone together spans less than is asked for.
+pub fn too_narrow(attribute: String, wanted: f64, widest: f64) -> Infeasible {
+    Infeasible {
+        parameter: "min_spread",
+        condition: format!("{attribute}: values must span {wanted}; all of them span {widest}"),
+        strongest: format!("min_spread ≤ {widest}"),
+        strongest_value: Some(widest),
+        attribute: Some(attribute),
+        instead: None,
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! - It has at least K of its members.
 //! - Beside every combination of quasi-identifiers in a column that shows a
-//!   sensitive attribute, no value has more than 1/l, or the values are within
-//!   t of the whole's.
+//!   sensitive attribute, no value has more than 1/l and the known values span
+//!   the least spread, or the values are within t of the whole's.
 //! - Every subject who *matches* the bucket, whose combination is there in
 //!   every column, meets only distributions that their own l and share accept,
 //!   whether or not the subject is in it. So whatever weight an adversary
@@ -20,7 +20,7 @@ use crate::privacy::{Protection, Requirements, Share};
 
 use super::board::Board;
 use super::closeness::Whole;
-use super::sight::{Sight, beyond_t, wholes};
+use super::sight::{Sight, beyond_t, too_narrow, wholes};
 
 /// What every bucket of some rows must satisfy.
 #[derive(Debug)]
@@ -67,6 +67,7 @@ impl<'a> Conditions<'a> {
             (0..sensitive.views.len()).all(|view| {
                 sight.runs(at, view).all(|(run, values)| {
                     run.peak.allows(l, Share::ALL)
+                        && too_narrow(sensitive, values).is_none()
                         && beyond_t(sensitive.protection, self.wholes[at].as_ref(), values)
                             .is_none()
                 })

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::engine::kernel::acceptance::{max_excluded_schema, spreads_schema};
 
 use super::params::Params;
 
@@ -58,6 +58,7 @@ impl Params {
                     "description": "Which attribute a set of records is cut by: the one with the widest \
                                     range, or the one whose cut leaves least loss."
                 },
+                "min_spread": spreads_schema("one combination of quasi-identifiers in a bucket"),
                 "max_excluded": max_excluded_schema()
             }
         })

@@ -179,22 +179,28 @@ fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
         k: policy.k.get(),
         scope: "records of a bucket, among which the columns are permuted".into(),
     }];
-    guarantees.extend(policy.protections.iter().filter_map(|&(at, protection)| {
+    for &(at, protection) in &policy.protections {
         let attribute = table.schema().attribute(at).name.clone();
         match protection {
-            Protection::Diversity { l, .. } => Some(Guarantee::LDiversity {
-                attribute,
-                l: l.get(),
-            }),
-            Protection::Closeness { t, max_posterior } => Some(Guarantee::TCloseness {
+            Protection::Diversity { l, min_spread } => {
+                guarantees.push(Guarantee::LDiversity {
+                    attribute: attribute.clone(),
+                    l: l.get(),
+                });
+                guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
+                    attribute,
+                    min_spread,
+                }));
+            }
+            Protection::Closeness { t, max_posterior } => guarantees.push(Guarantee::TCloseness {
                 attribute,
                 t: t.get(),
                 max_posterior: max_posterior.get(),
             }),
             // No other protection is among those of `Params::policy`.
-            _ => None,
+            _ => {}
         }
-    }));
+    }
     if policy.apply_preferences {
         guarantees.push(Guarantee::MaxLeakage {
             attribute: "*".into(),

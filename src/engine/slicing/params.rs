@@ -8,6 +8,7 @@
 //! Unknown fields are refused. [`Params::policy`] checks the parameters
 //! against a schema and gives the floors that they set.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
     check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    refuse_unknown_spreads, spread_of_number,
 };
 use crate::engine::kernel::mondrian::SplitChoice;
 use crate::engine::kernel::sliced_table::SECOND;
-use crate::microdata::{AttributeIndex, Role, Schema};
+use crate::microdata::{Attribute, AttributeIndex, Role, Schema};
 use crate::privacy::{
     ColumnRule, K, L, Model, Policy, Protection, Share, SliceVariant, Slicing, Spread, T,
 };
@@ -57,6 +59,10 @@ pub struct Params {
     /// Which attribute a set of records is cut by.
     #[serde(default)]
     pub split: SplitChoice,
+    /// By sensitive number or date, what the known values beside a combination
+    /// of quasi-identifiers span at least; 0 asks for nothing. With `l`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_spread: BTreeMap<String, f64>,
     /// Largest share of subjects that may be left out because their terms
     /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
@@ -78,23 +84,41 @@ impl Params {
         if sensitive.is_empty() {
             return Err(invalid("engine", "slicing needs a sensitive attribute"));
         }
-        let protection = self.protection()?;
+        refuse_unknown_spreads(schema, &self.min_spread)?;
+        let protections = sensitive.iter().map(|&at| {
+            let protection = self.protection(schema.attribute(at))?;
+            Ok((at, protection))
+        });
+        let protections = protections.collect::<Result<_, EngineError>>()?;
         let slicing = Fitting { schema }.slicing(self)?;
         check_headers(schema, &slicing)?;
         Ok(Policy {
             model: Model::Sliced(Arc::new(slicing)),
             k: self.k,
-            protections: sensitive.iter().map(|&at| (at, protection)).collect(),
+            protections,
             apply_preferences: true,
         })
     }
 
-    fn protection(&self) -> Result<Protection, EngineError> {
+    fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {
+        let asked = self.min_spread.get(&attribute.name).copied();
         match (self.l, self.t_closeness) {
-            (Some(l), None) => Ok(Protection::Diversity {
-                l,
-                min_spread: Spread::Nothing,
-            }),
+            (Some(l), None) => {
+                let min_spread = match self.variant {
+                    // Columns that are joined leave fewer values than each shows.
+                    SliceVariant::Overlap if asked.is_some_and(|least| least > 0.0) => {
+                        Err("is not kept where columns overlap")
+                    }
+                    SliceVariant::Overlap => Ok(Spread::Nothing),
+                    _ => spread_of_number(attribute, asked, l),
+                };
+                let min_spread = min_spread
+                    .map_err(|reason| invalid(format!("min_spread.{}", attribute.name), reason))?;
+                Ok(Protection::Diversity { l, min_spread })
+            }
+            (None, Some(_)) if asked.is_some() => {
+                Err(invalid("min_spread", "goes with l, not with t_closeness"))
+            }
             (None, Some(t)) => Ok(Protection::Closeness {
                 t,
                 max_posterior: Share::ALL,

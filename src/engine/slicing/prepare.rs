@@ -23,7 +23,7 @@ use crate::privacy::{Requirements, Share};
 use super::board::Board;
 use super::conditions::floor;
 use super::peak::Peak;
-use super::sight::{Meeting, Sight, beyond_t, wholes};
+use super::sight::{Meeting, Sight, beyond_t, too_narrow, wholes};
 use super::stage;
 
 /// Of those who refuse a distribution, one in so many leaves at a time.
@@ -49,6 +49,11 @@ pub(super) enum Refusal {
     TooFrequent {
         attribute: AttributeIndex,
         peak: Peak,
+    },
+    /// The known values beside some combination span too little.
+    TooNarrow {
+        attribute: AttributeIndex,
+        widest: f64,
     },
     /// The values beside some combination are too far from the whole's, by
     /// so many parts per billion.
@@ -134,6 +139,7 @@ impl<'b, 'a> Leaving<'b, 'a> {
         self.sight.fill(self.board, &self.rows);
         let mut frequent: Option<(AttributeIndex, Peak)> = None;
         let mut far: Option<(AttributeIndex, u64)> = None;
+        let mut narrow: Option<(AttributeIndex, f64)> = None;
         let wholes = wholes(self.board, &self.rows);
         let board = self.board;
         let mut take = |at: usize, peak: &Peak| {
@@ -151,6 +157,10 @@ impl<'b, 'a> Leaving<'b, 'a> {
             for view in 0..sensitive.views.len() {
                 for (run, values) in self.sight.runs(at, view) {
                     take(at, &run.peak);
+                    let span = too_narrow(sensitive, values);
+                    if span.is_some_and(|span| narrow.is_none_or(|(_, least)| span < least)) {
+                        narrow = span.map(|span| (sensitive.attribute, span));
+                    }
                     let beyond = beyond_t(sensitive.protection, wholes[at].as_ref(), values);
                     let parts = beyond.map(|distance| {
                         let whole = u128::from(Share::WHOLE_PARTS);
@@ -170,6 +180,8 @@ impl<'b, 'a> Leaving<'b, 'a> {
             }
         }
         let frequent = frequent.map(|(attribute, peak)| Refusal::TooFrequent { attribute, peak });
+        let narrow = narrow.map(|(attribute, widest)| Refusal::TooNarrow { attribute, widest });
+        let frequent = frequent.or(narrow);
         frequent.or(far.map(|(attribute, parts)| Refusal::TooFar { attribute, parts }))
     }
 
@@ -205,7 +217,8 @@ impl<'b, 'a> Leaving<'b, 'a> {
         for (at, sensitive) in board.sensitive.iter().enumerate() {
             for view in 0..sensitive.views.len() {
                 for (run, values) in self.sight.runs(at, view) {
-                    if beyond_t(sensitive.protection, wholes[at].as_ref(), values).is_some() {
+                    let beyond = beyond_t(sensitive.protection, wholes[at].as_ref(), values);
+                    if beyond.is_some() || too_narrow(sensitive, values).is_some() {
                         far.push((at, view as u8, run.part, 0));
                     }
                 }

@@ -8,9 +8,11 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::engine::kernel::known::known_ends;
+use crate::microdata::Code;
 use crate::privacy::Protection;
 
-use super::board::Board;
+use super::board::{Board, Sensitive};
 use super::closeness::{Distance, Whole};
 use super::peak::{Joined, Peak, of_join};
 use super::tally::{Run, Tally};
@@ -138,6 +140,17 @@ pub(super) fn wholes(board: &Board<'_>, rows: &[u32]) -> Vec<Option<Whole>> {
         }
     });
     wholes.collect()
+}
+
+/// What the known values beside a combination span, where that is less than
+/// the least spread; `values` ascend.
+pub(super) fn too_narrow(sensitive: &Sensitive<'_>, values: &[(u32, u32)]) -> Option<f64> {
+    let wanted = sensitive.protection.min_spread()?;
+    let domain = &sensitive.column.domain;
+    let codes = values.iter().map(|&(code, _)| code);
+    let (low, high) = known_ends(codes, domain.missing().map(|code| code.0))?;
+    let span = domain.number(Code(high)) - domain.number(Code(low));
+    (span < wanted).then_some(span)
 }
 
 /// The combination farthest from the whole, where it is beyond t.

@@ -6,6 +6,7 @@ use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
 use crate::engine::kernel::sliced_table::Slices;
+use crate::microdata::AttributeIndex;
 use crate::privacy::{K, L, Policy, Protection, Share, Spread, T};
 
 use super::params::Params;
@@ -27,6 +28,7 @@ impl Question<'_> {
             Refusal::TooFew { left } => self.too_few(left),
             Refusal::Budget { needed, of } => Ok(over_budget(needed, of)),
             Refusal::TooFrequent { .. } => self.too_frequent(refusal),
+            Refusal::TooNarrow { attribute, widest } => self.too_narrow(attribute, widest),
             Refusal::TooFar { .. } => self.too_far(refusal),
         };
         answer.map_or_else(|stopped| stopped, EngineError::from)
@@ -80,11 +82,8 @@ impl Question<'_> {
             if l == 1 {
                 break;
             }
-            let protection = Protection::Diversity {
-                l: L::new(l)?,
-                min_spread: Spread::Nothing,
-            };
-            next = self.refusal(|policy| protect(policy, protection))?;
+            let weaker = L::new(l)?;
+            next = self.refusal(|policy| weaken(policy, |l, _| *l = weaker))?;
         }
         let Refusal::TooFrequent { attribute, peak } = refusal else {
             return Err(EngineError::Cancelled);
@@ -109,6 +108,39 @@ impl Question<'_> {
         })
     }
 
+    fn too_narrow(
+        self,
+        attribute: AttributeIndex,
+        narrowest: f64,
+    ) -> Result<Infeasible, EngineError> {
+        let mut widest = narrowest;
+        loop {
+            let next = self.refusal(|policy| {
+                weaken(policy, |_, spread| {
+                    if spread.get().is_some_and(|asked| asked > widest) {
+                        *spread = Spread::AtLeast(widest);
+                    }
+                });
+            })?;
+            match next {
+                Some(Refusal::TooNarrow { widest: less, .. }) if less < widest => widest = less,
+                _ => break,
+            }
+        }
+        let name = self.name(attribute);
+        Ok(Infeasible {
+            instead: None,
+            condition: format!(
+                "{name}: beside a combination of the quasi-identifiers that its column shows its \
+                 known values span less than min_spread"
+            ),
+            attribute: Some(name),
+            parameter: "min_spread",
+            strongest: format!("min_spread ≤ {widest} with these columns"),
+            strongest_value: Some(widest),
+        })
+    }
+
     fn too_far(self, refusal: Refusal) -> Result<Infeasible, EngineError> {
         let mut farthest = 0;
         let mut next = Some(refusal);
@@ -118,7 +150,11 @@ impl Question<'_> {
                 t: T::new(farthest as f64 / 1e9)?,
                 max_posterior: Share::ALL,
             };
-            next = self.refusal(|policy| protect(policy, protection))?;
+            next = self.refusal(|policy| {
+                for entry in &mut policy.protections {
+                    entry.1 = protection;
+                }
+            })?;
         }
         let Refusal::TooFar { attribute, .. } = refusal else {
             return Err(EngineError::Cancelled);
@@ -138,7 +174,7 @@ impl Question<'_> {
         })
     }
 
-    fn name(self, attribute: crate::microdata::AttributeIndex) -> String {
+    fn name(self, attribute: AttributeIndex) -> String {
         self.present
             .table
             .schema()
@@ -148,8 +184,11 @@ impl Question<'_> {
     }
 }
 
-fn protect(policy: &mut Policy, protection: Protection) {
-    for entry in &mut policy.protections {
-        entry.1 = protection;
+/// Changes the l and the least spread of every attribute.
+fn weaken(policy: &mut Policy, change: impl Fn(&mut L, &mut Spread)) {
+    for (_, protection) in &mut policy.protections {
+        if let Protection::Diversity { l, min_spread } = protection {
+            change(l, min_spread);
+        }
     }
 }

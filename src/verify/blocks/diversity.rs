@@ -8,7 +8,7 @@
 //! of one value, and `similarity`, the least that the values of a block span,
 //! as a share of what all values span.
 
-use super::super::diversity::{known_to_within, spread, spread_share};
+use super::super::diversity::{known_to_within, spread, spread_of_parts, spread_share};
 use super::super::verdict::{Check, Place, Section};
 use super::floor;
 use super::view::{BlockView, QuasiView};
@@ -56,6 +56,16 @@ pub(super) fn l_diversity(view: &QuasiView, block: &BlockView, is_distinct: bool
         true => check.with_figure("blocks_with_a_value_twice", repeated as f64),
         false => check,
     }
+}
+
+/// The guarantee `min_spread` of one attribute, where it is claimed.
+pub(super) fn min_spread(view: &QuasiView, block: &BlockView) -> Option<Check> {
+    let claimed = view.requirements.protection(block.index).min_spread()?;
+    let blocks = &block.blocks;
+    let known = (0..blocks.len()).filter(|&at| blocks.known(at, block.domain).1 > 0);
+    let span = |at: usize| spread(block.domain, blocks.contents(at));
+    let spans = known.map(|at| (span(at), Place::Bucket(at as u64 + 1)));
+    Some(spread_of_parts(block.name, claimed, spans))
 }
 
 /// The attacks on one attribute's blocks; nothing bounds them beyond what

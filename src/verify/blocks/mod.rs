@@ -122,7 +122,11 @@ fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mu
     let mut worst = Worst::default();
     leakage::identity(view, &mut worst);
     for block in &view.blocks {
+        let least_spread = diversity::min_spread(view, block);
+        // Blocks that are joined for their spread may have a value twice.
+        let is_distinct = is_distinct && least_spread.is_none();
         checks.push(diversity::l_diversity(view, block, is_distinct));
+        checks.extend(least_spread);
         checks.push(posterior::of_vectors(view, block, &mut worst));
         leakage::values(view, block, &mut worst);
         checks.extend(diversity::attacks(block));
@@ -152,8 +156,12 @@ fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
             } => ("ring_diversity", f64::from(floor(requirements, index))),
             _ => ("l_diversity", f64::from(floor(requirements, index))),
         };
-        let check = Check::not_examined(Section::Guarantee, kind);
-        checks.push(check.about(&attribute.name).claiming(claimed));
+        let least = requirements.protection(index).min_spread();
+        let least = least.map(|least| ("min_spread", least));
+        for (kind, claimed) in [(kind, claimed)].into_iter().chain(least) {
+            let check = Check::not_examined(Section::Guarantee, kind);
+            checks.push(check.about(&attribute.name).claiming(claimed));
+        }
     }
     let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
     checks.push(leakage.about("*").claiming(1.0));

@@ -14,6 +14,7 @@ use super::super::attack::{Homes, linkage};
 use super::super::claims::claims_match_policy;
 use super::super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
 use super::super::coverage;
+use super::super::diversity::{spread, spread_of_parts};
 use super::super::evidence::Evidence;
 use super::super::identifiers::no_source_identifier;
 use super::super::k_anonymity::LargestK;
@@ -116,6 +117,7 @@ fn generalized(view: &View, ways: &Ways, worst: &mut Worst, checks: &mut Vec<Che
             a.holds.cmp(&b.holds).then(figures)
         });
         checks.extend(least);
+        checks.extend(min_spread(view, (index, attribute), ways));
     }
     let k = view.requirements.policy().k.get();
     let largest_k = LargestK::of(&ways.looks, k, |row| Some(view.terms(row)?.k));
@@ -159,6 +161,28 @@ fn l_diversity(
         )
         .holding(below == 0)
         .with_figure("groups_below_l", below as f64)
+}
+
+/// `min_spread` of the published values of groups, where it is claimed; classes
+/// of rows that look the same are groups, or several of them.
+fn min_spread(
+    view: &View,
+    (index, attribute): (ProtectedIndex, &AttributeView),
+    ways: &Ways,
+) -> Option<Check> {
+    let claimed = view.requirements.protection(index).min_spread()?;
+    let missing = attribute.domain.missing().map(|code| code.0);
+    let spans = (0..ways.groups.len()).filter_map(|class| {
+        let rows = ways.groups.rows(class).iter();
+        let shown = rows.filter_map(|&row| attribute.cells.meaning(row as usize).single());
+        let known = shown.filter(|&code| Some(code) != missing);
+        let mut known: Vec<(u32, u64)> = known.map(|code| (code, 1)).collect();
+        known.sort_unstable();
+        let number = ways.groups.group_number(view.group, class);
+        let span = spread(attribute.domain, &known);
+        (!known.is_empty()).then_some((span, Place::Group(number)))
+    });
+    Some(spread_of_parts(attribute.name, claimed, spans))
 }
 
 /// How many of these rows show the most frequent value; values that cannot be

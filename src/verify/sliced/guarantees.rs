@@ -2,14 +2,18 @@
 //!
 //! - `l_diversity`: p(t, s) ≤ 1/l for every subject t and value s; attained is
 //!   1 over the largest.
+//! - `min_spread`: in every bucket the known values beside every combination
+//!   span that much; attained is the least that any span.
 //! - `t_closeness`: in every bucket the values beside every combination are
 //!   within t of all published ones; attained is the largest distance.
 //! - `max_leakage`: each subject's own l and share bound p(t, s), their K the
 //!   records of their bucket; attained is the largest ratio.
 
+use crate::microdata::Domain;
 use crate::privacy::{ProtectedIndex, Protection, T};
 
 use super::super::closeness::Reference;
+use super::super::diversity::{known_to_within, spread, spread_of_parts, spread_share};
 use super::super::verdict::{Check, Place, Section};
 use super::posterior::{Finding, Profile};
 use super::view::SlicedView;
@@ -65,6 +69,66 @@ pub(super) fn l_diversity(view: &SlicedView, found: &Found, at: usize, l: u32) -
         .with_figure("profiles", found.profiles.len() as f64)
         .with_figure("profiles_beyond_l", beyond as f64)
         .noting("1 over the largest probability of a value, over all subjects and matching buckets")
+}
+
+/// The values beside every combination of every bucket, of one attribute.
+pub(super) struct Combinations<'v> {
+    name: &'v str,
+    domain: &'v Domain,
+    /// What the known ones span, and where, with the share of all.
+    spans: Vec<(f64, f64, Place)>,
+}
+
+impl<'v> Combinations<'v> {
+    /// Of the attribute at a position; none if no column shows it.
+    pub(super) fn of(view: &'v SlicedView, shown: &Shown, at: usize) -> Option<Self> {
+        let attribute = view.requirements.policy().protections[at].0;
+        let mut appearances = view.exact.iter();
+        let appearance = appearances.find(|shown| shown.attribute == attribute)?;
+        let domain = appearance.domain;
+        let missing = domain.missing().map(|code| code.0);
+        // What is none of the attribute's values is another check's.
+        let is_known = |code: u32| (code as usize) < domain.len() && Some(code) != missing;
+        let share = spread_share(domain);
+        let all = shown.beside.iter().flat_map(|beside| beside.all());
+        let spans = all.filter_map(|(bucket, values)| {
+            let values = values.iter().map(|&(code, count)| (code, count.into()));
+            let known = values.filter(|&(code, _)| is_known(code));
+            let known: Vec<(u32, u64)> = known.collect();
+            let place = Place::Bucket(view.bucket_number(bucket as usize));
+            let span = spread(domain, &known);
+            (!known.is_empty()).then(|| (span, share(&known), place))
+        });
+        Some(Self {
+            name: appearance.name,
+            domain,
+            spans: spans.collect(),
+        })
+    }
+
+    /// The guarantee `min_spread`.
+    pub(super) fn min_spread(&self, claimed: f64) -> Check {
+        let spans = self.spans.iter().map(|&(span, _, place)| (span, place));
+        spread_of_parts(self.name, claimed, spans)
+    }
+
+    /// The attack `similarity`: the least that values span, as a share of what
+    /// all values do.
+    pub(super) fn similarity(self) -> Check {
+        let spans = self.spans.iter();
+        let least = spans.min_by(|one, other| one.1.total_cmp(&other.1));
+        let check = Check::new(Section::Attack, "similarity")
+            .about(self.name)
+            .attaining(
+                least.map(|&(_, share, _)| share),
+                least.map(|&(.., place)| place),
+            );
+        known_to_within(
+            check,
+            self.domain,
+            self.spans.iter().map(|&(span, ..)| span),
+        )
+    }
 }
 
 /// `t_closeness` of the attribute at a position.
@@ -175,6 +239,11 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
 pub(super) fn not_examined(names: &[(&str, Protection)], k: u32) -> Vec<Check> {
     let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
     let mut checks = vec![check("k_anonymity", f64::from(k))];
+    let spreads = names.iter().filter_map(|&(name, protection)| {
+        let least = protection.min_spread()?;
+        Some(check("min_spread", least).about(name))
+    });
+    checks.extend(spreads);
     checks.extend(names.iter().map(|&(name, protection)| match protection {
         Protection::Closeness { t, .. } => check("t_closeness", t.get()).about(name),
         Protection::Diversity { l, .. } => check("l_diversity", f64::from(l.get())).about(name),

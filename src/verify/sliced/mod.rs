@@ -23,7 +23,7 @@ mod views;
 use crate::microdata::{AttributeIndex, RecordIndex, Role};
 use crate::privacy::{Protection, Slicing};
 
-use self::guarantees::Found;
+use self::guarantees::{Combinations, Found};
 use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::{Homes, linkage};
@@ -136,6 +136,11 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
         findings: &findings,
     };
     for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+        let combinations = Combinations::of(view, &adversary.shown[at], at);
+        if let (Some(least), Some(combinations)) = (protection.min_spread(), &combinations) {
+            checks.push(combinations.min_spread(least));
+        }
+        checks.extend(combinations.map(Combinations::similarity));
         checks.push(match protection {
             Protection::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
             Protection::Closeness { t, .. } => {

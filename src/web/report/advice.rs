@@ -92,8 +92,8 @@ pub fn on_attack(kind: &str) -> &'static str {
         "similarity" => {
             "How close the values are to each other where they are closest, as a share of the \
              whole range; known_to_within says it in the attribute's unit (days for dates). Near 0 \
-             means that a person's value is almost known: set min_spread where the engine has it \
-             (lgb, mondrian), or a larger l."
+             means that a person's value is almost known: set a least spread (min_spread) where the \
+             engine has it, or a larger l."
         }
         "skewness" => {
             "How far a bucket differs from everybody. Near 1 means that it tells much: set t."

@@ -54,14 +54,19 @@ impl Scenario {
             attributes.push(attribute);
             columns.push(column);
         }
+        let preferences = preferences(plan.records, &mut random);
+        let mut parameters = parameters(engine, plan.sensitive, &mut random);
+        if engine != "ng" && parameters["publish"] != "randomization" {
+            spreads(&attributes, &mut parameters, &mut random);
+        }
         let schema = json!({
             "name": "random", "subject_key": "id", "missing": "category", "attributes": attributes,
         });
         Self {
             schema: serde_json::from_value(schema).expect("the schema is sound"),
             engine,
-            preferences: preferences(plan.records, &mut random),
-            parameters: parameters(engine, plan.sensitive, &mut random),
+            preferences,
+            parameters,
             hierarchies,
             columns,
         }
@@ -143,3 +148,16 @@ fn parameters(engine: &str, sensitive: usize, random: &mut ChaCha12Rng) -> Value
 
 /// Ways of publishing.
 const FORMS: &[&str] = &["anatomy", "generalization", "slicing", "randomization"];
+
+/// Asks for a least spread of some sensitive numbers.
+pub fn spreads(attributes: &[Value], parameters: &mut Value, random: &mut ChaCha12Rng) {
+    let is_number =
+        |attribute: &&Value| attribute["role"] == "sensitive" && attribute["type"] != "categorical";
+    for attribute in attributes.iter().filter(is_number) {
+        if random.random_bool(0.5) {
+            let name = attribute["name"].as_str().expect("it has a name");
+            let asked = one_of(&[0.0, 0.0, 1.0, 100.0, 1_000.0, 10_000.0], random);
+            parameters["min_spread"][name] = json!(asked);
+        }
+    }
+}

@@ -11,6 +11,7 @@ use vizard::microdata::{ChunkColumn, HierarchySet, Preference, Schema, Table};
 use vizard::privacy::Requirements;
 use vizard::release::Release;
 
+use crate::blocks::scenario::spreads;
 use crate::case::Case;
 use crate::made;
 use crate::properties::scenario::{attribute_of, one_of};
@@ -51,14 +52,19 @@ impl Scenario {
             columns.push(column);
             attributes.push(attribute);
         }
+        let preferences = preferences(plan.records, &mut random);
+        let mut parameters = parameters(plan, &mut random);
+        if parameters["variant"] != "overlap" && !parameters["l"].is_null() {
+            spreads(&attributes, &mut parameters, &mut random);
+        }
         let schema = json!({
             "name": "random", "subject_key": "id", "multiplicity": "one",
             "missing": "category", "attributes": attributes,
         });
         Self {
             schema: serde_json::from_value(schema).expect("the schema is sound"),
-            preferences: preferences(plan.records, &mut random),
-            parameters: parameters(plan, &mut random),
+            preferences,
+            parameters,
             hierarchies,
             columns,
         }

@@ -7,7 +7,7 @@
 
 use crate::engine::error::Infeasible;
 use crate::engine::kernel::Present;
-use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
+use crate::engine::kernel::acceptance::{instead_of_l, over_budget, too_narrow};
 use crate::engine::kernel::diversity::{entropy, is_diverse};
 use crate::engine::kernel::eligibility::is_within;
 use crate::engine::kernel::known::known_ends;
@@ -47,14 +47,7 @@ fn not_spread(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<
     let widest = domain.number(Code(high)) - domain.number(Code(low));
     let schema = present.table.schema();
     let name = schema.attribute(attribute.attribute).name.clone();
-    (widest < wanted).then(|| Infeasible {
-        parameter: "min_spread",
-        condition: format!("{name}: values must span {wanted}; all of them span {widest}"),
-        strongest: format!("min_spread ≤ {widest}"),
-        strongest_value: Some(widest),
-        attribute: Some(name),
-        instead: None,
-    })
+    (widest < wanted).then(|| too_narrow(name, wanted, widest))
 }
 
 fn too_few(k: u32, left: usize) -> Infeasible {

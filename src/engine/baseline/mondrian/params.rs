@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
     askers_share_max_default, check_max_excluded, invalid, max_excluded_default,
-    refuse_semi_sensitive, spread_by_default,
+    refuse_semi_sensitive, spread_of_number,
 };
 use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
-use crate::microdata::{Attribute, AttributeType, Role, Schema};
-use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, Share, Spread, T};
+use crate::microdata::{Attribute, Role, Schema};
+use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, Share, T};
 
 /// What l says of the values of a group (Machanavajjhala et al. 2006).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,19 +173,9 @@ impl Params {
             let reason = "must be absent without recursive diversity";
             return Err(invalid(place("c"), reason));
         }
-        let is_number = attribute.kind != Some(AttributeType::Categorical);
         let l = own.l.or(self.l).unwrap_or(L::NONE);
-        let min_spread = match own.min_spread {
-            Some(_) if !is_number => {
-                return Err(invalid(place("min_spread"), "is for numbers and dates"));
-            }
-            Some(least) if !least.is_finite() || least < 0.0 => {
-                return Err(invalid(place("min_spread"), "must be at least 0"));
-            }
-            Some(least) if least > 0.0 => Spread::AtLeast(least),
-            Some(_) => Spread::Nothing,
-            None => spread_by_default(attribute, l),
-        };
+        let min_spread = spread_of_number(attribute, own.min_spread, l)
+            .map_err(|reason| invalid(place("min_spread"), reason))?;
         let Some(l) = own.l.or(self.l) else {
             if own.diversity.is_some() || own.c.is_some() {
                 return Err(invalid(place("l"), "must be given beside diversity"));

@@ -14,7 +14,8 @@
 //!
 //! A part holds if (most frequent value) × L is at most its size, L the
 //! strictest of its members, and if it has as many people as its form asks for:
-//! K where groups or buckets are published, the window of a ring for rings.
+//! K where groups or buckets are published, the window of a ring for rings. Its
+//! known values span the least spread, where one is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -150,6 +151,6 @@ impl Splitting<'_> {
         values.sort_unstable();
         let runs = values.chunk_by(|one, other| one == other);
         let most = runs.map(<[u32]>::len).max().unwrap_or(0);
-        most.saturating_mul(l) <= part.len() && part.len() >= least
+        most.saturating_mul(l) <= part.len() && part.len() >= least && self.people.span(part)
     }
 }

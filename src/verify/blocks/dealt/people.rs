@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{CodedColumn, RecordIndex, Role};
 use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 
+use super::super::super::diversity::spread;
 use super::super::super::evidence::Evidence;
 
 /// The people of one sensitive attribute.
@@ -30,6 +31,8 @@ pub(super) struct People<'a> {
     pub(super) k: Vec<u32>,
     /// The number that the dataset's secret gives to each.
     pub(super) number: Vec<u64>,
+    /// What the known values of every block span, where that is asked.
+    pub(super) least_spread: Option<f64>,
 }
 
 impl<'a> People<'a> {
@@ -71,6 +74,7 @@ impl<'a> People<'a> {
             quasi,
             sensitive,
             records,
+            least_spread: evidence.requirements.protection(index).min_spread(),
         })
     }
 
@@ -89,6 +93,22 @@ impl<'a> People<'a> {
     pub(super) fn k_of(&self, some: &[u32]) -> usize {
         let asked = some.iter().map(|&person| self.k[person as usize]);
         asked.max().unwrap_or(1) as usize
+    }
+
+    /// Whether the known values of some of them span what is asked; those of
+    /// nobody do.
+    pub(super) fn span(&self, some: &[u32]) -> bool {
+        let Some(wanted) = self.least_spread else {
+            return true;
+        };
+        let missing = self.sensitive.domain.missing().map(|code| code.0);
+        let values = some.iter().map(|&person| self.value[person as usize]);
+        let mut known: Vec<(u32, u64)> = values
+            .filter(|&value| Some(value) != missing)
+            .map(|value| (value, 1))
+            .collect();
+        known.sort_unstable();
+        known.is_empty() || spread(&self.sensitive.domain, &known) >= wanted
     }
 
     /// What decides between people: the number, and the order of the table

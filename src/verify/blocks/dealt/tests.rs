@@ -27,6 +27,7 @@ fn people<'a>(sensitive: &'a CodedColumn, number: &[u64]) -> People<'a> {
         l: vec![2; number.len()],
         k: vec![1; number.len()],
         number: number.to_vec(),
+        least_spread: None,
     }
 }
 
@@ -139,4 +140,26 @@ fn groups_are_whole_blocks_and_join_no_others_than_small_ones() {
     assert!(joined(&people, &blocks, &[1, 1, 2, 2, 1, 1]).is_empty());
     // A block in two groups.
     assert_eq!(joined(&people, &blocks, &[1, 1, 2, 1, 1, 1]), [3]);
+}
+
+#[test]
+fn a_sub_block_that_spans_too_little_takes_in_those_after_it_and_the_last_those_before_it() {
+    let numbers = CodedColumn {
+        domain: Domain::new(Values::Integer(vec![10, 11, 12, 20, 21]), None).into(),
+        codes: vec![0, 1, 2, 3, 0, 4, 1, 2].into(),
+    };
+    let mut people = people(&numbers, &[0; 8]);
+    let dealt = vec![vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
+    assert_eq!(narrow::join(&people, dealt.clone()), dealt);
+    // 8 is what 12 and 20 span, and no more.
+    people.least_spread = Some(8.0);
+    let joined = [vec![0, 1, 2, 3], vec![6, 7, 4, 5]];
+    assert_eq!(narrow::join(&people, dealt.clone()), joined);
+    people.least_spread = Some(8.5);
+    assert_eq!(narrow::join(&people, dealt.clone()), joined);
+    // 0 and 6 have one value: with 1 beside them it is 2 of 3.
+    let dealt = vec![vec![0, 3], vec![1, 6], vec![2, 5]];
+    let joined = narrow::join(&people, dealt);
+    assert_eq!(joined, [vec![0, 3], vec![1, 6, 2, 5]]);
+    assert_eq!(narrow::join(&people, vec![vec![0, 1]]), [vec![0, 1]]);
 }

@@ -4,7 +4,7 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard::microdata::Preference;
-use vizard::privacy::{BlockForm, L, Model, Policy, Protection, Requirements};
+use vizard::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Spread};
 use vizard::release::Guarantee;
 
 use super::super::super::case::Case;
@@ -155,6 +155,27 @@ fn terms() -> Vec<Corruption> {
                     for (_, protection) in &mut policy.protections {
                         if let Protection::Diversity { l, .. } = protection {
                             *l = L::new(12).unwrap();
+                        }
+                    }
+                })
+            },
+        ),
+        corruption(
+            "ask for values that lie farther apart",
+            &["min_spread", "claims_match_policy"],
+            |case, _| {
+                let verdict = case.verdict();
+                let mut checks = verdict.checks.iter();
+                let Some(check) = checks.find(|check| check.kind == "min_spread") else {
+                    return Done::Skip;
+                };
+                let more = check.attained.unwrap() * 1.01;
+                policy(case, |policy| {
+                    for (_, protection) in &mut policy.protections {
+                        if let Protection::Diversity { min_spread, .. } = protection
+                            && min_spread.get().is_some()
+                        {
+                            *min_spread = Spread::AtLeast(more);
                         }
                     }
                 })
