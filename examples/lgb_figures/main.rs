@@ -149,7 +149,42 @@ fn line(
         figures.range,
         produced.manifest.excluded,
     );
+    pairing(&produced);
     Ok(())
+}
+
+/// By attribute, how often the two values that share buckets most do, and what
+/// is left of differences between group means.
+fn pairing(produced: &Produced) {
+    let measures = produced.report.clone().unwrap_or(Value::Null);
+    let of = |pointer: &str| {
+        measures
+            .pointer(pointer)
+            .and_then(Value::as_object)
+            .cloned()
+    };
+    let attributes = of("/measures/bucket_range/value/attributes").unwrap_or_default();
+    for (name, attribute) in attributes {
+        let pairing = &attribute["pairing"];
+        if let (Some(share), Some(chance)) = (pairing["share"].as_f64(), pairing["chance"].as_f64())
+        {
+            println!(
+                "               {name}: one value in {share:.2} of another's buckets, by chance {chance:.2}"
+            );
+        }
+    }
+    let attributes = of("/measures/group_means/value/attributes").unwrap_or_default();
+    for (name, pairs) in attributes {
+        let mean = |field: &str| {
+            let pairs = pairs.as_array().into_iter().flatten();
+            let values: Vec<f64> = pairs.filter_map(|pair| pair[field].as_f64()).collect();
+            values.iter().sum::<f64>() / values.len().max(1) as f64
+        };
+        let (error, kept) = (mean("error"), mean("kept"));
+        println!(
+            "               {name}: group means off by {error:.4} deviations, slope {kept:.4}"
+        );
+    }
 }
 
 /// What the verifier and the report say.

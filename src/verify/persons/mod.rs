@@ -155,7 +155,7 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
             checks.push(leakage::max_leakage(view, &partitions, None, worst));
         }
     }
-    checks.extend(values::value_shares(view, &shares));
+    checks.extend(values::value_shares(view, &partitions, &shares));
 }
 
 /// `k_anonymity` and the linkage attack on it, by the worst partition.

@@ -11,6 +11,9 @@
 
 use rayon::prelude::*;
 
+use crate::microdata::Code;
+
+use super::super::diversity::known_to_within;
 use super::super::verdict::{Check, Place, Section};
 use super::super::view::NONE;
 use super::partition::{Partition, least};
@@ -84,8 +87,13 @@ pub(super) fn value_l(shares: &[Vec<Shares>], claimed: u32) -> Check {
 }
 
 /// The attack `value_shares` of each attribute: attained is the largest share
-/// of an exactly published value.
-pub(super) fn value_shares(view: &PersonsView, shares: &[Vec<Shares>]) -> Vec<Check> {
+/// of an exactly published value. Of numbers and dates it also says what the
+/// values of a group span.
+pub(super) fn value_shares(
+    view: &PersonsView,
+    partitions: &[Partition],
+    shares: &[Vec<Shares>],
+) -> Vec<Check> {
     let attributes = view.sensitive.iter().enumerate();
     let checks = attributes.map(|(at, attribute)| {
         let all = || {
@@ -103,12 +111,40 @@ pub(super) fn value_shares(view: &PersonsView, shares: &[Vec<Shares>]) -> Vec<Ch
             .about(attribute.name)
             .attaining(value.map(Part::get), value.map(|part| part.place))
             .noting("largest share of a group's subjects who are known to have a value");
-        match node {
+        let check = match node {
             Some(node) => check.with_figure("node_below_root", node.get()),
             None => check,
-        }
+        };
+        let spans = partitions.iter();
+        let spans = spans.flat_map(|partition| spans_of_groups(view, partition, attribute));
+        known_to_within(check, attribute.domain, spans)
     });
     checks.collect()
+}
+
+/// What the members of all fingerprints of each group span, from the lowest
+/// known number under one to the highest; of groups with a known number.
+fn spans_of_groups(
+    view: &PersonsView,
+    partition: &Partition,
+    attribute: &SensitiveView,
+) -> Vec<f64> {
+    let domain = attribute.domain;
+    if !domain.is_numeric() {
+        return Vec::new();
+    }
+    // The missing number comes after all others.
+    let known = domain.len() - usize::from(domain.missing().is_some());
+    let groups = (0..partition.classes.len()).filter_map(|class| {
+        let rows = partition.classes.rows(class).iter();
+        let nodes = rows.flat_map(|&row| &attribute.fingerprint(row as usize).nodes);
+        let nodes = nodes.map(|&at| view.trees.node(at));
+        let nodes = nodes.filter(|node| (node.first as usize) < known);
+        let ends = nodes.map(|node| (node.first, node.last.min(known as u32 - 1)));
+        let (low, high) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
+        Some(domain.number(Code(high)) - domain.number(Code(low)))
+    });
+    groups.collect()
 }
 
 /// Counts subjects by node, group after group.

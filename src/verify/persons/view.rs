@@ -34,6 +34,7 @@ pub(super) struct QuasiView<'a> {
 #[derive(Debug)]
 pub(super) struct SensitiveView<'a> {
     pub(super) name: &'a str,
+    pub(super) domain: &'a Domain,
     codes: &'a Codes,
     looks: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
@@ -143,6 +144,7 @@ impl<'a> PersonsView<'a> {
             let fingerprints = cells.iter().map(|cell| view.trees.read(tree, cell));
             view.sensitive.push(SensitiveView {
                 name: &evidence.table.schema().attribute(index).name,
+                domain,
                 codes,
                 looks: looks(cells),
                 fingerprints: fingerprints.collect(),

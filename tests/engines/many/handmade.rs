@@ -247,3 +247,36 @@ fn neighbours_are_joined_where_a_wide_tree_allows_no_release() {
     let case = publish(wide(), parameters("when_needed"), json!([])).unwrap();
     assert_eq!(fingerprints(&case)["P0"], "{d00|d01|d02}");
 }
+
+/// Costs of visits without a hierarchy: a group says every cost as it is, or
+/// that there was one.
+#[test]
+fn how_nearly_the_numbers_of_a_group_are_known_is_said() {
+    let schema = json!({
+        "name": "visits", "subject_key": "name", "multiplicity": "many", "missing": "category",
+        "attributes": [
+            {"name": "name", "role": "identifier"},
+            {"name": "sex", "role": "quasi_identifier", "type": "categorical"},
+            {"name": "cost", "role": "sensitive", "type": "integer"}
+        ]
+    });
+    // Women's costs are 100, 103 and 900; men's 900, 905 and missing.
+    let mut records = String::from("name,sex,cost\n");
+    for at in 0..4 {
+        records += &format!("A{at},female,100\nB{at},female,103\nC{at},female,900\n");
+        records += &format!("D{at},male,900\nE{at},male,905\nF{at},male,\n");
+    }
+    let case = publish(
+        table(schema, &[], &records),
+        json!({"k": 4, "l": 2}),
+        json!([]),
+    )
+    .unwrap();
+    let verdict = case.verdict();
+    let mut checks = verdict.checks.iter();
+    let check = checks.find(|check| check.kind == "value_shares").unwrap();
+    let said = |name: &str| check.figures.iter().find(|(figure, _)| *figure == name);
+    assert_eq!(said("known_to_within"), Some(&("known_to_within", 5.0)));
+    let median = said("known_to_within_median");
+    assert_eq!(median, Some(&("known_to_within_median", 5.0)));
+}
