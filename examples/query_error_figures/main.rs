@@ -6,7 +6,8 @@
 //! ```
 //! FOLDER holds `records.csv`, `preferences.csv`, `hierarchies/` and
 //! `lgb-mdp.json`. Options: `--records N` (all), `--queries N` (1,000),
-//! `--threads N` (2).
+//! `--threads N` (2). With `--spreads` it prints instead what the least spread
+//! of a sensitive number costs, engine by engine.
 //!
 //! Both sides have the k and l of the job, and answer the same queries. Of the
 //! preferences only which values are sensitive is kept, so that no subject has
@@ -16,6 +17,7 @@
 mod load;
 
 mod combined;
+mod spreads;
 
 use std::path::PathBuf;
 
@@ -48,9 +50,22 @@ fn main() -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(option("--threads", 2))
         .build()?;
+    if std::env::args().any(|argument| argument == "--spreads") {
+        let spec = serde_json::from_str(&std::fs::read_to_string(folder.join(JOB))?)?;
+        let records = option("--records", usize::MAX - 1);
+        return pool.install(|| spreads::print(&folder, &spec, records));
+    }
     let figures = pool.install(|| figures(&folder))?;
     println!("{figures}");
     Ok(())
+}
+
+/// The queries that every release answers.
+fn workload() -> Result<Workload, Failure> {
+    Ok(Workload {
+        queries: u32::try_from(option("--queries", 1_000))?,
+        ..Workload::standard(0)
+    })
 }
 
 fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
@@ -58,10 +73,7 @@ fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
     let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(JOB))?)?;
     let data = load(folder, JOB, records)?;
     let preferences: Vec<Preference> = data.preferences.into_iter().map(flags_alone).collect();
-    let workload = Workload {
-        queries: u32::try_from(option("--queries", 1_000))?,
-        ..Workload::standard(0)
-    };
+    let workload = workload()?;
     let error_of = |release: &Release| -> Result<Value, Failure> {
         let error = measure(&data.table, &release.tables, &release.lineage, workload)?;
         let mut told = serde_json::to_value(error)?;
