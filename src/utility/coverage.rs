@@ -73,12 +73,14 @@ impl Coverage {
 
     /// The codes covered, ascending, in runs: a number's cell may cover a
     /// hundred thousand values.
-    pub fn runs(&self) -> Vec<Range<u32>> {
-        match self {
-            Self::Run(from, to) => vec![*from..*to],
-            Self::Codes(codes) => codes.iter().map(|&code| code..code + 1).collect(),
-            Self::RunAnd(from, to, missing) => vec![*from..*to, *missing..*missing + 1],
-        }
+    pub fn runs(&self) -> impl Iterator<Item = Range<u32>> {
+        let (run, codes) = match self {
+            Self::Run(from, to) => (Some(*from..*to), &[][..]),
+            Self::Codes(codes) => (None, &codes[..]),
+            Self::RunAnd(from, to, missing) => (Some(*from..*to), std::slice::from_ref(missing)),
+        };
+        let codes = codes.iter().map(|&code| code..code + 1);
+        run.into_iter().chain(codes)
     }
 
     /// Whether a code is covered.

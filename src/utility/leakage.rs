@@ -146,6 +146,26 @@ fn leaks(
     .collect()
 }
 
+/// What each published cell covers, and how many records have such a value.
+fn covered(attribute: PreparedAttribute<'_>, frequencies: &[f64]) -> Vec<(Coverage, f64)> {
+    // Records with a code below each.
+    let mut up_to = vec![0.0];
+    up_to.extend(frequencies.iter().scan(0.0, |sum, frequency| {
+        *sum += frequency;
+        Some(*sum)
+    }));
+    let cells = attribute.published.cells.iter();
+    let covered = cells.map(|cell| {
+        let coverage = Coverage::of(attribute.domain(), cell).unwrap_or(Coverage::Run(0, 0));
+        let weights = coverage
+            .runs()
+            .map(|run| up_to[run.end as usize] - up_to[run.start as usize]);
+        let weight = weights.sum();
+        (coverage, weight)
+    });
+    covered.collect()
+}
+
 /// The leak of each row whose sensitive value is published in its group.
 fn leaks_in_group(
     prepared: &Prepared<'_>,
@@ -159,24 +179,7 @@ fn leaks_in_group(
         .into_iter()
         .map(f64::from)
         .collect();
-    // Records with a code below each.
-    let up_to: Vec<f64> = std::iter::once(0.0)
-        .chain(frequencies.iter().scan(0.0, |sum, frequency| {
-            *sum += frequency;
-            Some(*sum)
-        }))
-        .collect();
-    let covered: Vec<(Coverage, f64)> = published
-        .cells
-        .iter()
-        .map(|cell| {
-            let coverage = Coverage::of(attribute.domain(), cell).unwrap_or(Coverage::Run(0, 0));
-            let runs = coverage.runs().into_iter();
-            let weights = runs.map(|run| up_to[run.end as usize] - up_to[run.start as usize]);
-            let weight = weights.sum();
-            (coverage, weight)
-        })
-        .collect();
+    let covered = covered(attribute, &frequencies);
     let limits = limits(prepared.evidence.requirements, position);
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();

@@ -146,7 +146,7 @@ impl Ends {
 
     /// Largest minus smallest; none without a known number.
     pub fn span(self) -> Option<f64> {
-        (self.low <= self.high).then(|| self.high - self.low)
+        (self.low <= self.high).then_some(self.high - self.low)
     }
 }
 

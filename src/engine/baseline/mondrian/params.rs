@@ -205,6 +205,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Spread;
     use serde_json::{Value, json};
 
     fn schema() -> Schema {
