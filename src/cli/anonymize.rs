@@ -3,8 +3,6 @@
 //! The same engines, the same verifier, the same report; nothing is written
 //! but the release, unless `--lineage` asks for the private link as well.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,10 +12,11 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
+use super::new_folder::{NewFolder, check_place, parent_of};
 use super::options::cores;
 use super::progress::Bar;
-use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written};
-use super::secrets;
+use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
+use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
 use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use crate::engine::{CancelFlag, Progress, RunContext, Silent};
@@ -69,6 +68,33 @@ pub struct Options {
     no_verify: bool,
 }
 
+impl Options {
+    /// Refuses a lineage in the place of what is read, of what is no file, or
+    /// among what is published.
+    fn check_lineage(&self) -> Result<(), Exit> {
+        let Some(path) = &self.lineage else {
+            return Ok(());
+        };
+        let refused = |what: &str| {
+            let text = format!("--lineage {}: {what}; name another file", path.display());
+            Err(Exit::Usage(text))
+        };
+        for file in [path.clone(), secrets::beside(path)] {
+            if secrets::is_no_file(&file) {
+                return refused("is there, and no file");
+            }
+            if self.input.reads(&file) || self.dataset_secret.as_ref() == Some(&file) {
+                return refused("would take the place of an input");
+            }
+        }
+        let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        match resolved(&parent_of(path)) == resolved(&self.out) {
+            true => refused("would be published with the release"),
+            false => Ok(()),
+        }
+    }
+}
+
 /// How tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TableFormat {
@@ -104,6 +130,8 @@ fn ask(questions: &[Question]) {
 
 fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
+    check_place(&options.out)?;
+    options.check_lineage()?;
     let input = options.input.read()?;
     if input.summary.loses_many() && !options.allow_loss {
         let source = options.input.records_path();
@@ -117,9 +145,8 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
     watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict {
-        write_json(&options.out, VERIFICATION, verdict)?;
         if !verdict.holds() {
-            // Nothing else is written: a release that fails is never visible.
+            // Nothing is written: a release that fails is never visible.
             return Err(Exit::VerificationFailed(verdict.failed_kinds()));
         }
     }
@@ -163,7 +190,7 @@ impl Chosen {
 fn run_job(
     options: &Options,
     (input, chosen): (&Input, &Chosen),
-    written: &mut WrittenTables<'_>,
+    written: &mut WrittenTables,
     watch: &mut StopWatch,
 ) -> Result<Produced, Exit> {
     let job = &input.spec.job;
@@ -199,37 +226,42 @@ fn run_job(
     produced.map_err(|error| Exit::of_run(error, &options.out))
 }
 
+/// The release appears as a whole, or not at all. Its lineage follows: it is
+/// written before, so that a full disk stops both.
 fn write_release(
     options: &Options,
     (input, chosen): (&Input, &Chosen),
     produced: &Produced,
-    written: WrittenTables<'_>,
+    written: WrittenTables,
 ) -> Result<(), Exit> {
+    let cannot = || format!("{} cannot be written", options.out.display());
+    let folder = NewFolder::beside(&options.out).with_context(cannot)?;
     match options.format {
-        TableFormat::Csv => written.show()?,
-        TableFormat::Parquet => written.show_converted(&produced.tables, Format::Parquet)?,
+        TableFormat::Csv => written.show(folder.path())?,
+        TableFormat::Parquet => {
+            written.show_converted(folder.path(), (&produced.tables, Format::Parquet))?;
+        }
     }
-    write_json(&options.out, MANIFEST, &produced.manifest)?;
+    if let Some(verdict) = &produced.verdict {
+        folder.write(VERIFICATION, &document(verdict)?)?;
+    }
+    folder.write(MANIFEST, &document(&produced.manifest)?)?;
     if let Some(report) = &produced.report {
-        write_json(&options.out, REPORT, report)?;
+        folder.write(REPORT, &document(report)?)?;
     }
-    if let Some(path) = &options.lineage {
-        std::fs::write(path, produced.lineage.to_csv(&input.table))
-            .context("the lineage cannot be written")?;
-        secrets::replace(&secrets::beside(path), &chosen.seed)?;
+    let private = match &options.lineage {
+        None => None,
+        Some(path) => {
+            let lineage = Unnamed::write(path, &produced.lineage.to_csv(&input.table))?;
+            let seed = Unnamed::of_secret(&secrets::beside(path), &chosen.seed)?;
+            Some([lineage, seed])
+        }
+    };
+    folder.finish().with_context(cannot)?;
+    for file in private.into_iter().flatten() {
+        file.finish()?;
     }
     Ok(())
-}
-
-fn create(folder: &Path, name: &str) -> Result<BufWriter<File>, Exit> {
-    let file = File::create(folder.join(name)).with_context(|| format!("{name} cannot be made"))?;
-    Ok(BufWriter::with_capacity(1 << 20, file))
-}
-
-fn write_json(folder: &Path, name: &str, document: &impl serde::Serialize) -> Result<(), Exit> {
-    let mut file = create(folder, name)?;
-    file.write_all(&written(document)?)?;
-    Ok(file.flush()?)
 }
 
 fn summarize(produced: &Produced) {

@@ -2,6 +2,8 @@
 //! preferences and hierarchies, from files.
 
 use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -85,10 +87,26 @@ impl InputOptions {
         self.records.display().to_string()
     }
 
+    /// Whether a file is one of those that are read, under whatever name.
+    pub fn reads(&self, path: &Path) -> bool {
+        let id = |path: &Path| {
+            let metadata = std::fs::metadata(path).ok()?;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        let Some(asked) = id(path) else {
+            return false;
+        };
+        let hierarchies = self.hierarchies.iter().map(|file| &file.path);
+        let mut files = [&self.spec, &self.records]
+            .into_iter()
+            .chain(&self.preferences)
+            .chain(hierarchies);
+        files.any(|file| id(file) == Some(asked))
+    }
+
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
-        let spec = std::fs::read(&self.spec)
-            .with_context(|| format!("{} cannot be read", self.spec.display()))?;
+        let spec = read(&self.spec)?;
         let unfit =
             |what: String| Exit::Input(self.spec.display().to_string(), TableError::Schema(what));
         if let Some(name) = repeated_member(&spec) {
@@ -118,8 +136,7 @@ impl InputOptions {
                 .any(|attribute| attribute.hierarchy.as_deref() == Some(name))
         };
         for file in self.hierarchies.iter().filter(|file| named(&file.name)) {
-            let content = std::fs::read(&file.path)
-                .with_context(|| format!("{} cannot be read", file.path.display()))?;
+            let content = read(&file.path)?;
             let format = if has_extension(&file.path, "json") {
                 HierarchyFormat::Json
             } else {
@@ -201,8 +218,26 @@ fn format_of(path: &Path) -> RecordFormat {
     }
 }
 
-fn open(path: &Path) -> Result<File, Exit> {
-    Ok(File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?)
+/// Opens a file. A pipe would wait for ever for somebody who writes, and a
+/// device may never end.
+pub fn open(path: &Path) -> Result<File, Exit> {
+    let cannot = || format!("{} cannot be opened", path.display());
+    let is_file = std::fs::metadata(path).with_context(cannot)?.is_file();
+    match is_file {
+        true => Ok(File::open(path).with_context(cannot)?),
+        false => {
+            let what = TableError::Read("is no plain file".into());
+            Err(Exit::Input(path.display().to_string(), what))
+        }
+    }
+}
+
+/// The bytes of a file.
+pub fn read(path: &Path) -> Result<Vec<u8>, Exit> {
+    let mut bytes = Vec::new();
+    let read = open(path)?.read_to_end(&mut bytes);
+    read.with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(bytes)
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

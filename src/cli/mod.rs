@@ -18,6 +18,7 @@ mod input;
 mod keys;
 mod limits;
 mod listen;
+mod new_folder;
 mod open_files;
 mod options;
 mod pinned;

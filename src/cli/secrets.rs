@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::exit::Exit;
+use super::new_folder::parent_of;
 use crate::job::draw_seed;
 use crate::microdata::{TableError, from_hex, to_hex};
 use crate::privacy::Seed;
@@ -24,20 +25,58 @@ pub fn beside(lineage: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes a secret into a new file, in the place of one of that name.
-pub fn replace(path: &Path, secret: &Seed) -> Result<(), Exit> {
-    let removed = std::fs::remove_file(path);
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => create(path, secret),
+/// A private file that is written and has no name yet. Its owner alone may read
+/// it. The name is given in one step: a link of that name is replaced, never
+/// followed.
+pub struct Unnamed {
+    file: tempfile::NamedTempFile,
+    path: PathBuf,
+}
+
+impl Unnamed {
+    /// Writes bytes through to the disk, beside `path`.
+    pub fn write(path: &Path, bytes: &[u8]) -> Result<Self, Exit> {
+        let written = || {
+            let folder = parent_of(path);
+            // Such files are their owner's alone.
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            file.write_all(bytes)?;
+            file.as_file().sync_all()?;
+            Ok::<_, std::io::Error>(file)
+        };
+        let file = written().with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(Self {
+            file,
+            path: path.into(),
+        })
     }
-    .with_context(|| format!("{} cannot be written", path.display()))?;
-    Ok(())
+
+    /// The same with a secret.
+    pub fn of_secret(path: &Path, secret: &Seed) -> Result<Self, Exit> {
+        Self::write(path, format!("{}\n", to_hex(secret.as_bytes())).as_bytes())
+    }
+
+    /// Gives it its name.
+    pub fn finish(self) -> Result<(), Exit> {
+        let named = self.file.persist(&self.path);
+        named.with_context(|| format!("{} cannot be written", self.path.display()))?;
+        Ok(())
+    }
+}
+
+/// Whether something that is neither a file nor a link has this name.
+pub fn is_no_file(path: &Path) -> bool {
+    let kind = std::fs::symlink_metadata(path).map(|metadata| metadata.file_type());
+    kind.is_ok_and(|kind| !kind.is_file() && !kind.is_symlink())
 }
 
 /// Reads a secret; a file that is missing or holds anything else is a fault
 /// of the input.
 pub fn read(path: &Path) -> Result<Seed, Exit> {
+    // A pipe would wait for ever.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(at_fault(path, "is no plain file"));
+    }
     match std::fs::read_to_string(path) {
         Ok(text) => parse(path, &text),
         Err(error) => Err(at_fault(path, &error.kind().to_string())),
@@ -108,7 +147,8 @@ mod tests {
         std::fs::write(&target, "kept").expect("written");
         symlink(&target, &link).expect("linked");
         let seed = Seed::of_number(3);
-        replace(&link, &seed).expect("written");
+        let written = Unnamed::of_secret(&link, &seed).expect("written");
+        written.finish().expect("named");
         assert_eq!(std::fs::read_to_string(&target).expect("text"), "kept");
         assert_eq!(mode(&link), 0o600);
         assert!(read(&link).expect("read") == seed);

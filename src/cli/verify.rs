@@ -8,12 +8,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::Args;
 use serde_json::Value;
 
 use super::exit::Exit;
-use super::input::InputOptions;
+use super::input::{self, InputOptions};
 use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
 use super::secrets;
 use crate::catalog::{Engine, report};
@@ -47,7 +46,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
         .map_err(Exit::of_engine)?;
     let release = ReleaseFolder::read(&options.release)?;
-    let lineage = std::fs::read(&options.lineage).context("the lineage cannot be read")?;
+    let lineage = input::read(&options.lineage)?;
     let lineage = Lineage::from_csv(&lineage, &input.table)
         .map_err(|error| Exit::Input("lineage".into(), TableError::Read(error.to_string())))?;
     let seed = secrets::read(&secrets::beside(&options.lineage))?;

@@ -1,17 +1,17 @@
 //! Tables of a release on their way into its folder.
 //!
 //! A release that fails verification is never visible: text stands in files
-//! without a name, which are gone with the process however it ends. A table
-//! that is shown gets its name in one step, whole.
+//! without a name, which are gone with the process however it ends.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rustix::fs::{AtFlags, CWD, linkat};
 
 use super::exit::Exit;
+use super::new_folder::parent_of;
 use crate::catalog::{EncodedTable, TextRoom};
 use crate::release::Format;
 use crate::room::Room;
@@ -19,17 +19,17 @@ use crate::room::Room;
 /// Bytes of a converted table that are written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The texts of the tables of a release, in its folder.
-pub struct WrittenTables<'o> {
-    folder: &'o Path,
+/// The texts of the tables of a release, on the disk of its folder.
+pub struct WrittenTables {
+    place: PathBuf,
     texts: Vec<(String, File)>,
 }
 
-impl<'o> WrittenTables<'o> {
-    /// No table yet; the folder may not be there.
-    pub fn new(folder: &'o Path) -> Self {
+impl WrittenTables {
+    /// No table yet, of a release that will be in the folder `out`.
+    pub fn new(out: &Path) -> Self {
         Self {
-            folder,
+            place: parent_of(out),
             texts: Vec::new(),
         }
     }
@@ -37,32 +37,36 @@ impl<'o> WrittenTables<'o> {
     /// Room for the text of the table `name`.
     pub fn room(&mut self, name: &str) -> io::Result<TextRoom> {
         // Not before there is something to write: a refused job leaves nothing.
-        std::fs::create_dir_all(self.folder)?;
-        let file = tempfile::tempfile_in(self.folder)?;
+        std::fs::create_dir_all(&self.place)?;
+        let file = tempfile::tempfile_in(&self.place)?;
         let room = Room::of(file.try_clone()?);
         self.texts.push((name.into(), file));
         Ok(Box::new(room))
     }
 
-    /// Shows the tables as CSV.
-    pub fn show(self) -> Result<(), Exit> {
+    /// Shows the tables as CSV in a folder without any.
+    pub fn show(self, folder: &Path) -> Result<(), Exit> {
         for (name, text) in self.texts {
             let name = format!("{name}.csv");
-            show(&text, self.folder, &name).with_context(|| format!("{name} cannot be made"))?;
+            show(&text, folder, &name).with_context(|| format!("{name} cannot be made"))?;
         }
         Ok(())
     }
 
     /// Shows the tables in another format instead.
-    pub fn show_converted(self, tables: &[EncodedTable], format: Format) -> Result<(), Exit> {
+    pub fn show_converted(
+        self,
+        folder: &Path,
+        (tables, format): (&[EncodedTable], Format),
+    ) -> Result<(), Exit> {
         for table in tables {
             let name = format!("{}.{}", table.description.name, format.as_str());
             let convert = || -> io::Result<()> {
-                let file = tempfile::tempfile_in(self.folder)?;
+                let file = File::create_new(folder.join(&name))?;
                 let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
                 table.transcode(format, &mut out)?;
                 out.flush()?;
-                show(out.get_ref(), self.folder, &name)
+                out.get_ref().sync_all()
             };
             convert().with_context(|| format!("{name} cannot be made"))?;
         }
@@ -70,17 +74,11 @@ impl<'o> WrittenTables<'o> {
     }
 }
 
-/// Gives a file of this folder that has no name a name, also where another
-/// file has it.
+/// Gives a file that has no name one, after its bytes are on the disk.
 fn show(file: &File, folder: &Path, name: &str) -> io::Result<()> {
-    let passing = tempfile::Builder::new()
-        .prefix(&format!(".{name}-"))
-        .suffix(".unfinished")
-        .make_in(folder, |path| {
-            link(file, path).or_else(|_| copy(file, path))
-        })?;
-    passing.persist(folder.join(name))?;
-    Ok(())
+    file.sync_all()?;
+    let path = folder.join(name);
+    link(file, &path).or_else(|_| copy(file, &path))
 }
 
 fn link(file: &File, path: &Path) -> io::Result<()> {
@@ -92,8 +90,9 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
 /// For file systems that give no name to a file that had none.
 fn copy(mut file: &File, path: &Path) -> io::Result<()> {
     file.rewind()?;
-    io::copy(&mut file, &mut File::create_new(path)?)?;
-    Ok(())
+    let mut copied = File::create_new(path)?;
+    io::copy(&mut file, &mut copied)?;
+    copied.sync_all()
 }
 
 #[cfg(test)]
@@ -108,7 +107,7 @@ mod tests {
     #[test]
     fn what_is_not_shown_has_no_name_at_any_time() {
         let folder = tempfile::tempdir().unwrap();
-        let mut tables = WrittenTables::new(folder.path());
+        let mut tables = WrittenTables::new(&folder.path().join("out"));
         let mut room = tables.room("microdata").unwrap();
         room.append(b"group\n").unwrap();
         assert!(names(folder.path()).is_empty());
@@ -117,18 +116,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_whole_and_takes_the_place_of_what_was_there() {
+    fn what_is_shown_is_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let shown = folder.path().join("microdata.csv");
-        std::fs::write(&shown, "of another day").unwrap();
-        let mut tables = WrittenTables::new(folder.path());
+        let shown = folder.path().join("shown");
+        std::fs::create_dir(&shown).unwrap();
+        let mut tables = WrittenTables::new(&folder.path().join("out"));
         let mut room = tables.room("microdata").unwrap();
         room.append(b"group\n").unwrap();
         room.append(b"1\n").unwrap();
-        assert_eq!(std::fs::read(&shown).unwrap(), b"of another day");
-        assert!(tables.show().is_ok());
-        assert_eq!(std::fs::read(&shown).unwrap(), b"group\n1\n");
-        assert_eq!(names(folder.path()), ["microdata.csv"]);
+        assert!(tables.show(&shown).is_ok());
+        let text = std::fs::read(shown.join("microdata.csv")).unwrap();
+        assert_eq!(text, b"group\n1\n");
+        assert_eq!(names(&shown), ["microdata.csv"]);
     }
 
     #[test]

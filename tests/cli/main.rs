@@ -5,16 +5,21 @@ mod corruptions;
 mod limits;
 mod offline;
 mod operating;
+mod places;
 mod secrets;
 
 use std::process::{Command, Output};
 
 /// Runs the binary with `arguments`.
 fn vizard(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_vizard"))
-        .args(arguments)
-        .output();
-    output.expect("the binary was built")
+    command(arguments).output().expect("the binary was built")
+}
+
+/// The binary with `arguments`, to be run.
+fn command(arguments: &[impl AsRef<std::ffi::OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vizard"));
+    command.args(arguments);
+    command
 }
 
 #[test]
