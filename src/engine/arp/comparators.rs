@@ -16,7 +16,6 @@ use super::job::Job;
 use super::listed;
 use super::params::{AnatomyParams, InitialParams};
 use super::refine::refine;
-use super::widen::join_narrow;
 
 /// `aip`.
 pub mod aip {
@@ -61,8 +60,7 @@ pub mod aip {
 /// `anatomy`.
 pub mod anatomy {
     use super::{
-        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, join_narrow,
-        listed, refine,
+        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, listed, refine,
     };
 
     /// Publishes blocks of l distinct values of each sensitive attribute by
@@ -88,7 +86,6 @@ pub mod anatomy {
             let mut parts = Vec::new();
             for goal in goals {
                 let blocks = refine(frame, &goal, &everyone)?;
-                let blocks = join_narrow(&goal, blocks);
                 parts.push((goal, blocks));
             }
             Ok(listed::publish(frame, &parts))

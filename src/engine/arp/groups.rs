@@ -1,6 +1,6 @@
 //! Refined blocks as groups whose quasi-identifiers are generalized: blocks
-//! are joined until each has as many records as its members' own k and spans
-//! the least spread, and groups that come to look the same hold as one.
+//! are joined until each has as many records as its members' own k, and
+//! groups that come to look the same hold as one.
 //!
 //! A group of joined blocks keeps (count of a value) × L ≤ size for the
 //! strictest of its members; only blocks that allow that are joined, the one
@@ -64,15 +64,12 @@ pub(super) fn of_records(frame: &Frame<'_>, blocks: &[Vec<u32>]) -> Vec<Vec<u32>
     blocks.iter().map(of_one).collect()
 }
 
-/// Joins blocks until each has K records and spans the least spread.
+/// Joins blocks until each has K records.
 pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     let rows = Rows::gather(&frame.present.quasi_columns(), &frame.present.records);
     let scales = frame.present.quasi_scales();
     for at in 0..blocks.len() {
-        let is_enough = |block: &[u32]| {
-            block.is_empty() || block.len() >= goal.k_of(block) as usize && goal.spans(block)
-        };
-        while !is_enough(&blocks[at]) {
+        while !blocks[at].is_empty() && blocks[at].len() < goal.k_of(&blocks[at]) as usize {
             let joined = |other: usize| -> Vec<u32> { [&blocks[at][..], &blocks[other]].concat() };
             let before = (0..at).rev().filter(|&other| !blocks[other].is_empty());
             let behind = (at + 1..blocks.len()).filter(|&other| !blocks[other].is_empty());

@@ -48,7 +48,6 @@ use frame::Frame;
 use initial::{Least, partition};
 use job::{Job, Made};
 use listed::Part;
-use widen::join_narrow;
 
 /// Random streams that only the engine draws from, one number a stage.
 mod stage {
@@ -85,11 +84,6 @@ pub fn run(
             let initial = partition(frame, &goal, params.partitioning, Least::of(form))?;
             context.progress.report(3, job::STEPS, "refine", 0.0);
             let blocks = refine::refine(frame, &goal, &initial)?;
-            // Groups and buckets are joined by the loss that it adds.
-            let blocks = match form {
-                BlockForm::Generalized | BlockForm::Sliced => blocks,
-                _ => join_narrow(&goal, blocks),
-            };
             parts.push((goal, blocks));
         }
         context.progress.report(4, job::STEPS, "publish", 0.0);

@@ -23,6 +23,11 @@
 //! value: with (count of a value) × l ≤ size a block has more sub-blocks than
 //! other records with that value (Property 4), so one always exists.
 //!
+//! Where a least spread is asked for (*ours*), every block that comes in spans
+//! it. Left-over records make a sub-block only if they span it; those without
+//! which the sub-blocks of their own block would not are not left over, but go
+//! to these. Sub-blocks of one block that span too little are joined.
+//!
 //! l is the strictest of a block's members; of left-over records that come
 //! together, the strictest of those. Everyone as one block gives Anatomy.
 //!
@@ -49,7 +54,7 @@ use crate::engine::error::EngineError;
 use crate::microdata::RecordIndex;
 use crate::privacy::Seed;
 
-use super::frame::{Frame, Goal};
+use super::frame::{Ends, Frame, Goal};
 
 /// Cuts eligible blocks into sub-blocks of distinct values, at least as many
 /// as any member's l.
@@ -63,6 +68,7 @@ pub(super) fn refine(
         draws: draws(frame, goal),
         done: Vec::new(),
         pool: Pool::new(goal.values),
+        staying: Vec::new(),
     };
     let mut ranges = Vec::with_capacity(blocks.len());
     for (at, block) in blocks.iter().enumerate() {
@@ -79,11 +85,12 @@ pub(super) fn refine(
         block.iter().for_each(|&row| home[row as usize] = at);
     }
     let mut left = refining.pool.drain();
+    left.append(&mut refining.staying);
     left.sort_unstable_by_key(|&row| refining.rank(row));
     for row in left {
         refining.place(row, ranges[home[row as usize] as usize].clone());
     }
-    Ok(refining.done)
+    Ok(refining.joined(&ranges))
 }
 
 /// The number that the dataset's secret gives to the subject of each row.
@@ -104,6 +111,8 @@ struct Refining<'a, 'b> {
     draws: Vec<u64>,
     done: Vec<Vec<u32>>,
     pool: Pool,
+    /// Rows without which their block's sub-blocks would span too little.
+    staying: Vec<u32>,
 }
 
 impl Refining<'_, '_> {
@@ -145,8 +154,12 @@ impl Refining<'_, '_> {
             left -= taken.len();
             done.push(taken);
         }
-        for row in runs.into_iter().flatten() {
-            self.pool.push(self.goal.codes[*row as usize], *row);
+        let is_wide = self.goal.spans(&done.concat());
+        for &row in runs.into_iter().flatten() {
+            match is_wide {
+                true => self.pool.push(self.code(row), row),
+                false => self.staying.push(row),
+            }
         }
         self.done.extend(done);
     }
@@ -175,16 +188,50 @@ impl Refining<'_, '_> {
                 break;
             }
         }
-        let mut take = need(*values.first()?);
-        loop {
-            let needs = values.iter().take(take).map(|&value| need(value));
-            match needs.max() {
-                Some(strictest) if strictest > take => take = strictest,
-                _ => break,
-            }
-        }
-        values.truncate(take);
+        let mut strictest = 0;
+        let mut ends = Ends::default();
+        let enough = (1..).zip(&values).find(|&(taken, &value)| {
+            strictest = need(value).max(strictest);
+            self.goal
+                .extend(&mut ends, self.pool.last(value).as_slice());
+            strictest <= taken && self.goal.is_wide(ends)
+        });
+        let (taken, _) = enough?;
+        values.truncate(taken);
         Some(values)
+    }
+
+    /// The sub-blocks, where those of one block that span too little are joined
+    /// with those made after them, the last ones with those made before.
+    ///
+    /// No sub-block of another block joins: whoever tells the members of two
+    /// blocks apart by their quasi-identifiers, and sees which values are near
+    /// each other, would know whose they are. Sub-blocks of a block have at
+    /// least l different values each, so those that are joined are eligible.
+    fn joined(self, ranges: &[Range<usize>]) -> Vec<Vec<u32>> {
+        let goal = self.goal;
+        let mut done = self.done.into_iter();
+        let mut joined: Vec<Vec<u32>> = Vec::new();
+        let mut made = 0;
+        for own in ranges {
+            // Made of what blocks left over; these span.
+            joined.extend(done.by_ref().take(own.start - made));
+            made = own.end;
+            let first = joined.len();
+            let mut open: Vec<u32> = Vec::new();
+            for block in done.by_ref().take(own.len()) {
+                open.extend(block);
+                if goal.spans(&open) {
+                    joined.push(std::mem::take(&mut open));
+                }
+            }
+            while !open.is_empty() && !goal.spans(&open) && joined.len() > first {
+                open.extend(joined.pop().unwrap_or_default());
+            }
+            joined.extend((!open.is_empty()).then_some(open));
+        }
+        joined.extend(done);
+        joined
     }
 
     /// Adds a row to a sub-block of its own block that lacks its value; one

@@ -2,8 +2,7 @@
 //!
 //! A block whose terms its neighbours cannot meet takes in the nearest blocks
 //! of domain order, one on either side in turn, until what it holds meets all
-//! members' own k and l, and spans the least spread, where there is one.
-//! Everyone together does (`leave`), so widening ends,
+//! members' own k and l. Everyone together does (`leave`), so widening ends,
 //! and nobody has to be left out because of the block that they are in.
 //!
 //! Widened blocks can look like others again, or match further subjects, so
@@ -15,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::is_eligible;
 
-use super::frame::{Ends, Goal};
+use super::frame::Goal;
 
 /// Rounds in which blocks take in no more than they need.
 const PATIENT_ROUNDS: u32 = 3;
@@ -46,11 +45,12 @@ impl Wanted {
 /// Joins the block at `at` with the nearest ones until it holds; the joined
 /// ones are left empty. Blocks stand in domain order.
 pub(super) fn widen(goal: &Goal<'_>, blocks: &mut [Vec<u32>], at: usize, wanted: Wanted) {
-    let mut tally = Tally::of(goal, &blocks[at]);
+    let mut tally = Tally::default();
+    tally.add(goal, &blocks[at]);
     let (mut below, mut above) = (at, at + 1);
     let mut joined = 0;
     let mut goes_down = true;
-    while joined < wanted.more || !tally.holds(goal, wanted.l) {
+    while joined < wanted.more || !tally.holds(wanted.l) {
         while below > 0 && blocks[below - 1].is_empty() {
             below -= 1;
         }
@@ -72,36 +72,6 @@ pub(super) fn widen(goal: &Goal<'_>, blocks: &mut [Vec<u32>], at: usize, wanted:
     }
 }
 
-/// Joins blocks whose values do not span the least spread with those that come
-/// after them, until they do and hold; the last ones with those before them.
-/// Everyone together holds.
-pub(super) fn join_narrow(goal: &Goal<'_>, blocks: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let mut joined: Vec<Vec<u32>> = Vec::with_capacity(blocks.len());
-    let mut open: Option<(Vec<u32>, Tally)> = None;
-    for block in blocks {
-        if open.is_none() && goal.spans(&block) {
-            joined.push(block);
-            continue;
-        }
-        let (rows, tally) = open.get_or_insert_with(Default::default);
-        tally.add(goal, &block);
-        rows.extend(block);
-        if tally.holds(goal, 1) {
-            joined.extend(open.take().map(|(rows, _)| rows));
-        }
-    }
-    if let Some((mut rows, mut tally)) = open {
-        while !tally.holds(goal, 1)
-            && let Some(before) = joined.pop()
-        {
-            tally.add(goal, &before);
-            rows.extend(before);
-        }
-        joined.push(rows);
-    }
-    joined
-}
-
 /// What a block holds and its members ask for.
 #[derive(Default)]
 struct Tally {
@@ -110,16 +80,9 @@ struct Tally {
     size: u64,
     l: u32,
     k: u32,
-    ends: Ends,
 }
 
 impl Tally {
-    fn of(goal: &Goal<'_>, rows: &[u32]) -> Self {
-        let mut tally = Self::default();
-        tally.add(goal, rows);
-        tally
-    }
-
     fn add(&mut self, goal: &Goal<'_>, rows: &[u32]) {
         for &row in rows {
             let count = self.counts.entry(goal.codes[row as usize]).or_default();
@@ -129,14 +92,9 @@ impl Tally {
         self.size += rows.len() as u64;
         self.l = self.l.max(goal.need_of(rows));
         self.k = self.k.max(goal.k_of(rows));
-        goal.extend(&mut self.ends, rows);
     }
 
-    fn holds(&self, goal: &Goal<'_>, l: u32) -> bool {
-        self.keeps_terms(l) && goal.is_wide(self.ends)
-    }
-
-    fn keeps_terms(&self, l: u32) -> bool {
+    fn holds(&self, l: u32) -> bool {
         is_eligible(self.most, self.size, self.l.max(l)) && u64::from(self.k) <= self.size
     }
 }
@@ -161,10 +119,10 @@ mod tests {
             k,
             ..Tally::default()
         };
-        assert!(tally(2, 6, 6).keeps_terms(3));
-        assert!(!tally(2, 6, 6).keeps_terms(4));
-        assert!(tally(3, 6, 1).keeps_terms(1));
-        assert!(!tally(4, 6, 1).keeps_terms(1));
-        assert!(!tally(1, 6, 7).keeps_terms(1));
+        assert!(tally(2, 6, 6).holds(3));
+        assert!(!tally(2, 6, 6).holds(4));
+        assert!(tally(3, 6, 1).holds(1));
+        assert!(!tally(4, 6, 1).holds(1));
+        assert!(!tally(1, 6, 7).holds(1));
     }
 }

@@ -1,6 +1,8 @@
 //! Which records stand together: as seed and dataset's secret deal them, and by
 //! nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 use vizard::microdata::Table;
 use vizard::privacy::Seed;
@@ -8,6 +10,7 @@ use vizard::verify::{Check, Place};
 
 use super::handmade::{publish_by, table};
 use crate::case::Case;
+use crate::tables;
 
 /// Two cities with every value four times, and between them one of two people
 /// who share a value.
@@ -81,6 +84,52 @@ fn blocks_of_another_seed_are_refused_with_the_first_row_that_stands_elsewhere()
             assert!(matches!(check.worst, Some(Place::Row(1..=42))), "{check:?}");
         }
     }
+}
+
+/// Costs of six cities, of which three lie near each other. Whoever knows the
+/// cities, and that near costs of two cities were joined with far ones, would
+/// know whose they are: so near costs are joined with others of their city.
+#[test]
+fn blocks_are_joined_for_their_spread_inside_a_block_of_like_records_alone() {
+    const COSTS: [i64; 5] = [10, 11, 12, 8_000, 9_000];
+    let mut text = String::from("id,city,cost\n");
+    for at in 0..186_usize {
+        text += &format!("p{at},c{},{}\n", at % 6, COSTS[at * at % 31 % 5]);
+    }
+    let schema = json!({
+        "name": "costs", "subject_key": "id", "attributes": [
+            {"name": "id", "role": "identifier"},
+            {"name": "city", "role": "quasi_identifier", "type": "categorical"},
+            {"name": "cost", "role": "sensitive", "type": "integer"},
+        ],
+    });
+    let mut joined = 0;
+    for seed in 0..20 {
+        let costs = tables::table(schema.clone(), &[], &text);
+        let job = (json!({"l": 2, "min_spread": {"cost": 5_000}}), Vec::new());
+        let case = publish_by(seed, "arp", costs, job).expect("they can be published");
+        let verdict = case.verdict();
+        assert!(
+            verdict.holds(),
+            "{:?}",
+            verdict.failed().collect::<Vec<_>>()
+        );
+        let mut blocks: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        let numbers = case.numbers("quasi", "block");
+        for (number, subject) in numbers.into_iter().zip(case.subjects()) {
+            blocks.entry(number).or_default().push(subject.at());
+        }
+        for people in blocks.into_values() {
+            let costs: BTreeSet<i64> = people.iter().map(|at| COSTS[at * at % 31 % 5]).collect();
+            let cities: BTreeSet<usize> = people.iter().map(|at| at % 6).collect();
+            let spread = costs.last().unwrap() - costs.first().unwrap();
+            assert!(spread >= 5_000, "{costs:?}");
+            let is_joined = costs.len() < people.len();
+            joined += usize::from(is_joined);
+            assert!(!is_joined || cities.len() == 1, "{cities:?}");
+        }
+    }
+    assert!(joined > 100, "{joined}");
 }
 
 /// Two records of one value in one block, with the same l, are as likely in

@@ -10,20 +10,17 @@
 //! - `initial`: blocks of like records (`aip` and `ng` publish these).
 //! - `refine`: sub-blocks of distinct values (`arp`; `anatomy` makes them of
 //!   everyone as one block).
-//! - `narrow`: sub-blocks that are joined until they span the least spread.
 //!
 //! Groups and buckets of `arp` may be several blocks, joined by loss where a
-//! subject's own k asks for more records than a block has, or a block spans
-//! less than the least spread. That is not done again: each must be made of
-//! whole blocks, and a group of several must have one with fewer records than
-//! a member asks for, or one that spans too little. Where somebody asks for more
+//! subject's own k asks for more records than a block has. That is not done
+//! again: each must be made of whole blocks, and a group of several must have
+//! one with fewer records than a member asks for. Where somebody asks for more
 //! l than others, blocks are also joined for them (they would look the same,
 //! or match somebody else, and not hold together): there whole blocks are all
 //! that is asked.
 
 mod attributes;
 mod initial;
-mod narrow;
 mod people;
 mod refine;
 #[cfg(test)]
@@ -126,8 +123,7 @@ impl Dealt<'_> {
         }
         let blocks = match self.form {
             BlockForm::Eligible | BlockForm::Ring => initial,
-            BlockForm::Generalized | BlockForm::Sliced => refine::deal(&people, &initial),
-            _ => narrow::join(&people, refine::deal(&people, &initial)),
+            _ => refine::deal(&people, &initial),
         };
         let wrong = match self.form {
             BlockForm::Generalized | BlockForm::Sliced => joined(&people, &blocks, &number_of),
@@ -208,7 +204,7 @@ fn joined(people: &People, blocks: &[Vec<u32>], number_of: &[u64]) -> Vec<u32> {
         let number = |person: u32| number_of[person as usize];
         let strays = block.iter().copied();
         wrong.extend(strays.filter(|&person| number(person) != number(first)));
-        let small = block.len() < people.k_of(block) || !people.span(block);
+        let small = block.len() < people.k_of(block);
         block
             .iter()
             .for_each(|&person| is_small[person as usize] = small);

@@ -9,10 +9,9 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{CodedColumn, RecordIndex, Role};
+use crate::microdata::{Code, CodedColumn, RecordIndex, Role};
 use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 
-use super::super::super::diversity::spread;
 use super::super::super::evidence::Evidence;
 
 /// The people of one sensitive attribute.
@@ -98,17 +97,29 @@ impl<'a> People<'a> {
     /// Whether the known values of some of them span what is asked; those of
     /// nobody do.
     pub(super) fn span(&self, some: &[u32]) -> bool {
-        let Some(wanted) = self.least_spread else {
-            return true;
-        };
-        let missing = self.sensitive.domain.missing().map(|code| code.0);
-        let values = some.iter().map(|&person| self.value[person as usize]);
-        let mut known: Vec<(u32, u64)> = values
-            .filter(|&value| Some(value) != missing)
-            .map(|value| (value, 1))
-            .collect();
-        known.sort_unstable();
-        known.is_empty() || spread(&self.sensitive.domain, &known) >= wanted
+        let ends = some
+            .iter()
+            .fold(None, |ends, &person| self.wider(ends, person));
+        self.is_wide(ends)
+    }
+
+    /// The lowest and the highest known value with one person more.
+    pub(super) fn wider(&self, ends: Option<(u32, u32)>, person: u32) -> Option<(u32, u32)> {
+        let value = self.value[person as usize];
+        match ends {
+            _ if self.sensitive.domain.missing() == Some(Code(value)) => ends,
+            Some((low, high)) => Some((low.min(value), high.max(value))),
+            None => Some((value, value)),
+        }
+    }
+
+    /// Whether these values lie as far apart as is asked.
+    pub(super) fn is_wide(&self, ends: Option<(u32, u32)>) -> bool {
+        let number = |value| self.sensitive.domain.number(Code(value));
+        match (self.least_spread, ends) {
+            (Some(wanted), Some((low, high))) => number(high) - number(low) >= wanted,
+            _ => true,
+        }
     }
 
     /// What decides between people: the number, and the order of the table

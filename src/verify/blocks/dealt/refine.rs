@@ -12,14 +12,21 @@
 //! many people wait, then by the number of the next, who is the one that came
 //! last. Values whose next person asks for more values than there are stay out,
 //! until none does. Of the rest the fewest first ones that are as many as their
-//! next people ask for make a sub-block.
+//! next people ask for, and that span the least spread, make a sub-block.
 //!
 //! Who waits at the end goes, in the order of the numbers, to a sub-block of
 //! the own block that lacks the own value. Of these, in the order in which they
 //! were made, the number picks one: the remainder by how many there are.
+//!
+//! Where a least spread is asked for, nobody waits of a block whose sub-blocks
+//! do not span it together: who is left goes at the end to the sub-blocks of the
+//! own block, as above. Then a sub-block that spans too little takes in those of
+//! the same block that were made after it, until it spans enough, and where none
+//! is left those made before it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::people::People;
 
@@ -29,8 +36,10 @@ pub(super) fn deal(people: &People, blocks: &[Vec<u32>]) -> Vec<Vec<u32>> {
         people,
         done: Vec::new(),
         waiting: BTreeMap::new(),
+        staying: Vec::new(),
     };
-    // Which sub-blocks are of each person's own block.
+    // Which sub-blocks are of each block, and of each person's own.
+    let mut homes = Vec::new();
     let mut own = vec![0..0; people.len()];
     for block in blocks {
         let first = dealing.done.len();
@@ -38,14 +47,20 @@ pub(super) fn deal(people: &People, blocks: &[Vec<u32>]) -> Vec<Vec<u32>> {
         for &person in block {
             own[person as usize] = first..dealing.done.len();
         }
+        homes.push(first..dealing.done.len());
         dealing.deal_waiting();
     }
     let waiting = std::mem::take(&mut dealing.waiting);
     let mut waiting: Vec<u32> = waiting.into_values().flatten().collect();
+    waiting.append(&mut dealing.staying);
     waiting.sort_unstable_by_key(|&person| people.turn(person));
     for person in waiting {
         dealing.place(person, own[person as usize].clone());
     }
+    for home in homes {
+        dealing.join_narrow(home);
+    }
+    dealing.done.retain(|block| !block.is_empty());
     dealing.done
 }
 
@@ -54,6 +69,8 @@ struct Dealing<'a> {
     done: Vec<Vec<u32>>,
     /// Who waits, by value; who came last is last.
     waiting: BTreeMap<u32, Vec<u32>>,
+    /// Who stays in the own block, which would span too little otherwise.
+    staying: Vec<u32>,
 }
 
 impl Dealing<'_> {
@@ -76,7 +93,7 @@ impl Dealing<'_> {
             frequent.extend(turn(queue).map(|turn| (Reverse(queue.len()), turn, value)));
             next.extend(turn(queue).map(|turn| (turn, value)));
         }
-        let mut left = block.len();
+        let (mut left, first) = (block.len(), self.done.len());
         while next.len() >= l {
             let must = left / l;
             let mut dealt = Vec::with_capacity(l);
@@ -104,8 +121,36 @@ impl Dealing<'_> {
             left -= dealt.len();
             self.done.push(dealt);
         }
+        let is_wide = people.span(&self.done[first..].concat());
         for (value, queue) in queues {
-            self.waiting.entry(value).or_default().extend(queue);
+            match is_wide {
+                true => self.waiting.entry(value).or_default().extend(queue),
+                false => self.staying.extend(queue),
+            }
+        }
+    }
+
+    /// Joins sub-blocks of one block that span too little: with the next ones,
+    /// and where none is left with the ones before.
+    fn join_narrow(&mut self, home: Range<usize>) {
+        let mut last = None;
+        let mut at = home.start;
+        while at < home.end {
+            let mut block = std::mem::take(&mut self.done[at]);
+            let mut next = at + 1;
+            while !self.people.span(&block) && next < home.end {
+                block.append(&mut self.done[next]);
+                next += 1;
+            }
+            while !self.people.span(&block)
+                && let Some(before) = last
+            {
+                block.append(&mut self.done[before]);
+                last = (home.start..before).rfind(|&at| !self.done[at].is_empty());
+            }
+            self.done[at] = block;
+            last = Some(at);
+            at = next;
         }
     }
 
@@ -138,16 +183,20 @@ impl Dealing<'_> {
             }
         }
         let mut strictest = 0;
-        let enough = (1..).zip(&ranked).find(|&(number, &(.., asked))| {
-            strictest = asked.max(strictest);
-            strictest <= number
-        });
+        let mut ends = None;
+        let enough = (1..)
+            .zip(&ranked)
+            .find(|&(number, &(_, (_, next), _, asked))| {
+                strictest = asked.max(strictest);
+                ends = self.people.wider(ends, next);
+                strictest <= number && self.people.is_wide(ends)
+            });
         let (number, _) = enough?;
         let first = ranked[..number].iter();
         Some(first.map(|&(_, _, value, _)| value).collect())
     }
 
-    fn place(&mut self, person: u32, own: std::ops::Range<usize>) {
+    fn place(&mut self, person: u32, own: Range<usize>) {
         let value = self.value(person);
         let lacks = |at: &usize| self.done[*at].iter().all(|&one| self.value(one) != value);
         let lacking: Vec<usize> = own.filter(lacks).collect();

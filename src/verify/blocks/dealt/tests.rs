@@ -143,23 +143,37 @@ fn groups_are_whole_blocks_and_join_no_others_than_small_ones() {
 }
 
 #[test]
-fn a_sub_block_that_spans_too_little_takes_in_those_after_it_and_the_last_those_before_it() {
+fn sub_blocks_of_one_block_that_span_too_little_are_joined() {
+    // Pairs come in the order of their turns: 10 11, 10 11, 12 20, 12 21.
     let numbers = CodedColumn {
         domain: Domain::new(Values::Integer(vec![10, 11, 12, 20, 21]), None).into(),
-        codes: vec![0, 1, 2, 3, 0, 4, 1, 2].into(),
+        codes: vec![0, 1, 0, 1, 2, 3, 2, 4].into(),
     };
-    let mut people = people(&numbers, &[0; 8]);
-    let dealt = vec![vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
-    assert_eq!(narrow::join(&people, dealt.clone()), dealt);
-    // 8 is what 12 and 20 span, and no more.
-    people.least_spread = Some(8.0);
-    let joined = [vec![0, 1, 2, 3], vec![6, 7, 4, 5]];
-    assert_eq!(narrow::join(&people, dealt.clone()), joined);
-    people.least_spread = Some(8.5);
-    assert_eq!(narrow::join(&people, dealt.clone()), joined);
-    // 0 and 6 have one value: with 1 beside them it is 2 of 3.
-    let dealt = vec![vec![0, 3], vec![1, 6], vec![2, 5]];
-    let joined = narrow::join(&people, dealt);
-    assert_eq!(joined, [vec![0, 3], vec![1, 6, 2, 5]]);
-    assert_eq!(narrow::join(&people, vec![vec![0, 1]]), [vec![0, 1]]);
+    let mut people = people(&numbers, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let block = [(0..8).collect::<Vec<u32>>()];
+    let dealt = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
+    assert_eq!(refine::deal(&people, &block), dealt);
+    // 9 is what 12 and 21 span, and no more.
+    people.least_spread = Some(9.0);
+    let joined = [vec![0, 1, 2, 3, 4, 5], vec![6, 7]];
+    assert_eq!(refine::deal(&people, &block), joined);
+    people.least_spread = Some(9.5);
+    let all = refine::deal(&people, &block);
+    assert_eq!(all, [vec![6, 7, 0, 1, 2, 3, 4, 5]]);
+}
+
+#[test]
+fn who_makes_a_block_wide_enough_stays_in_it() {
+    // The first block leaves 20 over, the second 31: they could go together.
+    let numbers = CodedColumn {
+        domain: Domain::new(Values::Integer(vec![10, 11, 20, 31]), None).into(),
+        codes: vec![0, 1, 2, 0, 1, 3].into(),
+    };
+    let mut people = people(&numbers, &[1, 2, 3, 1, 2, 3]);
+    let blocks = [vec![0, 1, 2], vec![3, 4, 5]];
+    let dealt = refine::deal(&people, &blocks);
+    assert_eq!(dealt, [vec![0, 1], vec![3, 4], vec![2, 5]]);
+    people.least_spread = Some(9.0);
+    let dealt = refine::deal(&people, &blocks);
+    assert_eq!(dealt, [vec![0, 1, 2], vec![3, 4, 5]]);
 }
