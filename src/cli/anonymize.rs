@@ -144,11 +144,11 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let seed = Chosen::of(options, &input)?;
     let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
     watch.begin("write_ms");
-    if let Some(verdict) = &produced.verdict {
-        if !verdict.holds() {
-            // Nothing is written: a release that fails is never visible.
-            return Err(Exit::VerificationFailed(verdict.failed_kinds()));
-        }
+    if let Some(verdict) = &produced.verdict
+        && !verdict.holds()
+    {
+        // Nothing is written: a release that fails is never visible.
+        return Err(Exit::VerificationFailed(verdict.failed_kinds()));
     }
     write_release(options, (&input, &seed), &produced, written)?;
     watch.end();
