@@ -87,7 +87,7 @@ def beside_arx(goals, vizard, adult):
             job = vizard.anonymize(adult, TREES[k], parameters={"effort": effort})
             one = job()
             told = f"whole process {one.processor_seconds:.1f} processor seconds"
-            found = arx_loss(vizard.out / "microdata.csv", adult, TREES[k])
+            found = arx_loss(vizard.release / "microdata.csv", adult, TREES[k])
             what = f"mondrian adult, trees, k {k}, {effort}: loss as ARX counts it"
             goals.row("U6", what, found, most, "{:.4f}", told)
 

@@ -46,7 +46,7 @@ def anjana(goals, vizard, adult):
         theirs = run([*command, ",".join(columns), adult / "hierarchies"])
         ours = vizard.anonymize(adult, job, parameters={"effort": "fast"})()
         what = f"mondrian adult, trees, k {k}, fast ÷ ANJANA {version('anjana')}"
-        tables = vizard.out / "microdata.csv", out
+        tables = vizard.release / "microdata.csv", out
         losses = [arx_loss(table, adult, job) for table in tables]
         rows(goals, "U6", f"{what}: loss as ARX counts it", losses, (ours, theirs))
 

@@ -124,7 +124,7 @@ class Vizard:
         self.out.mkdir(parents=True, exist_ok=True)
         written = self.out / "job.json"
         command = [self.program, "anonymize", "--spec", written]
-        command += ["--records", folder / "records.csv", "--out", self.out, "--seed", self.seed]
+        command += ["--records", folder / "records.csv", "--out", self.release, "--seed", self.seed]
         for path in sorted((folder / "hierarchies").glob("*.csv")):
             command += ["--hierarchy", f"{path.stem}={path}"]
         if preferences:
@@ -137,9 +137,14 @@ class Vizard:
 
         return once
 
+    @property
+    def release(self):
+        """The folder of the last release, which holds nothing else."""
+        return self.out / "release"
+
     def report(self):
         """The report of the last run."""
-        return json.loads((self.out / "report.json").read_text())
+        return json.loads((self.release / "report.json").read_text())
 
     def measure(self, name, part="mean"):
         """One figure of the last report."""
