@@ -47,7 +47,7 @@ impl Operation {
 
     /// Every kind of problem that the operation may answer with, in order.
     pub fn problems(&self) -> Vec<ProblemKind> {
-        let mut all = vec![Internal, HeaderTooLarge];
+        let mut all = vec![Internal, HeaderTooLarge, InvalidQuery];
         all.extend(self.own);
         if self.access != Access::Public {
             all.extend([Unauthenticated, Unavailable]);

@@ -30,6 +30,7 @@ mod observe;
 pub mod openapi;
 mod precondition;
 pub mod problem;
+mod query_names;
 mod range;
 mod refine;
 mod remainder;

@@ -1,8 +1,8 @@
 //! The router: every route under its layers.
 //!
 //! Outermost first: observe (request id, span, metrics, problems), the size
-//! of the header, panics, authorize (with the rates), idempotency key, then the
-//! handler. Layers that read bodies or time do not stand
+//! of the header, panics, authorize (with the rates), idempotency key, names in
+//! the query, then the handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
 
@@ -16,6 +16,7 @@ use super::header::refuse_large_header;
 use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
 use super::problem::{Problem, ProblemKind};
+use super::query_names::{QueryNames, refuse_unknown};
 use super::routes;
 use super::state::AppState;
 
@@ -67,8 +68,10 @@ fn layered(
     page: Option<Router<AppState>>,
     state: AppState,
 ) -> Router {
-    let (operations, _) = operations.split_for_parts();
+    let (operations, described) = operations.split_for_parts();
+    let names = QueryNames::of(described);
     operations
+        .route_layer(middleware::from_fn_with_state(names, refuse_unknown))
         .route_layer(middleware::from_fn_with_state(state.clone(), admit))
         .route_layer(middleware::from_fn_with_state(state.clone(), authorize))
         .merge(page.unwrap_or_default())

@@ -23,7 +23,7 @@ use vizard::http::auth::Role;
 use world::{Caller, Issuer, World, unknown_id, wrong_id};
 
 use crate::api::Server;
-use crate::common::client::{Answer, Client, description};
+use crate::common::client::{Answer, Call, Client, description};
 use crate::common::postgres::cluster;
 
 /// Who may call an operation, as openapi.yaml says.
@@ -121,6 +121,7 @@ async fn walk(world: &World) {
                 false => without_the_role_all_things_are_alike(world, sample, caller).await,
                 true => {
                     let calls = hidden_things_are_unknown_things(world, sample, caller).await;
+                    unknown_parameters_are_refused(world, sample, &caller.client).await;
                     let is_spent = sample.ends > 0 && std::mem::replace(&mut is_ended, true);
                     if !is_spent {
                         own_things_are_let_through(world, sample, caller).await;
@@ -149,6 +150,7 @@ async fn strangers_learn_nothing(world: &World, sample: &Sample) -> usize {
             let place = format!("{} by {what} on {id}", sample.id);
             if who(sample.id) == Who::Anyone {
                 assert_eq!(answer.status, 200, "{place}");
+                unknown_parameters_are_refused(world, sample, &client).await;
                 continue;
             }
             assert_eq!(answer.status, 401, "{place}: {}", answer.text());
@@ -215,6 +217,16 @@ async fn hidden_things_are_unknown_things(
     calls
 }
 
+/// A parameter that the operation does not have is refused, and nothing done:
+/// the calls after this one find everything as it was.
+async fn unknown_parameters_are_refused(world: &World, sample: &Sample, client: &Client) {
+    let call = call_on(client, sample, &world.own_id(sample.object));
+    let answer = call.query("made_up", "true").send().await;
+    let found = (answer.status, &*answer.slug());
+    assert_eq!(found, (400, "invalid-query"), "{}", sample.id);
+    assert!(!answer.text().contains("made_up"), "{}", sample.id);
+}
+
 /// A caller with the role reaches the operation on what is theirs.
 async fn own_things_are_let_through(world: &World, sample: &Sample, caller: &Caller) {
     let id = world.own_id(sample.object);
@@ -230,6 +242,10 @@ async fn own_things_are_let_through(world: &World, sample: &Sample, caller: &Cal
 
 /// Calls an operation on an object, always under the same request id.
 async fn call(client: &Client, sample: &Sample, id: &str) -> Answer {
+    call_on(client, sample, id).send().await
+}
+
+fn call_on(client: &Client, sample: &Sample, id: &str) -> Call {
     let path = &description().operation(sample.id).path;
     let mut call = client.call(sample.id).header("x-request-id", "same");
     for (name, value) in [
@@ -242,12 +258,11 @@ async fn call(client: &Client, sample: &Sample, id: &str) -> Answer {
             call = call.at(name, value);
         }
     }
-    let call = match sample.body {
+    match sample.body {
         Body::None => call,
         Body::Csv(text) => call.body("text/csv", text()),
         Body::Json(body) => call.json(&body(id)),
-    };
-    call.send().await
+    }
 }
 
 /// Everything of an answer that a client can see, but the time.
