@@ -59,6 +59,18 @@ options! {
     header_fields_max, "VIZARD_HEADER_FIELDS_MAX", "N";
     /// Connections at one time
     connections_max, "VIZARD_CONNECTIONS_MAX", "N";
+    /// Connections of one address on which no client is signed in
+    anonymous_connections_of_address_max, "VIZARD_ANONYMOUS_CONNECTIONS_OF_ADDRESS_MAX", "N";
+    /// How long a connection lasts on which no client signs in, in milliseconds
+    anonymous_timeout_ms, "VIZARD_ANONYMOUS_TIMEOUT_MS", "MS";
+    /// How long a connection lasts without a request, in milliseconds
+    idle_timeout_ms, "VIZARD_IDLE_TIMEOUT_MS", "MS";
+    /// How long an answer waits for its client, in milliseconds
+    stall_timeout_ms, "VIZARD_STALL_TIMEOUT_MS", "MS";
+    /// Downloads at one time; one of a columnar format counts eight
+    downloads_max, "VIZARD_DOWNLOADS_MAX", "N";
+    /// Downloads of one key at one time; one of a columnar format counts eight
+    downloads_of_key_max, "VIZARD_DOWNLOADS_OF_KEY_MAX", "N";
     /// Time to read away what is left of a refused body, in milliseconds
     linger_ms, "VIZARD_LINGER_MS", "MS";
     /// Most bytes of a refused body that are read away

@@ -83,6 +83,18 @@ limits! {
     header_fields_max = 100, "fields";
     /// Connections open at the same time.
     connections_max = 1_024, "connections";
+    /// Connections of one address on which no client is signed in.
+    anonymous_connections_of_address_max = 256, "connections";
+    /// Time that a connection lasts on which no client signs in, in milliseconds.
+    anonymous_timeout_ms = 30_000, "milliseconds";
+    /// Time that a connection lasts without a request, in milliseconds.
+    idle_timeout_ms = 120_000, "milliseconds";
+    /// Time that an answer waits for its client, in milliseconds.
+    stall_timeout_ms = 60_000, "milliseconds";
+    /// Downloads at the same time; one of a columnar format counts eight.
+    downloads_max = 512, "downloads";
+    /// Downloads of one key at the same time; one of a columnar format counts eight.
+    downloads_of_key_max = 64, "downloads";
     /// Time in which what is left of a refused body is read away, in milliseconds.
     linger_ms = 2_000, "milliseconds";
     /// Bytes of a refused body that are read away.
@@ -121,6 +133,21 @@ impl Limits {
     /// Time for a request's header to arrive.
     pub const fn header_timeout(&self) -> Duration {
         Duration::from_millis(self.header_timeout_ms)
+    }
+
+    /// Time that a connection lasts on which no client signs in.
+    pub const fn anonymous_timeout(&self) -> Duration {
+        Duration::from_millis(self.anonymous_timeout_ms)
+    }
+
+    /// Time that a connection lasts without a request.
+    pub const fn idle_timeout(&self) -> Duration {
+        Duration::from_millis(self.idle_timeout_ms)
+    }
+
+    /// Time that an answer waits for its client.
+    pub const fn stall_timeout(&self) -> Duration {
+        Duration::from_millis(self.stall_timeout_ms)
     }
 
     /// Time over which the rate of a body is averaged.

@@ -9,13 +9,14 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use super::connection::Connection;
 use crate::config::Limits;
 
 /// Bytes that are read away at a time.
@@ -24,7 +25,7 @@ const PIECE_BYTES: usize = 16 << 10;
 /// A connection that lingers when it is dropped after its writing side was closed.
 pub struct Lingering<S: AsyncRead + Unpin + Send + 'static> {
     /// The stream, and the connection's place; gone once they linger.
-    held: Option<(S, OwnedSemaphorePermit)>,
+    held: Option<(S, Arc<Connection>)>,
     time: Duration,
     bytes_max: u64,
     /// Our side is closed.
@@ -35,7 +36,7 @@ pub struct Lingering<S: AsyncRead + Unpin + Send + 'static> {
 
 impl<S: AsyncRead + Unpin + Send + 'static> Lingering<S> {
     /// A connection on its place.
-    pub fn new(stream: S, place: OwnedSemaphorePermit, limits: &Limits) -> Self {
+    pub fn new(stream: S, place: Arc<Connection>, limits: &Limits) -> Self {
         Self {
             held: Some((stream, place)),
             time: limits.linger(),

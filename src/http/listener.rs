@@ -14,8 +14,8 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -23,13 +23,16 @@ use axum::body::Body;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_rustls::server::TlsStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use super::connection::{Connection, Connections, End};
 use super::linger::Lingering;
 use super::remainder::lend;
 use super::router::{observation_router, router};
@@ -44,6 +47,10 @@ const STREAMS_MAX: u32 = 64;
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Pause after the system refused a connection: it is out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Connections that watch the service at the same time.
+const OBSERVERS_MAX: u64 = 64;
+/// Bytes of one answer that the HTTP library takes before the client does.
+const ANSWER_BYTES_WAITING_MAX: usize = 64 << 10;
 /// Least room that the HTTP library takes for a header, in bytes.
 const HEADER_ROOM_MIN: usize = 8 << 10;
 
@@ -52,67 +59,66 @@ const HEADER_ROOM_MIN: usize = 8 << 10;
 /// Returns when all connections have ended or the drain limit is over.
 pub async fn serve(listener: TcpListener, state: AppState) {
     let server = Server::new(&state, router(state.clone()), state.tls.clone());
-    accept(listener, state, server).await;
+    let limits = &state.settings.limits;
+    let connections = Connections::new(limits.connections_max, limits);
+    accept(listener, state, server, connections).await;
 }
 
 /// Serves health, readiness and metrics alone, without TLS, as `serve` does.
+/// Its connections are its own: a flood of clients leaves it open.
 pub async fn serve_observation(listener: TcpListener, state: AppState) {
     let server = Server::new(&state, observation_router(state.clone()), None);
-    accept(listener, state, server).await;
+    let connections = Connections::new(OBSERVERS_MAX, &state.settings.limits);
+    accept(listener, state, server, connections).await;
 }
 
-async fn accept(listener: TcpListener, state: AppState, server: Server) {
-    let connections = permits(state.settings.limits.connections_max);
-    let connections = Arc::new(Semaphore::new(connections));
-    let graceful = GracefulShutdown::new();
+async fn accept(
+    listener: TcpListener,
+    state: AppState,
+    server: Server,
+    connections: Arc<Connections>,
+) {
+    let open = TaskTracker::new();
     let shutdown = state.shutdown.clone();
     tokio::spawn(super::idempotency::sweep(state.clone()));
     loop {
-        let next = async {
-            let permit = Arc::clone(&connections).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, accepted) = tokio::select! {
+        let next = async { (connections.room().await, listener.accept().await) };
+        let (room, accepted) = tokio::select! {
             () = shutdown.cancelled() => break,
             next = next => next,
         };
-        match (permit, accepted) {
-            (Ok(place), Ok((stream, address))) => {
-                let server = server.clone();
-                let guest = Guest {
-                    address: address.ip(),
-                    place,
-                    watcher: graceful.watcher(),
-                };
-                tokio::spawn(server.connection(stream, guest));
-            }
-            (Ok(_), Err(error)) => {
+        match (room, accepted) {
+            (Some(room), Ok((stream, address))) => match connections.open(address.ip(), room) {
+                Some(connection) => {
+                    let guest = Guest {
+                        address: address.ip(),
+                        connection,
+                        shutdown: shutdown.clone(),
+                    };
+                    open.spawn(server.clone().connection(stream, guest));
+                }
+                None => cut("address"),
+            },
+            (Some(_), Err(error)) => {
                 tracing::warn!(error = %error.kind(), "a connection was not accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
-            // The semaphore is never closed; without it there is no service.
-            (Err(_), _) => break,
+            (None, _) => break,
         }
     }
     drop(listener);
-    let drained = tokio::time::timeout(state.settings.drain_timeout(), graceful.shutdown()).await;
+    open.close();
+    let drained = tokio::time::timeout(state.settings.drain_timeout(), open.wait()).await;
     if drained.is_err() {
         tracing::warn!("requests were cut off: the drain limit is over");
     }
 }
 
-/// As many permits as a limit says, or as a semaphore can have.
-pub(super) fn permits(limit: u64) -> usize {
-    usize::try_from(limit).map_or(Semaphore::MAX_PERMITS, |limit| {
-        limit.min(Semaphore::MAX_PERMITS)
-    })
-}
-
-/// Who is at the other end, and what the end of the connection gives back.
+/// Who is at the other end, and what ends the connection.
 struct Guest {
     address: IpAddr,
-    place: OwnedSemaphorePermit,
-    watcher: Watcher,
+    connection: Arc<Connection>,
+    shutdown: CancellationToken,
 }
 
 #[derive(Clone)]
@@ -146,6 +152,7 @@ impl Server {
             .timer(TokioTimer::new())
             .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
             .max_concurrent_streams(STREAMS_MAX)
+            .max_send_buf_size(ANSWER_BYTES_WAITING_MAX)
             .keep_alive_interval(PING_INTERVAL);
         Self {
             http,
@@ -159,7 +166,11 @@ impl Server {
         // Small answers must not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
         let http = self.http.clone();
-        match tokio::time::timeout(self.limits.header_timeout(), self.open(stream)).await {
+        let opened = tokio::select! {
+            opened = tokio::time::timeout(self.limits.header_timeout(), self.open(stream)) => opened,
+            () = guest.shutdown.cancelled() => return,
+        };
+        match opened {
             Ok(Some(Opened::Plain(stream))) => self.speak(http, stream, guest).await,
             Ok(Some(Opened::Encrypted(stream))) => {
                 let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -195,41 +206,92 @@ impl Server {
     {
         let open = metrics::gauge!("vizard_http_connections");
         open.increment(1);
-        let router = self.router.clone();
-        let requested = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&requested);
+        let Guest {
+            address,
+            connection,
+            shutdown,
+        } = guest;
+        let (router, at) = (self.router.clone(), Arc::clone(&connection));
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-            seen.store(true, Ordering::Relaxed);
+            let begun = at.request();
             let (request, remainder) = lend(request);
             let mut request = request.map(Body::new);
-            request
-                .extensions_mut()
-                .insert(RemoteAddress(guest.address));
+            request.extensions_mut().insert(RemoteAddress(address));
+            request.extensions_mut().insert(Arc::clone(&at));
             let answer = router.clone().oneshot(request);
-            async move { Ok::<_, Infallible>(remainder.settle(answer.await?).await) }
+            async move {
+                let answer = remainder.settle(answer.await?).await;
+                Ok::<_, Infallible>(answer.map(|body| begun.answer(body)))
+            }
         });
-        let stream = Lingering::new(stream, guest.place, &self.limits);
-        let connection = http
+        let stream = Lingering::new(stream, Arc::clone(&connection), &self.limits);
+        let serving = http
             .serve_connection(TokioIo::new(stream), service)
             .into_owned();
-        // Half a preface of HTTP/2 stops no timer of hyper's: ours is the first request.
-        let silence = async {
-            tokio::time::sleep(self.limits.header_timeout()).await;
-            if requested.load(Ordering::Relaxed) {
-                std::future::pending::<()>().await;
-            }
-        };
-        tokio::select! {
-            ended = guest.watcher.watch(connection) => if let Err(error) = ended {
-                match error.downcast_ref::<hyper::Error>() {
-                    Some(error) if error.is_timeout() => cut("header"),
-                    _ => tracing::debug!("a connection broke off"),
-                }
-            },
-            () = silence => cut("header"),
-        }
+        self.until_end(serving, &connection, &shutdown).await;
         open.decrement(1);
     }
+
+    /// Serves a connection until it ends, or has to.
+    async fn until_end<C>(&self, serving: C, connection: &Connection, shutdown: &CancellationToken)
+    where
+        C: GracefulConnection<Error = Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let mut serving = pin!(serving);
+        let mut due = pin!(self.due(connection));
+        let (mut is_ending, mut deadline) = (false, None);
+        loop {
+            let too_long = async {
+                match deadline {
+                    Some((at, reason)) => {
+                        tokio::time::sleep_until(at).await;
+                        reason
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                ended = serving.as_mut() => {
+                    match ended {
+                        Err(error) if is_timeout(&*error) => cut("header"),
+                        Err(_) => tracing::debug!("a connection broke off"),
+                        Ok(()) => {}
+                    }
+                    return;
+                }
+                end = due.as_mut(), if deadline.is_none() => match end {
+                    End::Now(reason) => return cut(reason),
+                    End::Soon(reason) => {
+                        let grace = self.limits.header_timeout();
+                        deadline = Some((Instant::now() + grace, reason));
+                        serving.as_mut().graceful_shutdown();
+                    }
+                },
+                reason = too_long => return cut(reason),
+                () = shutdown.cancelled(), if !is_ending => {
+                    is_ending = true;
+                    serving.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+
+    /// Waits until a connection has to end.
+    async fn due(&self, connection: &Connection) -> End {
+        let interval = Connection::look_interval(&self.limits);
+        loop {
+            tokio::time::sleep(interval).await;
+            if let Some(end) = connection.due(Instant::now(), &self.limits) {
+                return end;
+            }
+        }
+    }
+}
+
+/// Whether a connection ended because a header did not come in time.
+fn is_timeout(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    let error = error.downcast_ref::<hyper::Error>();
+    error.is_some_and(hyper::Error::is_timeout)
 }
 
 /// Notes that a connection was closed because its client did not go on.

@@ -11,6 +11,7 @@ mod answer;
 pub mod auth;
 mod body;
 mod coding;
+mod connection;
 mod convert;
 pub mod described;
 mod download;

@@ -50,6 +50,15 @@ impl ByteRange {
         }
     }
 
+    /// The last byte that has to be known of a body to give its part; `None`
+    /// where that is the body's own last one.
+    pub fn last_wanted(self) -> Option<u64> {
+        match self {
+            Self::Between(_, last) => Some(last),
+            Self::From(_) | Self::Last(_) => None,
+        }
+    }
+
     /// The part of a body of `length` bytes; `None` if it has no such byte.
     pub fn of(self, length: u64) -> Option<Part> {
         let end = length.checked_sub(1)?;
@@ -76,9 +85,14 @@ impl Part {
         self.last - self.first + 1
     }
 
-    /// `Content-Range` of the part of a body of `length` bytes.
-    pub fn content_range(self, length: u64) -> String {
-        format!("bytes {}-{}/{length}", self.first, self.last)
+    /// `Content-Range` of the part of a body of `length` bytes; `None` where
+    /// the length is not known.
+    pub fn content_range(self, length: Option<u64>) -> String {
+        let Self { first, last } = self;
+        match length {
+            Some(length) => format!("bytes {first}-{last}/{length}"),
+            None => format!("bytes {first}-{last}/*"),
+        }
     }
 }
 

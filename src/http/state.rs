@@ -8,7 +8,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{AdminDigest, KeyUse, Oidc};
-use super::listener::permits;
+use super::connection::permits;
+use super::download::Downloads;
 use super::throttle::Throttle;
 use super::tls::Tls;
 use super::upload::ReadingThreads;
@@ -41,6 +42,8 @@ pub struct AppState {
     pub(super) report_page: Option<ReportPage>,
     /// One permit for each upload that may be read at the same time.
     pub(super) uploads: Arc<Semaphore>,
+    /// How many downloads there are, and how many are made.
+    pub(super) downloads: Arc<Downloads>,
     /// Where they are read.
     pub(super) reading: Arc<ReadingThreads>,
     /// The operator's own admin key, if there is one.
@@ -64,6 +67,7 @@ impl AppState {
     ) -> Self {
         Self {
             uploads: Arc::new(Semaphore::new(permits(settings.limits.uploads_max))),
+            downloads: Arc::new(Downloads::new(&settings.limits)),
             reading: Arc::default(),
             throttle: Arc::new(Throttle::new(&settings.limits)),
             admin: settings.admin_key.as_ref().map(AdminDigest::of),

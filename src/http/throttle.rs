@@ -86,7 +86,7 @@ impl Throttle {
 }
 
 /// What counts as one address: of IPv6 the network, for one host has 2^64.
-fn network_of(address: IpAddr) -> IpAddr {
+pub(super) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

@@ -50,16 +50,33 @@ impl Packed {
         Self { bytes, taken: 0 }
     }
 
+    /// The same piece, fetched again, without what was taken of it before.
+    #[must_use]
+    pub fn without(self, taken: usize) -> Self {
+        let bytes = self.bytes;
+        Self { bytes, taken }
+    }
+
+    /// Bytes that were taken.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Whether nothing is left to be taken.
+    pub fn is_used_up(&self) -> bool {
+        self.taken >= self.bytes.len()
+    }
+
     /// Takes what was not taken yet, still packed.
     pub fn take(&mut self) -> Vec<u8> {
-        let rest = self.bytes.split_off(self.taken);
-        self.taken = self.bytes.len();
+        let rest = self.bytes.split_off(self.taken.min(self.bytes.len()));
+        self.taken += rest.len();
         rest
     }
 
     /// The next frame, and the bytes of its text; `None` behind the last one.
     fn frame(&self) -> io::Result<Option<(&[u8], usize)>> {
-        let rest = &self.bytes[self.taken..];
+        let rest = self.bytes.get(self.taken..).unwrap_or_default();
         if rest.is_empty() {
             return Ok(None);
         }

@@ -96,8 +96,11 @@ pub const METRICS: &[Metric] = &[
     gauge("vizard_http_connections", &[], "Open connections."),
     counter(
         "vizard_http_connections_cut_total",
-        &[("reason", &["silent", "header"])],
-        "Connections closed because nothing, no whole TLS handshake or no whole header came in time.",
+        &[(
+            "reason",
+            &["silent", "header", "address", "anonymous", "idle", "stalled"],
+        )],
+        "Connections closed because of what their clients did, or did not do.",
     ),
     counter(
         "vizard_tls_reloads_total",

@@ -24,6 +24,7 @@ pub(super) use principal::KeyUse;
 pub(super) use token::AdminDigest;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, header};
@@ -31,6 +32,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::access::{self, Access};
+use super::connection::Connection;
 use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
@@ -77,6 +79,7 @@ pub async fn authorize(
             Problem::new(ProblemKind::Forbidden, detail).into_response()
         }
         Ok(principal) => {
+            note_signed_in(&request);
             let id = RequestId::of(&request);
             request.extensions_mut().insert(principal.in_request(id));
             next.run(request).await
@@ -93,10 +96,18 @@ async fn with_subject(state: &AppState, mut request: Request, next: Next) -> Res
     match bearer {
         Err(problem) => problem.into_response(),
         Ok(bearer) => {
+            note_signed_in(&request);
             let id = RequestId::of(&request);
             request.extensions_mut().insert(bearer.in_request(id));
             next.run(request).await
         }
+    }
+}
+
+/// Tells the connection that its client showed a token that was accepted.
+fn note_signed_in(request: &Request) {
+    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+        connection.sign_in();
     }
 }
 

@@ -15,8 +15,11 @@ pub enum Deflater {
     Identity,
     /// One gzip member.
     Gzip(GzEncoder<Vec<u8>>),
-    /// One zstd frame.
-    Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
+    /// zstd frames, one behind the other: between them nothing is kept.
+    Zstd {
+        /// Whether there is a frame: a body of none would be no zstd.
+        is_begun: bool,
+    },
 }
 
 impl Deflater {
@@ -27,9 +30,7 @@ impl Deflater {
             ContentCoding::Gzip => {
                 Self::Gzip(GzEncoder::new(Vec::new(), flate2::Compression::default()))
             }
-            ContentCoding::Zstd => {
-                Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL)?)
-            }
+            ContentCoding::Zstd => Self::Zstd { is_begun: false },
         })
     }
 
@@ -41,9 +42,10 @@ impl Deflater {
                 encoder.write_all(&piece)?;
                 Ok(std::mem::take(encoder.get_mut()))
             }
-            Self::Zstd(encoder) => {
-                encoder.write_all(&piece)?;
-                Ok(std::mem::take(encoder.get_mut()))
+            Self::Zstd { .. } if piece.is_empty() => Ok(piece),
+            Self::Zstd { is_begun } => {
+                *is_begun = true;
+                zstd::bulk::compress(&piece, ZSTD_LEVEL)
             }
         }
     }
@@ -51,9 +53,9 @@ impl Deflater {
     /// The rest.
     pub fn finish(self) -> io::Result<Vec<u8>> {
         match self {
-            Self::Identity => Ok(Vec::new()),
+            Self::Zstd { is_begun: false } => zstd::bulk::compress(&[], ZSTD_LEVEL),
+            Self::Identity | Self::Zstd { .. } => Ok(Vec::new()),
             Self::Gzip(encoder) => encoder.finish(),
-            Self::Zstd(encoder) => encoder.finish(),
         }
     }
 }

@@ -3,8 +3,9 @@
 //! A table is stored in pieces of canonical CSV, packed by zstd. While the
 //! frames of one piece are unpacked, turned into the form wanted, packed as the
 //! client likes and cut to the range asked for, on a thread that may block, the
-//! next piece is fetched. Few parts wait for the client; until it has taken them,
-//! nothing further is made, and no thread waits for it.
+//! next piece is fetched. Few small parts wait for the client; until it has taken
+//! them, nothing further is made, nothing else stays in memory, and no thread
+//! waits for it.
 //! Canonical CSV that is wanted as zstd is sent as it is stored. An error in
 //! the middle breaks the connection off: a shorter table must not look like a
 //! whole one.
@@ -12,11 +13,15 @@
 mod maker;
 mod parts;
 mod pieces;
+mod slots;
+
+pub use slots::{Downloads, Slot};
 
 use std::io;
 
 use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::coding::ContentCoding;
@@ -25,8 +30,9 @@ use super::state::AppState;
 use crate::release::{Format, TableDescription};
 use crate::store::ReleaseTableRow;
 
-/// Parts that wait for a slow client: of a table as CSV a frame each.
-const PARTS_WAITING: usize = 2;
+/// What a download of a columnar format counts: it holds the row group that it
+/// is at, packed.
+const COLUMNAR_WEIGHT: u64 = 8;
 
 /// The form in which a table is sent.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +51,27 @@ impl Form {
         self.format == Format::Csv && !self.spreadsheet_safe
     }
 
+    /// What it counts among the downloads there may be.
+    pub fn weight(self) -> u64 {
+        match self.format {
+            Format::Csv | Format::Ndjson => 1,
+            Format::Parquet | Format::Arrow => COLUMNAR_WEIGHT,
+        }
+    }
+
     /// Whether it is what is stored, packed as it is.
     fn is_as_stored(self) -> bool {
         self.is_canonical() && self.coding == ContentCoding::Zstd
     }
+}
+
+/// How long a body is.
+#[derive(Clone, Copy, Debug)]
+pub enum Length {
+    /// So many bytes.
+    Whole(u64),
+    /// So many bytes, and perhaps more: nobody needed to know.
+    AtLeast(u64),
 }
 
 /// A table to be sent.
@@ -65,27 +88,36 @@ pub struct Download {
 }
 
 impl Download {
-    /// Bytes of the whole body, which for most forms has to be made to know.
-    pub async fn length(&self) -> io::Result<u64> {
+    /// Bytes of the body, which for most forms has to be made to know: of all
+    /// of it, or as far as to the byte `wanted`.
+    pub async fn length(&self, wanted: Option<u64>) -> io::Result<Length> {
         if self.form.is_canonical() && self.form.coding == ContentCoding::Identity {
-            return Ok(self.table.raw_bytes);
+            return Ok(Length::Whole(self.table.raw_bytes));
         }
         let mut parts = self.clone().parts(None);
         let mut length = 0;
         while let Some(bytes) = parts.recv().await {
             length += bytes?.len() as u64;
+            if wanted.is_some_and(|wanted| wanted < length) {
+                return Ok(Length::AtLeast(length));
+            }
         }
-        Ok(length)
+        Ok(Length::Whole(length))
     }
 
-    /// The body, or a part of it. The first bytes are made at once, before
-    /// anybody asks for them; of a body that is dropped no more is made.
-    pub fn body(self, part: Option<Part>) -> Body {
-        Body::from_stream(ReceiverStream::new(self.parts(part)))
+    /// The body, or a part of it, which keeps its slot until it is dropped. The
+    /// first bytes are made at once, before anybody asks for them; of a body
+    /// that is dropped no more is made.
+    pub fn body(self, part: Option<Part>, slot: Slot) -> Body {
+        let parts = ReceiverStream::new(self.parts(part));
+        Body::from_stream(parts.map(move |part| {
+            let _until_the_end = &slot;
+            part
+        }))
     }
 
     fn parts(self, part: Option<Part>) -> mpsc::Receiver<io::Result<Bytes>> {
-        let (sender, receiver) = mpsc::channel(PARTS_WAITING);
+        let (sender, receiver) = mpsc::channel(parts::PARTS_WAITING);
         let span = tracing::Span::current();
         let sending = async move {
             let release = self.table.release;

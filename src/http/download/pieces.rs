@@ -36,6 +36,24 @@ impl Pieces {
         Ok(Some(fetched))
     }
 
+    /// Forgets the piece that was fetched ahead.
+    pub(super) fn forget_ahead(&mut self) {
+        if self.ahead.take().is_some() {
+            self.begun -= 1;
+        }
+    }
+
+    /// Fetches the piece that was given last once more, of which `taken` bytes
+    /// were taken.
+    pub(super) async fn again(&mut self, taken: usize) -> io::Result<Packed> {
+        self.forget_ahead();
+        self.begun -= 1;
+        let fetching = self.fetch();
+        let fetching = fetching.ok_or_else(|| io::Error::other("no piece was given"))?;
+        let fetched = fetching.await.map_err(io::Error::other)??;
+        Ok(fetched.without(taken))
+    }
+
     /// Begins to fetch the next piece, if there is one.
     fn fetch(&mut self) -> Option<AbortOnDropHandle<io::Result<Packed>>> {
         let Download { state, table, .. } = &self.download;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::listener::permits;
+use super::super::connection::permits;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use crate::telemetry::observe_process;

@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 
 use super::super::auth::Principal;
 use super::super::coding::ContentCoding;
-use super::super::download::{Download, Form};
+use super::super::download::{Download, Form, Length, Slot};
 use super::super::extract::{UrlPath, UrlQuery};
 use super::super::negotiate::preferred;
 use super::super::precondition::Precondition;
@@ -78,28 +78,39 @@ async fn get_release_table(
         form,
     };
     let store = Arc::clone(&download.state.store);
+    let slot = (download.state.downloads).begin(principal.name(), form.weight())?;
     let reading = store.release_read(principal.act(), id, read);
     match ByteRange::read(&headers, &tag) {
         None => {
             let headers = response_headers(&download);
             // Begun while the log takes the reading; nothing leaves before it has.
-            let body = download.body(None);
+            let body = download.body(None, slot);
             reading.await?;
             Ok((etag(&tag), headers, body).into_response())
         }
         Some(range) => {
             reading.await?;
-            part(download, range, &tag).await
+            part(download, range, &tag, slot).await
         }
     }
 }
 
 /// Answers with a part of the body.
-async fn part(download: Download, range: ByteRange, tag: &str) -> Result<Response, Problem> {
-    let length = download.length().await.map_err(|error| {
+async fn part(
+    download: Download,
+    range: ByteRange,
+    tag: &str,
+    slot: Slot,
+) -> Result<Response, Problem> {
+    let length = download.length(range.last_wanted()).await;
+    let length = length.map_err(|error| {
         tracing::error!(release = %download.table.release, %error, "a table cannot be made");
         Problem::internal()
     })?;
+    let (length, known) = match length {
+        Length::Whole(length) => (length, Some(length)),
+        Length::AtLeast(length) => (length, None),
+    };
     let Some(part) = range.of(length) else {
         let detail = format!("the table has {length} bytes in this form");
         let mut refused = Problem::new(ProblemKind::RangeNotSatisfiable, detail).into_response();
@@ -114,10 +125,10 @@ async fn part(download: Download, range: ByteRange, tag: &str) -> Result<Respons
     insert_text(
         &mut headers,
         header::CONTENT_RANGE,
-        &part.content_range(length),
+        &part.content_range(known),
     );
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(part.length()));
-    let body = download.body(Some(part));
+    let body = download.body(Some(part), slot);
     Ok((StatusCode::PARTIAL_CONTENT, etag(tag), headers, body).into_response())
 }
 

@@ -152,7 +152,14 @@ async fn a_download_goes_on_where_it_broke_off(server: Server) {
             let answer = part(range).header("accept-encoding", "gzip").send().await;
             assert_eq!(answer.status, 206);
             assert_eq!(answer.body, whole.body[from..to]);
-            let said = format!("bytes {from}-{}/{length}", to - 1);
+            // No more is made than the range needs: the end of a form that has
+            // to be made for it stays unknown.
+            let is_known = format == "csv" || to == length;
+            let of = match is_known {
+                true => length.to_string(),
+                false => "*".to_owned(),
+            };
+            let said = format!("bytes {from}-{}/{of}", to - 1);
             assert_eq!(answer.header("content-range"), Some(said.as_str()));
             assert_eq!(answer.header("etag"), whole.header("etag"));
         }

@@ -16,6 +16,7 @@
 //! | `populations` | SIGKILL between the datasets of a change of terms |
 //! | `drain` | SIGTERM in the middle of a job |
 //! | `slow_clients` | a thousand sockets that drip headers and bodies |
+//! | `slow_readers` | a thousand downloads that nobody reads, connections that only answer pings |
 //! | `many_clients` | sixty-four clients in each other's way |
 //! | `released_schemas` | a store that an older program wrote |
 //!
@@ -44,6 +45,7 @@ mod raw_upload;
 mod released_schemas;
 mod size;
 mod slow_clients;
+mod slow_readers;
 mod small_disk;
 mod ward;
 mod zombies;

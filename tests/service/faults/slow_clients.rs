@@ -144,6 +144,7 @@ async fn a_thousand_slow_sockets_hold_nobody_up_and_are_closed_in_time(place: Pl
     let server = place
         .launch()
         .with("VIZARD_HEADER_TIMEOUT_MS", LIMIT_MS)
+        .with("VIZARD_ANONYMOUS_CONNECTIONS_OF_ADDRESS_MAX", 2 * SLOW)
         .with("VIZARD_BODY_WINDOW_MS", LIMIT_MS)
         .with("VIZARD_REQUESTS_PER_S_MAX", 100_000)
         .with("VIZARD_REQUESTS_BURST_MAX", 100_000)
