@@ -98,7 +98,14 @@ pub const METRICS: &[Metric] = &[
         "vizard_http_connections_cut_total",
         &[(
             "reason",
-            &["silent", "header", "address", "anonymous", "idle", "stalled"],
+            &[
+                "silent",
+                "header",
+                "address",
+                "anonymous",
+                "idle",
+                "stalled",
+            ],
         )],
         "Connections closed because of what their clients did, or did not do.",
     ),

@@ -313,7 +313,10 @@ mod tests {
         let mut aside = Aside { room: None, sender };
         drop(receiver);
         assert_eq!(aside.hand(Bytes::from_static(b"text")).await, None);
-        let count = aside.put(Bytes::from_static(b"text")).await.expect("a file");
+        let count = aside
+            .put(Bytes::from_static(b"text"))
+            .await
+            .expect("a file");
         assert!(!aside.hand_back(count).await.expect("no error"));
     }
 }

@@ -85,7 +85,7 @@ async fn large_table(server: &Program) -> (Ward, String) {
     job["accept_exact"] = json!([{"attribute": "note", "reason": "three made-up texts"}]);
     job["parameters"] = json!({"k": 3, "l": 2, "generalization": "mdp", "max_excluded": 1.0});
     let queued = person.post("/v1/jobs", &job).await.expect("an answer");
-    assert_eq!(queued.status, 202, "{queued:?}");
+    assert_eq!(queued.status, 202, "{:?}", queued.body);
     let id = queued.json().expect("JSON")["id"].clone();
     let id = id.as_str().expect("an id");
     let ended = person.job_when(id, JOB_TIME_MAX, is_over).await;
@@ -106,7 +106,7 @@ async fn a_thousand_downloads_that_nobody_reads_cost_little_memory(place: Place)
         .serve();
     let (ward, path) = large_table(&server).await;
     let caller = (server.address(), ward.token.as_str());
-    let whole = server.client(&ward.token).get_page(&path).await;
+    let whole = server.client(&ward.token).get(&path).await;
     let whole = whole.expect("a table").body.len() as u64;
     assert!(whole > TABLE_BYTES_MIN, "{whole} bytes");
 
@@ -133,10 +133,12 @@ async fn a_thousand_downloads_that_nobody_reads_cost_little_memory(place: Place)
     let limit = Duration::from_millis(STALL_MS) + GRACE;
     for (_speaker, ended) in connections {
         let ended = tokio::time::timeout(limit, ended).await;
-        ended.expect("a stalled connection is ended").expect("no panic");
+        ended
+            .expect("a stalled connection is ended")
+            .expect("no panic");
     }
     drop(answers);
-    let again = server.client(&ward.token).get_page(&path).await;
+    let again = server.client(&ward.token).get(&path).await;
     assert_eq!(again.expect("a table").body.len() as u64, whole);
     assert!(server.end_well());
 }
@@ -171,7 +173,11 @@ async fn connections_that_only_answer_pings_are_ended(place: Place) {
             }
         }
     }
-    assert!(anonymous.len() <= OF_ADDRESS, "{} are open", anonymous.len());
+    assert!(
+        anonymous.len() <= OF_ADDRESS,
+        "{} are open",
+        anonymous.len()
+    );
     // Who is signed in goes on meanwhile.
     let answer = get(&mut signed_in, caller, "/v1/engines").await;
     assert_eq!(answer.expect("an answer").status(), 200);
