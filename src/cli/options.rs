@@ -10,6 +10,7 @@ use super::exit::Exit;
 use crate::clock::SystemClock;
 use crate::config::{MEMORY_BYTES_MAX, Secret, Settings};
 use crate::store::{self, Found, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
+use crate::worker::LEASE_DURATION;
 
 /// Where the store is.
 #[derive(Args, Clone, Debug)]
@@ -146,7 +147,7 @@ pub struct WorkerOptions {
         long,
         env = "VIZARD_LEASE_DURATION_S",
         value_name = "SECONDS",
-        default_value_t = 30
+        default_value_t = LEASE_DURATION.as_secs()
     )]
     pub lease_duration_s: u64,
     /// How long running jobs may go on after SIGTERM, in seconds

@@ -7,8 +7,11 @@
 //! streams and downloads have neither timeout nor compression.
 
 use axum::Router;
+use axum::http::{HeaderValue, header};
 use axum::middleware;
+use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
@@ -19,6 +22,9 @@ use super::problem::{Problem, ProblemKind};
 use super::query_names::{QueryNames, refuse_unknown};
 use super::routes;
 use super::state::AppState;
+
+/// How long a browser that saw TLS here asks for nothing else.
+const ONE_YEAR: &str = "max-age=31536000";
 
 /// All described operations, without state and layers.
 pub(super) fn operations() -> OpenApiRouter<AppState> {
@@ -88,5 +94,15 @@ fn layered(
             refuse_large_header,
         ))
         .layer(middleware::from_fn(observe))
+        .layer(SetResponseHeaderLayer::overriding(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(option_layer(state.tls.is_some().then(|| {
+            SetResponseHeaderLayer::overriding(
+                header::STRICT_TRANSPORT_SECURITY,
+                HeaderValue::from_static(ONE_YEAR),
+            )
+        })))
         .with_state(state)
 }

@@ -27,6 +27,10 @@ use crate::store::{Act, Store};
 pub use driver::run;
 pub use janitor::keep_house;
 
+/// How long a lease lasts by default: ten heartbeats. So long the job of a worker
+/// that died waits for another one.
+pub const LEASE_DURATION: Duration = Duration::from_secs(5);
+
 /// How a process works on jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSettings {
@@ -53,13 +57,13 @@ pub struct WorkerSettings {
 }
 
 impl WorkerSettings {
-    /// The settings of service.md: leases of 30 s, one job at a time.
+    /// Leases of [`LEASE_DURATION`], one job at a time.
     pub fn new(name: String, threads: usize) -> Self {
         Self {
             name,
             workers: 1,
             threads,
-            lease_duration: Duration::from_secs(30),
+            lease_duration: LEASE_DURATION,
             heartbeat_interval: Duration::from_millis(500),
             poll_interval: Duration::from_secs(2),
             drain_timeout: Duration::from_secs(30),

@@ -80,6 +80,7 @@ impl Downloads {
 }
 
 /// A place among the downloads.
+#[must_use = "a slot is given back when it is dropped"]
 pub struct Slot {
     downloads: Arc<Downloads>,
     principal: String,
@@ -110,11 +111,13 @@ mod tests {
             downloads_of_key_max: 2,
             ..Limits::default()
         }));
-        let one = downloads.begin("a", 1).ok().expect("one");
-        let _two = downloads.begin("a", 1).ok().expect("two");
-        let refused = downloads.begin("a", 1).err().expect("of the key");
+        let one = downloads.begin("a", 1).expect("one");
+        let _two = downloads.begin("a", 1).expect("two");
+        let Err(refused) = downloads.begin("a", 1) else {
+            panic!("more than of one key");
+        };
         assert_eq!(refused.kind(), ProblemKind::TooManyRequests);
-        let _three = downloads.begin("b", 1).ok().expect("three");
+        let _three = downloads.begin("b", 1).expect("three");
         assert!(downloads.begin("c", 1).is_err());
         drop(one);
         // A heavy one begins where nothing else is open, however few there may be.

@@ -119,6 +119,12 @@ async fn both_protocols_are_spoken_over_tls_1_2_and_1_3() {
             (answer.status().as_u16(), answer.version()),
             (200, Version::HTTP_2)
         );
+        for (name, value) in [
+            ("strict-transport-security", "max-age=31536000"),
+            ("x-content-type-options", "nosniff"),
+        ] {
+            assert_eq!(answer.headers()[name], value);
+        }
         let body = answer
             .into_body()
             .collect()
