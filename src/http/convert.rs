@@ -36,6 +36,10 @@ impl From<Conflict> for Problem {
                 ProblemKind::VersionMoved,
                 "another change of the dataset was faster; nothing was kept of this one",
             ),
+            Conflict::PreconditionFailed => Self::new(
+                ProblemKind::PreconditionFailed,
+                "read it again, and decide again",
+            ),
             Conflict::ReservationLost => Self::new(
                 ProblemKind::IdempotencyInProgress,
                 "another request took the key over; nothing was kept of this one",

@@ -3,59 +3,24 @@
 use axum::http::{HeaderMap, HeaderName, header};
 
 use super::problem::{Problem, ProblemKind};
+use crate::store::{Precondition, Tags};
 
-/// Which tags a header names.
-#[derive(Debug, PartialEq, Eq)]
-enum Tags {
-    Any,
-    Listed(Vec<String>),
+/// What the headers demand; `None` where they demand nothing.
+pub fn read(headers: &HeaderMap) -> Result<Option<Precondition>, Problem> {
+    let matching = tags(headers, &header::IF_MATCH)?;
+    let not_matching = tags(headers, &header::IF_NONE_MATCH)?;
+    let demands = matching.is_some() || not_matching.is_some();
+    Ok(demands.then_some(Precondition {
+        matching,
+        not_matching,
+    }))
 }
 
-/// What a request demands of the thing as it is now.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Precondition {
-    matching: Option<Tags>,
-    not_matching: Option<Tags>,
-}
-
-impl Precondition {
-    /// What the headers demand; `None` where they demand nothing.
-    pub fn read(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
-        let matching = tags(headers, &header::IF_MATCH)?;
-        let not_matching = tags(headers, &header::IF_NONE_MATCH)?;
-        let demands = matching.is_some() || not_matching.is_some();
-        Ok(demands.then_some(Self {
-            matching,
-            not_matching,
-        }))
-    }
-
-    /// A problem unless the demand is met; `tag` is the present tag, without
-    /// quotes, `None` where there is no such thing.
-    pub fn require(&self, tag: Option<&str>) -> Result<(), Problem> {
-        let has = |tags: &Tags| match (tags, tag) {
-            (_, None) => false,
-            (Tags::Any, Some(_)) => true,
-            (Tags::Listed(listed), Some(tag)) => listed.iter().any(|one| one == tag),
-        };
-        let is_met =
-            self.matching.as_ref().is_none_or(has) && !self.not_matching.as_ref().is_some_and(has);
-        if is_met {
-            return Ok(());
-        }
-        let detail = "read it again, and decide again";
-        Err(Problem::new(ProblemKind::PreconditionFailed, detail))
-    }
-
-    /// Whether the client has the thing with this tag already (`If-None-Match`
-    /// on reading).
-    pub fn has_already(&self, tag: &str) -> bool {
-        match &self.not_matching {
-            Some(Tags::Any) => true,
-            Some(Tags::Listed(listed)) => listed.iter().any(|one| one == tag),
-            None => false,
-        }
-    }
+/// Whether the client has the thing with this tag already (`If-None-Match`
+/// on reading).
+pub fn has_already(headers: &HeaderMap, tag: &str) -> Result<bool, Problem> {
+    let not_matching = tags(headers, &header::IF_NONE_MATCH)?;
+    Ok(not_matching.is_some_and(|tags| tags.have(Some(tag))))
 }
 
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
@@ -97,9 +62,7 @@ mod tests {
 
     fn precondition(name: HeaderName, value: &'static str) -> Precondition {
         let headers = HeaderMap::from_iter([(name, value.parse().expect("a value"))]);
-        Precondition::read(&headers)
-            .expect("it can be read")
-            .expect("it demands")
+        read(&headers).expect("it can be read").expect("it demands")
     }
 
     #[test]
@@ -122,18 +85,15 @@ mod tests {
         assert!(any.require(None).is_ok());
         assert!(any.require(Some("1")).is_err());
         let listed = precondition(header::IF_NONE_MATCH, "W/\"a\"");
-        assert!(listed.has_already("a"));
-        assert!(!listed.has_already("b"));
+        assert!(listed.require(Some("a")).is_err());
+        assert!(listed.require(Some("b")).is_ok());
     }
 
     #[test]
     fn a_tag_without_quotes_is_refused() {
         let headers = HeaderMap::from_iter([(header::IF_MATCH, "3".parse().expect("a value"))]);
-        assert!(Precondition::read(&headers).is_err());
-        assert_eq!(
-            Precondition::read(&HeaderMap::new()).expect("nothing"),
-            None
-        );
+        assert!(read(&headers).is_err());
+        assert_eq!(read(&HeaderMap::new()).expect("nothing"), None);
     }
 
     proptest! {

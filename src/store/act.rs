@@ -10,6 +10,7 @@
 //! kept in the same transaction too. An operation that answers a `T` takes an
 //! `Act<T>`, so that what renders the answer fits it.
 
+use super::Precondition;
 use super::idempotency::{KeptAnswer, Reservation};
 
 /// Makes the answer to a client from an operation's answer; `None`: it is no
@@ -21,6 +22,7 @@ pub struct Act<T> {
     actor: String,
     request: Option<String>,
     reserved: Option<(Reservation, Option<Render<T>>)>,
+    precondition: Option<Precondition>,
 }
 
 impl<T> Act<T> {
@@ -30,6 +32,7 @@ impl<T> Act<T> {
             actor: without_nul(actor.into()),
             request: None,
             reserved: None,
+            precondition: None,
         }
     }
 
@@ -58,6 +61,18 @@ impl<T> Act<T> {
     ) -> Self {
         self.reserved = Some((reservation, Some(Box::new(render))));
         self
+    }
+
+    /// The same, only if the thing is as `precondition` demands.
+    #[must_use]
+    pub fn only_if(mut self, precondition: Option<Precondition>) -> Self {
+        self.precondition = precondition;
+        self
+    }
+
+    /// What it demands of the thing as it is.
+    pub(super) fn take_precondition(&mut self) -> Option<Precondition> {
+        self.precondition.take()
     }
 
     /// Who does it.

@@ -56,6 +56,13 @@ pub struct DatasetRow {
     pub population: Option<String>,
 }
 
+impl DatasetRow {
+    /// Its entity tag, without quotes: its two versions.
+    pub fn tag(&self) -> String {
+        format!("{}-{}", self.version, self.preference_version)
+    }
+}
+
 /// What an erasure removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Erasure {

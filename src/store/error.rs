@@ -43,6 +43,9 @@ pub enum Conflict {
     /// The dataset got another version since the caller looked.
     #[error("the dataset got another version in the meantime")]
     VersionMoved,
+    /// The thing is not as the change demands.
+    #[error("the thing is not as the change demands")]
+    PreconditionFailed,
     /// An id or a name is already taken.
     #[error("it exists already")]
     Exists,

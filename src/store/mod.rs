@@ -30,6 +30,7 @@ pub mod ledger;
 mod open;
 mod operations;
 mod postgres;
+mod precondition;
 pub mod preferences;
 pub mod releases;
 pub mod retention;
@@ -57,6 +58,7 @@ pub use jobs::{
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{Found, StoreOptions, inspect, open};
+pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, Preferences};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,

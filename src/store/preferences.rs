@@ -27,6 +27,13 @@ pub struct PreferenceRow {
     pub created_at: DateTime<Utc>,
 }
 
+impl PreferenceRow {
+    /// Its entity tag, without quotes.
+    pub fn tag(&self) -> String {
+        self.version.to_string()
+    }
+}
+
 /// What a subject's terms were and are.
 #[derive(Clone, PartialEq)]
 pub struct PreferenceChange {

@@ -14,14 +14,14 @@ use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::described::SchemaDocument;
 use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
-use super::super::precondition::Precondition;
+use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
-use crate::store::{DatasetRow, NewDataset, VersionRow};
+use crate::store::{DatasetRow, NewDataset, Precondition, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -227,7 +227,7 @@ async fn get_dataset(
     principal.sees(id, "dataset")?;
     let row = state.store.dataset_get(id).await?;
     let versions = state.store.version_list(id).await?;
-    let tag = format!("\"{}\"", tag(&row));
+    let tag = format!("\"{}\"", row.tag());
     let view = DatasetDetailView {
         dataset: row.into(),
         versions: versions.into_iter().map(VersionView::from).collect(),
@@ -237,21 +237,21 @@ async fn get_dataset(
 
 /// A dataset with its entity tag.
 pub(super) fn described(row: &DatasetRow) -> Answer {
-    let tag = format!("\"{}\"", tag(row));
+    let tag = format!("\"{}\"", row.tag());
     Answer::ok(&DatasetView::from(row.clone())).with(header::ETAG, &tag)
 }
 
-/// The entity tag of a dataset, without quotes: its two versions.
-fn tag(row: &DatasetRow) -> String {
-    format!("{}-{}", row.version, row.preference_version)
-}
-
-/// A problem unless the dataset is as the headers ask for.
-pub(super) fn require(headers: &HeaderMap, row: &DatasetRow) -> Result<(), Problem> {
-    match Precondition::read(headers)? {
-        Some(precondition) => precondition.require(Some(&tag(row))),
-        None => Ok(()),
+/// What the headers demand of a dataset. Looked at now, so that nothing is
+/// read for one who is too late already; the change itself decides.
+pub(super) fn demanded(
+    headers: &HeaderMap,
+    row: &DatasetRow,
+) -> Result<Option<Precondition>, Problem> {
+    let demanded = precondition::read(headers)?;
+    if let Some(precondition) = &demanded {
+        precondition.require(Some(&row.tag()))?;
     }
+    Ok(demanded)
 }
 
 /// Erase a dataset
@@ -271,8 +271,8 @@ async fn erase_dataset(
     headers: HeaderMap,
 ) -> Result<Json<ErasureView>, Problem> {
     principal.sees(id, "dataset")?;
-    require(&headers, &state.store.dataset_get(id).await?)?;
-    let erased = state.store.dataset_erase(principal.act(), id).await?;
+    let act = principal.act().only_if(precondition::read(&headers)?);
+    let erased = state.store.dataset_erase(act, id).await?;
     Ok(Json(ErasureView {
         id,
         chunks: erased.chunks,

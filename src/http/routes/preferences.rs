@@ -17,7 +17,7 @@ use super::super::auth::Principal;
 use super::super::convert::limited_problem;
 use super::super::described::TermsDocument;
 use super::super::extract::{JsonBody, UrlPath, UrlQuery};
-use super::super::precondition::Precondition;
+use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
@@ -29,7 +29,7 @@ use crate::microdata::{
     HierarchySet, Preference, RecordFormat, Schema, TableError, Target,
     read_population_preferences, to_hex,
 };
-use crate::store::{DatasetRow, PreferenceRow, StoreError};
+use crate::store::{DatasetRow, StoreError};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -97,7 +97,6 @@ async fn put_preference(
     let dataset = state.store.dataset_get(id).await?;
     let preference = read(&state, &dataset, subject, document).await?;
     let terms = serde_json::to_value(&preference.terms).map_err(|_| Problem::internal())?;
-    require(&state, id, &preference.subject, &headers).await?;
     let (subject, kept) = (preference.subject.clone(), terms.clone());
     let answer = move |&version: &u64| {
         let view = PreferenceView {
@@ -108,6 +107,7 @@ async fn put_preference(
         Some(Answer::ok(&view).with(header::ETAG, &format!("\"{version}\"")))
     };
     let act = principal.act_answering(answer.clone());
+    let act = act.only_if(precondition::read(&headers)?);
     let version = state.store.preference_put(act, id, subject, kept).await?;
     failpoint::reached("preference-committed");
     answer(&version).ok_or_else(Problem::internal)
@@ -186,11 +186,9 @@ async fn delete_preference(
     headers: HeaderMap,
 ) -> Result<(StatusCode, Json<PreferenceGoneView>), Problem> {
     principal.sees(id, "dataset")?;
-    require(&state, id, &subject, &headers).await?;
-    let version = state
-        .store
-        .preference_delete(principal.act(), id, subject.clone())
-        .await?;
+    let act = principal.act().only_if(precondition::read(&headers)?);
+    let store = &state.store;
+    let version = store.preference_delete(act, id, subject.clone()).await?;
     Ok((
         StatusCode::OK,
         Json(PreferenceGoneView { subject, version }),
@@ -204,28 +202,6 @@ fn tag(version: u64) -> Tag {
         header::ETAG,
         value.unwrap_or(HeaderValue::from_static("\"0\"")),
     )]
-}
-
-/// A problem unless the terms in force are those that the headers ask for.
-async fn require(
-    state: &AppState,
-    dataset: DatasetId,
-    subject: &str,
-    headers: &HeaderMap,
-) -> Result<(), Problem> {
-    let Some(precondition) = Precondition::read(headers)? else {
-        return Ok(());
-    };
-    let found = state
-        .store
-        .preference_get(dataset, subject.to_owned())
-        .await;
-    let present: Option<PreferenceRow> = match found {
-        Ok(row) => Some(row),
-        Err(StoreError::NotFound { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
-    precondition.require(present.map(|row| row.version.to_string()).as_deref())
 }
 
 /// Reads one document as strictly as a line of many.

@@ -294,7 +294,7 @@ async fn upload_records(
     let permit = Arc::new(upload_permit(&state)?);
     let form = (format, ContentCoding::of_body(&parts.headers)?);
     let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
-    super::datasets::require(&parts.headers, &intake.dataset)?;
+    let demanded = super::datasets::demanded(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let records_before = intake.dataset.records;
     let hierarchies = upload::pins(&intake.hierarchies);
@@ -340,6 +340,7 @@ async fn upload_records(
     };
     let kept = uploaded.clone();
     let act = principal.act_answering(move |row| Some(kept(row)));
+    let act = act.only_if(demanded);
     let row = state.store.version_commit(act, version).await?;
     failpoint::reached("upload-committed");
     Ok(uploaded(&row))

@@ -13,7 +13,7 @@ use super::super::coding::ContentCoding;
 use super::super::download::{Download, Form, Length, Slot};
 use super::super::extract::{UrlPath, UrlQuery};
 use super::super::negotiate::preferred;
-use super::super::precondition::Precondition;
+use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::range::ByteRange;
 use super::super::state::AppState;
@@ -64,7 +64,7 @@ async fn get_release_table(
     let table = state.store.table_get(id, name).await?;
     let form = form(&query, &headers)?;
     let tag = tag(form, &table);
-    if Precondition::read(&headers)?.is_some_and(|condition| condition.has_already(&tag)) {
+    if precondition::has_already(&headers, &tag)? {
         return Ok((StatusCode::NOT_MODIFIED, etag(&tag)).into_response());
     }
     let read = ReleaseRead::Table {

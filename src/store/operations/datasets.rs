@@ -52,6 +52,15 @@ pub(super) async fn hold(
     row.map(|_| ()).ok_or(StoreError::not_found("dataset"))
 }
 
+/// Decides what is demanded of a dataset whose row is held.
+pub(super) async fn decide(session: &mut Session, id: DatasetId) -> Result<(), StoreError> {
+    if session.demands() {
+        let tag = get(session, id).await?.tag();
+        session.decide(Some(&tag))?;
+    }
+    Ok(())
+}
+
 async fn create(
     session: &mut Session,
     dataset: NewDataset,
@@ -100,6 +109,7 @@ pub(super) async fn erase(
 ) -> Result<Done<Erasure>, StoreError> {
     let lock = session.dialect().dataset_lock_erase;
     hold(session, id, lock).await?;
+    decide(session, id).await?;
     let now = session.now().await?;
     let dataset = id.uuid();
     session.run(sql::ERASE, cells![dataset, now]).await?;

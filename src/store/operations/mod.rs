@@ -105,7 +105,11 @@ impl SqlStore {
     {
         self.write_unaudited(move |session| {
             Box::pin(async move {
+                session.demand(act.take_precondition());
                 let Done { answer, entries } = body(session).await?;
+                if session.demands() {
+                    return Err(StoreError::driver("nobody looked at the precondition"));
+                }
                 let changed = session.changes() > 0;
                 if changed && entries.is_empty() {
                     return Err(StoreError::driver(

@@ -98,12 +98,39 @@ pub(super) async fn set(
     Ok(versions)
 }
 
+/// Decides what is demanded of a subject's terms in force. Takes the rows of
+/// the population's datasets first: then nobody else can change the terms.
+async fn decide(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: &str,
+) -> Result<(), StoreError> {
+    if !session.demands() {
+        return Ok(());
+    }
+    let lock = session.dialect().dataset_lock;
+    for member in populations::held_members(session, dataset).await? {
+        match datasets::hold(session, member, lock).await {
+            // Erased since the population was read.
+            Err(StoreError::NotFound { .. }) if member != dataset => {}
+            held => held?,
+        }
+    }
+    let tag = match get(session, dataset, subject.to_owned()).await {
+        Ok(row) => Some(row.tag()),
+        Err(StoreError::NotFound { what: "preference" }) => None,
+        Err(error) => return Err(error),
+    };
+    session.decide(tag.as_deref())
+}
+
 async fn put(
     session: &mut Session,
     dataset: DatasetId,
     subject: String,
     document: Value,
 ) -> Result<Done<u64>, StoreError> {
+    decide(session, dataset, &subject).await?;
     let versions = set(session, dataset, &subject, &document).await?;
     Ok(versions.changed("put_preference", 1))
 }
@@ -113,6 +140,7 @@ async fn delete(
     dataset: DatasetId,
     subject: String,
 ) -> Result<Done<u64>, StoreError> {
+    decide(session, dataset, &subject).await?;
     let versions = advance_all(session, dataset).await?;
     let mut closed = 0;
     for &(member, version) in &versions.all {

@@ -123,12 +123,18 @@ async fn chunks_write(
     }
 }
 
-/// Takes the dataset's row, and the number behind `base_version`.
+/// Takes the dataset's row, and the number behind `base_version`; before that
+/// what the change demands is decided.
 async fn advance(
     session: &mut Session,
     dataset: DatasetId,
     base_version: u64,
 ) -> Result<(), StoreError> {
+    if session.demands() {
+        let lock = session.dialect().dataset_lock;
+        super::datasets::hold(session, dataset, lock).await?;
+        super::datasets::decide(session, dataset).await?;
+    }
     let advance = cells![dataset.uuid(), base_version];
     if session.run(dataset_sql::VERSION_ADVANCE, advance).await? > 0 {
         return Ok(());

@@ -26,7 +26,7 @@ pub(super) use surroundings::Surroundings;
 
 use super::seal::MasterKeys;
 use super::statements::{Dialect, PG_NOTIFY, POSTGRES_NOW};
-use super::{StoreError, Tombstone};
+use super::{Precondition, StoreError, Tombstone};
 
 /// The connection under a session.
 pub(super) enum Link {
@@ -63,6 +63,7 @@ pub(super) struct Session {
     signals: Vec<Signal>,
     changes: u64,
     tombstones: Vec<Tombstone>,
+    precondition: Option<Precondition>,
 }
 
 impl Session {
@@ -75,6 +76,7 @@ impl Session {
             signals: Vec::new(),
             changes: 0,
             tombstones: Vec::new(),
+            precondition: None,
         }
     }
 
@@ -211,6 +213,24 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// What the change of this session demands.
+    pub(super) fn demand(&mut self, precondition: Option<Precondition>) {
+        self.precondition = precondition;
+    }
+
+    /// Whether something is demanded that was not looked at yet.
+    pub(super) fn demands(&self) -> bool {
+        self.precondition.is_some()
+    }
+
+    /// Decides what is demanded, of the present tag of a thing whose row is held.
+    pub(super) fn decide(&mut self, tag: Option<&str>) -> Result<(), StoreError> {
+        match self.precondition.take() {
+            Some(precondition) => precondition.require(tag),
+            None => Ok(()),
+        }
     }
 
     /// Notes a signal, to be given out by `commit`.

@@ -17,6 +17,7 @@ mod listener;
 mod lists;
 mod missing;
 mod populations;
+mod preconditions;
 mod preferences;
 mod problems;
 mod records;
