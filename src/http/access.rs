@@ -284,6 +284,7 @@ pub const OPERATIONS: &[Operation] = &[
             LimitExceeded,
             BodyTooLarge,
             BodyTimeout,
+            TooManyUploads,
             InvalidPreference,
             StoreFull,
         ],

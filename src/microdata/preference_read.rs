@@ -59,26 +59,45 @@ pub fn read_population_preferences(
     target: &Target<'_>,
     others: &[(Schema, HierarchySet)],
 ) -> Result<Vec<Preference>, TableError> {
+    let mut subjects = TextDictionary::default();
+    let mut preferences = Vec::new();
+    let mut keep = |preference: Preference| {
+        match subjects.intern(&preference.subject) {
+            (_, true) => preferences.push(preference),
+            (known, false) => preferences[known as usize] = preference,
+        }
+        Ok(())
+    };
+    each_preference(input, format, (target, others), &mut keep)?;
+    Ok(preferences)
+}
+
+/// The same one by one, in bounded memory: `keep` gets every line's preference,
+/// of one subject perhaps several, of which the last one counts. Nothing that
+/// it got counts if this answers an error.
+pub fn each_preference(
+    input: impl Read,
+    format: RecordFormat,
+    (target, others): (&Target<'_>, &[(Schema, HierarchySet)]),
+    keep: &mut dyn FnMut(Preference) -> Result<(), TableError>,
+) -> Result<(), TableError> {
     let mut bulk = Bulk {
         target,
         others,
-        subjects: TextDictionary::default(),
-        preferences: Vec::new(),
+        keep,
         faults: Faults::default(),
     };
     match format {
         RecordFormat::Csv => bulk.read_csv(input)?,
         RecordFormat::Ndjson => bulk.read_ndjson(input)?,
     }
-    bulk.faults.into_result()?;
-    Ok(bulk.preferences)
+    bulk.faults.into_result()
 }
 
 struct Bulk<'t> {
     target: &'t Target<'t>,
     others: &'t [(Schema, HierarchySet)],
-    subjects: TextDictionary,
-    preferences: Vec<Preference>,
+    keep: &'t mut dyn FnMut(Preference) -> Result<(), TableError>,
     faults: Faults,
 }
 
@@ -115,7 +134,7 @@ impl Bulk<'_> {
             }
             let cell = |at: usize| columns[at].map_or(&[][..], |column| rows.cell(column));
             let read = read_cells(cell, self.target.limits.cell_bytes_max);
-            self.take(line, read);
+            self.take(line, read)?;
         }
     }
 
@@ -188,7 +207,7 @@ impl Bulk<'_> {
                 preference.subject = read_subject(preference.subject.as_bytes(), bytes_max)?;
                 Ok(preference)
             });
-            self.take(line, read);
+            self.take(line, read)?;
         }
     }
 
@@ -205,7 +224,7 @@ impl Bulk<'_> {
     }
 
     /// Keeps what a line says, if it fits the schema.
-    fn take(&mut self, line: u64, read: Result<Preference, Refusal>) {
+    fn take(&mut self, line: u64, read: Result<Preference, Refusal>) -> Result<(), TableError> {
         let Target {
             schema,
             hierarchies,
@@ -223,11 +242,11 @@ impl Bulk<'_> {
         });
         match fitting {
             Err((field, code)) => self.faults.add(line, field.as_deref(), code),
-            Ok(preference) => match self.subjects.intern(&preference.subject) {
-                (_, true) => self.preferences.push(preference),
-                (known, false) => self.preferences[known as usize] = preference,
-            },
+            // After a fault nothing counts any more: the rest is only looked at.
+            Ok(_) if !self.faults.is_empty() => {}
+            Ok(preference) => (self.keep)(preference)?,
         }
+        Ok(())
     }
 }
 

@@ -59,7 +59,9 @@ pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{Found, StoreOptions, inspect, open};
 pub use precondition::{Precondition, Tags};
-pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, Preferences};
+pub use preferences::{
+    PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource, Preferences,
+};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

@@ -10,6 +10,10 @@
 //! are together: all of them have the same documents in force, each in a
 //! history of its own.
 
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -72,6 +76,29 @@ impl std::fmt::Debug for PreferencePage {
     }
 }
 
+/// Documents of many subjects, which need not be in memory together. They are
+/// read once for every dataset of a population.
+pub trait PreferenceSource: Send + Sync + 'static {
+    /// How many subjects have a document.
+    fn subjects(&self) -> usize;
+
+    /// The documents of one batch, in order; `None` behind the last one. Of
+    /// several for one subject the last one counts. May block.
+    fn batch(&self, index: usize) -> io::Result<Option<Vec<(String, Value)>>>;
+}
+
+/// All in one batch.
+impl PreferenceSource for Vec<(String, Value)> {
+    fn subjects(&self) -> usize {
+        let subjects: BTreeSet<&str> = self.iter().map(|(subject, _)| subject.as_str()).collect();
+        subjects.len()
+    }
+
+    fn batch(&self, index: usize) -> io::Result<Option<Vec<(String, Value)>>> {
+        Ok((index == 0).then(|| self.clone()))
+    }
+}
+
 /// Operations on preferences. A change is made in every dataset of the
 /// dataset's population, in all or in none, and answers the dataset's own new
 /// preference version.
@@ -85,9 +112,14 @@ pub trait Preferences {
         document: Value,
     ) -> StoreFuture<'_, u64>;
 
-    /// One subject's document in force.
-    fn preference_get(&self, dataset: DatasetId, subject: String)
-    -> StoreFuture<'_, PreferenceRow>;
+    /// One subject's document in force; `None`: none is. A reading that the
+    /// audit log tells of, whatever it finds.
+    fn preference_get(
+        &self,
+        act: Act<Option<PreferenceRow>>,
+        dataset: DatasetId,
+        subject: String,
+    ) -> StoreFuture<'_, Option<PreferenceRow>>;
 
     /// Subjects and their documents in force, at most `limit` from `cursor` on.
     /// A reading that the audit log tells of.
@@ -115,7 +147,7 @@ pub trait Preferences {
         &self,
         act: Act<u64>,
         dataset: DatasetId,
-        documents: Vec<(String, Value)>,
+        documents: Arc<dyn PreferenceSource>,
     ) -> StoreFuture<'_, u64>;
 
     /// All subjects and documents in force at a version, in byte order of subjects.

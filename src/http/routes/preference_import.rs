@@ -1,6 +1,6 @@
 //! Many preferences at once, as CSV or NDJSON.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use serde::Serialize;
@@ -10,16 +10,16 @@ use utoipa_axum::routes;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
-use super::super::body::unpacked_body;
-use super::super::convert::limited_problem;
+use super::super::coding::ContentCoding;
 use super::super::extract::UrlPath;
-use super::super::problem::{Problem, ProblemKind};
+use super::super::problem::Problem;
 use super::super::state::AppState;
+use super::super::upload::{KeptPreferences, receive_preferences};
 use super::preferences::PopulationForms;
-use super::records::record_format;
+use super::records::{record_format, upload_permit};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ChunkColumn, Preference, RecordFormat, Schema, decode_chunk};
+use crate::microdata::{ChunkColumn, Schema, decode_chunk};
 use crate::store::DatasetRow;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -42,7 +42,8 @@ struct ImportView {
 
 /// Set the terms of many subjects
 ///
-/// All of them or none, in every dataset of the dataset's population. Of several lines for one subject the last one counts;
+/// All of them or none, in every dataset of the dataset's population. Of several
+/// lines for one subject the last one counts;
 /// subjects that the body does not name keep their terms.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/preferences", operation_id = "import_preferences", tag = "preferences",
@@ -61,20 +62,17 @@ async fn import_preferences(
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let format = record_format(request.headers())?;
+    let coding = ContentCoding::of_body(request.headers())?;
+    let permit = Arc::new(upload_permit(&state)?);
     let dataset = state.store.dataset_get(id).await?;
-    let limits = &state.settings.limits;
-    let body = unpacked_body(request, limits.preference_bytes_max(), limits).await?;
     let schema = super::stored_schema(&dataset)?;
-    let preferences = read(&state, &dataset, format, body).await?;
-    let subjects = preferences.iter().map(|one| one.subject.clone()).collect();
-    let documents: Result<Vec<_>, _> = preferences
-        .into_iter()
-        .map(|one| serde_json::to_value(one.terms).map(|terms| (one.subject, terms)))
-        .collect();
-    let documents = documents.map_err(|_| Problem::internal())?;
+    let forms = PopulationForms::of(&state, &dataset).await?;
+    let (body, form) = (request.into_body(), (format, coding));
+    let kept = receive_preferences(&state, body, form, forms, Arc::clone(&permit)).await?;
+    let kept = Arc::new(kept);
     // Counted first: what fails here has changed nothing yet.
-    let unknown_subjects = unknown_subjects(&state, &dataset, schema, subjects).await?;
-    let accepted = documents.len() as u64;
+    let unknown_subjects = unknown_subjects(&state, &dataset, schema, &kept).await?;
+    let accepted = kept.fingerprints().len() as u64;
     let answer = move |&version: &u64| {
         Answer::ok(&ImportView {
             accepted,
@@ -83,65 +81,45 @@ async fn import_preferences(
         })
     };
     let act = principal.act_answering(move |version| Some(answer(version)));
-    let version = state.store.preference_bulk(act, id, documents).await?;
+    let version = state.store.preference_bulk(act, id, kept).await?;
     failpoint::reached("preferences-committed");
     Ok(answer(&version))
 }
 
-async fn read(
-    state: &AppState,
-    dataset: &DatasetRow,
-    format: RecordFormat,
-    body: Vec<u8>,
-) -> Result<Vec<Preference>, Problem> {
-    let forms = PopulationForms::of(state, dataset).await?;
-    let limits = state.settings.limits;
-    let reading = tokio::task::spawn_blocking(move || forms.read(&body, format, &limits));
-    match reading.await {
-        Ok(read) => {
-            read.map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, &limits))
-        }
-        Err(_) => Err(Problem::internal()),
-    }
-}
-
-/// How many of `subjects` have no record in the dataset's latest version.
+/// How many of the subjects have no record in the dataset's latest version.
 ///
 /// Looks at one chunk at a time.
 async fn unknown_subjects(
     state: &AppState,
     dataset: &DatasetRow,
     schema: Schema,
-    mut subjects: HashSet<String>,
+    kept: &Arc<KeptPreferences>,
 ) -> Result<u64, Problem> {
     let (id, version) = (dataset.id, dataset.version);
     let chunks = match version {
         0 => Vec::new(),
         _ => state.store.version_chunk_list(id, version).await?,
     };
-    let schema = std::sync::Arc::new(schema);
+    let schema = Arc::new(schema);
+    let mut seen = vec![false; kept.fingerprints().len()];
     for chunk in chunks {
-        if subjects.is_empty() {
-            break;
-        }
         let bytes = state.store.chunk_get(id, version, chunk.position).await?;
-        let schema = std::sync::Arc::clone(&schema);
+        let (schema, kept) = (Arc::clone(&schema), Arc::clone(kept));
         let looking = tokio::task::spawn_blocking(move || {
             let chunk = decode_chunk(bytes, &schema)?;
             if let Some(ChunkColumn::Text(keys)) = chunk.columns.get(schema.subject_key().at()) {
-                for key in keys.iter() {
-                    subjects.remove(key);
-                }
+                let places = keys.iter().filter_map(|key| kept.fingerprints().place(key));
+                places.for_each(|place| seen[place] = true);
             }
-            Ok::<_, crate::microdata::TableError>(subjects)
+            Ok::<_, crate::microdata::TableError>(seen)
         });
-        subjects = match looking.await {
-            Ok(Ok(left)) => left,
+        seen = match looking.await {
+            Ok(Ok(seen)) => seen,
             _ => {
                 tracing::error!(dataset = %id, "a stored chunk cannot be read");
                 return Err(Problem::internal());
             }
         };
     }
-    Ok(subjects.len() as u64)
+    Ok(seen.iter().filter(|is_seen| !**is_seen).count() as u64)
 }

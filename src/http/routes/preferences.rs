@@ -3,6 +3,8 @@
 //! The tag of a document is the preference version that brought it. A subject
 //! stands in the path and in no log: logs know the matched path alone.
 
+use std::io::Read;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -26,8 +28,7 @@ use crate::config::Limits;
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{
-    HierarchySet, Preference, RecordFormat, Schema, TableError, Target,
-    read_population_preferences, to_hex,
+    HierarchySet, Preference, RecordFormat, Schema, TableError, Target, each_preference, to_hex,
 };
 use crate::store::{DatasetRow, StoreError};
 
@@ -114,6 +115,8 @@ async fn put_preference(
 }
 
 /// Read one subject's terms
+///
+/// A reading that the audit log tells of, without the subject.
 #[utoipa::path(
     get, path = "/v1/datasets/{id}/preferences/{subject}", operation_id = "get_preference", tag = "preferences",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -127,7 +130,9 @@ async fn get_preference(
     UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
 ) -> Result<(Tag, Json<PreferenceView>), Problem> {
     principal.sees(id, "dataset")?;
-    let row = state.store.preference_get(id, subject.clone()).await?;
+    let act = principal.act();
+    let row = state.store.preference_get(act, id, subject.clone()).await?;
+    let row = row.ok_or_else(|| Problem::not_found("preference"))?;
     let view = PreferenceView {
         subject,
         version: row.version,
@@ -224,15 +229,20 @@ pub(super) async fn read(
     let forms = PopulationForms::of(state, dataset).await?;
     let limits = &state.settings.limits;
     let line = document.to_string();
-    let read = forms
-        .read(line.as_bytes(), RecordFormat::Ndjson, limits)
+    let mut read = None;
+    let mut keep = |preference| {
+        read = Some(preference);
+        Ok(())
+    };
+    forms
+        .each(line.as_bytes(), RecordFormat::Ndjson, limits, &mut keep)
         .map_err(|error| limited_problem(&error, ProblemKind::InvalidPreference, limits))?;
-    read.into_iter().next().ok_or_else(Problem::internal)
+    read.ok_or_else(Problem::internal)
 }
 
 /// What terms may name: attributes and nodes of any dataset of a population,
 /// for they hold in each of them.
-pub(super) struct PopulationForms {
+pub(in crate::http) struct PopulationForms {
     /// Schema and hierarchies of the dataset that is spoken to.
     own: (Schema, HierarchySet),
     /// Those of the others.
@@ -259,19 +269,20 @@ impl PopulationForms {
         Ok(Self { own, others })
     }
 
-    /// Reads preferences to their end.
-    pub(super) fn read(
+    /// Reads preferences to their end; `keep` gets each of them.
+    pub(in crate::http) fn each(
         &self,
-        body: &[u8],
+        body: impl Read,
         format: RecordFormat,
         limits: &Limits,
-    ) -> Result<Vec<Preference>, TableError> {
+        keep: &mut dyn FnMut(Preference) -> Result<(), TableError>,
+    ) -> Result<(), TableError> {
         let target = Target {
             schema: &self.own.0,
             hierarchies: &self.own.1,
             limits: limits.of_records(),
         };
-        read_population_preferences(body, format, &target, &self.others)
+        each_preference(body, format, (&target, &self.others), keep)
     }
 }
 

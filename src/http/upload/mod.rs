@@ -8,11 +8,13 @@
 
 mod body_reader;
 mod hierarchies;
+mod preferences;
 mod spool;
 mod stored;
 mod threads;
 
 pub use hierarchies::{load_hierarchies, pins, require_extended};
+pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_probl
 use super::convert::limited_problem;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
-use crate::config::Limits;
+use crate::config::{Limit, Limits};
 use crate::microdata::{
     HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings, SubjectKeys,
     TableError, Target, encode_chunk, read_parquet_records, read_records,
@@ -104,10 +106,12 @@ impl From<TableError> for ReadError {
 }
 
 impl ReadError {
-    fn problem(self, limits: &Limits) -> Problem {
+    /// As a problem; `misfit` is the kind for what does not fit, `bytes_max`
+    /// the limit on the body.
+    fn problem(self, limits: &Limits, (misfit, bytes_max): (ProblemKind, Limit)) -> Problem {
         match self {
-            Self::Table(error) => limited_problem(&error, ProblemKind::InvalidData, limits),
-            Self::Packing(fault) => packing_problem(fault, limits.upload_bytes_max()),
+            Self::Table(error) => limited_problem(&error, misfit, limits),
+            Self::Packing(fault) => packing_problem(fault, bytes_max),
             Self::Store(error) => error.into(),
             Self::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Problem::new(ProblemKind::StoreFull, "nothing was kept of this upload")
@@ -130,13 +134,30 @@ pub async fn receive(
     permit: Arc<OwnedSemaphorePermit>,
 ) -> Result<Received, Problem> {
     let limits = &state.settings.limits;
-    let mut pieces = BodyPieces::new(body, limits.upload_bytes_max(), limits)?;
-    let (sender, reader) = body_channel();
+    let bytes_max = limits.upload_bytes_max();
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
+    let work = move |reader| {
+        let _permit = permit;
+        read(&intake, reader, store.as_ref(), &handle)
+    };
+    let received = streamed(state, body, bytes_max, work).await?;
+    received.map_err(|error| error.problem(limits, (ProblemKind::InvalidData, bytes_max)))
+}
+
+/// Passes a body piece by piece to `work`, on a thread that may block; answers
+/// what it says.
+async fn streamed<T: Send + 'static>(
+    state: &AppState,
+    body: Body,
+    bytes_max: Limit,
+    work: impl FnOnce(BodyReader) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let mut pieces = BodyPieces::new(body, bytes_max, &state.settings.limits)?;
+    let (sender, reader) = body_channel();
     let span = tracing::Span::current();
     let reading = state.reading.run(move || {
-        let (_entered, _permit) = (span.enter(), permit);
-        read(&intake, reader, store.as_ref(), &handle)
+        let _entered = span.enter();
+        work(reader)
     });
     let pumped = async {
         let mut received = 0_u64;
@@ -154,13 +175,10 @@ pub async fn receive(
         Ok::<(), Problem>(())
     };
     pumped.await?;
-    match reading.await {
-        Some(read) => read.map_err(|error| error.problem(limits)),
-        None => {
-            tracing::error!("there was no thread to read an upload, or it panicked");
-            Err(Problem::internal())
-        }
-    }
+    reading.await.ok_or_else(|| {
+        tracing::error!("there was no thread to read a body, or it panicked");
+        Problem::internal()
+    })
 }
 
 /// Reads records from `body` into a temporary file; may block.

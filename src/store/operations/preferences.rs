@@ -5,6 +5,7 @@
 //! belongs to one dataset alone, and erasing it leaves the terms of the others.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -18,8 +19,8 @@ use crate::microdata::to_hex;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{
-    Act, PAGE_LIMIT_MAX, PreferenceChange, PreferencePage, PreferenceRow, Preferences, StoreError,
-    StoreFuture,
+    Act, PAGE_LIMIT_MAX, PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource,
+    Preferences, StoreError, StoreFuture,
 };
 
 const TABLE: &str = "preference";
@@ -116,12 +117,8 @@ async fn decide(
             held => held?,
         }
     }
-    let tag = match get(session, dataset, subject.to_owned()).await {
-        Ok(row) => Some(row.tag()),
-        Err(StoreError::NotFound { what: "preference" }) => None,
-        Err(error) => return Err(error),
-    };
-    session.decide(tag.as_deref())
+    let row = get(session, dataset, subject).await?;
+    session.decide(row.map(|row| row.tag()).as_deref())
 }
 
 async fn put(
@@ -162,11 +159,10 @@ fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreErr
 async fn bulk(
     session: &mut Session,
     dataset: DatasetId,
-    documents: Vec<(String, Value)>,
+    documents: Arc<dyn PreferenceSource>,
 ) -> Result<Done<u64>, StoreError> {
-    // One document a subject, the last one.
-    let documents: BTreeMap<String, Value> = documents.into_iter().collect();
-    if documents.is_empty() {
+    let subjects = documents.subjects();
+    if subjects == 0 {
         let row = session
             .row("dataset", dataset_sql::GET, cells![dataset.uuid()])
             .await?;
@@ -176,23 +172,42 @@ async fn bulk(
     let versions = advance_all(session, dataset).await?;
     let now = session.now().await?;
     for &(member, version) in &versions.all {
-        write_all(session, member, (version, now), &documents).await?;
+        let mut index = 0;
+        while let Some(batch) = batch_of(&documents, index).await? {
+            write_all(session, member, (version, now), batch).await?;
+            index += 1;
+        }
         failpoint::reached("preferences-of-a-dataset-written");
     }
-    Ok(versions.changed("import_preferences", documents.len()))
+    Ok(versions.changed("import_preferences", subjects))
 }
 
-/// Sets documents in one dataset, whose row is held.
+/// Draws a batch on a thread that may block: it comes from a file.
+async fn batch_of(
+    source: &Arc<dyn PreferenceSource>,
+    index: usize,
+) -> Result<Option<Vec<(String, Value)>>, StoreError> {
+    let source = Arc::clone(source);
+    let drawn = tokio::task::spawn_blocking(move || source.batch(index));
+    let drawn = drawn.await;
+    let drawn = drawn.map_err(|_| StoreError::driver("a source of preferences panicked"))?;
+    drawn.map_err(|error| StoreError::driver(format!("reading preferences: {}", error.kind())))
+}
+
+/// Sets documents in one dataset, whose row is held. What an earlier batch of
+/// the same version set for the same subjects is replaced.
 async fn write_all(
     session: &mut Session,
     dataset: DatasetId,
     (version, now): (u64, DateTime<Utc>),
-    documents: &BTreeMap<String, Value>,
+    documents: Vec<(String, Value)>,
 ) -> Result<(), StoreError> {
+    // One document a subject, the last one.
+    let documents: BTreeMap<String, Value> = documents.into_iter().collect();
     let terms = Terms::of(session, dataset).await?;
     let mut rows = Vec::with_capacity(documents.len());
     for (subject, document) in documents {
-        let (subject, document) = terms.kept(version, subject, document)?;
+        let (subject, document) = terms.kept(version, &subject, &document)?;
         rows.push((to_hex(&subject), document));
     }
     // In the order of the index, also where lookups stand for subjects.
@@ -241,11 +256,12 @@ pub(super) async fn take_over(
         if !documents.is_empty() {
             let version = advance(session, dataset).await?;
             let now = session.now().await?;
-            let documents = documents.iter().cloned().collect();
-            write_all(session, dataset, (version, now), &documents).await?;
+            let subjects = documents.len();
+            write_all(session, dataset, (version, now), documents).await?;
+            failpoint::reached("preferences-taken-over");
+            return Ok(subjects);
         }
-        failpoint::reached("preferences-taken-over");
-        return Ok(documents.len());
+        return Ok(0);
     }
     Ok(0)
 }
@@ -282,13 +298,27 @@ fn preference_row(terms: &Terms, row: &Row) -> Result<(String, PreferenceRow), S
 async fn get(
     session: &mut Session,
     dataset: DatasetId,
-    subject: String,
-) -> Result<PreferenceRow, StoreError> {
+    subject: &str,
+) -> Result<Option<PreferenceRow>, StoreError> {
     let terms = Terms::of(session, dataset).await?;
-    let cells = cells![dataset.uuid(), terms.subject(&subject)];
+    let cells = cells![dataset.uuid(), terms.subject(subject)];
     let row = session.row(TABLE, sql::GET, cells).await?;
-    let row = row.ok_or(StoreError::not_found("preference"))?;
-    Ok(preference_row(&terms, &row)?.1)
+    let read = row.map(|row| preference_row(&terms, &row)).transpose()?;
+    Ok(read.map(|(_, row)| row))
+}
+
+/// The same for somebody: the reading is an entry of the log.
+async fn read_one(
+    session: &mut Session,
+    dataset: DatasetId,
+    subject: String,
+) -> Result<Done<Option<PreferenceRow>>, StoreError> {
+    let keep = session.dialect().dataset_keep;
+    datasets::hold(session, dataset, keep).await?;
+    let row = get(session, dataset, &subject).await?;
+    let detail = json!({"subjects": u8::from(row.is_some())});
+    let entry = Entry::preferences("get_preference", dataset).telling(detail);
+    Ok(Done::one(row, entry))
 }
 
 /// One page of what is in force; the reading is an entry of the log.
@@ -354,10 +384,13 @@ impl Preferences for SqlStore {
 
     fn preference_get(
         &self,
+        act: Act<Option<PreferenceRow>>,
         dataset: DatasetId,
         subject: String,
-    ) -> StoreFuture<'_, PreferenceRow> {
-        self.read(move |session| Box::pin(get(session, dataset, subject)))
+    ) -> StoreFuture<'_, Option<PreferenceRow>> {
+        self.write(act, move |session| {
+            Box::pin(read_one(session, dataset, subject))
+        })
     }
 
     fn preference_list(
@@ -387,7 +420,7 @@ impl Preferences for SqlStore {
         &self,
         act: Act<u64>,
         dataset: DatasetId,
-        documents: Vec<(String, Value)>,
+        documents: Arc<dyn PreferenceSource>,
     ) -> StoreFuture<'_, u64> {
         self.write(act, move |session| {
             Box::pin(bulk(session, dataset, documents))

@@ -43,7 +43,7 @@ macro_rules! bulk_close {
     ($subjects:literal) => {
         concat!(
             "UPDATE preference SET until_version = $2 WHERE dataset_id = $1 \
-             AND until_version IS NULL AND subject IN (",
+             AND until_version IS NULL AND version < $2 AND subject IN (",
             $subjects,
             ")"
         )
@@ -54,7 +54,9 @@ macro_rules! bulk_insert {
     ($pairs:literal) => {
         concat!(
             "INSERT INTO preference (dataset_id, version, subject, document, created_at) ",
-            $pairs
+            $pairs,
+            " WHERE TRUE ON CONFLICT (dataset_id, subject, version) \
+             DO UPDATE SET document = excluded.document"
         )
     };
 }

@@ -75,7 +75,9 @@ async fn of_all_who_saw_the_same_dataset_one_uploads(server: Server) {
                 }
                 let call = client.call("upload_records").at("id", id);
                 let call = call.query("mode", "replace").header("if-match", seen);
-                let sent = call.body("text/csv", story::records(writer, writer + 3)).send();
+                let sent = call
+                    .body("text/csv", story::records(writer, writer + 3))
+                    .send();
                 Some(sent.await)
             }
         };

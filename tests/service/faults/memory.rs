@@ -2,9 +2,10 @@
 //!
 //! Four at a time, 20 MiB each in CI, 500 MiB in a full run: the process stays
 //! below 256 MiB throughout, from the first byte to the answer. Then half of each
-//! is sent again as an upsert.
+//! is sent again as an upsert. Imports of preferences are read the same way.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,10 @@ use super::place::{Place, on_each_store};
 use super::raw_upload::{Framing, RawRequest, resident, resident_most};
 use super::size::size;
 
-on_each_store!(four_uploads_at_once_fit_into_256_mib);
+on_each_store!(
+    four_uploads_at_once_fit_into_256_mib,
+    six_packed_imports_at_once_take_little,
+);
 
 const UPLOADS: u64 = 4;
 const RESIDENT_MAX: u64 = 256 << 20;
@@ -129,4 +133,60 @@ fn send(server: &Program, token: &str, (upload, id): (u64, &str), mode: &str) {
         assert_eq!(subjects["replaced"], view["records"], "{text}");
         assert!(subjects["kept"].as_u64() > Some(0), "{text}");
     }
+}
+
+/// Imports at once.
+const IMPORTS: usize = 6;
+/// Bytes by which the process may grow while it takes them.
+const IMPORTS_GROWTH_MAX: u64 = 96 << 20;
+
+/// So many packed lines of terms, every one of another subject.
+fn packed_terms(lines: usize) -> Vec<u8> {
+    let mut packer = zstd::stream::Encoder::new(Vec::new(), 3).expect("a packer");
+    for line in 0..lines {
+        let terms = format!(
+            "{{\"subject\": \"p{line}\", \"sensitive\": [\"cost\"], \"max_leakage\": 0.25}}\n"
+        );
+        packer.write_all(terms.as_bytes()).expect("packed");
+    }
+    packer.finish().expect("packed")
+}
+
+async fn six_packed_imports_at_once_take_little(place: Place) {
+    let server = place.launch().serve();
+    let request = json!({"name": "terms", "roles": ["uploader", "consent"], "datasets": null});
+    let made = server.admin().post("/v1/keys", &request).await;
+    let made = made.expect("the admin makes keys");
+    let token = made["token"].as_str().expect("it is shown once");
+    let mut datasets = Vec::new();
+    for _ in 0..IMPORTS {
+        datasets.push(dataset(&server, token).await);
+    }
+    let lines = size(30_000);
+    let body = packed_terms(lines);
+    let idle = resident(server.pid());
+    let import = |id: &str| {
+        let request = RawRequest {
+            address: server.address(),
+            token,
+            line: &format!("POST /v1/datasets/{id}/preferences"),
+            form: ("application/x-ndjson", "zstd"),
+            framing: Framing::Chunks,
+        };
+        let (status, text) = request.send(body.chunks(50_000).map(<[u8]>::to_vec));
+        assert_eq!(status, 200, "{text}");
+        let view: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(view["accepted"], lines, "{text}");
+        assert_eq!(view["unknown_subjects"], lines, "{text}");
+    };
+    tokio::task::block_in_place(|| {
+        std::thread::scope(|scope| {
+            for id in &datasets {
+                scope.spawn(|| import(id));
+            }
+        });
+    });
+    let grown = resident_most(server.pid()).saturating_sub(idle);
+    println!("idle {} MiB, {} MiB more", idle >> 20, grown >> 20);
+    assert!(grown <= IMPORTS_GROWTH_MAX, "grew by {grown} bytes");
 }

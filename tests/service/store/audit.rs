@@ -73,13 +73,20 @@ async fn every_change(stage: &Stage) -> (DatasetId, ReleaseId) {
     let document = || json!({"max_leakage": 0.2});
     let put = store.preference_put(act(), dataset, "p-1".to_owned(), document());
     put.await.expect("it is kept");
+    for subject in ["p-1", "nobody"] {
+        let read = store.preference_get(act(), dataset, subject.to_owned());
+        let read = read.await.expect("an answer");
+        assert_eq!(read.is_some(), subject == "p-1");
+    }
     let deleted = store.preference_delete(act(), dataset, "p-1".to_owned());
     deleted.await.expect("it is out of force");
     let many = vec![
         ("p-2".to_owned(), document()),
         ("p-3".to_owned(), document()),
     ];
-    let bulk = store.preference_bulk(act(), dataset, many).await;
+    let bulk = store
+        .preference_bulk(act(), dataset, std::sync::Arc::new(many))
+        .await;
     bulk.expect("they are kept");
     let release = stage.draft_release(dataset).await;
     for read in [
@@ -118,6 +125,8 @@ async fn every_change_leaves_one_row_with_its_actor_and_request(stage: &Stage) {
         "create_dataset",
         "upload_records",
         "put_preference",
+        "get_preference",
+        "get_preference",
         "delete_preference",
         "import_preferences",
         "create_job",
@@ -144,7 +153,7 @@ async fn every_change_leaves_one_row_with_its_actor_and_request(stage: &Stage) {
         let of_dataset = position > 4;
         assert_eq!(row.dataset, of_dataset.then_some(dataset), "{}", row.action);
     }
-    let published = &rows[16];
+    let published = &rows[18];
     assert_eq!(published.object_kind, "release");
     assert_eq!(published.object, Some(release.to_string()));
     let uploaded: Value = serde_json::from_str(&rows[5].detail).expect("JSON");
@@ -213,7 +222,13 @@ async fn what_changes_nothing_leaves_no_row(stage: &Stage) {
     store.key_touch(revoked).await.expect("it is noted");
     let again = store.hierarchy_put(act(), hierarchy("abc")).await;
     assert_eq!(again.expect("an answer"), HierarchyPut::Unchanged);
-    let nothing = store.preference_bulk(act(), dataset, Vec::new()).await;
+    let nothing = store
+        .preference_bulk(
+            act(),
+            dataset,
+            std::sync::Arc::new(Vec::<(String, Value)>::new()),
+        )
+        .await;
     nothing.expect("an answer");
     store
         .release_withdraw(act(), release)

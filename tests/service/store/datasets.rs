@@ -176,7 +176,11 @@ async fn an_erased_dataset_takes_nothing_any_more(stage: &Stage) {
         .await;
     assert!(matches!(preference, Err(StoreError::NotFound { .. })));
     let many = store
-        .preference_bulk(act(), id, vec![("1".to_owned(), json!({}))])
+        .preference_bulk(
+            act(),
+            id,
+            std::sync::Arc::new(vec![("1".to_owned(), json!({}))]),
+        )
         .await;
     assert!(matches!(many, Err(StoreError::NotFound { .. })));
 }

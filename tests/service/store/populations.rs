@@ -57,7 +57,7 @@ async fn a_change_in_one_dataset_is_made_in_every_one_of_its_population(stage: &
     let put = store.preference_put(act(), one, "1".into(), share(0.5));
     assert_eq!(put.await.expect("kept"), 1);
     let many = vec![("2".into(), share(0.2)), ("1".into(), share(0.1))];
-    let bulk = store.preference_bulk(act(), two, many);
+    let bulk = store.preference_bulk(act(), two, std::sync::Arc::new(many));
     assert_eq!(bulk.await.expect("kept"), 2);
     let tokens = NewSubjectTokens {
         dataset: one,
@@ -204,7 +204,9 @@ async fn changes_from_all_sides_at_once_leave_the_same_terms_everywhere(stage: &
                 match number % 4 {
                     0 => {
                         let many = vec![(subject, asked.clone()), ("all".to_owned(), asked)];
-                        store.preference_bulk(act(), id, many).await
+                        store
+                            .preference_bulk(act(), id, std::sync::Arc::new(many))
+                            .await
                     }
                     _ => store.preference_put(act(), id, subject, asked).await,
                 }
@@ -227,7 +229,7 @@ async fn changes_from_all_sides_at_once_leave_the_same_terms_everywhere(stage: &
 async fn terms_are_listed_page_by_page_and_the_log_tells_of_it(stage: &Stage) {
     let (store, id) = (&stage.store, stage.dataset_of(WARD).await);
     let many = (0..7).map(|number| (format!("p{number} ü"), share(0.1)));
-    let bulk = store.preference_bulk(act(), id, many.collect());
+    let bulk = store.preference_bulk(act(), id, std::sync::Arc::new(many.collect::<Vec<_>>()));
     bulk.await.expect("kept");
     let put = store.preference_put(act(), id, "p3 ü".into(), share(0.2));
     put.await.expect("kept");

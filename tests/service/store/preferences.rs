@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use vizard::store::{PreferenceChange, StoreError};
+use vizard::store::{PreferenceChange, PreferenceSource, StoreError};
 
 use super::{Stage, act, on_both_and_sealed};
 
@@ -30,7 +30,10 @@ async fn every_change_makes_one_version_and_every_version_can_be_read_again(stag
         ("1".to_owned(), leakage(0.2)),
     ];
     assert_eq!(
-        store.preference_bulk(act(), id, many).await.expect("kept"),
+        store
+            .preference_bulk(act(), id, std::sync::Arc::new(many))
+            .await
+            .expect("kept"),
         5
     );
 
@@ -54,15 +57,13 @@ async fn every_change_makes_one_version_and_every_version_can_be_read_again(stag
     assert_eq!(at(4).await, said(&[("1", 0.25)]));
     assert_eq!(at(5).await, said(&[("1", 0.2), ("3", 0.1)]));
     let one = store
-        .preference_get(id, "3".to_owned())
+        .preference_get(act(), id, "3".to_owned())
         .await
+        .expect("an answer")
         .expect("in force");
     assert_eq!((one.version, one.document), (5, leakage(0.1)));
-    let gone = store.preference_get(id, "2".to_owned()).await;
-    assert!(matches!(
-        gone,
-        Err(StoreError::NotFound { what: "preference" })
-    ));
+    let gone = store.preference_get(act(), id, "2".to_owned()).await;
+    assert_eq!(gone.expect("an answer"), None);
 }
 
 async fn removing_nothing_makes_no_version(stage: &Stage) {
@@ -76,7 +77,11 @@ async fn removing_nothing_makes_no_version(stage: &Stage) {
     ));
     assert_eq!(
         store
-            .preference_bulk(act(), id, Vec::new())
+            .preference_bulk(
+                act(),
+                id,
+                std::sync::Arc::new(Vec::<(String, Value)>::new())
+            )
             .await
             .expect("an answer"),
         0
@@ -104,11 +109,14 @@ async fn any_text_names_a_subject(stage: &Stage) {
         "日本",
     ];
     let awkward = json!({"guard": {"nul \0": ["\\u0000", "1e400"]}, "max_leakage": 0.1});
-    let many = subjects
+    let many: Vec<_> = subjects
         .iter()
         .map(|subject| ((*subject).to_owned(), awkward.clone()))
         .collect();
-    store.preference_bulk(act(), id, many).await.expect("kept");
+    store
+        .preference_bulk(act(), id, std::sync::Arc::new(many))
+        .await
+        .expect("kept");
     let mut expected: Vec<String> = subjects.iter().map(|text| (*text).to_owned()).collect();
     expected.sort_by(|one, other| one.as_bytes().cmp(other.as_bytes()));
     let read = store.preferences_at(id, 1).await.expect("an answer");
@@ -125,11 +133,44 @@ async fn any_text_names_a_subject(stage: &Stage) {
             .await
             .expect("kept");
         let one = store
-            .preference_get(id, subject.to_owned())
+            .preference_get(act(), id, subject.to_owned())
             .await
+            .expect("an answer")
             .expect("in force");
         assert_eq!(one.document, awkward);
     }
+}
+
+/// Documents in several batches.
+struct Batches(Vec<Vec<(String, Value)>>);
+
+impl PreferenceSource for Batches {
+    fn subjects(&self) -> usize {
+        let all = self.0.iter().flatten().map(|(subject, _)| subject);
+        all.collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    fn batch(&self, index: usize) -> std::io::Result<Option<Vec<(String, Value)>>> {
+        Ok(self.0.get(index).cloned())
+    }
+}
+
+async fn the_last_document_counts_whatever_batch_it_came_in(stage: &Stage) {
+    let (store, id) = (&stage.store, stage.dataset().await);
+    let before = store.preference_put(act(), id, "2".to_owned(), leakage(0.9));
+    before.await.expect("kept");
+    let one = |subject: &str, bound| (subject.to_owned(), leakage(bound));
+    let batches = Batches(vec![
+        vec![one("1", 0.1), one("2", 0.2)],
+        vec![one("3", 0.3), one("1", 0.4)],
+        vec![one("1", 0.5), one("3", 0.6)],
+    ]);
+    let version = store.preference_bulk(act(), id, std::sync::Arc::new(batches));
+    assert_eq!(version.await.expect("kept"), 2);
+    let now = store.preferences_at(id, 2).await.expect("an answer");
+    assert_eq!(now, [one("1", 0.5), one("2", 0.2), one("3", 0.6)]);
+    let then = store.preferences_at(id, 1).await.expect("an answer");
+    assert_eq!(then, [one("2", 0.9)]);
 }
 
 async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
@@ -137,11 +178,15 @@ async fn the_last_of_several_documents_for_a_subject_counts(stage: &Stage) {
     let mut many = vec![("1".to_owned(), leakage(0.9))];
     many.extend((2..70_000).map(|number| (number.to_string(), leakage(0.5))));
     many.push(("1".to_owned(), leakage(0.1)));
-    store.preference_bulk(act(), id, many).await.expect("kept");
+    store
+        .preference_bulk(act(), id, std::sync::Arc::new(many))
+        .await
+        .expect("kept");
     assert_eq!(
         store
-            .preference_get(id, "1".to_owned())
+            .preference_get(act(), id, "1".to_owned())
             .await
+            .expect("an answer")
             .expect("in force")
             .document,
         leakage(0.1)
@@ -241,12 +286,12 @@ async fn three_hundred_thousand_documents_take_seconds(stage: &Stage) {
     };
     let start = Instant::now();
     store
-        .preference_bulk(act(), id, documents(0.2))
+        .preference_bulk(act(), id, std::sync::Arc::new(documents(0.2)))
         .await
         .expect("kept");
     let (first, start) = (start.elapsed(), Instant::now());
     store
-        .preference_bulk(act(), id, documents(0.1))
+        .preference_bulk(act(), id, std::sync::Arc::new(documents(0.1)))
         .await
         .expect("kept");
     let (second, start) = (start.elapsed(), Instant::now());
@@ -268,6 +313,7 @@ on_both_and_sealed!(
     removing_nothing_makes_no_version,
     any_text_names_a_subject,
     the_last_of_several_documents_for_a_subject_counts,
+    the_last_document_counts_whatever_batch_it_came_in,
     changes_since_a_version_name_the_old_and_the_new_document,
     changes_at_once_get_versions_without_gap_or_double,
     three_hundred_thousand_documents_take_seconds,

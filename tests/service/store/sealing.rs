@@ -83,7 +83,7 @@ pub(super) async fn filled(stage: &Stage) -> (DatasetId, ReleaseId) {
     let given = store.subject_tokens_create(act(), tokens);
     given.await.expect("they are kept");
     let many = vec![("another".to_owned(), json!({"note": TERMS}))];
-    let bulk = store.preference_bulk(act(), dataset, many);
+    let bulk = store.preference_bulk(act(), dataset, std::sync::Arc::new(many));
     bulk.await.expect("they are kept");
     stage.job(dataset).await;
     let acquired = stage.acquire().await;
@@ -110,8 +110,10 @@ pub(super) async fn reads_back(stage: &Stage, dataset: DatasetId, release: Relea
     let chunk = store.chunk_get(dataset, 1, 0).await;
     assert_eq!(chunk.expect("a chunk"), CHUNK);
     let terms = json!({"note": TERMS});
-    let one = store.preference_get(dataset, SUBJECT.to_owned()).await;
-    assert_eq!(one.expect("in force").document, terms);
+    let one = store
+        .preference_get(act(), dataset, SUBJECT.to_owned())
+        .await;
+    assert_eq!(one.expect("an answer").expect("in force").document, terms);
     let all = store.preferences_at(dataset, 2).await.expect("an answer");
     let both = [
         ("another".to_owned(), terms.clone()),
@@ -221,7 +223,7 @@ async fn bytes_that_were_moved_or_exchanged_do_not_open(stage: Stage) {
         "version = 2 AND source.dataset_id = changed.dataset_id",
     );
     stage.sabotage(&terms).await;
-    damaged(store.preference_get(first, SUBJECT.to_owned()).await);
+    damaged(store.preference_get(act(), first, SUBJECT.to_owned()).await);
     damaged(store.preferences_at(second, 2).await);
 }
 
@@ -234,7 +236,7 @@ async fn plain_bytes_in_a_sealed_dataset_are_damage(stage: Stage) {
     damaged(
         stage
             .store
-            .preference_get(dataset, SUBJECT.to_owned())
+            .preference_get(act(), dataset, SUBJECT.to_owned())
             .await,
     );
     damaged(

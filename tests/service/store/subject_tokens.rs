@@ -39,8 +39,9 @@ async fn a_token_sets_its_subjects_terms_and_is_gone(stage: &Stage) {
     let used = store.subject_token_use(act(), [2; 32], terms.clone()).await;
     assert_eq!(used.expect("it is used"), 1);
     let kept = store
-        .preference_get(id, found.subject)
+        .preference_get(act(), id, found.subject)
         .await
+        .expect("an answer")
         .expect("in force");
     assert_eq!((kept.version, kept.document), (1, terms.clone()));
     assert!(is_nobodys(store.subject_token_find([2; 32]).await));
@@ -86,8 +87,9 @@ async fn of_many_uses_at_the_same_time_one_succeeds(stage: &Stage) {
         assert_eq!(versions, [u64::from(round) + 1]);
     }
     let kept = store
-        .preference_get(id, "p1".to_owned())
+        .preference_get(act(), id, "p1".to_owned())
         .await
+        .expect("an answer")
         .expect("in force");
     assert_eq!(kept.version, 5);
 }
