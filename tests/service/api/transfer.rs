@@ -74,13 +74,18 @@ async fn a_body_that_cannot_be_unpacked_or_grows_too_much_leaves_nothing(server:
     let refused = upload(&client, &id, "zstd", csv.clone()).await;
     refused.expect_problem(400, "undecodable-body");
     let bomb = [csv, b"p1,30,F,red,1\n".repeat(2 << 20)].concat();
-    for (coding, body) in [("gzip", gzip(&bomb)), ("zstd", zstd(&bomb))] {
-        let refused = upload(&client, &id, coding, body.clone()).await;
+    let head = b"subject,sensitive,max_leakage\n".to_vec();
+    let terms = [head, b"p1,cost,0.25\n".repeat(2 << 20)].concat();
+    for (coding, body, terms_body) in [
+        ("gzip", gzip(&bomb), gzip(&terms)),
+        ("zstd", zstd(&bomb), zstd(&terms)),
+    ] {
+        let refused = upload(&client, &id, coding, body).await;
         refused.expect_problem(422, "limit-exceeded");
         let terms = client.call("import_preferences").at("id", &id);
         let terms = terms
             .header("content-encoding", coding)
-            .body("text/csv", body);
+            .body("text/csv", terms_body);
         terms.send().await.expect_problem(422, "limit-exceeded");
     }
     let view = client

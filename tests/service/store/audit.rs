@@ -163,7 +163,7 @@ async fn every_change_leaves_one_row_with_its_actor_and_request(stage: &Stage) {
         .audit_verify(Vec::new())
         .await
         .expect("a verdict");
-    assert_eq!((verdict.rows, verdict.broken), (21, None));
+    assert_eq!((verdict.rows, verdict.broken), (23, None));
 }
 
 async fn no_row_names_a_subject(stage: &Stage) {
