@@ -19,7 +19,7 @@ pub fn read(headers: &HeaderMap) -> Result<Option<Precondition>, Problem> {
 /// Whether the client has the thing with this tag already (`If-None-Match`
 /// on reading).
 pub fn has_already(headers: &HeaderMap, tag: &str) -> Result<bool, Problem> {
-    let not_matching = tags(headers, &header::IF_NONE_MATCH)?;
+    let not_matching = read(headers)?.and_then(|demanded| demanded.not_matching);
     Ok(not_matching.is_some_and(|tags| tags.have(Some(tag))))
 }
 
@@ -87,6 +87,18 @@ mod tests {
         let listed = precondition(header::IF_NONE_MATCH, "W/\"a\"");
         assert!(listed.require(Some("a")).is_err());
         assert!(listed.require(Some("b")).is_ok());
+    }
+
+    #[test]
+    fn a_reading_refuses_what_it_cannot_read_in_either_header() {
+        for name in [header::IF_MATCH, header::IF_NONE_MATCH] {
+            let headers = HeaderMap::from_iter([(name, "3".parse().expect("a value"))]);
+            assert!(has_already(&headers, "3").is_err());
+        }
+        let headers =
+            HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"a\"".parse().expect("a value"))]);
+        assert!(has_already(&headers, "a").expect("it can be read"));
+        assert!(!has_already(&headers, "b").expect("it can be read"));
     }
 
     #[test]

@@ -71,9 +71,7 @@ pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use normalize::{Form, Merged, Spellings};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
-pub use preference_read::{
-    check_terms, each_preference, read_population_preferences, read_preferences,
-};
+pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use recent::Recent;
 pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
 pub use schema::{

@@ -48,17 +48,6 @@ pub fn read_preferences(
     format: RecordFormat,
     target: &Target<'_>,
 ) -> Result<Vec<Preference>, TableError> {
-    read_population_preferences(input, format, target, &[])
-}
-
-/// The same for terms that hold in several datasets: those that do not fit the
-/// target's schema and hierarchies may name what one of `others` has.
-pub fn read_population_preferences(
-    input: impl Read,
-    format: RecordFormat,
-    target: &Target<'_>,
-    others: &[(Schema, HierarchySet)],
-) -> Result<Vec<Preference>, TableError> {
     let mut subjects = TextDictionary::default();
     let mut preferences = Vec::new();
     let mut keep = |preference: Preference| {
@@ -68,13 +57,16 @@ pub fn read_population_preferences(
         }
         Ok(())
     };
-    each_preference(input, format, (target, others), &mut keep)?;
+    each_preference(input, format, (target, &[]), &mut keep)?;
     Ok(preferences)
 }
 
 /// The same one by one, in bounded memory: `keep` gets every line's preference,
 /// of one subject perhaps several, of which the last one counts. Nothing that
 /// it got counts if this answers an error.
+///
+/// Terms may hold in several datasets: those that do not fit the target's schema
+/// and hierarchies may name what one of the others has.
 pub fn each_preference(
     input: impl Read,
     format: RecordFormat,

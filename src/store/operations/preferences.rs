@@ -253,15 +253,14 @@ pub(super) async fn take_over(
         }
         let row = datasets::get(session, sibling).await?;
         let documents = at(session, sibling, row.preference_version).await?;
-        if !documents.is_empty() {
+        let subjects = documents.len();
+        if subjects > 0 {
             let version = advance(session, dataset).await?;
             let now = session.now().await?;
-            let subjects = documents.len();
             write_all(session, dataset, (version, now), documents).await?;
-            failpoint::reached("preferences-taken-over");
-            return Ok(subjects);
         }
-        return Ok(0);
+        failpoint::reached("preferences-taken-over");
+        return Ok(subjects);
     }
     Ok(0)
 }

@@ -19,7 +19,7 @@ on_each_store!(
     six_packed_imports_at_once_take_little,
 );
 
-const UPLOADS: u64 = 4;
+const UPLOADS: usize = 4;
 const RESIDENT_MAX: u64 = 256 << 20;
 const PIECE_LINES: u64 = 1_000;
 
@@ -80,19 +80,25 @@ async fn dataset(server: &Program, token: &str) -> String {
     made["id"].as_str().expect("an id").to_owned()
 }
 
-async fn four_uploads_at_once_fit_into_256_mib(place: Place) {
-    let server = place.launch().serve();
-    let request = json!({"name": "much", "roles": ["uploader"], "datasets": null});
+/// A token with these roles, and so many datasets.
+async fn prepared(server: &Program, roles: &[&str], datasets: usize) -> (String, Vec<String>) {
+    let request = json!({"name": "much", "roles": roles, "datasets": null});
     let made = server.admin().post("/v1/keys", &request).await;
     let made = made.expect("the admin makes keys");
-    let token = made["token"].as_str().expect("it is shown once");
-    let mut datasets = Vec::new();
-    for _ in 0..UPLOADS {
-        datasets.push(dataset(&server, token).await);
+    let token = made["token"].as_str().expect("it is shown once").to_owned();
+    let mut ids = Vec::new();
+    for _ in 0..datasets {
+        ids.push(dataset(server, &token).await);
     }
+    (token, ids)
+}
+
+async fn four_uploads_at_once_fit_into_256_mib(place: Place) {
+    let server = place.launch().serve();
+    let (token, datasets) = prepared(&server, &["uploader"], UPLOADS).await;
     let idle = resident(server.pid());
     for mode in ["append", "upsert"] {
-        let send = |upload, id| send(&server, token, (upload, id), mode);
+        let send = |upload, id| send(&server, &token, (upload, id), mode);
         tokio::task::block_in_place(|| {
             std::thread::scope(|scope| {
                 for (upload, id) in (0..).zip(&datasets) {
@@ -154,21 +160,14 @@ fn packed_terms(lines: usize) -> Vec<u8> {
 
 async fn six_packed_imports_at_once_take_little(place: Place) {
     let server = place.launch().serve();
-    let request = json!({"name": "terms", "roles": ["uploader", "consent"], "datasets": null});
-    let made = server.admin().post("/v1/keys", &request).await;
-    let made = made.expect("the admin makes keys");
-    let token = made["token"].as_str().expect("it is shown once");
-    let mut datasets = Vec::new();
-    for _ in 0..IMPORTS {
-        datasets.push(dataset(&server, token).await);
-    }
+    let (token, datasets) = prepared(&server, &["uploader", "consent"], IMPORTS).await;
     let lines = size(30_000);
     let body = packed_terms(lines);
     let idle = resident(server.pid());
     let import = |id: &str| {
         let request = RawRequest {
             address: server.address(),
-            token,
+            token: &token,
             line: &format!("POST /v1/datasets/{id}/preferences"),
             form: ("application/x-ndjson", "zstd"),
             framing: Framing::Chunks,
