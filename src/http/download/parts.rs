@@ -23,7 +23,7 @@ use crate::room::Room;
 type Sender = mpsc::Sender<io::Result<Bytes>>;
 
 /// Largest part.
-const PART_BYTES: usize = 64 << 10;
+const PART_BYTES: usize = 32 << 10;
 /// Parts that wait for a client.
 pub(super) const PARTS_WAITING: usize = 2;
 /// More than this is never kept in memory for a client: a frame of CSV.
