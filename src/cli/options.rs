@@ -53,6 +53,16 @@ pub struct StoreOption {
     /// File outside the store that remembers what was erased; applied after a backup was restored
     #[arg(long, env = "VIZARD_TOMBSTONES", value_name = "FILE", global = true)]
     pub tombstones: Option<PathBuf>,
+    /// Bytes held back beside an SQLite file, so that an erasure is possible when the disk is full; 0: none
+    #[arg(
+        long,
+        env = "VIZARD_ERASURE_RESERVE_BYTES",
+        value_name = "BYTES",
+        default_value_t = 32 << 20,
+        global = true,
+        hide_short_help = true
+    )]
+    pub erasure_reserve_bytes: u64,
 }
 
 impl StoreOption {
@@ -115,6 +125,7 @@ impl StoreOption {
             exclusive,
             master_keys: self.master_keys()?.map(Arc::new),
             tombstones: self.tombstones.clone(),
+            erasure_reserve_bytes: self.erasure_reserve_bytes,
             ..StoreOptions::new(url)
         };
         Ok(store::open(options, Arc::new(SystemClock))

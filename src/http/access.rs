@@ -154,7 +154,14 @@ pub const OPERATIONS: &[Operation] = &[
         "DELETE",
         "/v1/datasets/{id}",
         STEWARD,
-        &[InvalidHeader, PreconditionFailed],
+        &[InvalidHeader, PreconditionFailed, StoreFull],
+    ),
+    at(
+        "get_erasure",
+        "GET",
+        "/v1/datasets/{id}/erasure",
+        STEWARD,
+        &[],
     ),
     at(
         "set_retention",

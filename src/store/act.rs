@@ -23,6 +23,7 @@ pub struct Act<T> {
     request: Option<String>,
     reserved: Option<(Reservation, Option<Render<T>>)>,
     precondition: Option<Precondition>,
+    erases: bool,
 }
 
 impl<T> Act<T> {
@@ -33,6 +34,7 @@ impl<T> Act<T> {
             request: None,
             reserved: None,
             precondition: None,
+            erases: false,
         }
     }
 
@@ -68,6 +70,18 @@ impl<T> Act<T> {
     pub fn only_if(mut self, precondition: Option<Precondition>) -> Self {
         self.precondition = precondition;
         self
+    }
+
+    /// The same, as one that erases: room is held back for it.
+    #[must_use]
+    pub(super) fn erasing(mut self) -> Self {
+        self.erases = true;
+        self
+    }
+
+    /// Whether it may use the room that is held back.
+    pub(super) fn erases(&self) -> bool {
+        self.erases
     }
 
     /// What it demands of the thing as it is.

@@ -74,6 +74,9 @@ pub struct Erasure {
     pub drafts: u64,
     /// Jobs that were queued or running and are now cancelled.
     pub jobs_cancelled: u64,
+    /// Whether its bytes are gone: else wiping goes on, and
+    /// `erasure_get` tells when it is over.
+    pub is_complete: bool,
 }
 
 /// Operations on datasets.

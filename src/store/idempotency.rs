@@ -12,6 +12,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::StoreFuture;
+use crate::ids::DatasetId;
 
 /// A key, and the request that is made under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct KeyedRequest {
     pub key_hash: [u8; 32],
     /// Hash of what is asked for, without the body.
     pub request_hash: [u8; 32],
+    /// The dataset whose things its answer may tell: erased with them.
+    pub dataset: Option<DatasetId>,
 }
 
 /// A key in the hands of one request.
@@ -30,6 +33,7 @@ pub struct Reservation {
     pub(super) principal: String,
     pub(super) key_hash: [u8; 32],
     pub(super) token: Uuid,
+    pub(super) dataset: Option<DatasetId>,
 }
 
 impl fmt::Debug for Reservation {
@@ -79,7 +83,7 @@ pub trait Idempotency {
     ) -> StoreFuture<'_, bool>;
 
     /// Keeps the answer of a request that changed nothing; false where the
-    /// reservation was lost.
+    /// reservation was lost, or its dataset was erased.
     fn idempotency_keep(
         &self,
         reservation: Reservation,

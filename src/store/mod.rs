@@ -72,7 +72,7 @@ pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
 pub use seal::{MasterKeyError, MasterKeys};
 pub use sealing::{DataKeyCounts, Sealing};
 pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
-pub use tombstones::{Buried, Reapplied, Tombstone, Tombstones};
+pub use tombstones::{Buried, ErasureState, Reapplied, Tombstone, Tombstones};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
 };

@@ -23,6 +23,9 @@ pub struct StoreOptions {
     pub master_keys: Option<Arc<MasterKeys>>,
     /// File of the journal of tombstones, outside the database.
     pub tombstones: Option<PathBuf>,
+    /// Bytes held back beside an SQLite file, so that an erasure is possible on
+    /// a full disk; 0: none. No meaning on PostgreSQL.
+    pub erasure_reserve_bytes: u64,
 }
 
 impl StoreOptions {
@@ -34,6 +37,7 @@ impl StoreOptions {
             exclusive: true,
             master_keys: None,
             tombstones: None,
+            erasure_reserve_bytes: 0,
         }
     }
 }
@@ -65,6 +69,7 @@ pub async fn open(
         exclusive,
         master_keys,
         tombstones,
+        erasure_reserve_bytes,
     } = options;
     let journal = tombstones.map(|path| Journal::open(&path)).transpose()?;
     let surroundings = Surroundings {
@@ -73,7 +78,10 @@ pub async fn open(
         journal: journal.map(Arc::new),
     };
     let store = match place(&url)? {
-        Place::File(path) => sqlite::open(&path, connections_max, exclusive, surroundings).await?,
+        Place::File(path) => {
+            let exclusive = exclusive.then_some(erasure_reserve_bytes);
+            sqlite::open(&path, connections_max, exclusive, surroundings).await?
+        }
         Place::Server => postgres::open(&url, connections_max, surroundings).await?,
     };
     if exclusive {

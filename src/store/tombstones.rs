@@ -66,6 +66,16 @@ pub struct Tombstone {
     pub at: DateTime<Utc>,
 }
 
+/// How far an erasure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasureState {
+    /// When the dataset was erased: nobody finds it since; `None`: it was not.
+    pub erased_at: Option<DateTime<Utc>>,
+    /// When its bytes were gone from the database's files; `None`: they may
+    /// still be there.
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
 /// What applying the journal changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reapplied {
@@ -83,6 +93,16 @@ pub struct Reapplied {
 pub trait Tombstones {
     /// All tombstones, oldest first.
     fn tombstone_list(&self) -> StoreFuture<'_, Vec<Tombstone>>;
+
+    /// How far the erasure of a dataset is, if it was erased.
+    fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState>;
+
+    /// Erasures, purges and withdrawals whose bytes may still be there.
+    fn erasures_incomplete(&self) -> StoreFuture<'_, u64>;
+
+    /// Wipes what erasures left behind, if anything may be left; how many are
+    /// not complete yet.
+    fn erasures_complete(&self) -> StoreFuture<'_, u64>;
 
     /// Erases again what the journal says was erased, and writes into the
     /// journal what it does not say yet. Without a journal it changes nothing.

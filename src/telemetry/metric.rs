@@ -173,6 +173,11 @@ pub const METRICS: &[Metric] = &[
         "Times that the anchor of the audit log was not moved on.",
     ),
     gauge(
+        "vizard_erasures_incomplete",
+        &[],
+        "Erasures whose bytes may still be in the store's files.",
+    ),
+    gauge(
         "vizard_store_connections",
         &[("kind", &["open", "idle", "max"])],
         "Connections to the database.",

@@ -1,5 +1,6 @@
 //! Keeping house: jobs that nobody may acquire again end, subject tokens whose
-//! time is over are forgotten, and records whose time is up go.
+//! time is over are forgotten, erasures that somebody held up are brought to
+//! their end, and records whose time is up go.
 //!
 //! Any number of processes may do so at once; each step is a transaction that
 //! looks again before it changes anything. A process without workers keeps
@@ -59,6 +60,9 @@ async fn sweep(store: &dyn Store) {
     }
     if let Err(error) = store.subject_tokens_sweep().await {
         tracing::warn!(%error, "subject tokens were not swept");
+    }
+    if let Err(error) = store.erasures_complete().await {
+        tracing::warn!(%error, "the bytes of what was erased are not gone yet");
     }
 }
 

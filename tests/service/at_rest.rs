@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
+use sqlx::{ConnectOptions, Connection};
 use vizard::cli::client::Client;
 
 use super::common;
@@ -82,6 +83,100 @@ fn preference(dataset: &str) -> String {
 async fn terms(consent: &Client, dataset: &str) -> Value {
     let answer = consent.get(&preference(dataset)).await.expect("an answer");
     answer.json().expect("terms")["terms"]["max_leakage"].clone()
+}
+
+/// Whether a text stands anywhere in the files of a store.
+fn stands_in_files(place: &Place, text: &str) -> bool {
+    let files = std::fs::read_dir(place.folder.path()).expect("a folder");
+    let files = files.map(|file| file.expect("a file").path());
+    let bytes = files.filter_map(|path| std::fs::read(path).ok());
+    let mut found = bytes.map(|bytes| {
+        let mut places = bytes.windows(text.len());
+        places.any(|place| place == text.as_bytes())
+    });
+    found.any(|found| found)
+}
+
+#[tokio::test]
+async fn an_erasure_is_over_when_no_reader_keeps_its_bytes_any_more() {
+    let place = places().remove(0);
+    let server = place.serve(&[]);
+    let id = dataset(&server).await;
+    assert!(stands_in_files(&place, SUBJECT));
+    let file = place.folder.path().join("vizard.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
+    let mut reader = options.connect().await.expect("a neighbour");
+    // Somebody who copies the file reads all the while.
+    sqlx::raw_sql("BEGIN; SELECT count(*) FROM preference;")
+        .execute(&mut reader)
+        .await
+        .expect("it reads");
+
+    let steward = client_of(&server, "steward").await;
+    let path = format!("/v1/datasets/{id}");
+    let sent = steward.send(Method::DELETE, &path, "application/json", Bytes::new());
+    let sent = sent.await.expect("an answer");
+    assert_eq!(sent.status, 202);
+    assert_eq!(sent.json().expect("JSON")["complete"], false);
+    assert!(stands_in_files(&place, SUBJECT), "the reader's pages");
+    assert_eq!(steward.get(&path).await.expect("an answer").status, 404);
+    let state = async || {
+        let state = steward.get(&format!("{path}/erasure")).await;
+        state.expect("an answer").json().expect("JSON")
+    };
+    let held_up = state().await;
+    assert!(held_up["erased_at"].is_string(), "{held_up}");
+    assert_eq!(held_up["completed_at"], Value::Null);
+
+    reader.close().await.expect("it ends");
+    let complete = async {
+        while state().await["completed_at"].is_null() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let limit = std::time::Duration::from_secs(60);
+    let complete = tokio::time::timeout(limit, complete).await;
+    complete.expect("it is wiped when nobody reads");
+    assert!(!stands_in_files(&place, SUBJECT));
+    assert!(server.terminate());
+}
+
+#[tokio::test]
+async fn an_erasure_that_nobody_holds_up_is_over_at_once_and_gives_its_room_back() {
+    for place in places() {
+        let server = place.serve(&[]);
+        let id = dataset(&server).await;
+        let uploader = client_of(&server, "uploader").await;
+        let rows = (0..60_000).map(|n| format!("{SUBJECT}-{n},ward-{},{n}\n", n % 900));
+        let records = Bytes::from(format!("id,ward,cost\n{}", rows.collect::<String>()));
+        let path = format!("/v1/datasets/{id}");
+        let upload = format!("{path}/records?mode=replace");
+        let sent = uploader.send(Method::POST, &upload, "text/csv", records);
+        sent.await.unwrap().json().unwrap();
+        let length = || {
+            let files = ["vizard.db", "vizard.db-wal"].map(|name| {
+                let file = std::fs::metadata(place.folder.path().join(name));
+                file.map_or(0, |file| file.len())
+            });
+            files.iter().sum::<u64>()
+        };
+        let before = length();
+        let steward = client_of(&server, "steward").await;
+        let sent = steward.send(Method::DELETE, &path, "application/json", Bytes::new());
+        let sent = sent.await.expect("an answer");
+        assert_eq!(sent.status, 200);
+        assert_eq!(sent.json().expect("JSON")["complete"], true);
+        let state = steward.get(&format!("{path}/erasure")).await;
+        let state = state.expect("an answer").json().expect("JSON");
+        assert!(state["completed_at"].is_string(), "{state}");
+        assert!(!stands_in_files(&place, SUBJECT));
+        assert!(server.terminate());
+        let after = length();
+        assert!(
+            before == 0 || after < before / 2,
+            "{after} of {before} bytes"
+        );
+    }
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ use super::auth::Principal;
 use super::body::BodyPieces;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
+use crate::ids::DatasetId;
 use crate::store::{KeptAnswer, KeyedRequest, Reserve};
 use secrets::{Secrets, key_hash};
 use ticket::{Held, LEASE};
@@ -77,6 +78,7 @@ fn keyed(request: &Request) -> Result<Option<Keyed>, Problem> {
         principal: principal.name().to_owned(),
         key_hash: key_hash(principal.name(), key),
         request_hash: request_hash(&secrets, request),
+        dataset: dataset_of(request.uri().path()),
     };
     Ok(Some(Keyed { request, secrets }))
 }
@@ -109,6 +111,13 @@ fn caller_secret<'a>(headers: &'a HeaderMap, name: &'a str) -> &'a str {
         Some(token) if token.matches('.').count() != 2 => token,
         _ => name,
     }
+}
+
+/// The dataset whose things are asked for: the one in the path.
+fn dataset_of(path: &str) -> Option<DatasetId> {
+    let below = path.strip_prefix("/v1/datasets/")?;
+    let (id, _) = below.split_once('/')?;
+    id.parse().ok()
 }
 
 /// The hash of what is asked for, but for the body.

@@ -27,6 +27,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(create_dataset, list_datasets))
         .routes(routes!(get_dataset, erase_dataset))
+        .routes(routes!(get_erasure))
 }
 
 /// A dataset, without its records.
@@ -114,6 +115,19 @@ struct ErasureView {
     drafts: u64,
     /// Jobs that were queued or running.
     jobs_cancelled: u64,
+    /// Whether the bytes are gone from the store's files.
+    complete: bool,
+}
+
+/// How far an erasure is.
+#[derive(Debug, Serialize, ToSchema)]
+struct ErasureStateView {
+    /// The dataset.
+    id: DatasetId,
+    /// When it was erased: nobody finds it since; `null`: it was not erased.
+    erased_at: Option<DateTime<Utc>>,
+    /// When its bytes were gone from the store's files; `null`: some may be there.
+    completed_at: Option<DateTime<Utc>>,
 }
 
 impl From<DatasetRow> for DatasetView {
@@ -256,28 +270,62 @@ pub(super) fn demanded(
 
 /// Erase a dataset
 ///
-/// Its records, lineage, preferences and drafts, at once and for good.
-/// Published releases stay.
+/// Its records, lineage, preferences and drafts, at once and for good, and the
+/// answers kept under idempotency keys that may tell of them. Published
+/// releases stay. 202: nobody finds the dataset any more, and its bytes are
+/// still in the store's files, because somebody reads there; they are wiped as
+/// soon as that is over, and the path in `location` says when it was.
 #[utoipa::path(
     delete, path = "/v1/datasets/{id}", operation_id = "erase_dataset", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."),
         ("if-match" = Option<String>, Header, description = "Tags, one of which the dataset must have; `*`: any.")),
-    responses((status = 200, description = "What was removed.", body = ErasureView)),
+    responses(
+        (status = 200, description = "What was removed.", body = ErasureView),
+        (status = 202, description = "What was removed; its bytes are being wiped.", body = ErasureView,
+            headers(("location" = String, description = "Path that tells when they are gone.")))),
 )]
 async fn erase_dataset(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
     headers: HeaderMap,
-) -> Result<Json<ErasureView>, Problem> {
+) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let act = principal.act().only_if(precondition::read(&headers)?);
     let erased = state.store.dataset_erase(act, id).await?;
-    Ok(Json(ErasureView {
+    let view = ErasureView {
         id,
         chunks: erased.chunks,
         preferences: erased.preferences,
         drafts: erased.drafts,
         jobs_cancelled: erased.jobs_cancelled,
+        complete: erased.is_complete,
+    };
+    if erased.is_complete {
+        return Ok(Answer::ok(&view));
+    }
+    let location = format!("/v1/datasets/{id}/erasure");
+    Ok(Answer::new(StatusCode::ACCEPTED, &view).with(header::LOCATION, &location))
+}
+
+/// Tell how far an erasure is
+///
+/// Also of a dataset that nobody finds any more.
+#[utoipa::path(
+    get, path = "/v1/datasets/{id}/erasure", operation_id = "get_erasure", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    responses((status = 200, description = "When it was erased, and when its bytes were gone.", body = ErasureStateView)),
+)]
+async fn get_erasure(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+) -> Result<Json<ErasureStateView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let erasure = state.store.erasure_get(id).await?;
+    Ok(Json(ErasureStateView {
+        id,
+        erased_at: erasure.erased_at,
+        completed_at: erasure.completed_at,
     }))
 }

@@ -1,6 +1,7 @@
 //! Datasets: creating, reading, erasing.
 
 use super::entry::{Done, Entry};
+use super::idempotency::forget_answers;
 use super::secrets::draw_for_dataset;
 use super::tombstones::bury;
 use super::{SqlStore, page_bounds, page_of, populations, preferences};
@@ -14,7 +15,7 @@ use crate::store::statements::{
 };
 use crate::store::{
     Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest,
-    StoreError, StoreFuture, Tombstone,
+    StoreError, StoreFuture, Tombstone, Tombstones as _,
 };
 
 const TABLE: &str = "dataset";
@@ -131,6 +132,7 @@ pub(super) async fn erase(
         .run(subject_token_sql::ERASE, cells![dataset])
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
+    forget_answers(session, id).await?;
     destroy_keys_of_dataset(session, id).await?;
     session.signal(Signal::JobChanged);
     let entry = Entry::dataset("erase_dataset", id).telling(json!({
@@ -144,6 +146,7 @@ pub(super) async fn erase(
         preferences,
         drafts,
         jobs_cancelled,
+        is_complete: false,
     };
     Ok(Done::one(erasure, entry))
 }
@@ -185,8 +188,17 @@ impl Datasets for SqlStore {
 
     fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure> {
         let actor = act.actor().to_owned();
-        self.write(act, move |session| {
-            Box::pin(erase_for_good(session, id, actor))
+        Box::pin(async move {
+            let erased = self.write(act.erasing(), move |session| {
+                Box::pin(erase_for_good(session, id, actor))
+            });
+            let erased = erased.await?;
+            let state = self.erasure_get(id).await?;
+            let is_complete = state.completed_at.is_some();
+            Ok(Erasure {
+                is_complete,
+                ..erased
+            })
         })
     }
 }

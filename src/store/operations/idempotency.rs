@@ -8,6 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::SqlStore;
+use super::datasets::hold;
+use crate::ids::DatasetId;
 use crate::store::session::{Cell, Row, Session, cells};
 use crate::store::statements::idempotency as sql;
 use crate::store::{
@@ -82,11 +84,17 @@ async fn take(
         principal: request.principal.clone(),
         key_hash: request.key_hash,
         token: token_generate(),
+        dataset: request.dataset,
     };
     loop {
         let now = session.now().await?;
         let mut cells = shown(&reservation);
-        cells.extend(cells![request.request_hash, now, later(now, lease)]);
+        cells.extend(cells![
+            request.request_hash,
+            now,
+            later(now, lease),
+            request.dataset.map(DatasetId::uuid)
+        ]);
         let mut taken = session.run(sql::RESERVE, cells.clone()).await?;
         if taken == 0 {
             taken = session.run(sql::TAKE_OVER, cells).await?;
@@ -108,6 +116,14 @@ pub(super) async fn keep(
     reservation: &Reservation,
     answer: KeptAnswer,
 ) -> Result<(), StoreError> {
+    if let Some(dataset) = reservation.dataset {
+        // An erasure forgets what was kept before it; nothing is kept after it.
+        let keep = session.dialect().dataset_keep;
+        match hold(session, dataset, keep).await {
+            Err(StoreError::NotFound { .. }) => return Err(Conflict::ReservationLost.into()),
+            held => held?,
+        }
+    }
     let now = session.now().await?;
     let mut cells = shown(reservation);
     cells.extend(cells![answer.body_hash, answer.sealed, now]);
@@ -115,6 +131,12 @@ pub(super) async fn keep(
         0 => Err(Conflict::ReservationLost.into()),
         _ => Ok(()),
     }
+}
+
+/// Forgets the answers that tell of a dataset.
+pub(super) async fn forget_answers(session: &mut Session, id: DatasetId) -> Result<(), StoreError> {
+    session.run(sql::FORGET, cells![id.uuid()]).await?;
+    Ok(())
 }
 
 impl Idempotency for SqlStore {

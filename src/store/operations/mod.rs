@@ -30,6 +30,7 @@ mod subject_tokens;
 mod terms;
 mod tombstones;
 mod versions;
+mod wipe;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -53,8 +54,9 @@ pub(super) trait Backend: Send + Sync + 'static {
     /// A session outside a transaction.
     fn read(&self) -> StoreFuture<'_, Session>;
 
-    /// A session inside a transaction that may write.
-    fn write(&self) -> StoreFuture<'_, Session>;
+    /// A session inside a transaction that may write; one that erases may
+    /// use the room that is held back for it.
+    fn write(&self, erases: bool) -> StoreFuture<'_, Session>;
 
     /// The signals of this process.
     fn signals(&self) -> &Signals;
@@ -62,8 +64,12 @@ pub(super) trait Backend: Send + Sync + 'static {
     /// The journal of tombstones, if there is one.
     fn journal(&self) -> Option<Arc<Journal>>;
 
-    /// Wipes what an erasure left behind: old pages, dead rows of keys.
-    fn wipe(&self) -> StoreFuture<'_, ()>;
+    /// Wipes what erasures left behind: old pages, dead rows of keys. False
+    /// where somebody is in the way.
+    fn wipe(&self) -> StoreFuture<'_, bool>;
+
+    /// Gives room that nothing stands in back to the disk.
+    fn give_back(&self) -> StoreFuture<'_, ()>;
 
     /// How busy the connections are.
     fn pool_figures(&self) -> PoolFigures;
@@ -103,7 +109,8 @@ impl SqlStore {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, Done<T>> + Send + 'static,
     {
-        self.write_unaudited(move |session| {
+        let erases = act.erases();
+        self.transact(erases, move |session| {
             Box::pin(async move {
                 session.demand(act.take_precondition());
                 let Done { answer, entries } = body(session).await?;
@@ -138,15 +145,25 @@ impl SqlStore {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
     {
+        self.transact(false, body)
+    }
+
+    /// Runs `body` in a transaction; one that `erases` may use room that is
+    /// held back for it.
+    fn transact<T, F>(&self, erases: bool, body: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
+    {
         let backend = Arc::clone(&self.backend);
         let transaction = async move {
-            let mut session = backend.write().await?;
+            let mut session = backend.write(erases).await?;
             match body(&mut session).await {
                 Ok(answer) => {
-                    let erases = session.erases();
+                    let has_erased = session.erases();
                     session.commit(backend.signals()).await?;
-                    if erases && let Err(error) = backend.wipe().await {
-                        tracing::warn!(%error, "traces of what was erased may be left in the database");
+                    if has_erased {
+                        wipe::after_commit(&backend).await;
                     }
                     Ok(answer)
                 }

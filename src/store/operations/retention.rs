@@ -10,6 +10,7 @@ use serde_json::json;
 use super::SqlStore;
 use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
+use super::idempotency::forget_answers;
 use super::tombstones::bury;
 use crate::ids::DatasetId;
 use crate::store::seal::renew_records_key;
@@ -124,6 +125,7 @@ async fn purge(
     let chunks = dataset_sql::ERASE_CHUNKS;
     let chunks = session.run(chunks, cells![dataset]).await?;
     session.run(sql::PURGE_VERSIONS, this_now()).await?;
+    forget_answers(session, id).await?;
     renew_records_key(session, id).await?;
     empty_version(session, id, version + 1).await?;
     session.run(sql::PURGED, this_now()).await?;
@@ -209,7 +211,7 @@ impl Retention for SqlStore {
         default_days: Option<u32>,
     ) -> StoreFuture<'_, Option<Purge>> {
         let actor = act.actor().to_owned();
-        self.write(act, move |session| {
+        self.write(act.erasing(), move |session| {
             Box::pin(purge_due(session, dataset, default_days, actor))
         })
     }

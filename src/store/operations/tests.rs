@@ -19,7 +19,7 @@ async fn store_with_a_key() -> (TempDir, SqlStore, crate::ids::KeyId) {
         journal: None,
     };
     let path = folder.path().join("vizard.db");
-    let store = super::super::sqlite::open(&path, 2, true, surroundings)
+    let store = super::super::sqlite::open(&path, 2, Some(0), surroundings)
         .await
         .expect("it opens");
     let id = crate::ids::KeyId::generate();

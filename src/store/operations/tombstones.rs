@@ -9,9 +9,12 @@ use super::datasets::erase;
 use super::entry::{Done, Entry};
 use super::releases::withdraw;
 use super::retention::purge_as_of;
+use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::tombstones as sql;
-use crate::store::{Act, Buried, Reapplied, StoreError, StoreFuture, Tombstone, Tombstones};
+use crate::store::{
+    Act, Buried, ErasureState, Reapplied, StoreError, StoreFuture, Tombstone, Tombstones,
+};
 
 const TABLE: &str = "tombstone";
 
@@ -28,7 +31,7 @@ pub(super) async fn bury(session: &mut Session, tombstone: Tombstone) -> Result<
     Ok(())
 }
 
-fn tombstone_of(row: &Row) -> Result<Tombstone, StoreError> {
+pub(super) fn tombstone_of(row: &Row) -> Result<Tombstone, StoreError> {
     let id = row.uuid("object_id")?;
     Ok(Tombstone {
         what: row.word("what", |word| Buried::of(word, id))?,
@@ -61,7 +64,33 @@ async fn reapply(session: &mut Session, tombstone: Tombstone) -> Result<Done<boo
     Ok(Done::many(was_there, entries))
 }
 
+async fn erasure(session: &mut Session, id: DatasetId) -> Result<ErasureState, StoreError> {
+    let row = session.row(TABLE, sql::ERASURE, cells![id.uuid()]).await?;
+    let row = row.ok_or(StoreError::not_found("dataset"))?;
+    Ok(ErasureState {
+        erased_at: row.time_or_null("erased_at")?,
+        completed_at: row.time_or_null("wiped_at")?,
+    })
+}
+
 impl Tombstones for SqlStore {
+    fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState> {
+        self.read(move |session| Box::pin(erasure(session, dataset)))
+    }
+
+    fn erasures_incomplete(&self) -> StoreFuture<'_, u64> {
+        self.read(|session| {
+            Box::pin(async move {
+                let row = session.row(TABLE, sql::UNWIPED_COUNT, Vec::new()).await?;
+                row.map_or(Ok(0), |row| row.count("count"))
+            })
+        })
+    }
+
+    fn erasures_complete(&self) -> StoreFuture<'_, u64> {
+        Box::pin(self.wipe())
+    }
+
     fn tombstone_list(&self) -> StoreFuture<'_, Vec<Tombstone>> {
         self.read(|session| Box::pin(list(session)))
     }

@@ -146,7 +146,7 @@ impl Backend for Postgres {
         Box::pin(async move { Ok(self.session(Link::PostgresRead(self.pool.acquire().await?))) })
     }
 
-    fn write(&self) -> StoreFuture<'_, Session> {
+    fn write(&self, _erases: bool) -> StoreFuture<'_, Session> {
         Box::pin(async move { Ok(self.session(Link::PostgresWrite(self.pool.begin().await?))) })
     }
 
@@ -158,11 +158,16 @@ impl Backend for Postgres {
         self.surroundings.journal.clone()
     }
 
-    fn wipe(&self) -> StoreFuture<'_, ()> {
+    fn wipe(&self) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             self.pool.execute(sqlx::raw_sql(WIPE)).await?;
-            Ok(())
+            Ok(true)
         })
+    }
+
+    fn give_back(&self) -> StoreFuture<'_, ()> {
+        // The database does so itself.
+        Box::pin(async { Ok(()) })
     }
 
     fn pool_figures(&self) -> PoolFigures {

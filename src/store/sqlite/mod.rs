@@ -7,15 +7,19 @@
 //! on the disk. A lock file keeps a second server away from the file.
 
 mod lock;
+mod reserve;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
 use sqlx::{ConnectOptions, Connection, Executor, Row as _, SqliteConnection, SqlitePool};
 
 use self::lock::FileLock;
+use self::reserve::Reserve;
 use super::journal::Journal;
 use super::operations::{Backend, SqlStore};
 use super::session::{Link, Session, Signals, Surroundings};
@@ -32,6 +36,17 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Brings the write-ahead log into the file and empties it.
 const WIPE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
+/// While the log is emptied nobody writes, and whoever reads it is waited for:
+/// not for long, since it is tried again.
+const WIPE_IMPATIENCE: &str = "PRAGMA busy_timeout = 250";
+/// As [`BUSY_TIMEOUT`] says.
+const PATIENCE: &str = "PRAGMA busy_timeout = 30000";
+
+/// Pages that nothing stands in.
+const FREE_PAGES: &str = "PRAGMA freelist_count";
+/// Gives some of them back to the disk: few, since nobody writes meanwhile.
+const GIVE_BACK: &str = "PRAGMA incremental_vacuum(1024)";
+
 /// The backend.
 struct Sqlite {
     writer: SqlitePool,
@@ -39,19 +54,21 @@ struct Sqlite {
     readers_max: u32,
     surroundings: Surroundings,
     signals: Signals,
+    reserve: Reserve,
     /// Released when the store is dropped.
     _lock: Option<FileLock>,
 }
 
 /// Opens the store in the file at `path`, making it if need be, and brings its
-/// tables up to date. `exclusive`: as the one server of this file.
+/// tables up to date. `exclusive`: as the one server of this file, with so many
+/// bytes held back for erasures.
 pub(super) async fn open(
     path: &Path,
     connections_max: u32,
-    exclusive: bool,
+    exclusive: Option<u64>,
     surroundings: Surroundings,
 ) -> Result<SqlStore, StoreError> {
-    let lock = lock::prepare(path, exclusive)?;
+    let lock = lock::prepare(path, exclusive.is_some())?;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -60,6 +77,9 @@ pub(super) async fn open(
         .foreign_keys(true)
         // What is erased is overwritten.
         .pragma("secure_delete", "ON");
+    // How free pages are given back is decided when the file is made.
+    let writes = options.clone().create_if_missing(true);
+    let writes = writes.auto_vacuum(SqliteAutoVacuum::Incremental);
     let writer = pool_options(1)
         // On a full disk SQLite ends the transaction by itself; sqlx 0.9 then
         // believes for good that it is inside one. Such a connection is replaced.
@@ -67,24 +87,29 @@ pub(super) async fn open(
             let is_usable = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_usable) })
         })
-        .connect_with(options.clone().create_if_missing(true))
+        .connect_with(writes)
         .await?;
     failpoint::reached("store-before-migration");
     sqlx::migrate!("migrations/sqlite").run(&writer).await?;
     failpoint::reached("store-migrated");
-    if exclusive {
+    if exclusive.is_some() {
         writer.execute(sqlx::query(SQLITE.job_abandon)).await?;
     }
     let readers_max = connections_max.max(1);
     let readers = pool_options(readers_max)
         .connect_with(options.read_only(true))
         .await?;
+    let reserve = Reserve::beside(path, exclusive.unwrap_or_default());
+    if let Err(error) = reserve.hold() {
+        tracing::warn!(kind = %error.kind(), "no room is held back: an erasure needs a disk that is not full");
+    }
     let backend = Sqlite {
         writer,
         readers,
         readers_max,
         surroundings,
         signals: Signals::default(),
+        reserve,
         _lock: lock,
     };
     Ok(SqlStore::new(Arc::new(backend)))
@@ -137,9 +162,12 @@ impl Backend for Sqlite {
         Box::pin(async move { Ok(self.session(Link::SqliteRead(self.readers.acquire().await?))) })
     }
 
-    fn write(&self) -> StoreFuture<'_, Session> {
+    fn write(&self, erases: bool) -> StoreFuture<'_, Session> {
         Box::pin(async move {
             let transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+            if erases && let Err(error) = self.reserve.give() {
+                tracing::warn!(kind = %error.kind(), "the room held back is not given");
+            }
             Ok(self.session(Link::SqliteWrite(transaction)))
         })
     }
@@ -152,13 +180,36 @@ impl Backend for Sqlite {
         self.surroundings.journal.clone()
     }
 
-    fn wipe(&self) -> StoreFuture<'_, ()> {
+    fn wipe(&self) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             // The log still holds pages as they were before the erasure.
-            let row = sqlx::query(WIPE).fetch_one(&self.writer).await?;
-            match row.try_get::<i64, _>(0)? {
-                0 => Ok(()),
-                _ => Err(StoreError::driver("the log is in use and was not emptied")),
+            let mut writer = self.writer.acquire().await?;
+            writer.execute(WIPE_IMPATIENCE).await?;
+            let wiped = sqlx::query(WIPE).fetch_one(&mut *writer).await;
+            writer.execute(PATIENCE).await?;
+            drop(writer);
+            let is_wiped = wiped?.try_get::<i64, _>(0)? == 0;
+            if let Err(error) = self.reserve.hold() {
+                tracing::warn!(kind = %error.kind(), "no room is held back for an erasure");
+            }
+            Ok(is_wiped)
+        })
+    }
+
+    fn give_back(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let mut free = i64::MAX;
+            loop {
+                // Each step for itself: others write in between.
+                let mut writer = self.writer.acquire().await?;
+                let row = sqlx::query(FREE_PAGES).fetch_one(&mut *writer).await?;
+                let left = row.try_get::<i64, _>(0)?;
+                // A file that was made before pages were given back keeps them.
+                if left == 0 || left >= free {
+                    return Ok(());
+                }
+                free = left;
+                sqlx::query(GIVE_BACK).fetch_all(&mut *writer).await?;
             }
         })
     }

@@ -14,6 +14,7 @@ on_both!(
     a_refused_request_frees_its_key,
     a_key_is_a_short_plain_text,
     a_key_belongs_to_its_principal,
+    an_erasure_forgets_the_answers_that_tell_of_people,
     a_request_that_finds_nothing_to_do_is_answered_again_too,
     a_hundred_posts_at_once_under_one_key_make_one_dataset,
 );
@@ -258,4 +259,46 @@ async fn a_hundred_posts_at_once_under_one_key_make_one_dataset(server: Server) 
     let listed = client.call("list_datasets").query("limit", 200).send();
     let listed = listed.await.expect(200);
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(ROUNDS));
+}
+
+async fn an_erasure_forgets_the_answers_that_tell_of_people(server: Server) {
+    let client = server.key(&ROLES).await;
+    let ids = [
+        story::filled_dataset(&client).await,
+        story::filled_dataset(&client).await,
+    ];
+    let calls = |id: &str, at: usize| {
+        let terms = client
+            .call("put_preference")
+            .at("id", id)
+            .at("subject", "p1");
+        let tokens = client.call("create_subject_tokens").at("id", id);
+        [
+            under(
+                terms.json(&json!({"exclude": true})),
+                &format!("terms-{at}"),
+            ),
+            under(
+                tokens.json(&json!({"subjects": ["p1"]})),
+                &format!("tokens-{at}"),
+            ),
+        ]
+    };
+    for (at, id) in ids.iter().enumerate() {
+        for again in [false, true] {
+            for call in calls(id, at) {
+                let answer = call.send().await;
+                assert!(answer.status < 300, "{}", answer.text());
+                assert_eq!(is_replayed(&answer), again);
+            }
+        }
+    }
+    let erased = client.call("erase_dataset").at("id", &ids[0]).send().await;
+    erased.expect(200);
+    for call in calls(&ids[0], 0) {
+        call.send().await.expect_problem(404, "not-found");
+    }
+    for call in calls(&ids[1], 1) {
+        assert!(is_replayed(&call.send().await), "of another dataset");
+    }
 }

@@ -206,6 +206,32 @@ on_small_disks!(
     a_read_that_cannot_be_audited_is_refused: reads,
 );
 
+/// On SQLite room is held back; PostgreSQL marks rows and needs next to none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_erasure_is_possible_on_a_full_disk() {
+    let Some(narrow) = Narrow::sqlite() else {
+        return;
+    };
+    for reserve in [0, 4 << 20] {
+        let launch = narrow.place.launch();
+        let server = launch.with("VIZARD_ERASURE_RESERVE_BYTES", reserve).serve();
+        let person = Ward::filled(&server, 8_000).await.at(&server);
+        let path = person.dataset_path();
+        narrow.disk.fill(0);
+        let sent = person.send(Method::DELETE, &path, "text/csv", "").await;
+        let answer = sent.expect("an answer");
+        let text = String::from_utf8_lossy(&answer.body);
+        // See it fail without the room.
+        let expected = if reserve == 0 { 507 } else { 200 };
+        assert_eq!(answer.status, expected, "{text}");
+        narrow.disk.free();
+        let found = person.send(Method::GET, &path, "text/csv", "").await;
+        let expected = if reserve == 0 { 200 } else { 404 };
+        assert_eq!(found.expect("an answer").status, expected);
+        assert!(server.end_well());
+    }
+}
+
 /// Where uploads wait for their last byte: one disk, whatever the store.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_without_room_for_its_temporary_files_leaves_nothing() {

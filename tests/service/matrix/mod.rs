@@ -210,6 +210,10 @@ async fn hidden_things_are_unknown_things(
     let hidden = world.hidden_ids(sample.object, caller);
     let calls = 2 + hidden.len();
     for (what, id) in hidden {
+        if (sample.id, what) == ("get_erasure", "erased") && !caller.tied {
+            // What it is for.
+            continue;
+        }
         let answer = call(&caller.client, sample, &id).await;
         assert_eq!(answer.status, 404, "{place} on {what}: {}", answer.text());
         assert_eq!(seen(&answer), seen(&never), "{place} on {what}");

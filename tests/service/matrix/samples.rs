@@ -110,6 +110,7 @@ pub const SAMPLES: &[Sample] = &[
     on("list_datasets", Object::Nothing, Body::None),
     on("get_dataset", Object::Dataset, Body::None),
     ending(on("erase_dataset", Object::Dataset, Body::None), 3),
+    on("get_erasure", Object::Dataset, Body::None),
     on("set_retention", Object::Dataset, Body::Json(retention)),
     on("put_schema", Object::Dataset, Body::Json(dataset)),
     on("upload_records", Object::Dataset, Body::Csv(records)),

@@ -113,7 +113,8 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
             chunks: 1,
             preferences: 2,
             drafts: 1,
-            jobs_cancelled: 2
+            jobs_cancelled: 2,
+            is_complete: true,
         }
     );
 

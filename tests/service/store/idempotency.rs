@@ -16,6 +16,7 @@ fn request(principal: &str, what: u8) -> KeyedRequest {
         principal: principal.to_owned(),
         key_hash: [1; 32],
         request_hash: [what; 32],
+        dataset: None,
     }
 }
 
@@ -60,6 +61,25 @@ async fn counts(stage: &Stage) -> (usize, usize) {
     let rows = stage.store.audit_list(200, None, AuditFilter::default());
     let rows = rows.await.expect("a page").items.len();
     (datasets.expect("a page").items.len(), rows)
+}
+
+async fn nothing_is_kept_of_a_dataset_that_was_erased(stage: &Stage) {
+    let id = stage.filled_dataset().await;
+    let of_it = |principal: &str| KeyedRequest {
+        dataset: Some(id),
+        ..request(principal, 1)
+    };
+    let (kept, late) = (
+        ours(stage, of_it("key_1")).await,
+        ours(stage, of_it("key_2")).await,
+    );
+    let store = &stage.store;
+    let keep = store.idempotency_keep(kept, answer("terms")).await;
+    assert!(keep.expect("an answer"));
+    store.dataset_erase(act(), id).await.expect("it is erased");
+    ours(stage, of_it("key_1")).await;
+    let keep = store.idempotency_keep(late, answer("terms")).await;
+    assert!(!keep.expect("an answer"), "kept after the erasure");
 }
 
 async fn a_key_belongs_to_one_request_until_it_is_answered(stage: &Stage) {
@@ -205,6 +225,7 @@ async fn of_many_that_want_a_key_at_once_one_gets_it(stage: &Stage) {
 
 on_both!(
     a_key_belongs_to_one_request_until_it_is_answered,
+    nothing_is_kept_of_a_dataset_that_was_erased,
     a_request_that_lost_its_key_changes_nothing,
     a_request_that_extends_its_key_keeps_it,
     a_change_under_a_key_must_keep_an_answer,
