@@ -7,6 +7,10 @@
 //! withdraws drafts (nobody could check them any more), cancels jobs, and
 //! leaves an empty version behind, so that another upload may follow.
 //! Published releases and preferences stay.
+//!
+//! Records that an upload replaced have days of their own, which begin with
+//! that upload or with the last release made of them; jobs may work on them
+//! until then. Their purge leaves the records that replaced them alone.
 
 use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;

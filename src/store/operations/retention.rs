@@ -47,13 +47,16 @@ async fn due(
 ) -> Result<Vec<DatasetId>, StoreError> {
     let now = session.now().await?;
     let days = default_days.map(u64::from);
-    let rows = session.rows(TABLE, sql::LIMITED, cells![days]).await?;
+    let mut rows = session.rows(TABLE, sql::LIMITED, cells![days]).await?;
+    rows.extend(session.rows(TABLE, sql::REPLACED, cells![days]).await?);
     let mut ids = Vec::new();
     for row in rows {
         if due_at(&row, default_days)?.is_some_and(|due| due <= now) {
             ids.push(DatasetId::from(row.uuid("id")?));
         }
     }
+    ids.sort_unstable();
+    ids.dedup();
     Ok(ids)
 }
 
@@ -81,12 +84,62 @@ async fn purge_due(
         return Ok(Done::unchanged(None));
     };
     if due_at(&row, default_days)?.is_none_or(|due| now < due) {
-        return Ok(Done::unchanged(None));
+        return purge_replaced(session, id, (default_days, now), actor).await;
     }
     let done = purge(session, id, row.count("version")?, actor).await?;
     let what = Buried::Records(id);
     bury(session, Tombstone { what, at: now }).await?;
     Ok(done)
+}
+
+/// Purges records that an upload replaced, once their time is up: their days
+/// begin with that upload. No tombstone is left, since a restored backup that
+/// brings them back is purged by the same rule.
+async fn purge_replaced(
+    session: &mut Session,
+    id: DatasetId,
+    (default_days, now): (Option<u32>, DateTime<Utc>),
+    actor: String,
+) -> Result<Done<Option<Purge>>, StoreError> {
+    let dataset = id.uuid();
+    let rows = session
+        .rows(TABLE, sql::REPLACED_OF, cells![dataset])
+        .await?;
+    let mut purge = Purge {
+        dataset: id,
+        chunks: 0,
+        lineages: 0,
+        drafts: 0,
+        jobs_cancelled: 0,
+    };
+    let mut epochs = 0_u64;
+    for row in rows {
+        if due_at(&row, default_days)?.is_none_or(|due| now < due) {
+            continue;
+        }
+        epochs += 1;
+        let epoch = row.count("epoch")?;
+        let of_epoch = || cells![dataset, epoch];
+        let of_epoch_now = || cells![dataset, epoch, now];
+        session.run(sql::PURGE_EPOCH_PIECES, of_epoch()).await?;
+        let ledger = cells![dataset, epoch, now, actor.as_str()];
+        session.run(sql::PURGE_EPOCH_LEDGER, ledger).await?;
+        purge.lineages += session.run(sql::PURGE_EPOCH_LINEAGE, of_epoch()).await?;
+        purge.drafts += session.run(sql::PURGE_EPOCH_DRAFTS, of_epoch_now()).await?;
+        purge.chunks += session.run(sql::PURGE_EPOCH_CHUNKS, of_epoch()).await?;
+        let versions = sql::PURGE_EPOCH_VERSIONS;
+        session.run(versions, of_epoch_now()).await?;
+    }
+    if epochs == 0 {
+        return Ok(Done::unchanged(None));
+    }
+    let entry = Entry::dataset("purge_replaced", id).telling(json!({
+        "epochs": epochs,
+        "chunks": purge.chunks,
+        "lineages": purge.lineages,
+        "drafts": purge.drafts,
+    }));
+    Ok(Done::one(Some(purge), entry))
 }
 
 /// Purges a dataset whose records were purged at `at`, according to a

@@ -53,6 +53,34 @@ async fn records_stay_until_their_last_day_is_over(stage: &Stage) {
     assert_eq!(purge(stage, dataset).await, None);
 }
 
+async fn replaced_records_go_when_their_own_days_are_over(stage: &Stage) {
+    let dataset = stage.filled_dataset().await;
+    set(stage, dataset, Some(10)).await;
+    let draft = stage.draft_release(dataset).await;
+    stage.let_days_pass(6).await;
+    let replaced = version(dataset, 1, VersionMode::Replace, &[b"others"]);
+    let replaced = stage.store.version_commit(act(), replaced).await;
+    assert_eq!(replaced.expect("a version").version, 2);
+    stage.let_days_pass(6).await;
+    // An upload begins the days of what it brings, and of what it replaces.
+    assert_eq!(due(stage, None).await, []);
+    let added = version(dataset, 2, VersionMode::Append, &[b"more"]);
+    let added = stage.store.version_commit(act(), added).await;
+    assert_eq!(added.expect("a version").version, 3);
+    stage.let_days_pass(4).await;
+    assert_eq!(due(stage, None).await, [dataset]);
+    let purged = purge(stage, dataset).await.expect("their time is up");
+    assert_eq!((purged.chunks, purged.lineages, purged.drafts), (1, 1, 1));
+    assert_eq!(purge(stage, dataset).await, None);
+    let store = &stage.store;
+    let gone = store.version_get(dataset, 1).await;
+    assert!(matches!(gone, Err(StoreError::NotFound { .. })), "{gone:?}");
+    let kept = store.chunk_get(dataset, 2, 0).await;
+    assert_eq!(kept.expect("it is there"), b"others");
+    let draft = store.release_get(draft).await.expect("it");
+    assert_eq!(draft.state, ReleaseState::Withdrawn);
+}
+
 async fn a_change_of_the_schema_is_no_upload(stage: &Stage) {
     let dataset = stage.filled_dataset().await;
     set(stage, dataset, Some(10)).await;
@@ -253,6 +281,7 @@ async fn a_process_without_workers_purges_too(stage: &Stage) {
 }
 
 on_both_and_sealed!(
+    replaced_records_go_when_their_own_days_are_over,
     a_change_of_the_schema_is_no_upload,
     records_stay_until_their_last_day_is_over,
     an_upload_a_release_and_a_publishing_each_begin_the_days_anew,
