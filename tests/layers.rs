@@ -67,6 +67,8 @@ const UNAUDITED: &[&str] = &[
     // Too many, and no change of state: the last use, and a lease's new end.
     "key_touch",
     "job_heartbeat",
+    // It writes rows of the log and nothing else.
+    "audit_refused",
     // When its bytes were gone is noted on the tombstone of an erasure.
     "wipe",
     // What is over anyway is forgotten.

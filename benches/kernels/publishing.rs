@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use vizard::privacy::Seed;
+use vizard::privacy::{CancelFlag, Seed};
 use vizard::query::{self, Workload};
 use vizard::release::{Format, PIECE_BYTES_MAX, encode_csv};
 use vizard::utility;
@@ -75,6 +75,7 @@ fn release_verified(bencher: Bencher) {
         lineage: &RUN.produced.lineage,
         seed: &Seed::of_number(SEED),
         dataset_secret: &Seed::of_number(0),
+        cancel: CancelFlag::never(),
     };
     assert!(verify(&evidence).holds(), "the release is sound");
     let bencher = bencher.counter(ItemsCount::new(RECORDS));
@@ -90,6 +91,7 @@ fn release_measured(bencher: Bencher) {
         manifest: &RUN.produced.manifest,
         tables: &RUN.published,
         lineage: &RUN.produced.lineage,
+        cancel: CancelFlag::never(),
     };
     let bencher = bencher.counter(ItemsCount::new(RECORDS));
     bencher.bench(|| utility::measure(&evidence).expect("tables and originals fit"));

@@ -9,7 +9,7 @@ use vizard::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, RecordFormat, Schema, SubjectKeys,
     Table, TableBuilder, Target, read_records,
 };
-use vizard::privacy::{Requirements, Seed};
+use vizard::privacy::{CancelFlag, Requirements, Seed};
 use vizard::query::QueryIndex;
 use vizard::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
 use vizard::verify::{Evidence, Ordered, Verdict, verify};
@@ -146,6 +146,7 @@ impl Published {
             lineage: &self.lineage,
             seed: &Seed::of_number(SEED),
             dataset_secret: &Seed::of_number(0),
+            cancel: CancelFlag::never(),
         })
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
-use crate::privacy::{BlockForm, Model, Requirements};
+use crate::privacy::{BlockForm, Cancelled, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
@@ -126,8 +126,20 @@ pub struct Produced {
 /// the text of its tables goes to `rooms`.
 ///
 /// # Errors
-/// The engine's answer where there is no release; a failure of the rooms.
+/// The engine's answer where there is no release, or where the run was
+/// cancelled, in whatever stage; a failure of the rooms.
 pub fn produce(
+    assignment: &Assignment,
+    context: &RunContext,
+    rooms: &mut TextRooms<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Produced, ProduceError> {
+    let run = || produce_all(assignment, context, rooms, observer);
+    let produced = context.cancel.run(run);
+    produced.map_err(|Cancelled| EngineError::Cancelled)?
+}
+
+fn produce_all(
     assignment: &Assignment,
     context: &RunContext,
     rooms: &mut TextRooms<'_>,
@@ -196,6 +208,7 @@ pub fn produce(
             manifest: &produced.manifest,
             tables: &published,
             lineage: &produced.lineage,
+            cancel: &context.cancel,
         };
         let mut watch = |share: f64| {
             steps.measured(share);
@@ -260,6 +273,7 @@ fn verdict(
         lineage: &produced.lineage,
         seed: &context.seed,
         dataset_secret: &context.dataset_secret,
+        cancel: &context.cancel,
     })
 }
 
@@ -290,6 +304,7 @@ pub fn report(
     let published = query::error::Published {
         tables: evidence.tables,
         lineage: evidence.lineage,
+        cancel: evidence.cancel,
     };
     let error = query::error::measure_watched(evidence.table, published, workload, watch);
     if let Ok(Some(error)) = error {

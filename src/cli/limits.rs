@@ -77,6 +77,8 @@ options! {
     linger_bytes_max, "VIZARD_LINGER_BYTES_MAX", "BYTES";
     /// Uploads at one time; further ones are asked to come again
     uploads_max, "VIZARD_UPLOADS_MAX", "N";
+    /// Uploads of one key read at one time
+    uploads_of_key_max, "VIZARD_UPLOADS_OF_KEY_MAX", "N";
     /// Records of one dataset version
     records_max, "VIZARD_RECORDS_MAX", "N";
     /// Attributes of one schema

@@ -17,7 +17,7 @@ use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
 use super::secrets;
 use crate::catalog::{Engine, report};
 use crate::microdata::TableError;
-use crate::privacy::Requirements;
+use crate::privacy::{CancelFlag, Requirements};
 use crate::release::Lineage;
 use crate::utility;
 use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
@@ -74,6 +74,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         lineage: &lineage,
         seed: &seed,
         dataset_secret: &dataset_secret,
+        cancel: CancelFlag::never(),
     });
     let report = || {
         let evidence = utility::Evidence {
@@ -82,6 +83,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             manifest: &release.manifest,
             tables: &release.tables,
             lineage: &lineage,
+            cancel: CancelFlag::never(),
         };
         report(&evidence, job.report.queries, &mut |_| true)
     };

@@ -101,6 +101,8 @@ limits! {
     linger_bytes_max = 64 << 20, "bytes";
     /// Uploads read at the same time.
     uploads_max = 8, "uploads";
+    /// Uploads of one key read at the same time.
+    uploads_of_key_max = 4, "uploads";
     /// Records in a dataset version.
     records_max = 50_000_000, "records";
     /// Attributes of a schema.

@@ -3,13 +3,10 @@
 //! Threads are those of the rayon pool that the caller runs the engine in;
 //! their number never changes the result.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use rand_chacha::ChaCha12Rng;
 
 use super::error::EngineError;
-use crate::privacy::Seed;
+use crate::privacy::{CancelFlag, Seed};
 
 /// Receives what a run has done so far. Called from any thread, often; an
 /// implementation only stores the figures.
@@ -25,22 +22,6 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn report(&self, _step: u32, _steps: u32, _label: &'static str, _fraction: f64) {}
-}
-
-/// A request to stop, shared between the run and whoever may cancel it.
-#[derive(Clone, Debug, Default)]
-pub struct CancelFlag(Arc<AtomicBool>);
-
-impl CancelFlag {
-    /// Asks the run to stop.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody asked.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// What a run is handed beside its data.

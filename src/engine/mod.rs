@@ -15,5 +15,6 @@ pub mod one_to_many;
 pub mod personalized;
 pub mod slicing;
 
-pub use context::{CancelFlag, Progress, RunContext, Silent};
+pub use crate::privacy::CancelFlag;
+pub use context::{Progress, RunContext, Silent};
 pub use error::{EngineError, Infeasible};

@@ -50,10 +50,10 @@ impl Operation {
         let mut all = vec![Internal, HeaderTooLarge, InvalidQuery];
         all.extend(self.own);
         if self.access != Access::Public {
-            all.extend([Unauthenticated, Unavailable]);
+            all.extend([Unauthenticated, TooManyRequests, Unavailable]);
         }
         if matches!(self.access, Access::AnyKey | Access::Roles(_)) {
-            all.extend([Forbidden, TooManyRequests]);
+            all.push(Forbidden);
         }
         if self.path.contains("{id}") {
             all.extend([InvalidId, NotFound]);

@@ -81,6 +81,7 @@ async fn accept(
     let open = TaskTracker::new();
     let shutdown = state.shutdown.clone();
     tokio::spawn(super::idempotency::sweep(state.clone()));
+    tokio::spawn(super::refusals::keep(state.clone()));
     loop {
         let next = async { (connections.room().await, listener.accept().await) };
         let (room, accepted) = tokio::select! {
@@ -112,6 +113,7 @@ async fn accept(
     if drained.is_err() {
         tracing::warn!("requests were cut off: the drain limit is over");
     }
+    state.refusals.write(state.store.as_ref()).await;
 }
 
 /// Who is at the other end, and what ends the connection.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{AdminDigest, KeyUse, Oidc};
-use super::connection::permits;
 use super::download::Downloads;
+use super::refusals::Refusals;
+use super::shares::Shares;
 use super::throttle::Throttle;
 use super::tls::Tls;
 use super::upload::ReadingThreads;
@@ -40,8 +40,8 @@ pub struct AppState {
     pub(super) tls: Option<Tls>,
     /// Draws reports; without it they come as JSON alone.
     pub(super) report_page: Option<ReportPage>,
-    /// One permit for each upload that may be read at the same time.
-    pub(super) uploads: Arc<Semaphore>,
+    /// Uploads that are read.
+    pub(super) uploads: Arc<Shares>,
     /// How many downloads there are, and how many are made.
     pub(super) downloads: Arc<Downloads>,
     /// Where they are read.
@@ -52,6 +52,8 @@ pub struct AppState {
     pub(super) oidc: Option<Arc<Oidc>>,
     /// How often clients may ask.
     pub(super) throttle: Arc<Throttle>,
+    /// Requests that were refused, on their way to the audit log.
+    pub(super) refusals: Arc<Refusals>,
     /// When each key was last noted as used.
     pub(super) key_use: Arc<KeyUse>,
 }
@@ -66,7 +68,11 @@ impl AppState {
         shutdown: CancellationToken,
     ) -> Self {
         Self {
-            uploads: Arc::new(Semaphore::new(permits(settings.limits.uploads_max))),
+            uploads: Arc::new(Shares::new(
+                settings.limits.uploads_max(),
+                settings.limits.uploads_of_key_max(),
+            )),
+            refusals: Arc::default(),
             downloads: Arc::new(Downloads::new(&settings.limits)),
             reading: Arc::default(),
             throttle: Arc::new(Throttle::new(&settings.limits)),

@@ -5,6 +5,7 @@
 //! Decisions on privacy are made in integers ([`Share`], `count * l <= size`),
 //! never in floats.
 
+mod cancel;
 mod documents;
 mod fraction;
 mod parameter;
@@ -16,6 +17,7 @@ mod seed;
 mod slicing;
 mod subject_finder;
 
+pub use cancel::{CancelFlag, Cancelled};
 pub use parameter::{C, K, L, ParameterError, Share, T};
 pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding, Spread};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

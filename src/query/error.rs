@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::microdata::Table;
+use crate::privacy::CancelFlag;
 use crate::release::{JoinError, Lineage, PublishedTable};
 
 use super::count::Scratch;
@@ -80,7 +81,11 @@ pub fn measure(
     lineage: &Lineage,
     workload: Workload,
 ) -> Result<QueryErrorSummary, JoinError> {
-    let published = Published { tables, lineage };
+    let published = Published {
+        tables,
+        lineage,
+        cancel: CancelFlag::never(),
+    };
     let measured = measure_watched(table, published, workload, &mut |_| true)?;
     Ok(measured.unwrap_or_default())
 }
@@ -92,6 +97,8 @@ pub struct Published<'a> {
     pub tables: &'a [PublishedTable],
     /// The subject of each row.
     pub lineage: &'a Lineage,
+    /// Heeded before each query.
+    pub cancel: &'a CancelFlag,
 }
 
 /// The same, told to `watch` as the share that is done; `None` where it says
@@ -130,6 +137,7 @@ pub fn measure_watched(
         sliced,
         index: &index,
         workload,
+        cancel: published.cancel,
     };
     Ok(asker.ask_all(watch))
 }
@@ -141,6 +149,7 @@ struct Asker<'a> {
     exact: &'a ExactIndex<'a>,
     sources: Vec<Source<'a>>,
     workload: Workload,
+    cancel: &'a CancelFlag,
 }
 
 /// What one query showed, and the values that were looked at for it.
@@ -180,6 +189,7 @@ impl Asker<'_> {
         let numbers = numbers.into_par_iter();
         numbers
             .map_init(Scratch::default, |scratch, number| {
+                self.cancel.heed();
                 let mut rng = self.workload.stream(number);
                 let mut work = 0;
                 let figures = (0..DRAWS_MAX).find_map(|_| {

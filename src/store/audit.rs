@@ -110,7 +110,21 @@ pub struct AuditPage {
     pub next: Option<u64>,
 }
 
-/// Operations on the audit log. None of them writes: every other one does.
+/// Requests of one actor for one operation that were refused in the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// By whom.
+    pub actor: String,
+    /// What was asked for: the operation's name in openapi.yaml.
+    pub operation: &'static str,
+    /// The status of the answer: 401, 403 or 429.
+    pub status: u16,
+    /// How often.
+    pub requests: u64,
+}
+
+/// Operations on the audit log. None of them writes but for what was refused:
+/// every operation of the other areas does.
 pub trait Audit {
     /// At most `limit` rows below the position `before`, newest first.
     fn audit_list(
@@ -119,6 +133,9 @@ pub trait Audit {
         before: Option<u64>,
         filter: AuditFilter,
     ) -> StoreFuture<'_, AuditPage>;
+
+    /// Notes requests that were refused, a row each.
+    fn audit_refused(&self, refused: Vec<Refused>) -> StoreFuture<'_, ()>;
 
     /// The head of the chain as the store has it noted, without a walk.
     fn audit_head(&self) -> StoreFuture<'_, AuditAnchor>;

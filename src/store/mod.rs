@@ -46,7 +46,9 @@ pub mod versions;
 
 pub use act::Act;
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
-pub use audit::{Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict};
+pub use audit::{
+    Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused,
+};
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
 pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};

@@ -1,7 +1,7 @@
 //! What measures look at, joined once for all of them.
 
 use crate::microdata::{AttributeIndex, CodedColumn, Domain, RecordIndex, Role, Table};
-use crate::privacy::{Model, Requirements};
+use crate::privacy::{CancelFlag, Model, Requirements};
 use crate::release::{
     Content, JoinError, JoinedAttribute, JoinedTable, Lineage, Manifest, PublishedTable, Signatures,
 };
@@ -19,6 +19,8 @@ pub struct Evidence<'a> {
     pub tables: &'a [PublishedTable],
     /// The subject of each published row; private.
     pub lineage: &'a Lineage,
+    /// Heeded by all that takes long.
+    pub cancel: &'a CancelFlag,
 }
 
 /// Why a release cannot be measured.

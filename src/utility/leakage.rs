@@ -139,9 +139,12 @@ fn leaks(
         }
     };
     let rows = prepared.records.par_iter().enumerate();
-    rows.map(|(row, &record)| match own_share(row, record) {
-        None => (-1.0, 0.0),
-        Some(share) => (share, share / limits[terms_of.at(record.at()) as usize]),
+    rows.map(|(row, &record)| {
+        prepared.evidence.cancel.heed();
+        match own_share(row, record) {
+            None => (-1.0, 0.0),
+            Some(share) => (share, share / limits[terms_of.at(record.at()) as usize]),
+        }
     })
     .collect()
 }
@@ -184,6 +187,7 @@ fn leaks_in_group(
     let terms_of = prepared.evidence.requirements.terms_of_record();
     let (starts, rows) = prepared.signatures.rows_by_class();
     let leaks_of_class = |known: &mut Known, class: Range<usize>, leaks: &mut Vec<Leak>| {
+        prepared.evidence.cancel.heed();
         let rows = &rows[class];
         let mut cells: Vec<u32> = rows
             .iter()

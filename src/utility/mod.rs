@@ -95,7 +95,9 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = Prepared::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     insert_group_measures(&mut report, evidence, prepared.signatures.sizes());
+    evidence.cancel.heed();
     report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
+    evidence.cancel.heed();
     report.insert(
         "ncp_published",
         ncp::DESCRIPTION_PUBLISHED,
@@ -123,14 +125,19 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
             )
         },
     );
+    evidence.cancel.heed();
     report.insert("leakage", leakage::DESCRIPTION, &leakage);
+    evidence.cancel.heed();
     report.insert("correlation", correlation::DESCRIPTION, &correlation);
+    evidence.cancel.heed();
     report.insert(
         "group_means",
         group_means::DESCRIPTION,
         &group_means::measure(&prepared, &spreads),
     );
+    evidence.cancel.heed();
     report.insert("marginals", marginal::DESCRIPTION, &marginals);
+    evidence.cancel.heed();
     report.insert("information_left", information::DESCRIPTION, &information);
     Ok(report)
 }

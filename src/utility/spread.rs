@@ -34,7 +34,10 @@ impl<'a> Spread<'a> {
         let attributes: Vec<PreparedAttribute<'a>> = prepared.attributes().collect();
         attributes
             .into_par_iter()
-            .map(|attribute| Self::new(attribute, &prepared.records))
+            .map(|attribute| {
+                prepared.evidence.cancel.heed();
+                Self::new(attribute, &prepared.records)
+            })
             .collect()
     }
 

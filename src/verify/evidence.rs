@@ -8,7 +8,7 @@
 //! construction.
 
 use crate::microdata::Table;
-use crate::privacy::{Requirements, Seed};
+use crate::privacy::{CancelFlag, Requirements, Seed};
 use crate::release::{AcceptedExact, InputDescription, Lineage, Manifest, PublishedTable};
 
 /// What a job ordered, from wherever the job is kept; never from the manifest,
@@ -48,6 +48,8 @@ pub struct Evidence<'a> {
     pub seed: &'a Seed,
     /// What decided the choices that every release of the dataset shares; private.
     pub dataset_secret: &'a Seed,
+    /// Heeded by all that takes long.
+    pub cancel: &'a CancelFlag,
 }
 
 impl<'a> Evidence<'a> {

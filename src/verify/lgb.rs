@@ -44,6 +44,7 @@ pub(super) fn verify_lgb(evidence: &Evidence) -> Verdict {
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     match View::of(evidence, &expected) {
         Some(view) => with_view(evidence, &view, links_groups, &mut checks),
@@ -55,15 +56,22 @@ pub(super) fn verify_lgb(evidence: &Evidence) -> Verdict {
 /// What every release must be, and k-anonymity.
 fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
     let signatures = Signatures::of(view);
+    view.cancel.heed();
     checks.extend(groups_numbered(view.group, &signatures));
+    view.cancel.heed();
     checks.extend(coverage::cells(view, &signatures));
+    view.cancel.heed();
     checks.push(membership::flagged_cells(view));
+    view.cancel.heed();
     checks.push(membership::unflagged_cells(view));
+    view.cancel.heed();
     checks.push(membership::masks(view, &signatures));
     let largest_k = LargestK::of(&signatures, view.requirements.policy().k.get(), |row| {
         Some(view.terms(row)?.k)
     });
+    view.cancel.heed();
     checks.push(k_anonymity(view.group, &signatures, &largest_k));
+    view.cancel.heed();
     checks.push(linkage(view.group, &signatures, &largest_k));
     match read_buckets(evidence, view, links_groups, checks) {
         Some((buckets, members)) => {
@@ -75,12 +83,15 @@ fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut 
                 members,
             });
             let bucketized: Vec<_> = bucketized.collect();
+            view.cancel.heed();
             checks.push(candidates_remain(view, &bucketized));
+            view.cancel.heed();
             checks.push(max_leakage(view, &signatures, &bucketized));
             let parts = bucketized.par_iter();
             let parts: Vec<_> = parts
                 .map(|parts| of_attribute(view, &signatures, parts))
                 .collect();
+            view.cancel.heed();
             checks.extend(parts.into_iter().flatten());
         }
         None => checks.extend(guarantees_not_examined(evidence, false)),
@@ -121,20 +132,27 @@ fn of_attribute(view: &View, signatures: &Signatures, parts: &Bucketized) -> Vec
             l,
             min_spread: least,
         } => {
+            view.cancel.heed();
             checks.push(l_diversity(view, l.get(), parts));
+            view.cancel.heed();
             checks.extend(least.get().map(|least| min_spread(least, parts)));
         }
         Protection::Closeness { t, max_posterior } => {
+            view.cancel.heed();
             checks.push(t_closeness(view, (t, max_posterior), parts));
         }
         // Not a protection of buckets: no rule shows that it holds.
         Protection::Leakage { .. } | Protection::InGroup { .. } => {
             let check = Check::not_examined(Section::Guarantee, "max_leakage");
+            view.cancel.heed();
             checks.push(check.about(parts.attribute.name));
         }
     }
+    view.cancel.heed();
     checks.extend([homogeneity(view, parts), similarity(parts), skewness(parts)]);
+    view.cancel.heed();
     checks.extend(joint_knowledge(view, signatures, parts));
+    view.cancel.heed();
     checks.push(compared(view, signatures, parts));
     checks
 }

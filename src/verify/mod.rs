@@ -66,6 +66,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
     let (mut verdict, of_manifest) =
         rayon::join(|| by_engine(evidence), || manifest::checks(evidence));
     verdict.checks.extend(of_manifest);
+    evidence.cancel.heed();
     verdict.checks.push(exclusions_asked_for(evidence));
     verdict.checks.extend(exact::checks(evidence));
     verdict
@@ -94,6 +95,7 @@ fn by_engine(evidence: &Evidence) -> Verdict {
     let mut verdict = found.unwrap_or_else(|note| Verdict {
         checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
     });
+    evidence.cancel.heed();
     verdict.checks.push(attack::terms_visible(evidence));
     verdict
 }

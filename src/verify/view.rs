@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex, Role, Table};
-use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 use crate::release::{PublishedColumn, PublishedTable};
 
 use super::evidence::Evidence;
@@ -43,6 +43,8 @@ pub(super) struct AttributeView<'a> {
 pub(super) struct View<'a> {
     pub(super) table: &'a Table,
     pub(super) requirements: &'a Requirements,
+    /// Heeded between checks.
+    pub(super) cancel: &'a CancelFlag,
     /// Record of each row of `microdata`; [`NONE`] where it is not known.
     pub(super) records: Vec<u32>,
     /// Published group number of each row.
@@ -109,6 +111,7 @@ impl<'a> View<'a> {
         Some(Self {
             table,
             requirements: evidence.requirements,
+            cancel: evidence.cancel,
             records,
             group,
             attributes,

@@ -4,7 +4,7 @@
 use vizard::microdata::{
     AttributeIndex, Code, Codes, Domain, RecordIndex, Role, Schema, SubjectIndex, Table,
 };
-use vizard::privacy::{ProtectedIndex, RecordTerms, Requirements, Seed};
+use vizard::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements, Seed};
 use vizard::release::{
     AcceptedExact, Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, Normalized,
     PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, TableDescription,
@@ -37,6 +37,8 @@ pub struct Case {
     pub dataset_secret: Seed,
     /// Exactly how many the engine left out; the manifest has it in tens.
     pub excluded: u64,
+    /// Heeded by verifier and measures.
+    pub cancel: CancelFlag,
 }
 
 /// Every insensitive attribute: made-up ones identify nobody.
@@ -121,6 +123,7 @@ impl Case {
             seed,
             dataset_secret: Seed::of_number(0),
             excluded: release.excluded,
+            cancel: CancelFlag::default(),
         };
         case.manifest.published_exactly = case.published_exactly();
         case
@@ -163,6 +166,7 @@ impl Case {
             lineage: &self.lineage,
             seed: &self.seed,
             dataset_secret: &self.dataset_secret,
+            cancel: &self.cancel,
         })
     }
 
@@ -174,6 +178,7 @@ impl Case {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            cancel: &self.cancel,
         })
     }
 

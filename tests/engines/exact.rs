@@ -10,7 +10,7 @@ use vizard::catalog::{
 };
 use vizard::engine::RunContext;
 use vizard::microdata::{DirectIdentifier, Table};
-use vizard::privacy::Requirements;
+use vizard::privacy::{CancelFlag, Requirements};
 use vizard::release::{AcceptedExact, InputDescription, PublishedTable};
 use vizard::verify::{Evidence, Ordered, Section, State, verify};
 
@@ -222,6 +222,7 @@ fn the_verifier_refuses_what_the_job_did_not_accept() {
             lineage: &made.lineage,
             seed: &RunContext::silent(5).seed,
             dataset_secret: &RunContext::silent(5).dataset_secret,
+            cancel: CancelFlag::never(),
         });
         let failed = verdict.failed_kinds();
         for kind in [

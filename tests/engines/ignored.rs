@@ -11,9 +11,37 @@ use super::tables::table;
 const ILLNESSES: [&str; 4] = ["flu", "cough", "gout", "ulcer"];
 const HIERARCHY: &str = "flu;chest;*\ncough;chest;*\ngout;other;*\nulcer;other;*\n";
 
+/// Every engine, with parameters and whether a subject has several records.
+pub fn engines() -> [(&'static str, Value, &'static str); 10] {
+    [
+        ("lgb", json!({"k": 2, "l": 2}), "one"),
+        ("mondrian", json!({"k": 2}), "one"),
+        (
+            "personalized",
+            json!({"k": 2, "sensitive": "illness"}),
+            "one",
+        ),
+        ("slicing", json!({"l": 2, "clusters": 2}), "one"),
+        ("arp", json!({"l": 2}), "one"),
+        ("aip", json!({"l": 2}), "one"),
+        ("anatomy", json!({"l": 2}), "one"),
+        ("ng", json!({"l": 2}), "one"),
+        (
+            "one_to_many",
+            json!({"k": 2, "l": 2, "max_excluded": 1.0}),
+            "many",
+        ),
+        (
+            "rmr",
+            json!({"k": 2, "m": 2, "delta": 0.5, "max_excluded": 1.0}),
+            "many",
+        ),
+    ]
+}
+
 /// Forty records, with a note in the middle of each that is read past or not
 /// there at all.
-fn released(engine: &str, parameters: &Value, multiplicity: &str, has_note: bool) -> Case {
+pub fn released(engine: &str, parameters: &Value, multiplicity: &str, has_note: bool) -> Case {
     let mut schema = json!({
         "name": "people", "subject_key": "id", "multiplicity": multiplicity,
         "attributes": [
@@ -50,30 +78,7 @@ fn released(engine: &str, parameters: &Value, multiplicity: &str, has_note: bool
 
 #[test]
 fn an_ignored_column_changes_no_release_manifest_or_report_of_any_engine() {
-    for (engine, parameters, multiplicity) in [
-        ("lgb", json!({"k": 2, "l": 2}), "one"),
-        ("mondrian", json!({"k": 2}), "one"),
-        (
-            "personalized",
-            json!({"k": 2, "sensitive": "illness"}),
-            "one",
-        ),
-        ("slicing", json!({"l": 2, "clusters": 2}), "one"),
-        ("arp", json!({"l": 2}), "one"),
-        ("aip", json!({"l": 2}), "one"),
-        ("anatomy", json!({"l": 2}), "one"),
-        ("ng", json!({"l": 2}), "one"),
-        (
-            "one_to_many",
-            json!({"k": 2, "l": 2, "max_excluded": 1.0}),
-            "many",
-        ),
-        (
-            "rmr",
-            json!({"k": 2, "m": 2, "delta": 0.5, "max_excluded": 1.0}),
-            "many",
-        ),
-    ] {
+    for (engine, parameters, multiplicity) in engines() {
         let plain = released(engine, &parameters, multiplicity, false);
         let case = released(engine, &parameters, multiplicity, true);
         let verdict = case.verdict();

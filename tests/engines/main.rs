@@ -6,6 +6,7 @@ mod common;
 
 mod attacks;
 mod blocks;
+mod cancelled;
 mod case;
 mod corruptions;
 mod differential;

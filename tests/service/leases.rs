@@ -44,6 +44,8 @@ async fn a_stale_worker_changes_nothing_after_another_took_the_job(stage: &Stage
     stage.let_leases_run_out().await;
     let fresh = stage.acquire().await;
     assert_eq!((fresh.job.id, fresh.job.attempts), (id, 2));
+    let told = fresh.job.progress.expect("who watches is told");
+    assert_eq!(told["label"], "worker lost, taking over");
     let before = store.job_get(id).await.expect("it is there");
     lost(store.job_complete(act(), id, stale, draft()).await);
     lost(

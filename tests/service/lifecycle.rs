@@ -268,3 +268,45 @@ async fn a_broken_upload_is_refused_with_its_lines_and_leaves_nothing() {
         assert_eq!((&view["version"], &view["records"]), (&json!(0), &json!(0)));
     }
 }
+
+#[tokio::test]
+async fn refused_requests_are_in_the_audit_log_with_who_made_them() {
+    for place in places() {
+        let server = place.serve(&[]);
+        let analyst = client_of(&server, "analyst").await;
+        for _ in 0..3 {
+            let refused = analyst.get("/v1/keys").await.expect("an answer");
+            assert_eq!(refused.status, 403);
+        }
+        let nobody = analyst.with_token("vz_nobody");
+        for _ in 0..2 {
+            let refused = nobody.get("/v1/releases").await.expect("an answer");
+            assert_eq!(refused.status, 401);
+        }
+        // The last minute is written at the end.
+        assert!(server.terminate());
+
+        let server = place.serve(&[]);
+        let auditor = client_of(&server, "auditor").await;
+        let listed = auditor.get("/v1/audit?action=refuse").await;
+        let listed = listed.expect("an answer").json().expect("rows");
+        let rows = listed["items"].as_array().expect("rows").iter();
+        let mut rows: Vec<Value> = rows
+            .map(|row| {
+                let actor = row["actor"].as_str().expect("an actor");
+                assert!(actor == "nobody" || actor.starts_with("key_"), "{actor}");
+                json!([actor == "nobody", row["object_id"], row["detail"]])
+            })
+            .collect();
+        rows.sort_by_key(|row| row[0] == true);
+        let status = |status: u16, requests: u64| json!({"status": status, "requests": requests});
+        assert_eq!(
+            rows,
+            [
+                json!([false, "list_keys", status(403, 3)]),
+                json!([true, "list_releases", status(401, 2)]),
+            ]
+        );
+        assert!(server.terminate());
+    }
+}

@@ -39,6 +39,11 @@ use super::state::AppState;
 use super::throttle::RemoteAddress;
 use token::Token;
 
+/// How the audit log names every subject: never who it was.
+const SUBJECT: &str = "subject";
+/// How it names who showed no token that is accepted.
+const NOBODY: &str = "nobody";
+
 /// Bytes of a bearer token; a longer one is nobody's, and is not looked at.
 const BEARER_BYTES_MAX: usize = 16 << 10;
 
@@ -61,17 +66,26 @@ pub async fn authorize(
     };
     let roles = match operation.access {
         Access::Public => return next.run(request).await,
-        Access::SubjectToken => return with_subject(&state, request, next).await,
+        Access::SubjectToken => {
+            let response = with_subject(&state, request, next).await;
+            state
+                .refusals
+                .note((SUBJECT, operation.id), response.status());
+            return response;
+        }
         Access::AnyKey => Role::ALL,
         Access::Roles(roles) => roles,
     };
-    let from = request.extensions().get::<RemoteAddress>();
-    let from = from.map_or(IpAddr::from([0, 0, 0, 0]), |address| address.0);
+    let from = address_of(&request);
     let authenticated = match authenticate(&state, request.headers(), from).await {
         Ok(principal) => state.throttle.request(principal.name()).map(|()| principal),
         Err(problem) => Err(problem),
     };
-    match authenticated {
+    let actor = match &authenticated {
+        Ok(principal) => principal.name().to_owned(),
+        Err(_) => NOBODY.to_owned(),
+    };
+    let response = match authenticated {
         Err(problem) => problem.into_response(),
         Ok(principal) if !principal.has_any(roles) => {
             let words: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
@@ -84,13 +98,27 @@ pub async fn authorize(
             request.extensions_mut().insert(principal.in_request(id));
             next.run(request).await
         }
-    }
+    };
+    let by = (actor.as_str(), operation.id);
+    state.refusals.note(by, response.status());
+    response
+}
+
+/// Where a request came from.
+fn address_of(request: &Request) -> IpAddr {
+    let from = request.extensions().get::<RemoteAddress>();
+    from.map_or(IpAddr::from([0, 0, 0, 0]), |address| address.0)
 }
 
 /// Lets the holder of a subject token through to its one operation.
 async fn with_subject(state: &AppState, mut request: Request, next: Next) -> Response {
+    let from = address_of(&request);
     let bearer = match bearer(request.headers()) {
-        Some(bearer) => SubjectBearer::of(state, bearer).await,
+        // Whoever guesses is held up before the store is asked.
+        Some(bearer) => match state.throttle.token(bearer, from) {
+            Ok(()) => SubjectBearer::of(state, bearer).await,
+            Err(problem) => Err(problem),
+        },
         None => Err(unauthenticated()),
     };
     match bearer {

@@ -60,9 +60,6 @@ pub struct SubjectBearer {
     request: Option<RequestId>,
 }
 
-/// How the audit log names every subject: never who it was.
-const SUBJECT: &str = "subject";
-
 impl SubjectBearer {
     /// The holder of a bearer token, or the one answer to every other.
     pub(super) async fn of(state: &AppState, bearer: &str) -> Result<Self, Problem> {
@@ -85,7 +82,7 @@ impl SubjectBearer {
 
     /// What the store is told of an act of this request.
     pub fn act<T>(&self) -> Act<T> {
-        let act = Act::by(SUBJECT);
+        let act = Act::by(super::SUBJECT);
         match &self.request {
             Some(request) => act.in_request(request.as_str()),
             None => act,

@@ -15,7 +15,7 @@ mod parts;
 mod pieces;
 mod slots;
 
-pub use slots::{Downloads, Slot};
+pub use slots::Downloads;
 
 use std::io;
 
@@ -26,6 +26,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::coding::ContentCoding;
 use super::range::{Part, Window};
+use super::shares::Share;
 use super::state::AppState;
 use crate::release::{Format, TableDescription};
 use crate::store::ReleaseTableRow;
@@ -105,10 +106,10 @@ impl Download {
         Ok(Length::Whole(length))
     }
 
-    /// The body, or a part of it, which keeps its slot until it is dropped. The
+    /// The body, or a part of it, which keeps its share until it is dropped. The
     /// first bytes are made at once, before anybody asks for them; of a body
     /// that is dropped no more is made.
-    pub fn body(self, part: Option<Part>, slot: Slot) -> Body {
+    pub fn body(self, part: Option<Part>, slot: Share) -> Body {
         let parts = ReceiverStream::new(self.parts(part));
         Body::from_stream(parts.map(move |part| {
             let _until_the_end = &slot;

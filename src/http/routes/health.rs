@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::connection::permits;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use crate::telemetry::observe_process;
@@ -82,9 +81,7 @@ async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
     for (kind, connections) in [("open", pool.open), ("idle", pool.idle), ("max", pool.max)] {
         metrics::gauge!("vizard_store_connections", "kind" => kind).set(f64::from(connections));
     }
-    let free = state.uploads.available_permits();
-    let uploads = permits(state.settings.limits.uploads_max).saturating_sub(free);
-    metrics::gauge!("vizard_uploads").set(uploads as f64);
+    metrics::gauge!("vizard_uploads").set(state.uploads.all() as f64);
     observe_process();
     // A store that does not answer shows in the readiness; other metrics stay readable.
     if let Ok(depth) = state.store.queue_depth().await {

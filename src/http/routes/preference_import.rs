@@ -16,7 +16,7 @@ use super::super::problem::Problem;
 use super::super::state::AppState;
 use super::super::upload::{KeptPreferences, receive_preferences};
 use super::preferences::PopulationForms;
-use super::records::{record_format, upload_permit};
+use super::records::{record_format, upload_share};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::microdata::{ChunkColumn, Schema, decode_chunk};
@@ -63,12 +63,12 @@ async fn import_preferences(
     principal.sees(id, "dataset")?;
     let format = record_format(request.headers())?;
     let coding = ContentCoding::of_body(request.headers())?;
-    let permit = Arc::new(upload_permit(&state)?);
+    let share = Arc::new(upload_share(&state, &principal)?);
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
     let forms = PopulationForms::of(&state, &dataset).await?;
     let (body, form) = (request.into_body(), (format, coding));
-    let kept = receive_preferences(&state, body, form, forms, Arc::clone(&permit)).await?;
+    let kept = receive_preferences(&state, body, form, forms, Arc::clone(&share)).await?;
     let kept = Arc::new(kept);
     // Counted first: what fails here has changed nothing yet.
     let unknown_subjects = unknown_subjects(&state, &dataset, schema, &kept).await?;

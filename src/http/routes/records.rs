@@ -6,7 +6,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -17,6 +16,7 @@ use super::super::coding::{ContentCoding, Growth};
 use super::super::described::DoubtWord;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
+use super::super::shares::Share;
 use super::super::state::AppState;
 use super::super::upload::{self, Intake, UploadFormat, Upserted};
 use super::query::{UploadHierarchies, UploadMode, UploadQuery};
@@ -291,7 +291,7 @@ async fn upload_records(
     principal.sees(id, "dataset")?;
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
-    let permit = Arc::new(upload_permit(&state)?);
+    let share = Arc::new(upload_share(&state, &principal)?);
     let form = (format, ContentCoding::of_body(&parts.headers)?);
     let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
     let demanded = super::datasets::demanded(&parts.headers, &intake.dataset)?;
@@ -299,7 +299,7 @@ async fn upload_records(
     let records_before = intake.dataset.records;
     let hierarchies = upload::pins(&intake.hierarchies);
     let schema = intake.schema.clone();
-    let received = upload::receive(&state, body, intake, Arc::clone(&permit)).await?;
+    let received = upload::receive(&state, body, intake, Arc::clone(&share)).await?;
     let (summary, upserted, merged) = (received.summary, received.upserted, received.merged);
     let replaced = match (mode, upserted) {
         (VersionMode::Replace, _) => records_before,
@@ -347,14 +347,9 @@ async fn upload_records(
 }
 
 /// A place among those who read or look through records.
-pub(super) fn upload_permit(state: &AppState) -> Result<OwnedSemaphorePermit, Problem> {
-    let permit = Arc::clone(&state.uploads).try_acquire_owned();
-    permit.map_err(|_| {
-        let limit = state.settings.limits.uploads_max();
-        let detail = format!(
-            "already at uploads_max, {} uploads at the same time",
-            limit.value
-        );
+pub(super) fn upload_share(state: &AppState, principal: &Principal) -> Result<Share, Problem> {
+    state.uploads.take(principal.name(), 1).map_err(|most| {
+        let detail = format!("already at {most} at the same time");
         Problem::new(ProblemKind::TooManyUploads, detail)
     })
 }

@@ -21,7 +21,7 @@ use super::super::state::AppState;
 use super::super::upload::{load_hierarchies, pins};
 use super::datasets::{DatasetView, demanded, described};
 use super::query::{SchemaPutQuery, UploadHierarchies};
-use super::records::upload_permit;
+use super::records::upload_share;
 use crate::ids::DatasetId;
 use crate::microdata::{
     BoundTerms, HierarchySet, Schema, SchemaMisfit, StoredValues, Terms, column_misfits,
@@ -72,7 +72,7 @@ async fn put_schema(
     let SchemaBody { schema, document } = SchemaBody::from_request(request, &state).await?;
     let dataset = state.store.dataset_get(id).await?;
     let demanded = demanded(&headers, &dataset)?;
-    let _permit = upload_permit(&state)?;
+    let _share = upload_share(&state, &principal)?;
     let (before, after) = forms(&state, &dataset, schema, query.hierarchies).await?;
     let mut misfits = match dataset.records {
         0 => Vec::new(),

@@ -10,12 +10,13 @@ use utoipa_axum::routes;
 
 use super::super::auth::Principal;
 use super::super::coding::ContentCoding;
-use super::super::download::{Download, Form, Length, Slot};
+use super::super::download::{Download, Form, Length};
 use super::super::extract::{UrlPath, UrlQuery};
 use super::super::negotiate::preferred;
 use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::range::ByteRange;
+use super::super::shares::Share;
 use super::super::state::AppState;
 use super::query::TableQuery;
 use super::releases::visible_release;
@@ -100,7 +101,7 @@ async fn part(
     download: Download,
     range: ByteRange,
     tag: &str,
-    slot: Slot,
+    slot: Share,
 ) -> Result<Response, Problem> {
     let length = download.length(range.last_wanted()).await;
     let length = length.map_err(|error| {

@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::BodyPieces;
 use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
 use super::convert::limited_problem;
 use super::problem::{Problem, ProblemKind};
+use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
 use crate::microdata::{
@@ -124,20 +124,20 @@ impl ReadError {
     }
 }
 
-/// Reads a body to its end. The permit is
+/// Reads a body to its end. The share is
 /// shared with the request: an upload that is given up counts until the thread
 /// that reads it is done.
 pub async fn receive(
     state: &AppState,
     body: Body,
     intake: Intake,
-    permit: Arc<OwnedSemaphorePermit>,
+    share: Arc<Share>,
 ) -> Result<Received, Problem> {
     let limits = &state.settings.limits;
     let bytes_max = limits.upload_bytes_max();
     let (store, handle) = (Arc::clone(&state.store), Handle::current());
     let work = move |reader| {
-        let _permit = permit;
+        let _share = share;
         read(&intake, reader, store.as_ref(), &handle)
     };
     let received = streamed(state, body, bytes_max, work).await?;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::super::coding::{ContentCoding, Growth, Inflater};
 use super::super::problem::{Problem, ProblemKind};
@@ -16,6 +15,7 @@ use super::super::state::AppState;
 use super::body_reader::BodyReader;
 use super::{ReadError, streamed};
 use crate::config::Limits;
+use crate::http::shares::Share;
 use crate::microdata::{Preference, RecordFormat, Spill as _, TableError};
 use crate::room::Room;
 use crate::store::PreferenceSource;
@@ -137,19 +137,19 @@ impl Batches {
     }
 }
 
-/// Reads preferences to their end. The permit counts until the thread that
+/// Reads preferences to their end. The share counts until the thread that
 /// reads them is done.
 pub async fn receive_preferences(
     state: &AppState,
     body: Body,
     (format, coding): (RecordFormat, ContentCoding),
     forms: PopulationForms,
-    permit: Arc<OwnedSemaphorePermit>,
+    share: Arc<Share>,
 ) -> Result<KeptPreferences, Problem> {
     let limits = state.settings.limits;
     let bytes_max = limits.preference_bytes_max();
     let work = move |reader| {
-        let _permit = permit;
+        let _share = share;
         read(reader, (format, coding), &forms, &limits)
     };
     let received = streamed(state, body, bytes_max, work).await?;

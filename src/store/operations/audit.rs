@@ -5,6 +5,8 @@
 //! row is locked before the head's, so nobody who holds the head waits for
 //! anything, and rows get their positions in the order of the commits.
 
+use serde_json::json;
+
 use super::SqlStore;
 use super::entry::Entry;
 use super::jobs::allowed;
@@ -14,8 +16,8 @@ use crate::store::chain::{Walk, digest};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::audit as sql;
 use crate::store::{
-    Audit, AuditAnchor, AuditFilter, AuditPage, AuditRow, AuditVerdict, PAGE_LIMIT_MAX, StoreError,
-    StoreFuture,
+    Audit, AuditAnchor, AuditFilter, AuditPage, AuditRow, AuditVerdict, PAGE_LIMIT_MAX, Refused,
+    StoreError, StoreFuture,
 };
 
 const TABLE: &str = "audit";
@@ -153,6 +155,13 @@ async fn batch(session: &mut Session, after: u64) -> Result<Vec<AuditRow>, Store
     rows.iter().map(audit_row).collect()
 }
 
+fn entry_of(refused: &Refused) -> Entry {
+    Entry::refused(refused.operation).telling(json!({
+        "status": refused.status,
+        "requests": refused.requests,
+    }))
+}
+
 impl Audit for SqlStore {
     fn audit_list(
         &self,
@@ -161,6 +170,22 @@ impl Audit for SqlStore {
         filter: AuditFilter,
     ) -> StoreFuture<'_, AuditPage> {
         self.read(move |session| Box::pin(list(session, limit, before, filter)))
+    }
+
+    fn audit_refused(&self, mut refused: Vec<Refused>) -> StoreFuture<'_, ()> {
+        refused.sort_by(|one, other| {
+            let key = |refused: &Refused| (refused.operation, refused.status);
+            (&one.actor, key(one)).cmp(&(&other.actor, key(other)))
+        });
+        self.write_unaudited(move |session| {
+            Box::pin(async move {
+                for of_actor in refused.chunk_by(|one, other| one.actor == other.actor) {
+                    let entries = of_actor.iter().map(entry_of).collect();
+                    append(session, (&of_actor[0].actor, None), entries).await?;
+                }
+                Ok(())
+            })
+        })
     }
 
     fn audit_head(&self) -> StoreFuture<'_, AuditAnchor> {

@@ -65,6 +65,11 @@ impl Entry {
         Self::new(action, "hierarchy", Some(name.to_owned()))
     }
 
+    /// About an operation that nobody was let through to.
+    pub(super) fn refused(operation: &'static str) -> Self {
+        Self::new("refuse", "operation", Some(operation.to_owned()))
+    }
+
     /// About a job of a dataset.
     pub(super) fn job(action: &'static str, id: JobId, dataset: DatasetId) -> Self {
         Self::new(action, "job", Some(id.to_string())).within(dataset)

@@ -9,7 +9,7 @@ use super::*;
 use crate::clock::SystemClock;
 use crate::store::session::{Surroundings, cells};
 use crate::store::statements::keys;
-use crate::store::{Act, Audit as _, Keys as _, NewKey};
+use crate::store::{Act, Audit as _, Keys as _, NewKey, Refused};
 
 async fn store_with_a_key() -> (TempDir, SqlStore, crate::ids::KeyId) {
     let folder = TempDir::new().expect("a folder");
@@ -64,4 +64,64 @@ async fn a_row_that_was_changed_and_returned_counts_as_a_change() {
         })
     });
     assert!(silent.await.is_err(), "it was kept without a row");
+}
+
+/// A store in which somebody writes a row before each reading.
+struct Growing(Arc<dyn Backend>);
+
+impl Backend for Growing {
+    fn read(&self) -> StoreFuture<'_, Session> {
+        Box::pin(async move {
+            let store = SqlStore::new(Arc::clone(&self.0));
+            let refused = Refused {
+                actor: "somebody".to_owned(),
+                operation: "list_keys",
+                status: 403,
+                requests: 1,
+            };
+            store.audit_refused(vec![refused]).await?;
+            self.0.read().await
+        })
+    }
+
+    fn write(&self, erases: bool) -> StoreFuture<'_, Session> {
+        self.0.write(erases)
+    }
+
+    fn signals(&self) -> &Signals {
+        self.0.signals()
+    }
+
+    fn journal(&self) -> Option<Arc<Journal>> {
+        self.0.journal()
+    }
+
+    fn wipe(&self) -> StoreFuture<'_, bool> {
+        self.0.wipe()
+    }
+
+    fn give_back(&self) -> StoreFuture<'_, ()> {
+        self.0.give_back()
+    }
+
+    fn pool_figures(&self) -> PoolFigures {
+        self.0.pool_figures()
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.0.close()
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_grows_while_it_is_walked_is_walked_to_the_end_that_it_had() {
+    let (_folder, store, _) = store_with_a_key().await;
+    let before = store.audit_head().await.expect("the head").position;
+    let growing = SqlStore::new(Arc::new(Growing(Arc::clone(&store.backend))));
+    let limit = std::time::Duration::from_secs(30);
+    let walked = tokio::time::timeout(limit, growing.audit_verify(Vec::new())).await;
+    let verdict = walked.expect("it ends").expect("an answer");
+    assert_eq!((verdict.broken, verdict.rows), (None, before + 1));
+    let after = store.audit_head().await.expect("the head").position;
+    assert!(after > verdict.rows, "it grew");
 }

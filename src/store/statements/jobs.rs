@@ -36,7 +36,9 @@ macro_rules! acquire {
         concat!(
             "UPDATE job SET state = 'running', lease_token = $1, worker = $2, \
              started_at = COALESCE(started_at, $3), lease_expires_at = $4, \
-             attempts = attempts + 1, revision = revision + 1, progress = NULL \
+             attempts = attempts + 1, revision = revision + 1, \
+             progress = CASE WHEN state = 'running' THEN '{\"step\":0,\"steps\":0,\
+             \"label\":\"worker lost, taking over\",\"fraction\":0}' ELSE NULL END \
              WHERE id = (SELECT id FROM job WHERE state = 'queued' OR (state = 'running' \
              AND lease_expires_at <= $6 AND attempts < $5 AND NOT cancel_requested) \
              ORDER BY id LIMIT 1",

@@ -32,52 +32,62 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     let candidates = Candidates::all(&prepared);
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     let sizes = looks::sizes(&prepared);
+    evidence.cancel.heed();
     report.insert(
         "c_dm",
         looks::BLOCKS_DISCERNED,
         &discernibility::measure(&sizes.blocks),
     );
+    evidence.cancel.heed();
     report.insert(
         "group_sizes",
         looks::BLOCK_SIZES,
         &group_size::measure(&sizes.blocks),
     );
+    evidence.cancel.heed();
     report.insert(
         "reidentification_risk",
         reidentification::DESCRIPTION,
         &reidentification::of_release(evidence, &sizes.alike),
     );
+    evidence.cancel.heed();
     report.insert(
         "glp",
         glp::DESCRIPTION,
         &glp::measure(&prepared, &candidates),
     );
+    evidence.cancel.heed();
     report.insert(
         "reconstruction",
         reconstruction::DESCRIPTION,
         &reconstruction::measure(&prepared, &candidates),
     );
+    evidence.cancel.heed();
     report.insert(
         "leakage",
         candidates::LEAKAGE,
         &candidates::leakage(&prepared, &candidates),
     );
     let spreads = Spread::all(&prepared);
+    evidence.cancel.heed();
     report.insert(
         "correlation",
         correlation::DESCRIPTION,
         &correlation::measure(&prepared.signatures, &spreads),
     );
+    evidence.cancel.heed();
     report.insert(
         "group_means",
         group_means::DESCRIPTION,
         &group_means::measure(&prepared, &spreads),
     );
+    evidence.cancel.heed();
     report.insert(
         "marginals",
         marginal::DESCRIPTION,
         &marginal::measure(&spreads),
     );
+    evidence.cancel.heed();
     report.insert(
         "information_left",
         information::DESCRIPTION,

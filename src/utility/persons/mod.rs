@@ -43,32 +43,39 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     let prepared = PreparedPersons::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     super::insert_group_measures(&mut report, evidence, prepared.groups.sizes());
+    evidence.cancel.heed();
     report.insert(
         "qid_ncp",
         qid_ncp::DESCRIPTION,
         &qid_ncp::measure(&prepared),
     );
+    evidence.cancel.heed();
     report.insert(
         "qid_ncp_published",
         qid_ncp::DESCRIPTION_PUBLISHED,
         &qid_ncp::measure_published(&prepared),
     );
+    evidence.cancel.heed();
     report.insert("sa_ncp", sa_ncp::DESCRIPTION, &sa_ncp::measure(&prepared));
+    evidence.cancel.heed();
     report.insert(
         "fingerprints",
         fingerprints::DESCRIPTION,
         &fingerprints::measure(&prepared),
     );
+    evidence.cancel.heed();
     report.insert(
         "fingerprints_original",
         fingerprints::DESCRIPTION_ORIGINAL,
         &fingerprints::measure_original(&prepared),
     );
+    evidence.cancel.heed();
     report.insert(
         "value_shares",
         value_shares::DESCRIPTION,
         &value_shares::measure(&prepared),
     );
+    evidence.cancel.heed();
     report.insert(
         "leakage",
         leakage::DESCRIPTION,

@@ -185,6 +185,7 @@ fn measured(model: Model, tables: &[PublishedTable], subjects: &[u32]) -> Option
                 subjects: subjects.iter().map(|&at| SubjectIndex(at)).collect(),
             }],
         },
+        cancel: crate::privacy::CancelFlag::never(),
     };
     measure(&evidence).ok()
 }

@@ -37,13 +37,17 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
             )
         },
     );
+    evidence.cancel.heed();
     report.insert("leakage", leakage::DESCRIPTION, &leakage);
+    evidence.cancel.heed();
     report.insert("correlation", correlation::DESCRIPTION, &correlation);
+    evidence.cancel.heed();
     report.insert(
         "group_means",
         super::group_means::DESCRIPTION,
         &group_means::measure(&prepared, &binned),
     );
+    evidence.cancel.heed();
     report.insert("marginals", marginal::DESCRIPTION, &marginals);
     Ok(report)
 }

@@ -105,6 +105,7 @@ fn listed(evidence: &Evidence, is_distinct: bool, homes: &Homes) -> Verdict {
         exclusions_honoured(evidence, QUASI, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     match QuasiView::of(evidence, &expected) {
         Some((view, failures)) => {
@@ -117,7 +118,9 @@ fn listed(evidence: &Evidence, is_distinct: bool, homes: &Homes) -> Verdict {
 }
 
 fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mut Vec<Check>) {
+    view.cancel.heed();
     checks.extend(coverage::exact(view));
+    view.cancel.heed();
     checks.push(contents::match_source(view));
     let mut worst = Worst::default();
     leakage::identity(view, &mut worst);
@@ -125,14 +128,21 @@ fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mu
         let least_spread = diversity::min_spread(view, block);
         // Blocks that are joined for their spread may have a value twice.
         let is_distinct = is_distinct && least_spread.is_none();
+        view.cancel.heed();
         checks.push(diversity::l_diversity(view, block, is_distinct));
+        view.cancel.heed();
         checks.extend(least_spread);
+        view.cancel.heed();
         checks.push(posterior::of_vectors(view, block, &mut worst));
         leakage::values(view, block, &mut worst);
+        view.cancel.heed();
         checks.extend(diversity::attacks(block));
+        view.cancel.heed();
         checks.push(compared::of_blocks(view, block, homes));
     }
+    view.cancel.heed();
     checks.push(worst.check("terms_exceeded"));
+    view.cancel.heed();
     checks.push(leakage::linkage(view));
 }
 

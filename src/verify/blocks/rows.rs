@@ -38,6 +38,7 @@ pub(super) fn verify(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Ver
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     match View::of(evidence, &expected) {
         Some(view) => with_view(&view, (form, evidence.seed, homes), &mut checks),
@@ -73,13 +74,17 @@ fn with_view(
     let is_alike = form == BlockForm::Generalized;
     let strangers: &[u32] = if is_alike { &ways.looks.strangers } else { &[] };
     let [numbered, alike] = blocks_numbered(view.group, strangers);
+    view.cancel.heed();
     checks.push(numbered);
     let mut worst = Worst::default();
     match form {
         BlockForm::Generalized => {
+            view.cancel.heed();
             checks.push(alike);
             // By group: joined with others of its look it might be wider.
+            view.cancel.heed();
             checks.extend(coverage::cells(view, &ways.groups));
+            view.cancel.heed();
             checks.push(sensitive_exact(view));
             generalized(view, &ways, &mut worst, checks);
         }
@@ -90,7 +95,9 @@ fn with_view(
     }
     let compared = view.protected();
     let form = (form, homes);
+    view.cancel.heed();
     checks.extend(compared.map(|protected| compared::of_rows(view, &ways, form, protected)));
+    view.cancel.heed();
     checks.push(worst.check("terms_exceeded"));
 }
 

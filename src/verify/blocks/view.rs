@@ -7,7 +7,7 @@
 //! contents of blocks is counted while it is made.
 
 use crate::microdata::{Codes, Domain, RecordIndex, Role};
-use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 
 use super::super::buckets::{Buckets, Owner, read_table};
 use super::super::evidence::Evidence;
@@ -48,6 +48,8 @@ pub(super) struct BlockView<'a> {
 #[derive(Debug)]
 pub(super) struct QuasiView<'a> {
     pub(super) requirements: &'a Requirements,
+    /// Heeded between checks.
+    pub(super) cancel: &'a CancelFlag,
     /// Record of each row of `quasi`; [`NONE`] where it is not known.
     pub(super) records: Vec<u32>,
     /// Quasi-identifiers and insensitive attributes in schema order.
@@ -124,6 +126,7 @@ impl<'a> QuasiView<'a> {
         let alike = alike(&attributes, &records, table.records());
         let view = Self {
             requirements: evidence.requirements,
+            cancel: evidence.cancel,
             records,
             attributes,
             blocks,

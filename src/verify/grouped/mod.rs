@@ -68,6 +68,7 @@ fn raw_checks(evidence: &Evidence, expected: &[shape::ExpectedTable]) -> Vec<Che
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     checks
 }
@@ -85,12 +86,15 @@ fn with_view(view: &View) -> Vec<Check> {
         || Signatures::of_columns(view.group, &columns, subjects),
     );
     let mut checks = Vec::new();
+    view.cancel.heed();
     checks.extend(groups_numbered(view.group, &looks));
     let (cells, exact) = rayon::join(
         || coverage::cells(view, &looks),
         || exact::sensitive_exact(view),
     );
+    view.cancel.heed();
     checks.extend(cells);
+    view.cancel.heed();
     checks.push(exact);
     // Where no two groups look the same, both ways to see them are one.
     let same = looks.strangers.is_empty() && looks.len() == groups.len();
@@ -98,6 +102,7 @@ fn with_view(view: &View) -> Vec<Check> {
         true => vec![&looks],
         false => vec![&looks, &groups],
     };
+    view.cancel.heed();
     checks.extend(sizes(view, &ways));
     let attributes: Vec<_> = view.protected().collect();
     let attributes = attributes.into_par_iter();
@@ -108,11 +113,13 @@ fn with_view(view: &View) -> Vec<Check> {
                 .collect()
         })
         .collect();
+    view.cancel.heed();
     checks.push(leakage::max_leakage(view, &ways, &values));
     let parts = values.par_iter();
     let parts: Vec<_> = parts
         .map(|values| of_attribute(view, values, &looks))
         .collect();
+    view.cancel.heed();
     checks.extend(parts.into_iter().flatten());
     checks
 }
@@ -148,16 +155,22 @@ fn of_attribute(view: &View, ways: &[Values], looks: &Signatures) -> Vec<Check> 
     } = view.requirements.protection(seen.index)
     {
         bound = closeness;
+        view.cancel.heed();
         checks.extend(diversity.and_then(|kind| diversity::diversity(view, kind, ways)));
+        view.cancel.heed();
         checks.extend(
             min_spread
                 .get()
                 .and_then(|least| spread::min_spread(view, least, ways)),
         );
+        view.cancel.heed();
         checks.extend(closeness.and_then(|t| closeness::t_closeness(view, t, ways)));
     }
+    view.cancel.heed();
     checks.extend(attacks::attacks(view, bound, seen));
+    view.cancel.heed();
     checks.push(matching::matching_groups(view, seen, looks));
+    view.cancel.heed();
     checks.push(compared::equal_vectors(view, seen, looks));
     checks
 }

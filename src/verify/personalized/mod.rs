@@ -52,6 +52,7 @@ pub(super) fn verify_personalized(evidence: &Evidence) -> Option<Verdict> {
         exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     let view = View::of(evidence, &expected);
     let shown = view.as_ref().is_some_and(|view| {
@@ -77,10 +78,13 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
     };
     let looks = Signatures::of_columns(view.group, &columns, subjects);
     let mut checks: Vec<Check> = groups_numbered(view.group, &looks).into();
+    view.cancel.heed();
     checks.extend(coverage::cells(view, &looks));
     let published = Published::of(view, sensitive, &looks);
+    view.cancel.heed();
     checks.push(cut::values_under_their_node(view, sensitive, &published));
     if recoding == Recoding::GroupCut {
+        view.cancel.heed();
         checks.push(cut::nodes_do_not_overlap(view, &looks, &published));
     }
     let policy = view.requirements.policy();
@@ -89,11 +93,16 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
         let bound = terms.max_share.first()?;
         Some(terms.k.max(bound.reciprocal_ceiling()))
     });
+    view.cancel.heed();
     checks.push(k_anonymity(view.group, &looks, &largest_k));
+    view.cancel.heed();
     checks.push(leakage::max_leakage(view, &looks, &published));
+    view.cancel.heed();
     checks.push(linkage(view.group, &looks, &largest_k));
+    view.cancel.heed();
     checks.push(compared(view, sensitive, (&looks, &published)));
     if recoding == Recoding::Paper {
+        view.cancel.heed();
         checks.push(collision::collision(view, &looks, &published));
     }
     checks

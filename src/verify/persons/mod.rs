@@ -66,6 +66,7 @@ pub(super) fn verify_persons(evidence: &Evidence) -> Option<Verdict> {
         }),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     let view = expected
         .first()
@@ -101,8 +102,11 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
     let columns: Vec<&MeaningColumn> = view.quasi.iter().map(|quasi| &quasi.cells).collect();
     let groups = Signatures::of_groups(view.group, view.subjects());
     let looks = Signatures::of_columns(view.group, &columns, view.subjects());
+    view.cancel.heed();
     checks.extend(groups_numbered(view.group, &looks));
+    view.cancel.heed();
     checks.extend(coverage::cells(view, &groups));
+    view.cancel.heed();
     checks.extend(fingerprints::fingerprints(view));
     // Where no two groups look the same, both ways to see them are one.
     let same = looks.strangers.is_empty() && looks.len() == groups.len();
@@ -120,6 +124,7 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
         Rules::Fingerprints { k_group, .. } => k_group,
         Rules::Itemsets { .. } => k,
     };
+    view.cancel.heed();
     checks.extend(sizes(view, &partitions, k_floor));
     let claim = match rules {
         Rules::Fingerprints { value_l, .. } => value_l.get(),
@@ -129,8 +134,10 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
     match rules {
         Rules::Fingerprints { value_l, .. } => {
             let sharers = diversity::sharers(view);
+            view.cancel.heed();
             checks.push(diversity::fingerprint_k(view, &sharers));
             let l = fingerprint_l(policy);
+            view.cancel.heed();
             checks.push(diversity::l_diversity(
                 view,
                 &partitions,
@@ -138,9 +145,11 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
                 fingerprint_l(view.requirements.ordered()),
             ));
             if value_l > L::NONE {
+                view.cancel.heed();
                 checks.push(values::value_l(&shares, value_l.get()));
             }
             let worst = Default::default();
+            view.cancel.heed();
             checks.push(leakage::max_leakage(
                 view,
                 &partitions,
@@ -150,11 +159,14 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
         }
         Rules::Itemsets { m } => {
             let mut combinations = km::Combinations::of(view, &partitions, (k, m));
+            view.cancel.heed();
             checks.push(combinations.km_anonymity());
             let worst = combinations.own_terms();
+            view.cancel.heed();
             checks.push(leakage::max_leakage(view, &partitions, None, worst));
         }
     }
+    view.cancel.heed();
     checks.extend(values::value_shares(view, &partitions, &shares));
 }
 

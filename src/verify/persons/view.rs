@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, Role, SubjectIndex, SubjectRecords};
-use crate::privacy::{QidConflict, RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, QidConflict, RecordTerms, Requirements};
 use crate::release::PublishedTable;
 
 use super::super::evidence::Evidence;
@@ -74,6 +74,8 @@ impl SensitiveView<'_> {
 #[derive(Debug)]
 pub(super) struct PersonsView<'a> {
     pub(super) requirements: &'a Requirements,
+    /// Heeded between checks.
+    pub(super) cancel: &'a CancelFlag,
     /// Number of subjects of the source.
     pub(super) subjects: usize,
     /// Subject of each row; [`NONE`] where it is not known.
@@ -122,6 +124,7 @@ impl<'a> PersonsView<'a> {
         });
         let mut view = Self {
             requirements: evidence.requirements,
+            cancel: evidence.cancel,
             subjects: evidence.table.subjects(),
             terms: terms.collect(),
             subject_of_row,

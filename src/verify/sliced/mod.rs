@@ -56,6 +56,7 @@ pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing, homes: &Home
         exclusions_honoured(evidence, SLICED, |subject| Some(RecordIndex(subject.0))),
         no_source_identifier(evidence),
     ];
+    evidence.cancel.heed();
     checks.extend(canonical_order(evidence));
     checks.extend(
         declared
@@ -112,8 +113,11 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
     };
     let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
     let looks = Signatures::of_columns(view.number, &looks, subjects);
+    view.cancel.heed();
     checks.extend(blocks_numbered(view.number, &looks.strangers));
+    view.cancel.heed();
     checks.extend(conservation::combinations(view));
+    view.cancel.heed();
     checks.extend(coverage::cells(view));
     let policy = view.requirements.policy();
     let floors = policy
@@ -128,6 +132,7 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
     };
     let asked = |row: usize| Some(view.terms(row)?.k);
     let largest_k = LargestK::of(&view.buckets, policy.k.get(), asked);
+    view.cancel.heed();
     checks.push(k_anonymity(view.number, &view.buckets, &largest_k));
     let profiles = profiles(view);
     let findings = adversary.findings(&profiles);
@@ -138,9 +143,12 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
     for (at, &(_, protection)) in policy.protections.iter().enumerate() {
         let combinations = Combinations::of(view, &adversary.shown[at], at);
         if let (Some(least), Some(combinations)) = (protection.min_spread(), &combinations) {
+            view.cancel.heed();
             checks.push(combinations.min_spread(least));
         }
+        view.cancel.heed();
         checks.extend(combinations.map(Combinations::similarity));
+        view.cancel.heed();
         checks.push(match protection {
             Protection::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
             Protection::Closeness { t, .. } => {
@@ -150,9 +158,12 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
             _ => Check::not_examined(Section::Guarantee, "policy_known"),
         });
     }
+    view.cancel.heed();
     checks.push(guarantees::max_leakage(view, &found));
+    view.cancel.heed();
     checks.push(linkage(view.number, &view.buckets, &largest_k));
     let sensitive = view.requirements.protected().zip(&policy.protections);
+    view.cancel.heed();
     checks.extend(sensitive.filter_map(|(index, &protected)| {
         compared::equal_vectors(view, index, protected, homes.of(index))
     }));

@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, RecordIndex, Role};
-use crate::privacy::{RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, RecordTerms, Requirements};
 use crate::release::PublishedColumn;
 
 use super::super::evidence::Evidence;
@@ -80,6 +80,8 @@ pub(super) struct ColumnView {
 #[derive(Debug)]
 pub(super) struct SlicedView<'a> {
     pub(super) requirements: &'a Requirements,
+    /// Heeded between checks.
+    pub(super) cancel: &'a CancelFlag,
     /// Records of the source.
     pub(super) records: usize,
     /// Record of each row, by its first column; [`NONE`] where not known.
@@ -154,6 +156,7 @@ impl<'a> SlicedView<'a> {
         };
         Some(Self {
             requirements: evidence.requirements,
+            cancel: evidence.cancel,
             records: source.records(),
             buckets: Signatures::of_groups(number, subjects),
             record_of_row,

@@ -11,7 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
 use vizard::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
-use vizard::privacy::{K, L, Model, Policy, Protection, Requirements, Spread};
+use vizard::privacy::{CancelFlag, K, L, Model, Policy, Protection, Requirements, Spread};
 use vizard::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly,
     PublishedTable, TableLineage,
@@ -70,6 +70,7 @@ impl Loose {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            cancel: CancelFlag::never(),
         }
     }
 

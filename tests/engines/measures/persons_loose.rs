@@ -10,7 +10,9 @@ use vizard::microdata::{
     AttributeType, Code, Domain, Hierarchy, NodeIndex, Preference, RecordIndex, Role, SubjectIndex,
     Table,
 };
-use vizard::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Spread};
+use vizard::privacy::{
+    CancelFlag, K, L, Model, Policy, Protection, QidConflict, Requirements, Spread,
+};
 use vizard::release::{
     Cell, Cells, Content, Item, Lineage, Manifest, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -66,6 +68,7 @@ impl LoosePersons {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            cancel: CancelFlag::never(),
         }
     }
 }

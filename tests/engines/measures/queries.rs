@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::{Value, json};
+use vizard::privacy::CancelFlag;
 use vizard::query::{
     Answer, Bounds, InvalidQuery, Query, QueryAnswer, QueryIndex, Workload, error,
 };
@@ -119,6 +120,7 @@ fn queries_past_the_budget_are_counted_and_the_others_stay_the_same() {
     let published = error::Published {
         tables: &loose.tables,
         lineage: &loose.lineage,
+        cancel: CancelFlag::never(),
     };
     let measured = |queries, work_max, share_max: f64| {
         let workload = Workload {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vizard::ids::{DatasetId, KeyId, ReleaseId};
 use vizard::store::{
     Act, AuditFilter, AuditRow, HierarchyPut, NewHierarchy, NewKey, PreferenceChange, PublishCheck,
-    PublishDecision, ReleaseRead, StoreError, VersionMode,
+    PublishDecision, Refused, ReleaseRead, StoreError, VersionMode,
 };
 
 use super::stage::{LEASE, Stage, act, draft, on_both, version};
@@ -164,6 +164,41 @@ async fn every_change_leaves_one_row_with_its_actor_and_request(stage: &Stage) {
         .await
         .expect("a verdict");
     assert_eq!((verdict.rows, verdict.broken), (23, None));
+}
+
+async fn what_was_refused_is_a_row_of_its_actor(stage: &Stage) {
+    let refused = |actor: &str, operation, requests| Refused {
+        actor: actor.to_owned(),
+        operation,
+        status: 403,
+        requests,
+    };
+    let all = vec![
+        refused("key_2", "list_keys", 3),
+        refused("key_1", "erase_dataset", 1),
+        refused("key_2", "create_key", 2),
+    ];
+    stage.store.audit_refused(all).await.expect("it is kept");
+    let noted = rows(stage).await.into_iter().map(|row| {
+        assert_eq!((&*row.action, &*row.object_kind), ("refuse", "operation"));
+        (row.actor, row.object.expect("an operation"), row.detail)
+    });
+    let mut noted: Vec<_> = noted.collect();
+    noted.sort();
+    let row = |actor: &str, operation: &str, requests: u64| {
+        let detail = json!({"status": 403, "requests": requests});
+        (actor.to_owned(), operation.to_owned(), detail.to_string())
+    };
+    assert_eq!(
+        noted,
+        [
+            row("key_1", "erase_dataset", 1),
+            row("key_2", "create_key", 2),
+            row("key_2", "list_keys", 3),
+        ]
+    );
+    let verdict = stage.store.audit_verify(Vec::new()).await;
+    assert_eq!(verdict.expect("an answer").broken, None);
 }
 
 async fn no_row_names_a_subject(stage: &Stage) {
@@ -327,6 +362,7 @@ async fn lists_filter_by_dataset_actor_and_action(stage: &Stage) {
 
 on_both!(
     every_change_leaves_one_row_with_its_actor_and_request,
+    what_was_refused_is_a_row_of_its_actor,
     no_row_names_a_subject,
     an_operation_that_fails_leaves_no_row,
     what_changes_nothing_leaves_no_row,

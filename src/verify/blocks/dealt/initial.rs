@@ -69,6 +69,7 @@ type Parts = BTreeMap<usize, Part>;
 
 impl Splitting<'_> {
     fn split(&mut self, mut block: Vec<u32>, depth: usize) {
+        self.people.cancel.heed();
         let Some(column) = self.columns.get(depth).copied() else {
             self.keep(block);
             return;

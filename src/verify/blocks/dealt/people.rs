@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{Code, CodedColumn, RecordIndex, Role};
-use crate::privacy::{BlockForm, ProtectedIndex, Seed};
+use crate::privacy::{BlockForm, CancelFlag, ProtectedIndex, Seed};
 
 use super::super::super::evidence::Evidence;
 
@@ -32,6 +32,8 @@ pub(super) struct People<'a> {
     pub(super) number: Vec<u64>,
     /// What the known values of every block span, where that is asked.
     pub(super) least_spread: Option<f64>,
+    /// Heeded while they are dealt.
+    pub(super) cancel: &'a CancelFlag,
 }
 
 impl<'a> People<'a> {
@@ -74,6 +76,7 @@ impl<'a> People<'a> {
             sensitive,
             records,
             least_spread: evidence.requirements.protection(index).min_spread(),
+            cancel: evidence.cancel,
         })
     }
 

@@ -95,6 +95,7 @@ impl Dealing<'_> {
         }
         let (mut left, first) = (block.len(), self.done.len());
         while next.len() >= l {
+            people.cancel.heed();
             let must = left / l;
             let mut dealt = Vec::with_capacity(l);
             let mut values = Vec::with_capacity(l);
@@ -197,6 +198,7 @@ impl Dealing<'_> {
     }
 
     fn place(&mut self, person: u32, own: Range<usize>) {
+        self.people.cancel.heed();
         let value = self.value(person);
         let lacks = |at: &usize| self.done[*at].iter().all(|&one| self.value(one) != value);
         let lacking: Vec<usize> = own.filter(lacks).collect();

@@ -20,6 +20,7 @@ fn people<'a>(sensitive: &'a CodedColumn, number: &[u64]) -> People<'a> {
     let records = 0..number.len() as u32;
     let value = records.clone();
     People {
+        cancel: crate::privacy::CancelFlag::never(),
         value: value.map(|at| sensitive.codes.at(at as usize)).collect(),
         records: records.collect(),
         quasi: Vec::new(),

@@ -8,7 +8,9 @@ use crate::microdata::{
     AttributeType, Chunk, ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, Preference,
     Schema, SubjectIndex, Table, TableBuilder,
 };
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Seed, Spread};
+use crate::privacy::{
+    CancelFlag, K, L, Model, Policy, Protection, QidConflict, Requirements, Seed, Spread,
+};
 use crate::release::rounded_to_tens;
 use crate::release::{
     ColumnDescription, Content, CsvDecoder, Guarantee, InputDescription, Lineage, MadeBy, Manifest,
@@ -208,6 +210,7 @@ impl Small {
             lineage: &lineage,
             seed: &seed,
             dataset_secret: &seed,
+            cancel: CancelFlag::never(),
         })
     }
 

@@ -253,6 +253,34 @@ async fn a_body_may_grow_to_its_ratio_and_no_further() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_uploads_of_one_key_leave_room_for_those_of_others() {
+    let limits = Limits {
+        uploads_max: 3,
+        uploads_of_key_max: 2,
+        ..Limits::default()
+    };
+    let server = server(limits).await;
+    let slow = server.key(&["uploader"]).await;
+    let open = story::dataset(&slow).await;
+    let fields = "content-type: text/csv\r\ncontent-length: 99\r\nexpect: 100-continue\r\n";
+    let start = format!("POST /v1/datasets/{open}/records");
+    let mut sockets = Vec::new();
+    for _ in 0..2 {
+        let mut socket = Socket::open(&server).await;
+        socket.write(head(&start, slow.token(), fields)).await;
+        assert!(socket.read_to("\r\n\r\n").await.contains(" 100 "));
+        sockets.push(socket);
+    }
+    let refused = story::upload(&slow, &open, story::records(0, 3)).await;
+    names(&refused, (429, "too-many-uploads"), "uploads_of_key_max", 2);
+    let other = server.key(&["uploader"]).await;
+    let own = story::dataset(&other).await;
+    story::upload(&other, &own, story::records(0, 3))
+        .await
+        .expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn as_many_uploads_as_allowed_are_read_at_once_and_the_next_comes_again() {
     let limits = Limits {
         uploads_max: 2,

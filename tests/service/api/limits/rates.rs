@@ -73,3 +73,22 @@ async fn an_address_may_guess_as_often_as_its_burst_and_keeps_nobody_else_out() 
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     assert_eq!(status(&guess).await, 401);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_guesses_subject_tokens_is_held_up_before_the_store() {
+    let server = server(Limits {
+        token_attempts_per_s_max: 1,
+        token_attempts_burst_max: 5,
+        ..Limits::default()
+    })
+    .await;
+    for guess in 0..8 {
+        let token = format!("vs_{guess:032x}");
+        let call = server.anyone().with(&token).call("put_my_preferences");
+        let answer = call.json(&serde_json::json!({})).send().await;
+        match guess {
+            0..5 => drop(answer.expect_problem(401, "unauthenticated")),
+            _ => names(&answer, REFUSED, "token_attempts_per_s_max", 1),
+        }
+    }
+}

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::engine::context::{CancelFlag, RunContext, Silent};
+use crate::engine::context::{RunContext, Silent};
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::one_to_many::rmr::answer::plan_or_answer;
 use crate::engine::one_to_many::rmr::bounds::Space;
 use crate::engine::one_to_many::rmr::plan::{Frame, Plan};
 use crate::engine::one_to_many::rmr::{Params, run};
-use crate::privacy::{K, Seed};
+use crate::privacy::{CancelFlag, K, Seed};
 
 use super::made::{Made, made, params};
 use super::parts::holds;
