@@ -36,6 +36,20 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Names of all of them, in the order of `GET /v1/engines`.
+    pub const NAMES: [&str; 10] = [
+        "lgb",
+        "one_to_many",
+        "rmr",
+        "arp",
+        "aip",
+        "anatomy",
+        "ng",
+        "mondrian",
+        "personalized",
+        "slicing",
+    ];
+
     /// Reads the parameters of the engine called `name` and checks them
     /// against the schema. Unknown engines, parameters and attributes are
     /// `InvalidParameter`.
@@ -350,6 +364,8 @@ mod tests {
         let described = descriptions();
         let described = described.as_array().expect("a list");
         assert_eq!(described.len(), PARAMETERS.len());
+        let names: Vec<_> = described.iter().map(|engine| &engine["name"]).collect();
+        assert_eq!(names, Engine::NAMES);
         for engine in described {
             let name = engine["name"].as_str().expect("a name");
             let schema = schema(&engine["multiplicity"]);

@@ -18,6 +18,7 @@ use super::client::Client;
 use super::exit::Exit;
 use super::listen::ListenOptions;
 use super::options::{StoreOption, WorkerOptions};
+use super::policy_options::PolicyOptions;
 use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::{Limits, Settings};
@@ -44,6 +45,8 @@ pub struct Options {
     #[command(flatten)]
     worker: WorkerOptions,
     #[command(flatten)]
+    policy: PolicyOptions,
+    #[command(flatten)]
     telemetry: TelemetryOptions,
     /// End after the story instead of serving on
     #[arg(long)]
@@ -64,7 +67,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         any_port: true,
         admin_key: serve::chosen_admin_key(),
         store: options.store.clone(),
-        worker: options.worker.settings(1),
+        worker: (options.policy).ruling(options.worker.settings(1)),
         access: crate::config::AccessSettings::default(),
         limits: Limits::default(),
         idempotency_retention_s: Settings::default().idempotency_retention_s,

@@ -22,6 +22,7 @@ mod new_folder;
 mod open_files;
 mod options;
 mod pinned;
+mod policy_options;
 mod progress;
 mod release_folder;
 mod sample;

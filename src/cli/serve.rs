@@ -18,6 +18,7 @@ use super::exit::Exit;
 use super::limits::LimitOptions;
 use super::listen::{Listen, ListenOptions, bind};
 use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
+use super::policy_options::PolicyOptions;
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{AccessSettings, Limits, Secret, Settings};
@@ -39,6 +40,8 @@ pub struct Options {
     workers: usize,
     #[command(flatten)]
     worker: WorkerOptions,
+    #[command(flatten)]
+    policy: PolicyOptions,
     /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
     #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
     admin_key_file: Option<PathBuf>,
@@ -72,7 +75,7 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         any_port: false,
         admin_key: options.admin_key()?,
         store: options.store.clone(),
-        worker: options.worker.settings(options.workers),
+        worker: (options.policy).ruling(options.worker.settings(options.workers)),
         limits: options.limits.limits(),
         idempotency_retention_s: options.idempotency_retention_s,
         access: options.access.settings()?,
@@ -161,6 +164,8 @@ impl Server {
             limits: plan.limits,
             idempotency_retention_s: plan.idempotency_retention_s,
             access: plan.access,
+            floors: plan.worker.floors.clone(),
+            second_steward: plan.worker.second_steward,
             audit_anchor: plan
                 .anchor
                 .as_ref()

@@ -12,6 +12,7 @@ use super::environment::unknown_variables;
 use super::exit::Exit;
 use super::listen::observation_address;
 use super::options::{StoreOption, WorkerOptions, shutdown_signal};
+use super::policy_options::PolicyOptions;
 use super::serve::{begin_metrics, observe_on};
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
 use crate::clock::SystemClock;
@@ -28,6 +29,8 @@ pub struct Options {
     workers: usize,
     #[command(flatten)]
     worker: WorkerOptions,
+    #[command(flatten)]
+    policy: PolicyOptions,
     /// Address of /healthz, /readyz and /metrics, plain HTTP [default: none]
     #[arg(long, env = "VIZARD_METRICS_LISTEN", value_name = "ADDRESS")]
     metrics_listen: Option<String>,
@@ -58,7 +61,7 @@ async fn work(options: &Options) -> Result<(), Exit> {
     let observation = observe_on(&state).await?;
     let workers = tokio::spawn(crate::worker::run(
         store.clone(),
-        options.worker.settings(options.workers),
+        (options.policy).ruling(options.worker.settings(options.workers)),
         shutdown.clone(),
     ));
     eprintln!("working on {} job(s) at a time", options.workers);

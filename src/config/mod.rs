@@ -12,6 +12,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::privacy::Floors;
+
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
 pub use limits::{Limit, Limits};
 
@@ -20,6 +22,18 @@ pub const ADMIN_KEY_CHARACTERS_MIN: usize = 32;
 
 /// Estimated memory that jobs of one process may use together unless told otherwise, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 8 << 30;
+
+/// Which publications need a second steward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecondSteward {
+    /// Those of jobs that asked for an exception from the floors.
+    #[default]
+    Exceptions,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
 
 /// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -71,6 +85,10 @@ pub struct Settings {
     pub limits: Limits,
     /// Who gets in beside the holders of API keys.
     pub access: AccessSettings,
+    /// What no job may go below, in any dataset.
+    pub floors: Floors,
+    /// Which publications need a second steward.
+    pub second_steward: SecondSteward,
 }
 
 impl Default for Settings {
@@ -88,6 +106,8 @@ impl Default for Settings {
             idempotency_retention_s: 86_400,
             limits: Limits::default(),
             access: AccessSettings::default(),
+            floors: Floors::of_service(),
+            second_steward: SecondSteward::default(),
         }
     }
 }

@@ -56,6 +56,10 @@ impl From<Conflict> for Problem {
                 "another release of the same people became public meanwhile; publish again to have \
                  them compared",
             ),
+            Conflict::SecondSteward => Self::new(
+                ProblemKind::SecondSteward,
+                "you approved this draft; another steward publishes it",
+            ),
             // Ids are new random numbers: one that is taken is a fault of ours.
             Conflict::Exists => Self::internal(),
         }

@@ -229,6 +229,11 @@ pub struct ManifestDocument {
     #[serde(default)]
     #[schema(value_type = Vec<Object>, required = false)]
     pub composition: Value,
+    /// Why it is an exception from the operator's floors (`reason`), and what is
+    /// below them (`below`); absent where it is none.
+    #[serde(default)]
+    #[schema(value_type = Object, required = false)]
+    pub floor_exception: Value,
     /// The tables.
     pub tables: Vec<TableDocument>,
     /// What it was made from.

@@ -95,6 +95,10 @@ problem_kinds! {
     Composition = "composition", CONFLICT, false, "Public releases are about the same people";
     /// Another release of the same people became public meanwhile.
     SeriesMoved = "series-moved", CONFLICT, true, "Another release of the same people became public";
+    /// The draft is below the floors in force, and its job asked for no exception.
+    DraftBelowFloor = "draft-below-floor", CONFLICT, false, "The draft is below the operator's floors";
+    /// Who approved the draft cannot be its second steward too.
+    SecondSteward = "second-steward", CONFLICT, false, "Another steward is needed";
     /// The release is not in a state from which this is possible.
     ReleaseState = "release-state", CONFLICT, false, "The release's state does not allow this";
     /// A request under the same idempotency key runs.
@@ -121,6 +125,8 @@ problem_kinds! {
     InvalidPreference = "invalid-preference", UNPROCESSABLE_ENTITY, false, "A preference does not fit the schema";
     /// The engine or one of its parameters does not fit the dataset.
     InvalidParameter = "invalid-parameter", UNPROCESSABLE_ENTITY, false, "A parameter does not fit the dataset";
+    /// A parameter is below a floor that the operator set.
+    BelowFloor = "below-floor", UNPROCESSABLE_ENTITY, false, "The job is below the operator's floors";
     /// No release with these parameters exists; stewards are told a weaker value that would hold.
     Infeasible = "infeasible", UNPROCESSABLE_ENTITY, false, "The parameters cannot hold on this dataset";
     /// Attributes that would be published as they are identify people.

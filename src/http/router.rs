@@ -36,6 +36,7 @@ fn api() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(routes::keys::router())
         .merge(routes::datasets::router())
+        .merge(routes::floors::router())
         .merge(routes::retention::router())
         .merge(routes::schema::router())
         .merge(routes::records::router())

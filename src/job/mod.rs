@@ -4,11 +4,13 @@
 //! The state machine is kept by the store (docs/STORE.md draws it); this
 //! room holds the documents that `http`, `worker` and `cli` agree on.
 
+pub mod approval;
 pub mod coarse;
 pub mod composition;
 pub mod consent;
 mod draw;
 mod failure;
+pub mod floors;
 mod memory;
 mod spec;
 

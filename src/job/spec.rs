@@ -130,6 +130,10 @@ pub struct JobSpec {
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
+    /// Why the job may be below the operator's floors, 1 to 500 characters. The
+    /// manifest and the ledger repeat it, and two stewards publish the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor_exception: Option<String>,
 }
 
 /// A field that is there, whatever it holds.

@@ -7,6 +7,7 @@
 
 mod cancel;
 mod documents;
+mod floors;
 mod fraction;
 mod parameter;
 mod policy;
@@ -18,6 +19,7 @@ mod slicing;
 mod subject_finder;
 
 pub use cancel::{CancelFlag, Cancelled};
+pub use floors::Floors;
 pub use parameter::{C, K, L, ParameterError, Share, T};
 pub use policy::{BlockForm, Diversity, Model, Policy, Protection, QidConflict, Recoding, Spread};
 pub use requirements::{OwnTerms, ProtectedIndex, ProtectedSet, RecordTerms, Requirements};

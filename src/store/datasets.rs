@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::DatasetId;
+use crate::privacy::Floors;
 
 /// A dataset to be created.
 #[derive(Debug, Clone)]
@@ -54,6 +55,8 @@ pub struct DatasetRow {
     pub records_purged_at: Option<DateTime<Utc>>,
     /// The population that it belongs to; `None`: it is one by itself.
     pub population: Option<String>,
+    /// Floors of its own beside the service's.
+    pub floors: Floors,
 }
 
 impl DatasetRow {
@@ -102,6 +105,15 @@ pub trait Datasets {
         page: PageRequest,
         only: Option<Vec<DatasetId>>,
     ) -> StoreFuture<'_, Page<DatasetRow>>;
+
+    /// Gives a dataset floors of its own. Whatever publishes meanwhile comes
+    /// before, or compares its draft with these.
+    fn dataset_set_floors(
+        &self,
+        act: Act<DatasetRow>,
+        id: DatasetId,
+        floors: Floors,
+    ) -> StoreFuture<'_, DatasetRow>;
 
     /// Erases records, lineage, preferences and drafts in one transaction.
     ///

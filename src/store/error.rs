@@ -62,6 +62,9 @@ pub enum Conflict {
     /// compared with those that were.
     #[error("another release of the same people became public in the meantime")]
     SeriesMoved,
+    /// Who approved a draft cannot be its second steward too.
+    #[error("the draft needs another steward than the one who approved it")]
+    SecondSteward,
 }
 
 /// SQLite's code of a full disk.

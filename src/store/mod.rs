@@ -16,6 +16,7 @@ use std::pin::Pin;
 
 mod act;
 mod anchor;
+pub mod approvals;
 pub mod audit;
 mod chain;
 pub mod datasets;
@@ -46,6 +47,7 @@ pub mod versions;
 
 pub use act::Act;
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
+pub use approvals::{Approval, FloorCheck, PublishRules};
 pub use audit::{
     Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused,
 };

@@ -9,9 +9,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::approvals::{Approval, PublishRules};
 use super::preferences::PreferenceChange;
 use super::{Act, Page, PageRequest, StoreError, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::approval::Ground;
+use crate::job::floors::Below;
 
 /// Where a release stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -51,6 +54,10 @@ pub enum PublishDecision {
     Allow,
     /// It does not.
     Refuse,
+    /// It does, and another steward has to agree. No check answers this.
+    Awaited,
+    /// It is below the operator's floors. No check answers this.
+    BelowFloor,
 }
 
 /// What became of a publishing.
@@ -58,6 +65,8 @@ pub enum PublishDecision {
 pub struct PublishOutcome {
     /// What the check said; `Allow` also where the release was public already.
     pub decision: PublishDecision,
+    /// What is below the operator's floors, where that is why it was refused.
+    pub below: Vec<Below>,
     /// The release as it is afterwards.
     pub release: ReleaseRow,
 }
@@ -78,6 +87,8 @@ pub struct PublishRequest {
     pub beside: Option<Vec<ReleaseId>>,
     /// What is to be kept of releases that share subjects with it.
     pub composed: Option<Composed>,
+    /// What the operator asks; `None`: nothing.
+    pub rules: Option<PublishRules>,
 }
 
 impl From<PublishCheck> for PublishRequest {
@@ -87,6 +98,7 @@ impl From<PublishCheck> for PublishRequest {
             check,
             beside: None,
             composed: None,
+            rules: None,
         }
     }
 }
@@ -170,6 +182,10 @@ pub struct ReleaseRow {
     /// Other public releases of the same people, and what they tell together; a
     /// list, or null.
     pub composition: Value,
+    /// Why it took more than one steward; empty before it is public.
+    pub grounds: Vec<Ground>,
+    /// What the first of two stewards said.
+    pub approval: Option<Approval>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
     /// When it was published, if it was.
@@ -275,6 +291,11 @@ pub trait Releases {
 
     /// Publishes a draft if the request's check allows it; answers what the check said, and
     /// the release.
+    ///
+    /// The operator's rules are looked at as well: a draft below the floors
+    /// stays one, and so does one that needs a second steward. The first
+    /// call writes an approval, and the same actor's second one is
+    /// `Conflict::SecondSteward`.
     ///
     /// A published release stays published without asking the check;
     /// a withdrawn one is `Conflict::ReleaseState`. A draft whose dataset was

@@ -4,21 +4,36 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::catalog::{EncodedTable, Engine, Piece, Produced};
+use crate::config::SecondSteward;
 use crate::ids::ReleaseId;
 use crate::job::consent::{self, TermsChange};
+use crate::job::floors::{InForce, Made, Ordered};
 use crate::job::{JobFailure, JobSpec, PublishMode};
 use crate::microdata::{Table, from_hex};
+use crate::privacy::Floors;
 use crate::release::{PIECE_BYTES_MAX, pack};
-use crate::store::{NewPiece, NewReleaseTable, PublishCheck, PublishDecision, ReleaseCommit};
+use crate::store::{
+    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishRequest, PublishRules,
+    ReleaseCommit,
+};
+
+/// What the operator asks of a release that publishes itself.
+pub struct OperatorRules {
+    /// The service's floors.
+    pub floors: Floors,
+    /// Which publications need a second steward.
+    pub second_steward: SecondSteward,
+}
 
 /// What one job commits: documents, compressed pieces, lineage, and with
-/// `"publish": "automatic"` the check that publishing asks for.
+/// `"publish": "automatic"` the checks that publishing asks for.
 pub fn commit(
-    table: &Table,
-    engine: &Engine,
+    (table, engine): (&Table, &Engine),
     spec: &JobSpec,
     produced: Produced,
+    operator: OperatorRules,
 ) -> Result<ReleaseCommit, JobFailure> {
+    let report = produced.report.unwrap_or(Value::Null);
     let lineage = produced.lineage.to_csv(table);
     let candidates = produced.candidates.to_bytes();
     let candidates = candidates.map_err(|_| JobFailure::Internal)?;
@@ -26,7 +41,10 @@ pub fn commit(
         produced.tables.into_iter().map(compressed).collect();
     let publish = match spec.publish {
         PublishMode::Manual => None,
-        PublishMode::Automatic => Some(publish_check(table, engine)?.into()),
+        PublishMode::Automatic => Some(PublishRequest {
+            rules: Some(rules((table, engine), spec, &report, operator)?),
+            ..publish_check(table, engine)?.into()
+        }),
     };
     Ok(ReleaseCommit {
         id: ReleaseId::generate(),
@@ -38,7 +56,7 @@ pub fn commit(
             "guarantees": document(&produced.manifest.guarantees)?,
             "accept_exact": document(&produced.manifest.accept_exact)?,
         }),
-        report: produced.report.unwrap_or(Value::Null),
+        report,
         verification: document(&produced.verdict)?,
         lineage,
         candidates,
@@ -87,6 +105,30 @@ fn stored_together(pieces: &[Piece]) -> Vec<&[Piece]> {
         rest = behind;
     }
     runs
+}
+
+fn rules(
+    (table, engine): (&Table, &Engine),
+    spec: &JobSpec,
+    report: &Value,
+    operator: OperatorRules,
+) -> Result<PublishRules, JobFailure> {
+    let schema = std::sync::Arc::clone(table.schema());
+    let (policy, name) = (engine.policy(&schema)?, engine.name());
+    let made = Some(Made::of_report(report));
+    Ok(PublishRules {
+        below: Box::new(move |own| {
+            let ordered = Ordered {
+                engine: name,
+                schema: &schema,
+                policy: &policy,
+                made,
+            };
+            InForce::of(&operator.floors, own).below(&ordered)
+        }),
+        floor_exception: spec.floor_exception.clone(),
+        second_steward: operator.second_steward,
+    })
 }
 
 fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFailure> {

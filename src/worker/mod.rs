@@ -21,7 +21,8 @@ mod steps;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::MEMORY_BYTES_MAX;
+use crate::config::{MEMORY_BYTES_MAX, SecondSteward};
+use crate::privacy::Floors;
 use crate::store::{Act, Store};
 
 pub use driver::run;
@@ -54,6 +55,10 @@ pub struct WorkerSettings {
     pub raw_retention_days: Option<u32>,
     /// How often it is looked for records whose time is up.
     pub retention_interval: Duration,
+    /// What no release that publishes itself may be below, in any dataset.
+    pub floors: Floors,
+    /// Which publications need a second steward.
+    pub second_steward: SecondSteward,
 }
 
 impl WorkerSettings {
@@ -70,6 +75,8 @@ impl WorkerSettings {
             memory_bytes_max: MEMORY_BYTES_MAX,
             raw_retention_days: None,
             retention_interval: Duration::from_secs(60),
+            floors: Floors::of_service(),
+            second_steward: SecondSteward::default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::commit::commit;
+use super::commit::{OperatorRules, commit};
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::steps::Steps;
@@ -181,7 +181,12 @@ async fn produce_release(
         Err(error) => return not_loaded(job, error.into()),
     };
     let (engine, watch, mut steps) = (job.engine.clone(), watch.clone(), steps.clone());
-    let work = move || run_loaded((loaded, secrets), &engine, spec, &watch, &mut steps);
+    let operator = OperatorRules {
+        floors: shared.settings.floors.clone(),
+        second_steward: shared.settings.second_steward,
+    };
+    let given = (loaded, secrets, operator);
+    let work = move || run_loaded(given, &engine, spec, &watch, &mut steps);
     match shared.pool.run(work).await {
         Ok(Ended::Done(commit)) => beside_others(shared, job, commit).await,
         Ok(ended) => ended,
@@ -243,7 +248,7 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
 
 /// The pure part, on the CPU pool.
 fn run_loaded(
-    (mut loaded, secrets): (Loaded, JobSecrets),
+    (mut loaded, secrets, operator): (Loaded, JobSecrets, OperatorRules),
     engine: &str,
     spec: JobSpec,
     watch: &Watch,
@@ -285,7 +290,7 @@ fn run_loaded(
             });
         }
         steps.begin("commit");
-        let commit = commit(&table, &engine, &spec, produced)?;
+        let commit = commit((&table, &engine), &spec, produced, operator)?;
         failpoint::reached("job-run");
         Ok(Ended::Done(Box::new(commit)))
     };

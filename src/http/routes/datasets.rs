@@ -17,10 +17,12 @@ use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
 use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use super::floors::FloorsView;
 use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
+use crate::privacy::Floors;
 use crate::store::{DatasetRow, NewDataset, Precondition, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -59,6 +61,8 @@ pub(super) struct DatasetView {
     records_purged_at: Option<DateTime<Utc>>,
     /// The population that it belongs to: terms of its subjects hold in every dataset of it; `null`: it is one by itself.
     population: Option<String>,
+    /// The operator's floors that hold for its jobs.
+    floors: FloorsView,
 }
 
 /// What is known of a dataset's preferences; never whose or which.
@@ -130,8 +134,9 @@ struct ErasureStateView {
     completed_at: Option<DateTime<Utc>>,
 }
 
-impl From<DatasetRow> for DatasetView {
-    fn from(row: DatasetRow) -> Self {
+impl DatasetView {
+    /// A dataset under the floors of the service.
+    fn new(row: DatasetRow, service: &Floors) -> Self {
         Self {
             id: row.id,
             name: row.name,
@@ -148,6 +153,7 @@ impl From<DatasetRow> for DatasetView {
             raw_retention_days: row.raw_retention_days,
             records_purged_at: row.records_purged_at,
             population: row.population,
+            floors: FloorsView::in_force(service, &row.floors),
         }
     }
 }
@@ -198,13 +204,15 @@ async fn create_dataset(
         created_by: principal.name().to_owned(),
         population: query.population()?,
     };
-    let act = principal.act_answering(|row| Some(created(row)));
-    Ok(created(&state.store.dataset_create(act, dataset).await?))
+    let service = state.settings.floors.clone();
+    let act = principal.act_answering(move |row| Some(created(row, &service)));
+    let made = state.store.dataset_create(act, dataset).await?;
+    Ok(created(&made, &state.settings.floors))
 }
 
-fn created(row: &DatasetRow) -> Answer {
+fn created(row: &DatasetRow, service: &Floors) -> Answer {
     let location = format!("/v1/datasets/{}", row.id);
-    let view = DatasetView::from(row.clone());
+    let view = DatasetView::new(row.clone(), service);
     Answer::new(StatusCode::CREATED, &view).with(header::LOCATION, &location)
 }
 
@@ -221,7 +229,8 @@ async fn list_datasets(
 ) -> Result<Json<PageView<DatasetView>>, Problem> {
     let only = principal.datasets().map(<[_]>::to_vec);
     let page = state.store.dataset_list(query.request()?, only).await?;
-    Ok(Json(PageView::of(page, DatasetView::from)))
+    let view = |row| DatasetView::new(row, &state.settings.floors);
+    Ok(Json(PageView::of(page, view)))
 }
 
 /// Describe a dataset
@@ -243,16 +252,16 @@ async fn get_dataset(
     let versions = state.store.version_list(id).await?;
     let tag = format!("\"{}\"", row.tag());
     let view = DatasetDetailView {
-        dataset: row.into(),
+        dataset: DatasetView::new(row, &state.settings.floors),
         versions: versions.into_iter().map(VersionView::from).collect(),
     };
     Ok(Answer::ok(&view).with(header::ETAG, &tag))
 }
 
 /// A dataset with its entity tag.
-pub(super) fn described(row: &DatasetRow) -> Answer {
+pub(super) fn described(row: &DatasetRow, service: &Floors) -> Answer {
     let tag = format!("\"{}\"", row.tag());
-    Answer::ok(&DatasetView::from(row.clone())).with(header::ETAG, &tag)
+    Answer::ok(&DatasetView::new(row.clone(), service)).with(header::ETAG, &tag)
 }
 
 /// What the headers demand of a dataset. Looked at now, so that nothing is

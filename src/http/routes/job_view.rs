@@ -29,6 +29,9 @@ pub struct JobView {
     parameters: Value,
     /// `manual` or `automatic`.
     publish: String,
+    /// Why the job may be below the operator's floors, where it asked for that.
+    #[schema(value_type = Option<String>)]
+    floor_exception: Value,
     /// How far the present attempt is.
     progress: ProgressView,
     /// How often a worker took it up.
@@ -105,6 +108,7 @@ impl From<JobRow> for JobView {
             engine: row.engine,
             parameters: row.spec["parameters"].take(),
             publish: row.publish,
+            floor_exception: row.spec["floor_exception"].take(),
             progress: progress(row.state, row.progress),
             attempts: row.attempts,
             cancel_requested: row.cancel_requested,

@@ -18,10 +18,12 @@ use super::super::state::AppState;
 use super::job_view::JobView;
 use super::page::{PageView, page_request};
 use super::query::JobQuery;
-use crate::catalog::{Engine, check_accepted};
+use crate::catalog::{Engine, check_accepted, is_reason};
+use crate::config::SecondSteward;
 use crate::failpoint;
 use crate::ids::JobId;
-use crate::job::{JobFailure, JobSpec, estimate_bytes};
+use crate::job::floors::{InForce, Ordered, sentences};
+use crate::job::{JobFailure, JobSpec, PublishMode, estimate_bytes};
 use crate::microdata::Schema;
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
@@ -55,6 +57,8 @@ async fn create_job(
     let dataset = state.store.dataset_get(spec.dataset).await?;
     let version = version_of(&state, &spec, &dataset).await?;
     check(&spec, &dataset, &version)?;
+    check_publishing(&state, &spec)?;
+    check_floors(&state, &spec, (&dataset, &version))?;
     check_cost(&state, &spec, &dataset, &version)?;
     spec.version = Some(version.version);
     let job = NewJob {
@@ -193,6 +197,56 @@ fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
     Engine::parse(&spec.engine, &spec.parameters, schema).map_err(JobFailure::from)?;
     check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
     Ok(())
+}
+
+/// Refuses a release that would publish itself and takes two stewards.
+fn check_publishing(state: &AppState, spec: &JobSpec) -> Result<(), Problem> {
+    let exception = spec.floor_exception.as_deref();
+    if exception.is_some_and(|reason| !is_reason(reason)) {
+        let detail = "floor_exception is a reason of 1 to 500 characters";
+        let problem = Problem::new(ProblemKind::InvalidBody, detail);
+        return Err(problem.with_parameter("floor_exception"));
+    }
+    let detail = match (exception, state.settings.second_steward) {
+        _ if spec.publish == PublishMode::Manual => return Ok(()),
+        (Some(_), _) => "an exception from the floors is published by stewards, not by itself",
+        (None, SecondSteward::Always) => {
+            "every release of this service is published by two stewards"
+        }
+        (None, _) => return Ok(()),
+    };
+    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("publish"))
+}
+
+/// Refuses a job below the operator's floors that asks for no exception.
+fn check_floors(
+    state: &AppState,
+    spec: &JobSpec,
+    (dataset, version): (&DatasetRow, &VersionRow),
+) -> Result<(), Problem> {
+    if spec.floor_exception.is_some() {
+        return Ok(());
+    }
+    let schema = super::version_schema(version)?;
+    let engine = Engine::parse(&spec.engine, &spec.parameters, &schema);
+    let policy = engine.and_then(|engine| engine.policy(&schema));
+    let ordered = Ordered {
+        engine: &spec.engine,
+        schema: &schema,
+        policy: &policy.map_err(JobFailure::from)?,
+        made: None,
+    };
+    let below = InForce::of(&state.settings.floors, &dataset.floors).below(&ordered);
+    let Some(first) = below.first() else {
+        return Ok(());
+    };
+    let detail = format!(
+        "{}. Ask for more; or give the reason of an exception as floor_exception, for two stewards \
+         to publish",
+        sentences(&below)
+    );
+    let problem = Problem::new(ProblemKind::BelowFloor, detail);
+    Err(problem.with_parameter(first.parameter.as_str()))
 }
 
 /// Refuses a job that no worker would run, by what is known of it now.

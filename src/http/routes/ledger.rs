@@ -61,6 +61,14 @@ struct LedgerEntryView {
     /// the reason given and what both tell together; null where there is none.
     #[schema(value_type = Option<Vec<Object>>)]
     composition: Value,
+    /// Why it took more than one steward: `kind`, `reason` and what is below the
+    /// operator's floors; empty where it took one.
+    #[schema(value_type = Vec<Object>)]
+    grounds: Value,
+    /// What the first of two stewards approved: `by`, `at`, and the releases beside
+    /// which it may go out (`acknowledged`); null where there was one.
+    #[schema(value_type = Option<Object>)]
+    approval: Value,
     /// Who asked for it.
     requested_by: String,
     /// When it was made.
@@ -145,6 +153,8 @@ impl From<LedgerRow> for LedgerEntryView {
             guarantees: claim("guarantees"),
             accept_exact: listed(claim("accept_exact")),
             composition: claim("composition"),
+            grounds: listed(claim("grounds")),
+            approval: claim("approval"),
             records: claim("records"),
             excluded: rounded(claim("excluded")),
             suppressed: rounded(claim("suppressed")),

@@ -5,6 +5,7 @@ pub mod datasets;
 pub mod documentation;
 pub mod documents;
 pub mod engines;
+pub mod floors;
 pub mod health;
 pub mod hierarchies;
 pub mod job_events;

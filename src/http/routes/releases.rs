@@ -1,7 +1,10 @@
 //! Releases: manifests for analysts, and the step from draft to public.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,12 +23,14 @@ use super::query::ReleaseQuery;
 use crate::catalog::{Engine, is_reason};
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::approval::{Ground, GroundKind};
 use crate::job::composition::{overlaps, sentence};
 use crate::job::consent::{self, TermsChange};
+use crate::job::floors::{InForce, Made, Ordered, sentences};
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{
-    Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest, ReleaseFilter,
-    ReleaseRow, ReleaseState, public_series,
+    Approval, Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest,
+    PublishRules, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState, public_series,
 };
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -59,6 +64,39 @@ struct ReleaseView {
     published_at: Option<DateTime<Utc>>,
     /// When it was withdrawn, if it was.
     withdrawn_at: Option<DateTime<Utc>>,
+    /// Whether a first steward approved the draft and another one is to publish
+    /// it. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    awaiting_second_steward: Option<bool>,
+    /// What the first of two stewards approved. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<ApprovalView>,
+}
+
+/// What the first of two stewards approved.
+#[derive(Debug, Serialize, ToSchema)]
+struct ApprovalView {
+    /// Who.
+    approved_by: String,
+    /// When.
+    approved_at: DateTime<Utc>,
+    /// Why two are needed. Void where they, or the public releases of the same
+    /// people, are others by now: then the next call approves anew.
+    grounds: Vec<Ground>,
+    /// The releases beside which it may go out (`with`), and why (`reason`).
+    #[schema(value_type = Option<Object>)]
+    acknowledged: Value,
+}
+
+impl From<Approval> for ApprovalView {
+    fn from(approval: Approval) -> Self {
+        Self {
+            approved_by: approval.by,
+            approved_at: approval.at,
+            grounds: approval.grounds,
+            acknowledged: approval.acknowledged,
+        }
+    }
 }
 
 /// A release with its manifest.
@@ -74,13 +112,18 @@ struct ReleaseDetailView {
 impl ReleaseView {
     /// A release as the principal may see it.
     fn new(row: ReleaseRow, principal: &Principal) -> Self {
+        let is_steward = principal.has(Role::Steward);
+        let approval = row.approval.filter(|_| is_steward);
+        let is_draft = row.state == ReleaseState::Draft;
         Self {
+            awaiting_second_steward: (is_steward && is_draft).then_some(approval.is_some()),
+            approval: approval.map(ApprovalView::from),
             id: row.id,
             state: row.state,
             dataset: row.dataset,
             version: row.dataset_version,
             engine: row.engine,
-            job: principal.has(Role::Steward).then_some(row.job),
+            job: is_steward.then_some(row.job),
             created_at: row.created_at,
             published_at: row.published_at,
             withdrawn_at: row.withdrawn_at,
@@ -154,18 +197,29 @@ async fn get_release(
     }))
 }
 
-/// The manifest as it was verified, and beside it what is known since of other
-/// public releases of the same people.
+/// The manifest as it was verified, and beside it what is known since: the
+/// operator's exception, and other public releases of the same people.
 pub(super) fn whole_manifest(row: &mut ReleaseRow) -> Value {
     let mut manifest = row.manifest.take();
     let kept = row.composition.take();
-    let Some(with) = kept.as_array().filter(|with| !with.is_empty()) else {
-        return manifest;
-    };
+    let with = kept.as_array().filter(|with| !with.is_empty());
     if let Some(said) = manifest["not_protected"].as_array_mut() {
-        said.extend(with.iter().map(|one| Value::from(sentence(one))));
+        said.extend(
+            row.grounds
+                .iter()
+                .filter_map(Ground::sentence)
+                .map(Value::from),
+        );
+        let beside = with.into_iter().flatten();
+        said.extend(beside.map(|one| Value::from(sentence(one))));
     }
-    manifest["composition"] = kept;
+    let exception = |one: &&Ground| one.kind == GroundKind::FloorException;
+    if let Some(ground) = row.grounds.iter().find(exception) {
+        manifest["floor_exception"] = json!({"reason": ground.reason, "below": ground.below});
+    }
+    if with.is_some() {
+        manifest["composition"] = kept;
+    }
     manifest
 }
 
@@ -188,11 +242,17 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
 /// it: who holds both learns more than either tells. `acknowledge_composition`
 /// with a reason publishes it all the same; both manifests and the ledger say
 /// so. A release that is published already stays so.
+///
+/// A draft below the operator's floors is not published; one whose job asked for
+/// an exception takes two stewards. The first one's call answers 202: the
+/// release is a draft still, and awaits a call by another one.
 #[utoipa::path(
     post, path = "/v1/releases/{id}/publish", operation_id = "publish_release", tag = "releases",
     params(("id" = ReleaseId, Path, description = "The release.")),
     request_body(content = PublishBody, description = "May be left out."),
-    responses((status = 200, description = "The published release.", body = ReleaseView)),
+    responses(
+        (status = 200, description = "The published release.", body = ReleaseView),
+        (status = 202, description = "The draft, which another steward is to publish.", body = ReleaseView)),
 )]
 async fn publish_release(
     State(state): State<AppState>,
@@ -208,11 +268,15 @@ async fn publish_release(
         ReleaseState::Published => return Ok(answer(&release, &principal)),
         ReleaseState::Withdrawn => return Err(crate::store::Conflict::ReleaseState.into()),
     }
-    let check = publish_check(&state, &release).await?;
+    let (check, rules) = publish_checks(&state, &release).await?;
     let by = principal.clone();
-    let published = move |outcome: &PublishOutcome| {
-        let allowed = outcome.decision == PublishDecision::Allow;
-        allowed.then(|| answer(&outcome.release, &by))
+    let published = move |outcome: &PublishOutcome| match outcome.decision {
+        PublishDecision::Allow => Some(answer(&outcome.release, &by)),
+        PublishDecision::Awaited => {
+            let view = ReleaseView::new(outcome.release.clone(), &by);
+            Some(Answer::new(StatusCode::ACCEPTED, &view))
+        }
+        PublishDecision::Refuse | PublishDecision::BelowFloor => None,
     };
     let act = principal.act_answering(published.clone());
     let (beside, composed) = composed(&state, &release, body).await?;
@@ -220,14 +284,26 @@ async fn publish_release(
         check,
         beside: Some(beside),
         composed,
+        rules: Some(rules),
     };
     let outcome = state.store.release_publish(act, id, request).await?;
     failpoint::reached("publish-committed");
-    published(&outcome).ok_or_else(|| {
-        let detail = "a subject of the draft asks for more than the draft gives, or the schema now \
-                      protects an attribute that the draft does not; run the job again";
-        Problem::new(ProblemKind::PreferencesMoved, detail)
-    })
+    published(&outcome).ok_or_else(|| refused(&outcome))
+}
+
+/// Why a draft was not published.
+fn refused(outcome: &PublishOutcome) -> Problem {
+    if outcome.decision == PublishDecision::BelowFloor {
+        let detail = format!(
+            "{}. Run another job that asks for more; or post this one again with the reason of an \
+             exception as floor_exception",
+            sentences(&outcome.below)
+        );
+        return Problem::new(ProblemKind::DraftBelowFloor, detail);
+    }
+    let detail = "a subject of the draft asks for more than the draft gives, or the schema now \
+                  protects an attribute that the draft does not; run the job again";
+    Problem::new(ProblemKind::PreferencesMoved, detail)
 }
 
 /// What a steward says of releases of the same people.
@@ -332,20 +408,41 @@ async fn withdraw_release(
     Ok(answer(&row, &principal))
 }
 
-/// The question that publishing asks: do the terms in force now ask for more
-/// than the job promised?
-async fn publish_check(state: &AppState, release: &ReleaseRow) -> Result<PublishCheck, Problem> {
+/// The questions that publishing asks: do the terms in force now ask for more
+/// than the job promised, and what does the operator ask?
+async fn publish_checks(
+    state: &AppState,
+    release: &ReleaseRow,
+) -> Result<(PublishCheck, PublishRules), Problem> {
     // Also of a version whose records were purged.
     let versions = state.store.version_list(release.dataset).await?;
     let version = (versions.iter()).find(|row| row.version == release.dataset_version);
     let version = version.ok_or_else(|| Problem::not_found("version"))?;
-    let schema = super::version_schema(version)?;
+    let schema = Arc::new(super::version_schema(version)?);
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
     let policy = Engine::parse(&spec.engine, &spec.parameters, &schema)
         .and_then(|engine| engine.policy(&schema))
         .map_err(JobFailure::from)?;
-    Ok(Box::new(move |changes, lineage| {
+    let policy = Arc::new(policy);
+    let report = ReleaseDocument::Report;
+    let made = Made::of_report(&state.store.release_document(release.id, report).await?);
+    let service = state.settings.floors.clone();
+    let (own_schema, own_policy) = (Arc::clone(&schema), Arc::clone(&policy));
+    let rules = PublishRules {
+        below: Box::new(move |own| {
+            let ordered = Ordered {
+                engine: &spec.engine,
+                schema: &own_schema,
+                policy: &own_policy,
+                made: Some(made),
+            };
+            InForce::of(&service, own).below(&ordered)
+        }),
+        floor_exception: spec.floor_exception,
+        second_steward: state.settings.second_steward,
+    };
+    let check: PublishCheck = Box::new(move |changes, lineage| {
         let changes = changes.iter().map(|change| TermsChange {
             subject: &change.subject,
             old: change.old.as_ref(),
@@ -355,5 +452,6 @@ async fn publish_check(state: &AppState, release: &ReleaseRow) -> Result<Publish
             true => PublishDecision::Allow,
             false => PublishDecision::Refuse,
         }
-    }))
+    });
+    Ok((check, rules))
 }

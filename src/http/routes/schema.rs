@@ -97,9 +97,11 @@ async fn put_schema(
         hierarchies,
         created_by: principal.name().to_owned(),
     };
-    let act = principal.act_answering(|row| Some(described(row)));
+    let service = state.settings.floors.clone();
+    let act = principal.act_answering(move |row| Some(described(row, &service)));
     let act = act.only_if(demanded);
-    Ok(described(&state.store.schema_change(act, change).await?))
+    let changed = state.store.schema_change(act, change).await?;
+    Ok(described(&changed, &state.settings.floors))
 }
 
 /// The schema as it is and as it is to be, each with its hierarchies.

@@ -8,6 +8,7 @@ use super::{SqlStore, page_bounds, page_of, populations, preferences};
 use serde_json::json;
 
 use crate::ids::DatasetId;
+use crate::privacy::Floors;
 use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{
@@ -35,7 +36,40 @@ fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
         raw_retention_days: row.count32_or_null("raw_retention_days")?,
         records_purged_at: row.time_or_null("records_purged_at")?,
         population: row.text_or_null("population")?,
+        floors: floors_of(row)?,
     })
+}
+
+fn floors_of(row: &Row) -> Result<Floors, StoreError> {
+    let kept = row.json_or_null("floors")?;
+    kept.map_or_else(
+        || Ok(Floors::default()),
+        |kept| serde_json::from_value(kept).map_err(|_| row.inconsistent("floors")),
+    )
+}
+
+/// A dataset's own floors, erased or not.
+pub(super) async fn floors(session: &mut Session, id: DatasetId) -> Result<Floors, StoreError> {
+    let row = session.row(TABLE, sql::FLOORS, cells![id.uuid()]).await?;
+    floors_of(&row.ok_or(StoreError::not_found("dataset"))?)
+}
+
+async fn set_floors(
+    session: &mut Session,
+    id: DatasetId,
+    floors: Floors,
+) -> Result<Done<DatasetRow>, StoreError> {
+    let document = json!(floors);
+    let kept = (floors != Floors::default()).then(|| document.to_string());
+    if session
+        .run(sql::FLOORS_SET, cells![id.uuid(), kept])
+        .await?
+        == 0
+    {
+        return Err(StoreError::not_found("dataset"));
+    }
+    let entry = Entry::dataset("set_floors", id).telling(document);
+    Ok(Done::one(get(session, id).await?, entry))
 }
 
 pub(super) async fn get(session: &mut Session, id: DatasetId) -> Result<DatasetRow, StoreError> {
@@ -183,6 +217,17 @@ impl Datasets for SqlStore {
                     .await?;
                 page_of(rows, page, dataset_row)
             })
+        })
+    }
+
+    fn dataset_set_floors(
+        &self,
+        act: Act<DatasetRow>,
+        id: DatasetId,
+        floors: Floors,
+    ) -> StoreFuture<'_, DatasetRow> {
+        self.write(act, move |session| {
+            Box::pin(set_floors(session, id, floors))
         })
     }
 

@@ -91,12 +91,17 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
     }
     session.signal(Signal::JobQueued);
     let row = get(session, job.id).await?;
-    let entry = Entry::job("create_job", row.id, row.dataset).telling(json!({
+    let mut detail = json!({
         "engine": row.engine,
         "version": row.dataset_version,
         "preference_version": row.preference_version,
         "publish": row.publish,
-    }));
+    });
+    // The reason stands in the manifest: it is no count.
+    if row.spec["floor_exception"].is_string() {
+        detail["floor_exception"] = json!(true);
+    }
+    let entry = Entry::job("create_job", row.id, row.dataset).telling(detail);
     Ok(Done::one(row, entry))
 }
 

@@ -1,5 +1,6 @@
 //! Releases: reading them, and taking them back.
 
+use super::approvals::approval_of;
 use super::entry::{Done, Entry};
 use super::jobs::allowed;
 use super::tombstones::bury;
@@ -26,6 +27,11 @@ fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
         state: row.word("state", ReleaseState::parse)?,
         manifest: row.json("manifest")?,
         composition: row.json_or_null("composition")?.unwrap_or_default(),
+        grounds: match row.json_or_null("grounds")? {
+            None => Vec::new(),
+            Some(kept) => serde_json::from_value(kept).map_err(|_| row.inconsistent("grounds"))?,
+        },
+        approval: approval_of(row)?,
         created_at: row.time("created_at")?,
         published_at: row.time_or_null("published_at")?,
         withdrawn_at: row.time_or_null("withdrawn_at")?,

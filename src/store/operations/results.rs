@@ -11,7 +11,8 @@
 
 use serde_json::{Value, json};
 
-use super::datasets::hold;
+use super::approvals::{Agreement, Second, claim, note, second};
+use super::datasets::{floors, hold};
 use super::entry::{Done, Entry};
 use super::jobs::get;
 use super::leases::{Lease, change};
@@ -20,15 +21,16 @@ use super::preferences::changed_since;
 use super::releases::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
+use crate::job::floors::Below;
 use crate::microdata::{Schema, Sha256};
 use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
-use crate::store::session::{Session, cells};
+use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{
     datasets as dataset_sql, jobs as job_sql, ledger as ledger_sql, releases as sql,
 };
 use crate::store::{
-    Composed, Conflict, NewReleaseTable, PublishDecision, PublishOutcome, PublishRequest,
-    ReleaseCommit, ReleaseState, StoreError,
+    Composed, Conflict, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
+    PublishRequest, ReleaseCommit, ReleaseState, StoreError,
 };
 
 const TABLE: &str = "release";
@@ -84,12 +86,17 @@ pub(super) async fn complete(
     let Some(request) = commit.publish else {
         return Ok(done);
     };
-    let published = match publish_draft(session, (commit.id, dataset), request, actor).await {
+    // A worker is no steward: what takes two of them stays a draft.
+    let by = Publisher {
+        actor,
+        is_steward: false,
+    };
+    let published = match publish_draft(session, (commit.id, dataset), request, by).await {
         // Another release of the same people was faster: it stays a draft.
         Err(StoreError::Conflict(Conflict::SeriesMoved)) => return Ok(done),
         other => other?,
     };
-    if published.answer == PublishDecision::Allow {
+    if published.answer.0 == PublishDecision::Allow {
         done.answer = ReleaseState::Published;
     }
     done.entries.extend(published.entries);
@@ -148,23 +155,113 @@ pub(super) async fn publish(
     let row = row.ok_or(StoreError::not_found("release"))?;
     let dataset = DatasetId::from(row.uuid("dataset_id")?);
     let done = match row.word("state", ReleaseState::parse)? {
-        ReleaseState::Published => Done::unchanged(PublishDecision::Allow),
+        ReleaseState::Published => Done::unchanged((PublishDecision::Allow, Vec::new())),
         ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
-        ReleaseState::Draft => publish_draft(session, (id, dataset), request, actor).await?,
+        ReleaseState::Draft => {
+            let by = Publisher {
+                actor,
+                is_steward: true,
+            };
+            publish_draft(session, (id, dataset), request, by).await?
+        }
     };
+    let (decision, below) = done.answer;
     let outcome = PublishOutcome {
-        decision: done.answer,
+        decision,
+        below,
         release: super::releases::get(session, id).await?,
     };
     Ok(Done::many(outcome, done.entries))
 }
 
+/// Who publishes.
+struct Publisher {
+    actor: String,
+    /// Else a worker, for a job that publishes by itself.
+    is_steward: bool,
+}
+
+/// What was decided, and what is below the floors.
+type Decided = (PublishDecision, Vec<Below>);
+
 async fn publish_draft(
     session: &mut Session,
     (id, dataset): (ReleaseId, DatasetId),
     request: PublishRequest,
-    actor: String,
-) -> Result<Done<PublishDecision>, StoreError> {
+    by: Publisher,
+) -> Result<Done<Decided>, StoreError> {
+    let row = held_draft(session, (id, dataset)).await?;
+    match row.word("state", ReleaseState::parse)? {
+        // Somebody else was faster.
+        ReleaseState::Published => return Ok(stays(PublishDecision::Allow)),
+        ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
+        ReleaseState::Draft => {}
+    }
+    let public = series(session, dataset).await?;
+    if request.beside.as_ref().is_some_and(|all| *all != public) {
+        return Err(Conflict::SeriesMoved.into());
+    }
+    let PublishRequest {
+        check,
+        composed,
+        rules,
+        ..
+    } = request;
+    let floors = floors(session, dataset).await?;
+    let grounds = rules.as_ref().map(|rules| rules.grounds(&floors));
+    let grounds = match grounds.transpose() {
+        Ok(grounds) => grounds.unwrap_or_default(),
+        Err(below) => return Ok(Done::unchanged((PublishDecision::BelowFloor, below))),
+    };
+    let (decision, changed) = terms_hold(session, (id, dataset), (&row, check)).await?;
+    if decision != PublishDecision::Allow {
+        return Ok(stays(decision));
+    }
+    let mut first = None;
+    if rules.is_some_and(|rules| rules.need_two(&grounds)) {
+        if !by.is_steward {
+            return Ok(stays(PublishDecision::Awaited));
+        }
+        let agreement = Agreement {
+            grounds: &grounds,
+            beside: &public,
+            composed: composed.as_ref(),
+        };
+        match second(session, (id, dataset), agreement, &by.actor).await? {
+            Second::Agrees(approval) => first = Some(approval),
+            Second::Awaited(entry) => {
+                return Ok(Done::one((PublishDecision::Awaited, Vec::new()), entry));
+            }
+        }
+    }
+    let now = session.now().await?;
+    session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
+    let step = cells![id.uuid(), now, by.actor];
+    session.run(ledger_sql::PUBLISH, step).await?;
+    note(session, id, (&grounds, first.as_ref())).await?;
+    let mut detail = json!({"preferences_changed": changed});
+    if let Some(first) = first {
+        detail["approved_by"] = json!(first.by);
+    }
+    if let Some(composed) = composed {
+        detail["composed_with"] = json!(composed.with.len());
+        compose(session, id, composed).await?;
+    }
+    failpoint::reached("publish-before-commit");
+    let entry = Entry::release("publish_release", id, dataset).telling(detail);
+    Ok(Done::one((decision, Vec::new()), entry))
+}
+
+/// Nothing is changed.
+fn stays(decision: PublishDecision) -> Done<Decided> {
+    Done::unchanged((decision, Vec::new()))
+}
+
+/// The row of a release, once all datasets of its people and itself are held.
+async fn held_draft(
+    session: &mut Session,
+    (id, dataset): (ReleaseId, DatasetId),
+) -> Result<Row, StoreError> {
     let dialect = session.dialect();
     // An erasure may have taken the dataset, and with it this draft.
     let erased = |error| match error {
@@ -182,29 +279,22 @@ async fn publish_draft(
     let row = session
         .row(TABLE, dialect.release_lock, cells![id.uuid()])
         .await?;
-    let row = row.ok_or(StoreError::not_found("release"))?;
-    match row.word("state", ReleaseState::parse)? {
-        // Somebody else was faster.
-        ReleaseState::Published => return Ok(Done::unchanged(PublishDecision::Allow)),
-        ReleaseState::Withdrawn => return Err(Conflict::ReleaseState.into()),
-        ReleaseState::Draft => {}
-    }
-    if let Some(compared) = &request.beside
-        && *compared != series(session, dataset).await?
-    {
-        return Err(Conflict::SeriesMoved.into());
-    }
+    row.ok_or(StoreError::not_found("release"))
+}
+
+/// Whether the draft gives everyone what they ask for now, and how many terms
+/// changed since.
+async fn terms_hold(
+    session: &mut Session,
+    (id, dataset): (ReleaseId, DatasetId),
+    (row, mut check): (&Row, PublishCheck),
+) -> Result<(PublishDecision, usize), StoreError> {
     if protects_more_now(session, dataset, row.count("dataset_version")?).await? {
-        return Ok(Done::unchanged(PublishDecision::Refuse));
+        return Ok((PublishDecision::Refuse, 0));
     }
-    let PublishRequest {
-        mut check,
-        composed,
-        ..
-    } = request;
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let lineage = row.bytes("lineage")?;
-    let lineage = records.bytes(&Place::Lineage(id), lineage, (&row, "lineage"))?;
+    let lineage = records.bytes(&Place::Lineage(id), lineage, (row, "lineage"))?;
     let changes = changed_since(session, dataset, row.count("preference_version")?).await?;
     let changed = changes.len();
     // The check reads a lineage as long as the table: not on this thread.
@@ -212,21 +302,7 @@ async fn publish_draft(
     let decision = checked
         .await
         .map_err(|_| StoreError::driver("a publish check panicked"))?;
-    if decision == PublishDecision::Refuse {
-        return Ok(Done::unchanged(decision));
-    }
-    let now = session.now().await?;
-    session.run(sql::PUBLISH, cells![id.uuid(), now]).await?;
-    let step = cells![id.uuid(), now, actor];
-    session.run(ledger_sql::PUBLISH, step).await?;
-    let mut detail = json!({"preferences_changed": changed});
-    if let Some(composed) = composed {
-        detail["composed_with"] = json!(composed.with.len());
-        compose(session, id, composed).await?;
-    }
-    failpoint::reached("publish-before-commit");
-    let entry = Entry::release("publish_release", id, dataset).telling(detail);
-    Ok(Done::one(decision, entry))
+    Ok((decision, changed))
 }
 
 /// Whether the dataset's schema protects an attribute now that it did not
@@ -278,14 +354,5 @@ async fn compose(
     }
     let own = Value::from(own);
     session.run(sql::COMPOSE, cells![id.uuid(), &own]).await?;
-    let row = session
-        .row("ledger", ledger_sql::CLAIMS, cells![id.uuid()])
-        .await?;
-    let row = row.ok_or(StoreError::not_found("release"))?;
-    let mut claims: Value = row.json("claims")?;
-    claims["composition"] = own;
-    session
-        .run(ledger_sql::CLAIM, cells![id.uuid(), &claims])
-        .await?;
-    Ok(())
+    claim(session, id, "composition", own).await
 }

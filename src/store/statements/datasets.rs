@@ -17,6 +17,7 @@ macro_rules! select {
             "SELECT dataset.id, dataset.name, dataset.schema, dataset.created_by, \
              dataset.created_at, dataset.version, dataset.preference_version, \
              dataset.raw_retention_days, dataset.records_purged_at, dataset.population, \
+             dataset.floors, \
              COALESCE(latest.total_records, 0) AS records, \
              COALESCE(latest.hierarchies, '{}') AS hierarchies, \
              (SELECT count(*) FROM preference WHERE preference.dataset_id = dataset.id \
@@ -55,6 +56,10 @@ statements! {
     /// `$1` id, `$2` the version that must be the latest. Locks the row.
     VERSION_ADVANCE = "UPDATE dataset SET version = version + 1 \
         WHERE id = $1 AND version = $2 AND erased_at IS NULL";
+    /// `$1` id, `$2` floors or null. Locks the row.
+    FLOORS_SET = "UPDATE dataset SET floors = $2 WHERE id = $1 AND erased_at IS NULL";
+    /// `$1` id.
+    FLOORS = "SELECT id, floors FROM dataset WHERE id = $1";
     /// `$1` id, `$2` name, `$3` schema.
     SCHEMA_SET = "UPDATE dataset SET name = $2, schema = $3 WHERE id = $1";
     /// `$1` id. Locks the row.

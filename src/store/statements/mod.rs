@@ -8,6 +8,7 @@
 //! Placeholders are `$1`, `$2`, … on both. A placeholder whose kind PostgreSQL
 //! could not infer from its place is wrapped in a `CAST`.
 
+pub(super) mod approvals;
 pub(super) mod audit;
 pub(super) mod dataset_keys;
 pub(super) mod datasets;
@@ -143,7 +144,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 15] = [
+    let shared: [&[&str]; 16] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -153,6 +154,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         preferences::ALL,
         jobs::ALL,
         releases::ALL,
+        approvals::ALL,
         subject_tokens::ALL,
         ledger::ALL,
         audit::ALL,

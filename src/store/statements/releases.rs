@@ -6,7 +6,10 @@ macro_rules! select {
     ($tail:expr) => {
         concat!(
             "SELECT id, job_id, dataset_id, dataset_version, preference_version, engine, state, \
-             manifest, composition, created_at, published_at, withdrawn_at FROM release ",
+             manifest, composition, release.grounds, created_at, published_at, withdrawn_at, \
+             release_approval.grounds AS approved_grounds, acknowledged, approved_by, \
+             approved_at FROM release LEFT JOIN release_approval \
+             ON release_approval.release_id = release.id ",
             $tail
         )
     };
@@ -67,6 +70,8 @@ statements! {
         ORDER BY id";
     /// `$1` id, `$2` composition.
     COMPOSE = "UPDATE release SET composition = $2 WHERE id = $1";
+    /// `$1` id, `$2` grounds.
+    GROUNDS = "UPDATE release SET grounds = $2 WHERE id = $1";
     /// `$1` release.
     TABLE_LIST = table_select!("ORDER BY position");
     /// `$1` release, `$2` name.

@@ -1,0 +1,15 @@
+-- The operator's floors, and the approval of a first of two stewards.
+-- docs/STORE.md tells the story; ../postgres/ holds the same tables.
+
+ALTER TABLE dataset ADD COLUMN floors TEXT;   -- JSON; null: as the service's options say
+ALTER TABLE release ADD COLUMN grounds TEXT;  -- JSON: why it took more than one steward, once public
+
+-- One of two stewards said that a draft may go out; stays beside what was published by it.
+CREATE TABLE release_approval (
+    release_id    BLOB PRIMARY KEY REFERENCES release (id) ON DELETE CASCADE,
+    grounds       TEXT NOT NULL,     -- JSON: kinds and reasons that need two
+    beside        TEXT NOT NULL,     -- JSON: the public releases of the same people then
+    acknowledged  TEXT,              -- JSON: releases beside which it may go out, with the reason
+    approved_by   TEXT NOT NULL,
+    approved_at   INTEGER NOT NULL
+) STRICT;
