@@ -91,6 +91,9 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let days = json!({"raw_retention_days": 30});
     let retention = |call| of_dataset(call).json(&days);
     watched.call("set_retention", retention).await;
+    let floors = json!({"k_min": 2});
+    let floored = |call| of_dataset(call).json(&floors);
+    watched.call("set_floors", floored).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);

@@ -89,6 +89,10 @@ fn retention(_: &str) -> Value {
     json!({"raw_retention_days": 30})
 }
 
+fn floors(_: &str) -> Value {
+    json!({"k_min": 2})
+}
+
 fn records() -> String {
     story::records(200, 201)
 }
@@ -112,6 +116,7 @@ pub const SAMPLES: &[Sample] = &[
     ending(on("erase_dataset", Object::Dataset, Body::None), 3),
     on("get_erasure", Object::Dataset, Body::None),
     on("set_retention", Object::Dataset, Body::Json(retention)),
+    on("set_floors", Object::Dataset, Body::Json(floors)),
     on("put_schema", Object::Dataset, Body::Json(dataset)),
     on("upload_records", Object::Dataset, Body::Csv(records)),
     on("put_hierarchy", Object::Nothing, Body::Csv(hierarchy)),
