@@ -93,6 +93,9 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let days = json!({"raw_retention_days": 30});
     let retention = |call| of_dataset(call).json(&days);
     twice.call("set_retention", retention).await;
+    let floors = json!({"k_min": 2});
+    let floored = |call| of_dataset(call).json(&floors);
+    twice.call("set_floors", floored).await;
     let csv = story::records(0, 120);
     let records = |call| of_dataset(call).body("text/csv", csv.clone());
     twice.call("upload_records", records).await;

@@ -127,7 +127,7 @@ async fn an_exception_is_published_by_the_second_steward(server: Server) {
     let rows = rows.expect(200);
     let actions = rows["items"].as_array().expect("a list").iter();
     let actions: Vec<_> = actions
-        .filter(|row| row["object"] == json!(release))
+        .filter(|row| row["object_id"] == json!(release))
         .map(|row| row["action"].clone())
         .collect();
     assert_eq!(actions, ["publish_release", "approve_release"]);
