@@ -58,6 +58,17 @@ impl Watched<'_> {
         self.seen.insert(id);
         answer
     }
+
+    /// What an administrator says of a dataset.
+    async fn rules(&mut self, dataset: &str) {
+        for (id, body) in [
+            ("set_retention", json!({"raw_retention_days": 30})),
+            ("set_floors", json!({"k_min": 2})),
+        ] {
+            let set = |call: Call| call.at("id", dataset).json(&body);
+            self.call(id, set).await;
+        }
+    }
 }
 
 /// Operations that change something or read of a release.
@@ -88,12 +99,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let made = made.json();
     let dataset = made["id"].as_str().expect("an id");
     let of_dataset = |call: Call| call.at("id", dataset);
-    let days = json!({"raw_retention_days": 30});
-    let retention = |call| of_dataset(call).json(&days);
-    watched.call("set_retention", retention).await;
-    let floors = json!({"k_min": 2});
-    let floored = |call| of_dataset(call).json(&floors);
-    watched.call("set_floors", floored).await;
+    watched.rules(dataset).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);

@@ -134,13 +134,8 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
         store.release_get(kept_draft).await,
         Err(StoreError::NotFound { .. })
     ));
-    assert!(
-        store
-            .preferences_at(id, 2)
-            .await
-            .expect("an answer")
-            .is_empty()
-    );
+    let terms = store.preferences_at(id, 2).await.expect("an answer");
+    assert!(terms.is_empty());
     let listed = store
         .dataset_list(PageRequest::default(), None)
         .await
