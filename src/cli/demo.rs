@@ -62,7 +62,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
             .resolve()
             .await?,
         any_port: true,
-        admin_key: serve::chosen_admin_key(),
+        admin_key: serve::chosen_admin_key()?,
         store: options.store.clone(),
         worker: options.worker.settings(1),
         access: crate::config::AccessSettings::default(),

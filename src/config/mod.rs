@@ -5,7 +5,9 @@
 //! `_bytes_max` bytes), a limit ends in `_max`. docs/OPERATING.md lists them.
 
 mod access;
+mod admin_key;
 mod limits;
+mod secret_file;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,10 +15,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
+pub use admin_key::{GuessableKey, judge_admin_key};
 pub use limits::{Limit, Limits};
-
-/// Characters that an admin key of the operator's choosing has at least.
-pub const ADMIN_KEY_CHARACTERS_MIN: usize = 32;
+pub use secret_file::{SecretFileError, read_secret_file};
 
 /// Estimated memory that jobs of one process may use together unless told otherwise, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 8 << 30;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::principal::OPERATOR;
 use super::role::Role;
 use super::token::NewToken;
-use crate::config::{ADMIN_KEY_CHARACTERS_MIN, Secret, Settings};
+use crate::config::{GuessableKey, Secret, Settings, judge_admin_key};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::{Act, KeyRow, Store, StoreError};
@@ -37,8 +37,8 @@ pub enum AdminKey {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The chosen key is too easy to guess.
-    #[error("an admin key has at least {ADMIN_KEY_CHARACTERS_MIN} characters")]
-    TooShort,
+    #[error(transparent)]
+    Guessable(#[from] GuessableKey),
     /// The name is empty, too long, or holds characters that move a terminal's cursor.
     #[error("a name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character")]
     Name,
@@ -96,11 +96,8 @@ pub async fn ensure_admin_key(
     settings: &Settings,
 ) -> Result<AdminKey, KeyError> {
     if let Some(key) = &settings.admin_key {
-        let characters = key.expose().chars().count();
-        return match characters >= ADMIN_KEY_CHARACTERS_MIN {
-            true => Ok(AdminKey::Chosen),
-            false => Err(KeyError::TooShort),
-        };
+        judge_admin_key(key.expose())?;
+        return Ok(AdminKey::Chosen);
     }
     if store.admin_key_exists().await? {
         return Ok(AdminKey::Present);

@@ -96,10 +96,13 @@ async fn a_chosen_key_that_is_easy_to_guess_is_refused() {
     let folder = TempDir::new().expect("a folder");
     let mut settings = settings(&folder, None);
     let store = opened(&settings).await;
-    settings.admin_key = Some(Secret::new("x".repeat(31)));
-    let refused = ensure_admin_key(store.as_ref(), &settings).await;
-    assert!(matches!(refused, Err(KeyError::TooShort)));
-    settings.admin_key = Some(Secret::new("x".repeat(32)));
+    for guessable in ["x".repeat(32), "changeme".repeat(8), "7f3a9c0e".into()] {
+        settings.admin_key = Some(Secret::new(guessable));
+        let refused = ensure_admin_key(store.as_ref(), &settings).await;
+        assert!(matches!(refused, Err(KeyError::Guessable(_))));
+    }
+    let random = "d41a6c0f93be27508e1f4b7aa95c3d60";
+    settings.admin_key = Some(Secret::new(random));
     let chosen = ensure_admin_key(store.as_ref(), &settings)
         .await
         .expect("a way in");
