@@ -165,6 +165,7 @@ impl Server {
         let settings = Settings {
             listen: address,
             metrics_listen: plan.listen.metrics,
+            metrics_public: plan.listen.metrics_public,
             workers: plan.worker.workers,
             admin_key: plan.admin_key,
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
@@ -261,9 +262,6 @@ fn tell_admin_key(key: AdminKey) {
     match key {
         AdminKey::Chosen | AdminKey::Present => {}
         AdminKey::Written(path) => eprintln!("the first admin key is in {}", path.display()),
-        AdminKey::Print(token) => {
-            eprintln!("the first admin key, shown only here: {}", token.expose())
-        }
     }
 }
 

@@ -51,6 +51,9 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Address of health and metrics alone; `None`: they are where the API is.
     pub metrics_listen: Option<SocketAddr>,
+    /// Whether metrics are shown where the API is, also on an address that
+    /// other machines reach.
+    pub metrics_public: bool,
     /// URL of the store: `sqlite:PATH` or `postgres://…`; `None`: `vizard.db` in the data directory.
     pub store: Option<String>,
     /// Directory of the embedded store and of the first admin key.
@@ -79,6 +82,7 @@ impl Default for Settings {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             metrics_listen: None,
+            metrics_public: false,
             store: None,
             data_dir: PathBuf::from("vizard-data"),
             workers: 1,
