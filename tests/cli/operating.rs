@@ -242,8 +242,8 @@ fn files_of_secrets_that_others_may_read_are_refused() {
 fn an_admin_key_that_is_easy_to_guess_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().unwrap();
     for serve in [
-        &["serve", "--listen", "127.0.0.1:0"][..],
-        &["serve", "--check-config"],
+        &["serve", "--check-config"][..],
+        &["serve", "--listen", "127.0.0.1:0"],
     ] {
         let guessable = [("VIZARD_ADMIN_KEY", "changeme-changeme-changeme-changeme")];
         let refused = in_folder(folder.path(), serve, &guessable);
