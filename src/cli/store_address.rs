@@ -5,6 +5,8 @@
 //! another way says so (`--insecure-store`). A password in the address is for
 //! a file or the environment: everybody on the machine can read a command line.
 
+use anyhow::Context;
+
 use super::exit::Exit;
 use super::options::{StoreOption, read_secret};
 use super::telemetry::tell_warning;
@@ -15,7 +17,7 @@ impl StoreOption {
     /// The store's address; an error where records would travel in the open.
     pub fn url(&self) -> Result<String, Exit> {
         let url = self.settings()?.store_url();
-        let open = store::open_host(&url).map_err(|error| Exit::Usage(error.to_string()))?;
+        let open = store::open_host(&url).context("the store cannot be opened")?;
         match open {
             Some(host) if !self.insecure_store => Err(Exit::Usage(format!(
                 "the store is on {host}, and its address does not require TLS: records could be \
