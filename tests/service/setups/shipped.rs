@@ -110,7 +110,7 @@ fn of_image(text: &str) -> Process {
     };
     let words = said("ENV ").flat_map(str::split_whitespace);
     let volumes = said("VOLUME ").flat_map(listed);
-    let command = said("CMD ").last().expect("a command");
+    let command = said("CMD ").next().expect("a command");
     Process {
         name: "image",
         command: listed(command),
