@@ -52,7 +52,7 @@ pub async fn check(plan: &Plan) -> Result<(), Exit> {
         stop.cancel();
         started.context("the issuer's keys cannot be had")?;
     }
-    let url = plan.store.settings()?.store_url();
+    let url = plan.store.url()?;
     let found = store::inspect(&url).await;
     match found.context("the store cannot be opened")? {
         Found::Store(version) => println!("the store is there, at version {version}"),

@@ -22,7 +22,7 @@ use super::policy_options::PolicyOptions;
 use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::{Limits, Settings};
-use crate::http::auth::{OPERATOR, Role, create_key};
+use crate::http::auth::{KeyWish, OPERATOR, Role, create_key};
 use crate::release::Guarantee;
 use crate::store::{Act, Store};
 
@@ -65,7 +65,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
             .resolve()
             .await?,
         any_port: true,
-        admin_key: serve::chosen_admin_key(),
+        admin_key: serve::chosen_admin_key()?,
         store: options.store.clone(),
         worker: (options.policy).ruling(options.worker.settings(1)),
         access: crate::config::AccessSettings::default(),
@@ -92,14 +92,8 @@ async fn demo(options: &Options) -> Result<(), Exit> {
 
 async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
     let key = async |name: &str, role| {
-        let (_, token) = create_key(
-            store,
-            |_| Act::by(OPERATOR),
-            format!("demo {name}"),
-            &[role],
-            None,
-        )
-        .await?;
+        let wish = KeyWish::new(format!("demo {name}"), [role]);
+        let (_, token) = create_key(store, |_| Act::by(OPERATOR), wish).await?;
         Ok::<_, anyhow::Error>(token.expose().to_owned())
     };
     let server = Client::new(address, None);

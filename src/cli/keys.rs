@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use super::exit::Exit;
 use super::options::{StoreOption, runtime};
 use anyhow::Context;
+use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::http::auth::{OPERATOR, Role, create_key};
+use crate::http::auth::{KEY_LIFETIME_S_MAX, KeyWish, OPERATOR, Role, create_key};
 use crate::ids::{DatasetId, KeyId};
 use crate::store::{Act, KeyRow, PageRequest, Store};
 
@@ -40,8 +41,11 @@ enum Command {
         /// What the key is for
         #[arg(long, default_value = "made on the command line")]
         name: String,
+        /// How long the key lives, in seconds [default: until it is revoked]
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=KEY_LIFETIME_S_MAX))]
+        expires_in_s: Option<u64>,
     },
-    /// List the keys with state, roles, datasets, last use and name; never their tokens.
+    /// List the keys with state, roles, datasets, last use, name and end; never their tokens.
     List,
     /// Wrap the keys of all datasets under the first of the master keys, while servers run.
     RotateMaster,
@@ -68,9 +72,15 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
             roles,
             datasets,
             name,
+            expires_in_s,
         } => {
-            let datasets = (!datasets.is_empty()).then_some(datasets);
-            let made = create_key(store, |_| Act::by(OPERATOR), name, &roles, datasets).await;
+            let wish = KeyWish {
+                name,
+                roles,
+                datasets: (!datasets.is_empty()).then_some(datasets),
+                lifetime_s: expires_in_s,
+            };
+            let made = create_key(store, |_| Act::by(OPERATOR), wish).await;
             let (row, token) = made.context("the key cannot be made")?;
             println!("{}\t{}", row.id, token.expose());
         }
@@ -119,11 +129,12 @@ async fn rotate_master(store: &dyn Store) -> Result<(), Exit> {
     }
 }
 
-/// A key in one line: id, state, roles, datasets, last use, name.
+/// A key in one line: id, state, roles, datasets, last use, name, end.
 fn line(key: &KeyRow) -> String {
-    let state = match key.revoked_at {
-        Some(_) => "revoked",
-        None => "active",
+    let state = match (key.revoked_at, key.is_expired) {
+        (Some(_), _) => "revoked",
+        (None, true) => "expired",
+        (None, false) => "active",
     };
     let datasets = match &key.datasets {
         None => "all".to_owned(),
@@ -132,12 +143,13 @@ fn line(key: &KeyRow) -> String {
             ids.join(",")
         }
     };
-    let last_used = match key.last_used_at {
+    let time = |time: Option<DateTime<Utc>>| match time {
         None => "never".to_owned(),
-        Some(at) => at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        Some(at) => at.to_rfc3339_opts(SecondsFormat::Secs, true),
     };
+    let (last_used, end) = (time(key.last_used_at), time(key.expires_at));
     let (id, roles, name) = (key.id, key.roles.join(","), &key.name);
-    format!("{id}\t{state}\t{roles}\t{datasets}\t{last_used}\t{name}")
+    format!("{id}\t{state}\t{roles}\t{datasets}\t{last_used}\t{name}\t{end}")
 }
 
 fn role(word: &str) -> Result<Role, String> {

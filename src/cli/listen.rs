@@ -3,7 +3,9 @@
 //! Tokens and records travel in requests, so an address that other machines
 //! can reach needs TLS; who ends TLS elsewhere says so (`--insecure-listen`).
 //! Health and metrics hold neither, and take no token: their own address
-//! (`--metrics-listen`) may be any, and is plain HTTP.
+//! (`--metrics-listen`) may be any, and is plain HTTP. Without one, metrics are
+//! shown on the machine's own address alone: how much is done, and when, is
+//! nobody else's business unless the operator says so (`--metrics-public`).
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -48,6 +50,9 @@ pub struct ListenOptions {
     /// Address of /healthz, /readyz and /metrics alone, plain HTTP; they are then not where the API is
     #[arg(long, env = "VIZARD_METRICS_LISTEN", value_name = "ADDRESS")]
     metrics_listen: Option<String>,
+    /// Show /metrics to everybody who reaches the API
+    #[arg(long, env = "VIZARD_METRICS_PUBLIC", conflicts_with = "metrics_listen")]
+    metrics_public: bool,
 }
 
 impl ListenOptions {
@@ -59,6 +64,7 @@ impl ListenOptions {
             tls_cert: None,
             tls_key: None,
             metrics_listen: None,
+            metrics_public: false,
         }
     }
 
@@ -80,7 +86,17 @@ impl ListenOptions {
             ));
         }
         let metrics = observation_address(self.metrics_listen.as_deref()).await?;
-        Ok(Listen { api, metrics, tls })
+        if metrics.is_none() && !self.metrics_public && !api.ip().is_loopback() {
+            tracing::info!(
+                "/metrics is shown nowhere; --metrics-listen gives it an address of its own"
+            );
+        }
+        Ok(Listen {
+            api,
+            metrics,
+            metrics_public: self.metrics_public,
+            tls,
+        })
     }
 }
 
@@ -90,6 +106,8 @@ pub struct Listen {
     pub api: SocketAddr,
     /// Address of health and metrics, where it is another.
     pub metrics: Option<SocketAddr>,
+    /// Whether metrics are shown where the API is, whoever reaches it.
+    pub metrics_public: bool,
     /// TLS of the API.
     pub tls: Option<Tls>,
 }

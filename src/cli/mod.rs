@@ -28,6 +28,7 @@ mod release_folder;
 mod sample;
 mod secrets;
 mod serve;
+mod store_address;
 mod telemetry;
 mod verify;
 mod work;
@@ -101,6 +102,7 @@ fn openapi() -> Result<(), Exit> {
 }
 
 fn migrate(options: &options::StoreOption) -> Result<(), Exit> {
+    options.warn_of_password();
     options::runtime()?.block_on(async {
         let store = options.open(true).await?;
         println!("the store is at version {}", store.schema_version().await?);

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use crate::clock::SystemClock;
-use crate::config::{MEMORY_BYTES_MAX, Secret, Settings};
+use crate::config::{MEMORY_BYTES_MAX, Secret, read_secret_file};
 use crate::store::{self, Found, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
 use crate::worker::LEASE_DURATION;
 
@@ -33,6 +33,9 @@ pub struct StoreOption {
         global = true
     )]
     pub store_file: Option<PathBuf>,
+    /// Let records travel to another machine without TLS
+    #[arg(long, env = "VIZARD_INSECURE_STORE", global = true)]
+    pub insecure_store: bool,
     /// Directory of the embedded store and of files made at the first start
     #[arg(
         long,
@@ -66,19 +69,6 @@ pub struct StoreOption {
 }
 
 impl StoreOption {
-    /// Settings that say where the store is, and nothing else.
-    pub fn settings(&self) -> Result<Settings, Exit> {
-        let store = match &self.store_file {
-            Some(path) => Some(read_secret(path, "the file of the store's address")?),
-            None => self.store.clone(),
-        };
-        Ok(Settings {
-            store,
-            data_dir: self.data.clone(),
-            ..Settings::default()
-        })
-    }
-
     /// The master keys of the file, or else of the environment.
     pub fn master_keys(&self) -> Result<Option<MasterKeys>, Exit> {
         let given = std::env::var("VIZARD_MASTER_KEY").ok().map(Secret::new);
@@ -99,7 +89,8 @@ impl StoreOption {
     /// Opens the store for a command that works beside a running server; where
     /// there is none it makes none.
     pub async fn open_present(&self) -> Result<Arc<dyn Store>, Exit> {
-        let url = self.settings()?.store_url();
+        self.warn_of_password();
+        let url = self.url()?;
         let found = store::inspect(&url).await;
         if found.context("the store cannot be opened")? == Found::Nothing {
             let place = match url.strip_prefix("sqlite:") {
@@ -117,7 +108,7 @@ impl StoreOption {
     /// Opens the store and brings its tables up to date. A command that works
     /// beside a running server is not `exclusive`.
     pub async fn open(&self, exclusive: bool) -> Result<Arc<dyn Store>, Exit> {
-        let url = self.settings()?.store_url();
+        let url = self.url()?;
         if url.starts_with("sqlite:") {
             std::fs::create_dir_all(&self.data).context("the data directory cannot be made")?;
         }
@@ -135,9 +126,12 @@ impl StoreOption {
 }
 
 /// The first line of a file that holds a secret, without the space around it.
+/// Others than its owner must not be able to read the file.
 pub fn read_secret(path: &Path, what: &str) -> Result<String, Exit> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Exit::Usage(format!("{what} cannot be read: {}", error.kind())))?;
+    let text = read_secret_file(path).map_err(|error| {
+        let path = path.display();
+        Exit::Usage(format!("{what}, {path}, {error}"))
+    })?;
     match text.lines().next().map(str::trim) {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(Exit::Usage(format!("{what} is empty"))),

@@ -14,6 +14,7 @@ use anyhow::Context;
 
 use super::exit::Exit;
 use super::new_folder::parent_of;
+use crate::config::{SecretFileError, read_secret_file};
 use crate::job::draw_seed;
 use crate::microdata::{TableError, from_hex, to_hex};
 use crate::privacy::Seed;
@@ -77,9 +78,10 @@ pub fn read(path: &Path) -> Result<Seed, Exit> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(at_fault(path, "is no plain file"));
     }
-    match std::fs::read_to_string(path) {
+    match read_secret_file(path) {
         Ok(text) => parse(path, &text),
-        Err(error) => Err(at_fault(path, &error.kind().to_string())),
+        Err(SecretFileError::Unreadable(kind)) => Err(at_fault(path, &kind.to_string())),
+        Err(error) => Err(at_fault(path, &error.to_string())),
     }
 }
 
@@ -168,9 +170,15 @@ mod tests {
             &"g".repeat(64),
         ] {
             std::fs::write(&path, text).expect("written");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");
             assert!(matches!(read(&path), Err(Exit::Input(..))), "{text:?}");
         }
         std::fs::write(&path, digits + "\n").expect("written");
         assert!(read(&path).is_ok());
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
+        let Err(Exit::Input(_, error)) = read(&path) else {
+            panic!("a file that others may read was read");
+        };
+        assert!(error.to_string().contains("mode 0644"), "{error}");
     }
 }

@@ -21,7 +21,7 @@ use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
 use super::policy_options::PolicyOptions;
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{AccessSettings, Limits, Secret, Settings};
+use crate::config::{AccessSettings, Limits, Secret, Settings, judge_admin_key};
 use crate::http::auth::{AdminKey, Oidc, ensure_admin_key};
 use crate::http::{self, AppState, Tls};
 use crate::store::Store;
@@ -70,6 +70,7 @@ pub fn run(options: Options) -> Result<(), Exit> {
 }
 
 async fn serve(options: &Options) -> Result<(), Exit> {
+    options.store.warn_of_password();
     let plan = Plan {
         listen: options.listen.resolve().await?,
         any_port: false,
@@ -97,18 +98,28 @@ async fn serve(options: &Options) -> Result<(), Exit> {
 impl Options {
     /// The operator's own admin key: from its file, else from the environment.
     fn admin_key(&self) -> Result<Option<Secret>, Exit> {
-        let Some(path) = &self.admin_key_file else {
-            return Ok(chosen_admin_key());
-        };
-        let key = read_secret(path, "the file of the administrator's token")?;
-        Ok(Some(Secret::new(key)))
+        match &self.admin_key_file {
+            Some(path) => {
+                let key = read_secret(path, "the file of the administrator's token")?;
+                judged(Secret::new(key)).map(Some)
+            }
+            None => chosen_admin_key(),
+        }
     }
 }
 
 /// The admin key that the environment holds. Not an option: a command line
 /// can be read by everyone on the machine.
-pub fn chosen_admin_key() -> Option<Secret> {
-    std::env::var("VIZARD_ADMIN_KEY").ok().map(Secret::new)
+pub fn chosen_admin_key() -> Result<Option<Secret>, Exit> {
+    let chosen = std::env::var("VIZARD_ADMIN_KEY").ok().map(Secret::new);
+    chosen.map(judged).transpose()
+}
+
+/// The key, unless it is easy to guess.
+fn judged(key: Secret) -> Result<Secret, Exit> {
+    let judged = judge_admin_key(key.expose());
+    judged.map_err(|error| Exit::Usage(error.to_string()))?;
+    Ok(key)
 }
 
 /// What a server is started with.
@@ -157,6 +168,7 @@ impl Server {
         let settings = Settings {
             listen: address,
             metrics_listen: plan.listen.metrics,
+            metrics_public: plan.listen.metrics_public,
             workers: plan.worker.workers,
             admin_key: plan.admin_key,
             drain_timeout_s: plan.worker.drain_timeout.as_secs(),
@@ -255,9 +267,6 @@ fn tell_admin_key(key: AdminKey) {
     match key {
         AdminKey::Chosen | AdminKey::Present => {}
         AdminKey::Written(path) => eprintln!("the first admin key is in {}", path.display()),
-        AdminKey::Print(token) => {
-            eprintln!("the first admin key, shown only here: {}", token.expose())
-        }
     }
 }
 

@@ -103,6 +103,15 @@ impl Telling {
     }
 }
 
+/// Says what an operator should mend: as a log line where lines are logged.
+pub fn tell_warning(text: &str) {
+    if tracing::dispatcher::has_been_set() {
+        tracing::warn!("{text}");
+    } else {
+        eprintln!("warning: {text}");
+    }
+}
+
 /// Says why a command ended: as a log line where log lines are JSON.
 pub fn tell_end(text: &str) {
     if IS_JSON.load(Ordering::Relaxed) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
+use super::anchor::AnchorOptions;
 use super::environment::unknown_variables;
 use super::exit::Exit;
 use super::listen::observation_address;
@@ -35,6 +36,8 @@ pub struct Options {
     #[arg(long, env = "VIZARD_METRICS_LISTEN", value_name = "ADDRESS")]
     metrics_listen: Option<String>,
     #[command(flatten)]
+    anchor: AnchorOptions,
+    #[command(flatten)]
     telemetry: TelemetryOptions,
 }
 
@@ -44,6 +47,7 @@ pub fn run(options: Options) -> Result<(), Exit> {
 }
 
 async fn work(options: &Options) -> Result<(), Exit> {
+    options.store.warn_of_password();
     let metrics_listen = observation_address(options.metrics_listen.as_deref()).await?;
     let unknown = unknown_variables(&super::program()).join(", ");
     if !unknown.is_empty() {
@@ -51,6 +55,7 @@ async fn work(options: &Options) -> Result<(), Exit> {
     }
     let store = options.store.open(true).await?;
     let shutdown = CancellationToken::new();
+    let keeper = options.anchor.keep(&store, &shutdown).await?;
     let metrics = begin_metrics()?;
     let settings = Settings {
         metrics_listen,
@@ -70,6 +75,9 @@ async fn work(options: &Options) -> Result<(), Exit> {
     workers.await??;
     if let Some(observation) = observation {
         observation.await?;
+    }
+    if let Some(keeper) = keeper {
+        keeper.end(store.as_ref()).await;
     }
     store.close().await?;
     Ok(())

@@ -5,7 +5,9 @@
 //! `_bytes_max` bytes), a limit ends in `_max`. docs/OPERATING.md lists them.
 
 mod access;
+mod admin_key;
 mod limits;
+mod secret_file;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,10 +17,9 @@ use std::time::Duration;
 use crate::privacy::Floors;
 
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
+pub use admin_key::{GuessableKey, judge_admin_key};
 pub use limits::{Limit, Limits};
-
-/// Characters that an admin key of the operator's choosing has at least.
-pub const ADMIN_KEY_CHARACTERS_MIN: usize = 32;
+pub use secret_file::{SecretFileError, read_secret_file};
 
 /// Estimated memory that jobs of one process may use together unless told otherwise, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 8 << 30;
@@ -64,6 +65,9 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Address of health and metrics alone; `None`: they are where the API is.
     pub metrics_listen: Option<SocketAddr>,
+    /// Whether metrics are shown where the API is, also on an address that
+    /// other machines reach.
+    pub metrics_public: bool,
     /// URL of the store: `sqlite:PATH` or `postgres://…`; `None`: `vizard.db` in the data directory.
     pub store: Option<String>,
     /// Directory of the embedded store and of the first admin key.
@@ -96,6 +100,7 @@ impl Default for Settings {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             metrics_listen: None,
+            metrics_public: false,
             store: None,
             data_dir: PathBuf::from("vizard-data"),
             workers: 1,

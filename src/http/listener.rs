@@ -33,6 +33,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use super::connection::{Connection, Connections, End};
+use super::framing::Framed;
 use super::linger::Lingering;
 use super::remainder::lend;
 use super::router::{observation_router, router};
@@ -129,6 +130,8 @@ struct Server {
     router: Router,
     tls: Option<Tls>,
     limits: Limits,
+    /// Bytes of a header at which the reading ends.
+    header_bytes: usize,
 }
 
 /// A connection whose client has said something.
@@ -161,6 +164,7 @@ impl Server {
             router,
             tls,
             limits,
+            header_bytes,
         }
     }
 
@@ -227,6 +231,7 @@ impl Server {
             }
         });
         let stream = Lingering::new(stream, Arc::clone(&connection), &self.limits);
+        let stream = Framed::new(stream, self.header_bytes);
         let serving = http
             .serve_connection(TokioIo::new(stream), service)
             .into_owned();

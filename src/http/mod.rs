@@ -17,6 +17,7 @@ pub mod described;
 mod download;
 mod engine_jobs;
 mod extract;
+mod framing;
 mod header;
 mod idempotency;
 mod line_errors;

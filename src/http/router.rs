@@ -28,7 +28,12 @@ const ONE_YEAR: &str = "max-age=31536000";
 
 /// All described operations, without state and layers.
 pub(super) fn operations() -> OpenApiRouter<AppState> {
-    api().merge(routes::health::router())
+    api().merge(watched())
+}
+
+/// What machines watch the service by.
+fn watched() -> OpenApiRouter<AppState> {
+    routes::health::router().merge(routes::health::metrics_router())
 }
 
 /// All but what machines watch the service by.
@@ -56,18 +61,21 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::documentation::router())
 }
 
-/// The whole service; health and metrics only where no other address has them.
+/// The whole service; health and metrics only where no other address has them,
+/// and metrics only where nobody else reaches the address, or may.
 pub fn router(state: AppState) -> Router {
-    let operations = match state.settings.metrics_listen {
+    let settings = &state.settings;
+    let operations = match settings.metrics_listen {
         Some(_) => api(),
-        None => operations(),
+        None if settings.metrics_public || settings.listen.ip().is_loopback() => operations(),
+        None => api().merge(routes::health::router()),
     };
     layered(operations, Some(routes::documentation::pages()), state)
 }
 
 /// Health, readiness and metrics alone.
 pub fn observation_router(state: AppState) -> Router {
-    layered(routes::health::router(), None, state)
+    layered(watched(), None, state)
 }
 
 fn layered(

@@ -21,6 +21,8 @@ use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert, ServerConfig
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{self, version};
 
+use crate::config::{SecretFileError, read_secret_file};
+
 /// The protocols that are spoken, the one we would rather speak first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -30,14 +32,12 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 /// Why certificate and key cannot be used. Says nothing of their content.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read.
-    #[error("{what} cannot be read: {kind}")]
-    Unreadable {
-        /// Which of the two.
-        what: &'static str,
-        /// Why.
-        kind: io::ErrorKind,
-    },
+    /// The certificate cannot be read.
+    #[error("the certificate cannot be read: {0}")]
+    Certificate(io::ErrorKind),
+    /// The key's file cannot be read, or others than its owner may read it.
+    #[error("the key {0}")]
+    Key(#[from] SecretFileError),
     /// A file is not what it should be.
     #[error("{0} is not a PEM file with what is needed")]
     NotPem(&'static str),
@@ -121,15 +121,17 @@ struct Files {
 
 impl Files {
     fn read(&self, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
-        let certificate = read_file(&self.certificate, "the certificate")?;
+        let key = read_secret_file(&self.key)?;
+        let certificate = fs::read(&self.certificate);
+        let certificate = certificate.map_err(|error| TlsError::Certificate(error.kind()))?;
         let chain = CertificateDer::pem_slice_iter(&certificate)
             .collect::<Result<Vec<_>, pem::Error>>()
             .map_err(|_| TlsError::NotPem("the certificate"))?;
         if chain.is_empty() {
             return Err(TlsError::NotPem("the certificate"));
         }
-        let key = read_file(&self.key, "the key")?;
-        let key = PrivateKeyDer::from_pem_slice(&key).map_err(|_| TlsError::NotPem("the key"))?;
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
+        let key = key.map_err(|_| TlsError::NotPem("the key"))?;
         Ok(CertifiedKey::from_der(chain, key, provider)?)
     }
 
@@ -140,13 +142,6 @@ impl Files {
             Some((described.modified().ok()?, described.len()))
         })
     }
-}
-
-fn read_file(path: &Path, what: &'static str) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|error| TlsError::Unreadable {
-        what,
-        kind: error.kind(),
-    })
 }
 
 /// The certificate that handshakes show now.

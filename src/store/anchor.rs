@@ -9,7 +9,8 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::audit::{AuditAnchor, AuditBreak, AuditFilter};
@@ -112,12 +113,16 @@ impl AnchorFile {
     /// Puts an anchor into the file: the old one or the new one, never half.
     fn write(&self, anchor: AuditAnchor) -> Result<(), AnchorError> {
         let write = || {
-            let mut beside = self.0.clone().into_os_string();
-            beside.push(".new");
-            let mut file = fs::File::create(&beside)?;
-            writeln!(file, "{anchor}")?;
-            file.sync_all()?;
-            fs::rename(&beside, &self.0)?;
+            let folder = self.0.parent().filter(|one| !one.as_os_str().is_empty());
+            // A name of its own: several processes may keep one anchor.
+            let mut beside = tempfile::Builder::new()
+                .prefix(".vizard-anchor-")
+                // Less the bits of the umask, as a plain file has them.
+                .permissions(PermissionsExt::from_mode(0o666))
+                .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+            writeln!(beside, "{anchor}")?;
+            beside.as_file().sync_all()?;
+            beside.persist(&self.0)?;
             sync_folder_of(&self.0)
         };
         write().map_err(|error| self.failed(error))
@@ -166,6 +171,25 @@ impl AnchorFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_that_share_a_file_do_not_stand_in_each_others_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = AnchorFile::new(folder.path().join("anchor"));
+        std::thread::scope(|threads| {
+            for position in 0..4 {
+                let file = &file;
+                threads.spawn(move || {
+                    let hash = [0xa7; 32];
+                    for _ in 0..50 {
+                        file.write(AuditAnchor { position, hash }).expect("written");
+                        file.read().expect("whole").expect("there");
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    }
 
     #[test]
     fn an_anchor_is_read_as_it_is_written() {

@@ -21,6 +21,8 @@ pub struct NewKey {
     pub datasets: Option<Vec<DatasetId>>,
     /// SHA-256 of the secret.
     pub secret_hash: [u8; 32],
+    /// How long it lives by the store's clock, in seconds; `None`: until it is revoked.
+    pub lifetime_s: Option<u64>,
 }
 
 /// A key as it is kept.
@@ -40,8 +42,19 @@ pub struct KeyRow {
     pub created_at: DateTime<Utc>,
     /// When it was revoked, if it was.
     pub revoked_at: Option<DateTime<Utc>>,
+    /// When it ends by itself, if it does.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// Whether that time was over by the store's clock when the row was read.
+    pub is_expired: bool,
     /// When it was last used, as told by [`Keys::key_touch`].
     pub last_used_at: Option<DateTime<Utc>>,
+}
+
+impl KeyRow {
+    /// Whether it opens anything: neither revoked nor expired.
+    pub fn is_live(&self) -> bool {
+        self.revoked_at.is_none() && !self.is_expired
+    }
 }
 
 /// Operations on keys.

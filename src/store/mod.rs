@@ -61,7 +61,7 @@ pub use jobs::{
 };
 pub use keys::{KeyRow, Keys, NewKey};
 pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
-pub use open::{Found, StoreOptions, inspect, open};
+pub use open::{Found, StoreOptions, inspect, open, open_host};
 pub use precondition::{Precondition, Tags};
 pub use preferences::{
     PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource, Preferences,

@@ -114,6 +114,15 @@ pub async fn inspect(url: &str) -> Result<Found, StoreError> {
     Ok(version.map_or(Found::Nothing, Found::Store))
 }
 
+/// The host of a PostgreSQL on another machine whose address does not require
+/// TLS: what travels to it may be read on the way. `None` for any other store.
+pub fn open_host(url: &str) -> Result<Option<String>, StoreError> {
+    match place(url)? {
+        Place::File(_) => Ok(None),
+        Place::Server => postgres::open_host(url),
+    }
+}
+
 enum Place {
     File(PathBuf),
     Server,

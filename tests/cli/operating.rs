@@ -1,6 +1,7 @@
 //! Commands as who operates a service calls them, wrong ones among them: they
 //! say what is wrong at once, and make nothing that was not asked for.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -128,14 +129,130 @@ fn the_check_of_the_options_opens_what_they_name() {
 fn a_refused_connection_to_postgresql_is_told_at_once_and_once() {
     let folder = tempfile::tempdir().unwrap();
     let begun = Instant::now();
-    let store = "postgres://somebody:password@127.0.0.1:9/none";
-    let answer = in_folder(folder.path(), &["migrate", "--store", store], &[]);
+    let store = [(
+        "VIZARD_STORE",
+        "postgres://somebody:password@127.0.0.1:9/none",
+    )];
+    let answer = in_folder(folder.path(), &["migrate"], &store);
     assert!(begun.elapsed() < Duration::from_secs(3));
     let told = said(&answer);
     assert_eq!(told.matches("refused").count(), 1, "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
     assert!(told.contains("127.0.0.1:9"), "{told}");
     assert!(!told.contains("password"), "{told}");
+}
+
+#[test]
+fn a_password_on_the_command_line_is_warned_of_and_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = "postgres://somebody:very-own-word@127.0.0.1:9/none";
+    let equals = format!("--store={store}");
+    for command in ["migrate", "serve", "work", "keys"] {
+        let mut arguments = vec![command, &equals];
+        if command == "keys" {
+            arguments = vec!["keys", "list", "--store", store];
+        }
+        let told = said(&in_folder(folder.path(), &arguments, &[]));
+        assert_eq!(told.matches("--store-file").count(), 1, "{command}: {told}");
+        assert!(!told.contains("very-own-word"), "{command}: {told}");
+        let arguments: Vec<&str> = arguments
+            .into_iter()
+            .filter(|one| !one.contains("store"))
+            .collect();
+        let arguments: Vec<&str> = arguments.into_iter().filter(|one| *one != store).collect();
+        let told = said(&in_folder(
+            folder.path(),
+            &arguments,
+            &[("VIZARD_STORE", store)],
+        ));
+        assert!(!told.contains("--store-file"), "{command}: {told}");
+    }
+}
+
+#[test]
+fn a_postgresql_elsewhere_needs_tls_or_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    // An address that is nobody's: what is asked there fails, and is not refused.
+    let elsewhere = "postgres://v:password@192.0.2.1:5432/v";
+    let certain = format!("{elsewhere}?sslmode=verify-full");
+    for command in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["work"],
+        &["migrate"],
+        &["keys", "list"],
+    ] {
+        let refused = in_folder(folder.path(), command, &[("VIZARD_STORE", elsewhere)]);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{command:?}: {told}");
+        for word in ["192.0.2.1", "sslmode=verify-full", "--insecure-store"] {
+            assert!(told.contains(word), "{command:?}: {told}");
+        }
+        assert!(!told.contains("password"), "{told}");
+    }
+    let insecure = [
+        ("VIZARD_STORE", elsewhere),
+        ("VIZARD_INSECURE_STORE", "true"),
+    ];
+    for set in [&[("VIZARD_STORE", certain.as_str())][..], &insecure] {
+        let told = said(&in_folder(folder.path(), &["migrate"], set));
+        assert!(!told.contains("--insecure-store"), "{told}");
+    }
+}
+
+#[test]
+fn files_of_secrets_that_others_may_read_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, mode: u32| {
+        let path = folder.path().join(name);
+        let text = match name {
+            "store" => "sqlite:vizard.db",
+            "master" => "one AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            _ => "d41a6c0f93be27508e1f4b7aa95c3d60",
+        };
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::write(folder.path().join("cert"), "").unwrap();
+    let check = ["serve", "--check-config", "--listen", "127.0.0.1:0"];
+    for (option, name) in [
+        ("--admin-key-file", "admin"),
+        ("--store-file", "store"),
+        ("--master-key-file", "master"),
+        ("--tls-key", "key"),
+    ] {
+        let mut arguments = [&check[..], &[option, name]].concat();
+        if option == "--tls-key" {
+            arguments.extend(["--tls-cert", "cert"]);
+        }
+        write(name, 0o644);
+        let refused = in_folder(folder.path(), &arguments, &[]);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{option}: {told}");
+        assert!(
+            told.contains("0644") && told.contains("chmod 600"),
+            "{option}: {told}"
+        );
+        write(name, 0o600);
+        let told = said(&in_folder(folder.path(), &arguments, &[]));
+        assert!(!told.contains("chmod"), "{option}: {told}");
+    }
+}
+
+#[test]
+fn an_admin_key_that_is_easy_to_guess_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    for serve in [
+        &["serve", "--check-config"][..],
+        &["serve", "--listen", "127.0.0.1:0"],
+    ] {
+        let guessable = [("VIZARD_ADMIN_KEY", "changeme-changeme-changeme-changeme")];
+        let refused = in_folder(folder.path(), serve, &guessable);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.contains("openssl rand -hex 32"), "{told}");
+        assert!(!told.contains("changeme"), "{told}");
+        assert!(is_empty(folder.path()), "something was made");
+    }
 }
 
 #[test]

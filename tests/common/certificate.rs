@@ -5,6 +5,7 @@
 //! key in the repository, or another crate with its own parser, would be more
 //! to explain than these lines.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use aws_lc_rs::rand::SystemRandom;
@@ -56,9 +57,11 @@ impl Certificate {
         }
     }
 
-    /// Writes certificate and key as PEM files.
+    /// Writes certificate and key as PEM files, the key for its owner alone.
     pub fn write(&self, certificate: &Path, key: &Path) {
         std::fs::write(key, pem("PRIVATE KEY", &self.key)).expect("written");
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(key, private).expect("set");
         std::fs::write(certificate, pem("CERTIFICATE", &self.der)).expect("written");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use vizard::cli::client::Client;
 
 /// The admin key that the servers of tests are started with.
-pub const ADMIN_KEY: &str = "an-admin-key-for-tests-with-32-characters";
+pub const ADMIN_KEY: &str = "5e0d8a1c97b34f62a40e7c1d93f8b265d70a4e19";
 
 /// Long enough for a command that ends by itself, on a busy machine.
 const ENDS_WITHIN: Duration = Duration::from_secs(40);

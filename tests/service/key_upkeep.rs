@@ -102,4 +102,22 @@ async fn the_command_line_makes_lists_and_revokes_keys_beside_a_running_server()
         401
     );
     assert_eq!(line(&listed())[1], "revoked");
+
+    let create = ["create", "--role", "analyst", "--expires-in-s", "1"];
+    let made = keys(folder.path(), &create);
+    let (id, token) = made.trim().split_once('\t').expect("id and token");
+    let end = |list: &str| {
+        let line = list
+            .lines()
+            .find(|line| line.starts_with(id))
+            .expect("the key");
+        let cells: Vec<&str> = line.split('\t').collect();
+        (cells[1].to_owned(), cells[6].to_owned())
+    };
+    assert!(end(&listed()).1.ends_with('Z'));
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    assert_eq!(end(&listed()).0, "expired");
+    let holder = server.admin().with_token(token);
+    let refused = holder.get("/v1/datasets").await.expect("an answer");
+    assert_eq!(refused.status, 401);
 }

@@ -15,6 +15,7 @@ mod oidc;
 mod openapi;
 mod operations;
 mod place;
+mod setups;
 mod store;
 
 use sqlx::{Connection, PgConnection};

@@ -5,11 +5,12 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::principal::OPERATOR;
 use super::role::Role;
 use super::token::NewToken;
-use crate::config::{ADMIN_KEY_CHARACTERS_MIN, Secret, Settings};
+use crate::config::{GuessableKey, Secret, Settings, judge_admin_key};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::{Act, KeyRow, Store, StoreError};
@@ -17,8 +18,14 @@ use crate::store::{Act, KeyRow, Store, StoreError};
 /// Characters in the name of a key.
 const NAME_CHARACTERS_MAX: usize = 200;
 
+/// The longest life that can be asked for a key: ten years.
+pub const KEY_LIFETIME_S_MAX: u64 = 10 * 365 * 24 * 60 * 60;
+
 /// Name of the file that the first admin key is written to.
 const FILE_NAME: &str = "admin-key";
+
+/// Pause before the folder is asked for again.
+const TURN_PAUSE: Duration = Duration::from_millis(20);
 
 /// How the operator gets in.
 #[derive(Debug)]
@@ -29,22 +36,23 @@ pub enum AdminKey {
     Present,
     /// By the new key in this file, which only its owner may read.
     Written(PathBuf),
-    /// By this new key, which is nowhere else: print it once.
-    Print(Secret),
 }
 
 /// Why no key was made.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The chosen key is too easy to guess.
-    #[error("an admin key has at least {ADMIN_KEY_CHARACTERS_MIN} characters")]
-    TooShort,
+    #[error(transparent)]
+    Guessable(#[from] GuessableKey),
     /// The name is empty, too long, or holds characters that move a terminal's cursor.
     #[error("a name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character")]
     Name,
     /// The key would open nothing.
     #[error("a key needs a role")]
     NoRole,
+    /// It would live for no time, or for longer than anybody can tell.
+    #[error("a key lives for 1 to {KEY_LIFETIME_S_MAX} seconds, or until it is revoked")]
+    Lifetime,
     /// The operating system has no randomness to give.
     #[error("the operating system gives no random numbers")]
     Randomness,
@@ -61,76 +69,118 @@ pub enum KeyError {
     Store(#[from] StoreError),
 }
 
+/// A key as somebody wants it.
+#[derive(Clone, Debug)]
+pub struct KeyWish {
+    /// What people call it.
+    pub name: String,
+    /// What it may do, in any order and more than once.
+    pub roles: Vec<Role>,
+    /// The datasets it is tied to; `None`: all.
+    pub datasets: Option<Vec<DatasetId>>,
+    /// How long it lives, in seconds; `None`: until it is revoked.
+    pub lifetime_s: Option<u64>,
+}
+
+impl KeyWish {
+    /// A key for all datasets, until it is revoked.
+    pub fn new(name: impl Into<String>, roles: impl Into<Vec<Role>>) -> Self {
+        Self {
+            name: name.into(),
+            roles: roles.into(),
+            datasets: None,
+            lifetime_s: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        let is_long = !(1..=NAME_CHARACTERS_MAX).contains(&self.name.chars().count());
+        if is_long || self.name.chars().any(char::is_control) {
+            return Err(KeyError::Name);
+        }
+        if self.roles.is_empty() {
+            return Err(KeyError::NoRole);
+        }
+        let lives = self.lifetime_s.unwrap_or(1);
+        if !(1..=KEY_LIFETIME_S_MAX).contains(&lives) {
+            return Err(KeyError::Lifetime);
+        }
+        Ok(())
+    }
+}
+
 /// Makes a key; the token is readable in this answer alone, and in what `act`
-/// keeps of it under seal. Roles may come in any order and more than once.
+/// keeps of it under seal.
 pub async fn create_key(
     store: &dyn Store,
     act: impl FnOnce(&Secret) -> Act<KeyRow>,
-    name: String,
-    roles: &[Role],
-    datasets: Option<Vec<DatasetId>>,
+    mut wish: KeyWish,
 ) -> Result<(KeyRow, Secret), KeyError> {
-    let is_long = !(1..=NAME_CHARACTERS_MAX).contains(&name.chars().count());
-    if is_long || name.chars().any(char::is_control) {
-        return Err(KeyError::Name);
-    }
-    if roles.is_empty() {
-        return Err(KeyError::NoRole);
-    }
-    let mut roles = roles.to_vec();
-    roles.sort_unstable();
-    roles.dedup();
+    wish.check()?;
+    wish.roles.sort_unstable();
+    wish.roles.dedup();
     let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
     let act = act(&token.text);
-    let key = token.row(name, &roles, datasets);
+    let key = token.row(wish);
     Ok((store.key_create(act, key).await?, token.text))
 }
 
 /// Makes sure that somebody can administer the service.
 ///
-/// Where no key was chosen and none has the role `admin`, makes one: written
-/// with mode 0600 beside an embedded store, else returned to be printed.
-/// Several processes that start on one empty store make one key.
+/// Where no key was chosen and none has the role `admin`, makes one, and writes
+/// it to a file of mode 0600 in the data folder. Several processes that start
+/// on one empty store make one key.
 pub async fn ensure_admin_key(
     store: &dyn Store,
     settings: &Settings,
 ) -> Result<AdminKey, KeyError> {
     if let Some(key) = &settings.admin_key {
-        let characters = key.expose().chars().count();
-        return match characters >= ADMIN_KEY_CHARACTERS_MIN {
-            true => Ok(AdminKey::Chosen),
-            false => Err(KeyError::TooShort),
-        };
+        judge_admin_key(key.expose())?;
+        return Ok(AdminKey::Chosen);
     }
     if store.admin_key_exists().await? {
         return Ok(AdminKey::Present);
     }
-    let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
-    let embedded = settings.store_url().starts_with("sqlite:");
     let path = settings.data_dir.join(FILE_NAME);
-    if embedded {
-        // Before the key exists: a crash in between leaves a file that opens
-        // nothing, and the next start writes it anew.
-        write_private(&path, token.text.expose()).map_err(|source| KeyError::Write {
-            path: path.clone(),
-            source,
-        })?;
+    let failed = |source| KeyError::Write {
+        path: path.clone(),
+        source,
+    };
+    let _turn = turn_in(&settings.data_dir).await.map_err(failed)?;
+    if store.admin_key_exists().await? {
+        return Ok(AdminKey::Present);
     }
+    let token = NewToken::generate().map_err(|_| KeyError::Randomness)?;
+    // Before the key exists: a crash in between leaves a file that opens
+    // nothing, and the next start writes it anew.
+    write_private(&path, token.text.expose()).map_err(failed)?;
     failpoint::reached("admin-key-written");
-    let key = token.row("first admin key".into(), &[Role::Admin], None);
+    let key = token.row(KeyWish::new("first admin key", [Role::Admin]));
     let made = store.key_create_first_admin(Act::by(OPERATOR), key).await?;
     failpoint::reached("admin-key-committed");
-    match (made, embedded) {
-        (false, _) => Ok(AdminKey::Present),
-        (true, true) => Ok(AdminKey::Written(path)),
-        (true, false) => Ok(AdminKey::Print(token.text)),
+    if !made {
+        // A process with another folder was first: this file opens nothing.
+        fs::remove_file(&path).map_err(failed)?;
+        return Ok(AdminKey::Present);
+    }
+    Ok(AdminKey::Written(path))
+}
+
+/// Waits until no other process makes the first key in this folder, and keeps
+/// others waiting until the file is dropped: each would write over the other's.
+async fn turn_in(folder: &Path) -> std::io::Result<fs::File> {
+    fs::create_dir_all(folder)?;
+    let file = fs::File::open(folder)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(TURN_PAUSE).await,
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
     // A new file gets its mode when it is made; an old one may have another.
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),

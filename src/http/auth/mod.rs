@@ -10,10 +10,11 @@ mod issue;
 mod oidc;
 mod principal;
 mod role;
+mod standing;
 mod subject_token;
 mod token;
 
-pub use issue::{AdminKey, KeyError, create_key, ensure_admin_key};
+pub use issue::{AdminKey, KEY_LIFETIME_S_MAX, KeyError, KeyWish, create_key, ensure_admin_key};
 pub use oidc::{Oidc, SourceError};
 pub use principal::{OPERATOR, Principal};
 pub use role::Role;
@@ -21,6 +22,7 @@ pub use subject_token::{NewSubjectToken, SubjectBearer};
 pub use token::NewToken;
 
 pub(super) use principal::KeyUse;
+pub(super) use standing::{STANDING_INTERVAL, Standing};
 pub(super) use token::AdminDigest;
 
 use std::net::IpAddr;

@@ -13,6 +13,7 @@ use super::super::observe::RequestId;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::role::Role;
+use super::standing::Standing;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::{Act, KeyRow, ReleaseRow, ReleaseState};
 
@@ -22,6 +23,7 @@ pub struct Principal {
     name: String,
     roles: Vec<Role>,
     datasets: Option<Vec<DatasetId>>,
+    standing: Standing,
     request: Option<RequestId>,
     ticket: Option<Ticket>,
 }
@@ -36,6 +38,7 @@ impl Principal {
             name: OPERATOR.into(),
             roles: vec![Role::Admin],
             datasets: None,
+            standing: Standing::Operator,
             request: None,
             ticket: None,
         }
@@ -51,6 +54,7 @@ impl Principal {
                 .filter_map(|word| Role::parse(word))
                 .collect(),
             datasets: key.datasets,
+            standing: Standing::Key(key.id),
             request: None,
             ticket: None,
         }
@@ -100,12 +104,18 @@ impl Principal {
         }
     }
 
-    /// The holder of an issuer's token.
-    pub(super) fn named(name: String, roles: Vec<Role>, datasets: Option<Vec<DatasetId>>) -> Self {
+    /// The holder of an issuer's token, which is good until a time.
+    pub(super) fn named(
+        name: String,
+        roles: Vec<Role>,
+        datasets: Option<Vec<DatasetId>>,
+        until: DateTime<Utc>,
+    ) -> Self {
         Self {
             name,
             roles,
             datasets,
+            standing: Standing::Until(until),
             request: None,
             ticket: None,
         }
@@ -114,6 +124,11 @@ impl Principal {
     /// How rows and logs name it: a key's id, `operator`, or `oidc:` and a digest.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its access rests on, for streams that go on after the request was let in.
+    pub(in crate::http) fn standing(&self) -> Standing {
+        self.standing
     }
 
     /// Whether it holds a role.

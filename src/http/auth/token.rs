@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::role::Role;
+use super::issue::KeyWish;
 use crate::config::Secret;
-use crate::ids::{DatasetId, KeyId};
+use crate::ids::KeyId;
 use crate::microdata::to_hex;
 use crate::store::{KeyRow, NewKey};
 
@@ -43,10 +43,10 @@ impl Token {
         })
     }
 
-    /// Whether the secret is the key's, and the key was not revoked.
+    /// Whether the secret is the key's, and the key was neither revoked nor has expired.
     pub fn opens(&self, key: &KeyRow) -> bool {
         let same = self.secret_hash.ct_eq(&key.secret_hash);
-        bool::from(same) && key.revoked_at.is_none()
+        bool::from(same) && key.is_live()
     }
 }
 
@@ -82,18 +82,15 @@ impl NewToken {
     }
 
     /// The key as the store is to keep it.
-    pub(super) fn row(
-        &self,
-        name: String,
-        roles: &[Role],
-        datasets: Option<Vec<DatasetId>>,
-    ) -> NewKey {
+    pub(super) fn row(&self, wish: KeyWish) -> NewKey {
+        let roles = wish.roles.iter().map(|role| role.as_str().into());
         NewKey {
             id: self.key,
-            name,
-            roles: roles.iter().map(|role| role.as_str().into()).collect(),
-            datasets,
+            name: wish.name,
+            roles: roles.collect(),
+            datasets: wish.datasets,
             secret_hash: self.secret_hash,
+            lifetime_s: wish.lifetime_s,
         }
     }
 }
@@ -131,6 +128,8 @@ mod tests {
             secret_hash: token.secret_hash,
             created_at: DateTime::UNIX_EPOCH,
             revoked_at: None,
+            expires_at: None,
+            is_expired: false,
             last_used_at: None,
         }
     }
@@ -149,6 +148,16 @@ mod tests {
         let token = NewToken::generate().unwrap();
         let mut key = row(&token);
         key.revoked_at = Some(DateTime::UNIX_EPOCH);
+        assert!(!Token::read(token.text.expose()).unwrap().opens(&key));
+    }
+
+    #[test]
+    fn an_expired_key_opens_to_nobody() {
+        let token = NewToken::generate().unwrap();
+        let mut key = row(&token);
+        key.expires_at = Some(DateTime::UNIX_EPOCH);
+        assert!(Token::read(token.text.expose()).unwrap().opens(&key));
+        key.is_expired = true;
         assert!(!Token::read(token.text.expose()).unwrap().opens(&key));
     }
 

@@ -10,6 +10,7 @@
 //! the middle breaks the connection off: a shorter table must not look like a
 //! whole one.
 
+mod leave;
 mod maker;
 mod parts;
 mod pieces;
@@ -24,6 +25,8 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
+use self::leave::Leave;
+use super::auth::Standing;
 use super::coding::ContentCoding;
 use super::range::{Part, Window};
 use super::shares::Share;
@@ -86,6 +89,8 @@ pub struct Download {
     pub description: TableDescription,
     /// How it is wanted.
     pub form: Form,
+    /// What the access of who wants it rests on.
+    pub standing: Standing,
 }
 
 impl Download {
@@ -109,11 +114,17 @@ impl Download {
     /// The body, or a part of it, which keeps its share until it is dropped. The
     /// first bytes are made at once, before anybody asks for them; of a body
     /// that is dropped no more is made.
+    /// Broken off soon after its leave is over.
     pub fn body(self, part: Option<Part>, slot: Share) -> Body {
+        let leave = Leave::new(self.state.clone(), self.table.release, self.standing);
         let parts = ReceiverStream::new(self.parts(part));
-        Body::from_stream(parts.map(move |part| {
+        Body::from_stream(parts.then(move |part| {
             let _until_the_end = &slot;
-            part
+            let leave = leave.clone();
+            async move {
+                leave.check().await?;
+                part
+            }
         }))
     }
 

@@ -17,7 +17,11 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(get_health))
         .routes(routes!(get_readiness))
-        .routes(routes!(get_metrics))
+}
+
+/// Metrics: apart, because they are not for everybody who may ask for health.
+pub(in crate::http) fn metrics_router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(get_metrics))
 }
 
 /// That the process lives.
@@ -71,7 +75,8 @@ async fn get_readiness(State(state): State<AppState>) -> Result<Json<ReadinessVi
 
 /// Metrics
 ///
-/// In Prometheus' text form. No label holds personal data.
+/// In Prometheus' text form. No label holds personal data. On an address that
+/// other machines reach they are shown only where the operator said so.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "get_metrics", tag = "service",
     responses((status = 200, description = "The metrics.", body = String, content_type = "text/plain")),

@@ -2,7 +2,7 @@
 //!
 //! The id of an event is the job's revision, so a client that comes back with
 //! `Last-Event-ID` misses nothing it could still see. A stream ends with the
-//! job or with the server; a client that comes back to a job whose end it has
+//! job, with the server, and soon after the key that opened it; a client that comes back to a job whose end it has
 //! seen gets 204, which tells an `EventSource` to stop.
 
 use std::convert::Infallible;
@@ -70,7 +70,14 @@ async fn stream_job_events(
         id,
     };
     let shutdown = state.shutdown.clone().cancelled_owned();
-    let events = stream::unfold(follow, Follow::step).take_until(Box::pin(shutdown));
+    let revoked = principal.standing().ended(state);
+    let end = async move {
+        tokio::select! {
+            () = shutdown => {}
+            () = revoked => {}
+        }
+    };
+    let events = stream::unfold(follow, Follow::step).take_until(Box::pin(end));
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(sse(events).keep_alive(keep_alive).into_response())
 }

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::answer::Answer;
-use super::super::auth::{KeyError, Principal, Role, create_key as make_key};
+use super::super::auth::{KeyError, KeyWish, Principal, Role, create_key as make_key};
 use super::super::extract::{JsonBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
@@ -40,6 +40,11 @@ struct KeyRequest {
     /// The datasets that it is tied to; null or absent: all.
     #[serde(default)]
     datasets: Option<Vec<DatasetId>>,
+    /// How long it lives, in seconds by the store's clock, at most ten years;
+    /// null or absent: until it is revoked.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 315_360_000, examples(7_776_000))]
+    expires_in_s: Option<u64>,
 }
 
 /// A key, without its secret.
@@ -57,6 +62,8 @@ struct KeyView {
     created_at: DateTime<Utc>,
     /// When it was revoked, if it was.
     revoked_at: Option<DateTime<Utc>>,
+    /// When it ends by itself; null: never.
+    expires_at: Option<DateTime<Utc>>,
     /// When it was last used, to the minute.
     last_used_at: Option<DateTime<Utc>>,
 }
@@ -80,6 +87,7 @@ impl From<KeyRow> for KeyView {
             datasets: row.datasets,
             created_at: row.created_at,
             revoked_at: row.revoked_at,
+            expires_at: row.expires_at,
             last_used_at: row.last_used_at,
         }
     }
@@ -87,7 +95,8 @@ impl From<KeyRow> for KeyView {
 
 /// Make a key
 ///
-/// The token is in this answer and nowhere else.
+/// The token is in this answer and nowhere else. A key with an end is refused
+/// from then on, as one that was revoked.
 #[utoipa::path(
     post, path = "/v1/keys", operation_id = "create_key", tag = "keys",
     request_body = KeyRequest,
@@ -98,20 +107,21 @@ async fn create_key(
     principal: Principal,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<Answer, Problem> {
-    let KeyRequest {
-        name,
-        roles,
-        datasets,
-    } = request;
+    let wish = KeyWish {
+        name: request.name,
+        roles: request.roles,
+        datasets: request.datasets,
+        lifetime_s: request.expires_in_s,
+    };
     let act = |token: &Secret| {
         let token = token.clone();
         principal.act_answering(move |row| Some(made_key(row, &token)))
     };
     let store = state.store.as_ref();
-    let made = make_key(store, act, name, &roles, datasets).await;
+    let made = make_key(store, act, wish).await;
     let (row, token) = made.map_err(|error| match error {
         KeyError::Store(error) => Problem::from(error),
-        KeyError::Name | KeyError::NoRole => {
+        KeyError::Name | KeyError::NoRole | KeyError::Lifetime => {
             Problem::new(ProblemKind::InvalidBody, error.to_string())
         }
         _ => Problem::internal(),

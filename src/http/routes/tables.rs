@@ -77,6 +77,7 @@ async fn get_release_table(
         state,
         table,
         form,
+        standing: principal.standing(),
     };
     let store = Arc::clone(&download.state.store);
     let slot = (download.state.downloads).begin(principal.name(), form.weight())?;

@@ -1,5 +1,6 @@
 //! API keys.
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -33,20 +34,45 @@ fn key_row(row: &Row) -> Result<KeyRow, StoreError> {
         secret_hash: row.digest("secret_hash")?,
         created_at: row.time("created_at")?,
         revoked_at: row.time_or_null("revoked_at")?,
+        expires_at: row.time_or_null("expires_at")?,
+        is_expired: false,
         last_used_at: row.time_or_null("last_used_at")?,
     })
 }
 
 async fn get(session: &mut Session, id: KeyId) -> Result<KeyRow, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
-    key_row(&row.ok_or(StoreError::not_found("key"))?)
+    let mut key = key_row(&row.ok_or(StoreError::not_found("key"))?)?;
+    tell_expired(session, std::slice::from_mut(&mut key)).await?;
+    Ok(key)
+}
+
+/// Says of each key whether its time is over. The clock is asked only where a
+/// key has an end: most have none, and every request reads its key.
+async fn tell_expired(session: &mut Session, keys: &mut [KeyRow]) -> Result<(), StoreError> {
+    if keys.iter().any(|key| key.expires_at.is_some()) {
+        let now = session.now().await?;
+        for key in keys {
+            key.is_expired = key.expires_at.is_some_and(|end| end <= now);
+        }
+    }
+    Ok(())
 }
 
 async fn create(session: &mut Session, key: NewKey) -> Result<Done<KeyRow>, StoreError> {
     let tied = key.datasets.as_ref().map(Vec::len);
-    let entry =
-        Entry::key("create_key", key.id).telling(json!({"roles": key.roles, "datasets": tied}));
     let now = session.now().await?;
+    let lifetime = key.lifetime_s.map(|seconds| {
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
+    });
+    // Past the end of the calendar is never.
+    let expires_at = lifetime.and_then(|lifetime| now.checked_add_signed(lifetime));
+    let mut detail = json!({"roles": key.roles, "datasets": tied});
+    if let Some(expires_at) = expires_at {
+        detail["expires_at"] = json!(expires_at);
+    }
+    let entry = Entry::key("create_key", key.id).telling(detail);
     let datasets = key.datasets.map(|ids| {
         ids.iter()
             .map(DatasetId::to_string)
@@ -59,6 +85,7 @@ async fn create(session: &mut Session, key: NewKey) -> Result<Done<KeyRow>, Stor
         datasets.map(|ids| Value::from(ids).to_string()),
         key.secret_hash,
         now,
+        expires_at,
     ];
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
@@ -88,7 +115,8 @@ async fn revoke(session: &mut Session, id: KeyId) -> Result<Done<KeyRow>, StoreE
 }
 
 async fn admin_exists(session: &mut Session) -> Result<bool, StoreError> {
-    let row = session.row(TABLE, sql::ADMIN_COUNT, Vec::new()).await?;
+    let now = session.now().await?;
+    let row = session.row(TABLE, sql::ADMIN_COUNT, cells![now]).await?;
     Ok(row.ok_or(StoreError::not_found("key"))?.count("keys")? > 0)
 }
 
@@ -112,7 +140,9 @@ impl Keys for SqlStore {
                 let rows = session
                     .rows(TABLE, sql::LIST, cells![cursor, limit])
                     .await?;
-                page_of(rows, page, key_row)
+                let mut page = page_of(rows, page, key_row)?;
+                tell_expired(session, &mut page.items).await?;
+                Ok(page)
             })
         })
     }

@@ -29,6 +29,7 @@ async fn store_with_a_key() -> (TempDir, SqlStore, crate::ids::KeyId) {
         roles: vec!["analyst".to_owned()],
         datasets: None,
         secret_hash: [1; 32],
+        lifetime_s: None,
     };
     let made = store.key_create(Act::by("a test"), key).await;
     made.expect("it is kept");

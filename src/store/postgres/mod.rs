@@ -7,10 +7,11 @@
 
 mod listener;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool, Row as _};
 use tokio::task::AbortHandle;
 
@@ -91,6 +92,25 @@ fn read_address(url: &str) -> Result<PgConnectOptions, StoreError> {
     let options = url.parse::<PgConnectOptions>();
     let options = options.map_err(|_| StoreError::driver("the store's address cannot be read"))?;
     Ok(options.application_name("vizard"))
+}
+
+/// The host at `url`, if it is another machine and TLS is not required: the
+/// default, `prefer`, falls back to plain text.
+pub(super) fn open_host(url: &str) -> Result<Option<String>, StoreError> {
+    let options = read_address(url)?;
+    let host = options.get_host();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_here = options.get_socket().is_some()
+        || host.starts_with('/')
+        || host == "localhost"
+        || address
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback());
+    let is_encrypted = matches!(
+        options.get_ssl_mode(),
+        PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull
+    );
+    Ok((!is_here && !is_encrypted).then(|| host.to_owned()))
 }
 
 /// The first connection: what is in its way is told at once.
@@ -191,5 +211,40 @@ impl Backend for Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         self.listener.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_machine_needs_tls_that_does_not_fall_back() {
+        for (url, host) in [
+            ("postgres://v@db.example/v", "db.example"),
+            ("postgres://v@db.example/v?sslmode=prefer", "db.example"),
+            ("postgres://v@db.example/v?sslmode=allow", "db.example"),
+            ("postgres://v@db.example/v?sslmode=disable", "db.example"),
+            ("postgres://v@10.0.0.7/v", "10.0.0.7"),
+            ("postgres://v@localhost/v?host=10.0.0.7", "10.0.0.7"),
+            ("postgres://v@localhost/v?hostaddr=10.0.0.7", "10.0.0.7"),
+            ("postgres://v@localhost.example/v", "localhost.example"),
+            ("postgres://v@[2001:db8::1]/v", "[2001:db8::1]"),
+        ] {
+            let open = open_host(url).expect("an address");
+            assert_eq!(open.as_deref(), Some(host), "{url}");
+        }
+        for url in [
+            "postgres://v@db.example/v?sslmode=require",
+            "postgres://v@db.example/v?sslmode=verify-ca&sslrootcert=ca.pem",
+            "postgres://v@db.example/v?sslmode=verify-full&sslrootcert=ca.pem",
+            "postgres://v@localhost/v",
+            "postgres://v@127.0.0.1:5433/v",
+            "postgres://v@[::1]/v",
+            "postgres://v@db.example/v?host=/run/postgresql",
+            "postgres://v@%2Frun%2Fpostgresql/v",
+        ] {
+            assert_eq!(open_host(url).expect("an address"), None, "{url}");
+        }
     }
 }

@@ -22,6 +22,7 @@ use super::SealError;
 use super::data_key::{DataKey, DataKeyBits};
 use super::envelope::{SealingKey, derivation};
 use super::place::Place;
+use crate::config::{SecretFileError, read_secret_file};
 
 /// Says what is derived; a data key uses another.
 const SALT: &[u8] = b"vizard master key 1";
@@ -32,12 +33,9 @@ const ID_CHARACTERS_MAX: usize = 64;
 /// Why master keys cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MasterKeyError {
-    /// The file cannot be read.
-    #[error("the master key file cannot be read: {0}")]
-    File(std::io::ErrorKind),
-    /// Others than the owner may read the file.
-    #[error("the master key file has mode {0:04o}: others may read it; `chmod 600` it")]
-    Permissions(u32),
+    /// The file cannot be read, or others than its owner may read it.
+    #[error("the master key file {0}")]
+    File(#[from] SecretFileError),
     /// A line is not `id base64-of-32-bytes`.
     #[error("line {0} of the master keys is not an id and the base64 of 32 bytes")]
     Line(usize),
@@ -145,20 +143,7 @@ impl MasterKeys {
 }
 
 fn read_file(path: &Path) -> Result<Vec<Arc<MasterKey>>, MasterKeyError> {
-    use std::io::Read as _;
-    let failed = |error: std::io::Error| MasterKeyError::File(error.kind());
-    let mut file = std::fs::File::open(path).map_err(failed)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o7777;
-        if mode & 0o077 != 0 {
-            return Err(MasterKeyError::Permissions(mode));
-        }
-    }
-    let mut text = Zeroizing::new(String::new());
-    file.read_to_string(&mut text).map_err(failed)?;
-    parse(&text)
+    parse(&read_secret_file(path)?)
 }
 
 fn parse(text: &str) -> Result<Vec<Arc<MasterKey>>, MasterKeyError> {
@@ -247,7 +232,7 @@ mod tests {
         for mode in [0o640, 0o604, 0o644, 0o620] {
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
             let refused = MasterKeys::from_file(&path).err();
-            assert_eq!(refused, Some(MasterKeyError::Permissions(mode)));
+            assert_eq!(refused, Some(SecretFileError::Permissions(mode).into()));
         }
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");
         let keys = MasterKeys::from_file(&path).expect("its owner's alone");

@@ -8,17 +8,17 @@ use super::statements;
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT id, name, roles, datasets, secret_hash, created_at, revoked_at, last_used_at \
-             FROM api_key ",
+            "SELECT id, name, roles, datasets, secret_hash, created_at, revoked_at, expires_at, \
+             last_used_at FROM api_key ",
             $tail
         )
     };
 }
 
 statements! {
-    /// `$1` id, `$2` name, `$3` roles, `$4` datasets, `$5` hash, `$6` now.
-    CREATE = "INSERT INTO api_key (id, name, roles, datasets, secret_hash, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
+    /// `$1` id, `$2` name, `$3` roles, `$4` datasets, `$5` hash, `$6` now, `$7` end.
+    CREATE = "INSERT INTO api_key (id, name, roles, datasets, secret_hash, created_at, expires_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE id = $1");
     /// `$1` cursor, `$2` limit.
@@ -27,9 +27,9 @@ statements! {
     REVOKE = "UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
     /// `$1` id, `$2` now.
     TOUCH = "UPDATE api_key SET last_used_at = $2 WHERE id = $1";
-    /// How many live keys may administer.
+    /// `$1` now. How many live keys may administer.
     ADMIN_COUNT = "SELECT count(*) AS keys FROM api_key \
-        WHERE revoked_at IS NULL AND roles LIKE '%\"admin\"%'";
+        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1) AND roles LIKE '%\"admin\"%'";
 }
 
 /// Held until the transaction ends; the number is this lock's name.

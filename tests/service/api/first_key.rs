@@ -67,28 +67,46 @@ async fn the_first_key_of_an_embedded_store_is_written_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn the_first_key_of_a_shared_store_is_printed_once_and_made_by_one_process() {
+async fn the_first_key_of_a_shared_store_is_written_once_and_made_by_one_process() {
     let Some(cluster) = cluster() else {
         return;
     };
-    let folder = TempDir::new().expect("a folder");
-    let settings = settings(&folder, Some(cluster.fresh_database()));
-    let store = opened(&settings).await;
-    let (first, second) = tokio::join!(
-        ensure_admin_key(store.as_ref(), &settings),
-        ensure_admin_key(store.as_ref(), &settings),
+    let (folder, elsewhere) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("one"),
     );
-    let ways = [first.expect("a way in"), second.expect("a way in")];
-    let printed = ways
+    let url = cluster.fresh_database();
+    let shared = settings(&folder, Some(url.clone()));
+    let apart = settings(&elsewhere, Some(url));
+    let store = opened(&shared).await;
+    // Two processes with one folder, and one with another.
+    let (first, second, third) = tokio::join!(
+        ensure_admin_key(store.as_ref(), &shared),
+        ensure_admin_key(store.as_ref(), &shared),
+        ensure_admin_key(store.as_ref(), &apart),
+    );
+    let ways = [first, second, third].map(|way| way.expect("a way in"));
+    let written: Vec<_> = ways
         .iter()
-        .filter(|way| matches!(way, AdminKey::Print(_)))
-        .count();
-    assert_eq!(printed, 1, "{ways:?}");
-    assert!(!folder.path().join("admin-key").exists());
-    assert!(
-        !format!("{ways:?}").contains("vz_"),
-        "no token is printed by accident"
-    );
+        .filter_map(|way| match way {
+            AdminKey::Written(path) => Some(path),
+            _ => None,
+        })
+        .collect();
+    let [path] = written[..] else {
+        panic!("{ways:?}");
+    };
+    let files = [&folder, &elsewhere].map(|folder| folder.path().join("admin-key"));
+    assert_eq!(files.iter().filter(|file| file.exists()).count(), 1);
+    let mode = std::fs::metadata(path)
+        .expect("the file")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let token = std::fs::read_to_string(path).expect("the token");
+    let server = Server::postgres_at(&shared.store_url(), shared.clone()).await;
+    let admin = server.anyone().with(token.trim());
+    admin.call("list_keys").send().await.expect(200);
 }
 
 #[tokio::test]
@@ -96,10 +114,13 @@ async fn a_chosen_key_that_is_easy_to_guess_is_refused() {
     let folder = TempDir::new().expect("a folder");
     let mut settings = settings(&folder, None);
     let store = opened(&settings).await;
-    settings.admin_key = Some(Secret::new("x".repeat(31)));
-    let refused = ensure_admin_key(store.as_ref(), &settings).await;
-    assert!(matches!(refused, Err(KeyError::TooShort)));
-    settings.admin_key = Some(Secret::new("x".repeat(32)));
+    for guessable in ["x".repeat(32), "changeme".repeat(8), "7f3a9c0e".into()] {
+        settings.admin_key = Some(Secret::new(guessable));
+        let refused = ensure_admin_key(store.as_ref(), &settings).await;
+        assert!(matches!(refused, Err(KeyError::Guessable(_))));
+    }
+    let random = "d41a6c0f93be27508e1f4b7aa95c3d60";
+    settings.admin_key = Some(Secret::new(random));
     let chosen = ensure_admin_key(store.as_ref(), &settings)
         .await
         .expect("a way in");

@@ -1,6 +1,9 @@
 //! Keys: made, shown once, listed, revoked.
 
+use chrono::{DateTime, TimeDelta};
 use serde_json::json;
+use vizard::clock::ManualClock;
+use vizard::config::Settings;
 
 use super::{Server, on_both};
 
@@ -11,6 +14,7 @@ on_both!(
     a_key_without_a_role_or_name_is_refused,
     the_last_use_of_a_key_is_shown,
     whatever_is_wrong_with_a_key_the_answer_is_the_same,
+    a_key_that_expires_is_refused_as_one_that_was_revoked,
 );
 
 async fn a_key_is_made_listed_and_revoked(server: Server) {
@@ -74,6 +78,96 @@ async fn the_last_use_of_a_key_is_shown(server: Server) {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     panic!("the use was not noted");
+}
+
+async fn a_key_that_expires_is_refused_as_one_that_was_revoked(server: Server) {
+    let admin = server.operator();
+    let request =
+        |seconds: u64| json!({"name": "etl", "roles": ["uploader"], "expires_in_s": seconds});
+    let make = async |seconds| {
+        admin
+            .call("create_key")
+            .json(&request(seconds))
+            .send()
+            .await
+            .expect(201)
+    };
+    let (short, long, revoked) = (make(2).await, make(3_600).await, make(3_600).await);
+    let time = |key: &serde_json::Value, name: &str| {
+        let text = key[name].as_str().expect("a time");
+        DateTime::parse_from_rfc3339(text).expect("a time")
+    };
+    assert_eq!(
+        time(&short, "expires_at") - time(&short, "created_at"),
+        TimeDelta::seconds(2)
+    );
+    let holder = |key: &serde_json::Value| {
+        server
+            .anyone()
+            .with(key["token"].as_str().expect("a token"))
+    };
+    holder(&short)
+        .call("list_datasets")
+        .send()
+        .await
+        .expect(200);
+    let id = revoked["id"].as_str().expect("an id");
+    admin
+        .call("revoke_key")
+        .at("id", id)
+        .send()
+        .await
+        .expect(200);
+    tokio::time::sleep(std::time::Duration::from_millis(2_100)).await;
+    let refused = async |key| {
+        let call = holder(key)
+            .call("list_datasets")
+            .header("x-request-id", "same");
+        let answer = call.send().await;
+        answer.expect_problem(401, "unauthenticated");
+        answer.text()
+    };
+    assert_eq!(refused(&short).await, refused(&revoked).await);
+    holder(&long).call("list_datasets").send().await.expect(200);
+    // It stays in the list, with its end.
+    let list = admin.call("list_keys").send().await.expect(200);
+    let ends: Vec<_> = list["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|key| &key["expires_at"])
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            &revoked["expires_at"],
+            &long["expires_at"],
+            &short["expires_at"]
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_clock_of_the_store_decides_about_a_keys_end() {
+    let far = DateTime::from_timestamp(4_000_000_000, 0).expect("in range");
+    let clock = std::sync::Arc::new(ManualClock::new(far));
+    let server = Server::sqlite_by(Settings::default(), clock).await;
+    let request = json!({"name": "etl", "roles": ["uploader"], "expires_in_s": 3_600});
+    let made = server
+        .operator()
+        .call("create_key")
+        .json(&request)
+        .send()
+        .await
+        .expect(201);
+    assert!(
+        made["expires_at"].as_str().is_some_and(|end| end < "2090"),
+        "{made}"
+    );
+    let holder = server
+        .anyone()
+        .with(made["token"].as_str().expect("a token"));
+    holder.call("list_datasets").send().await.expect(200);
 }
 
 async fn whatever_is_wrong_with_a_key_the_answer_is_the_same(server: Server) {
@@ -179,6 +273,10 @@ async fn a_key_without_a_role_or_name_is_refused(server: Server) {
         json!({"name": "a", "roles": ["analyst"], "datasets": ["job_x"]}),
         json!({"name": "a", "roles": ["analyst"], "note": 1}),
         json!({"roles": ["analyst"]}),
+        json!({"name": "a", "roles": ["analyst"], "expires_in_s": 0}),
+        json!({"name": "a", "roles": ["analyst"], "expires_in_s": 315_360_001}),
+        json!({"name": "a", "roles": ["analyst"], "expires_in_s": -1}),
+        json!({"name": "a", "roles": ["analyst"], "expires_in_s": "1"}),
         json!([]),
     ] {
         let refused = admin.call("create_key").json(&request).send().await;

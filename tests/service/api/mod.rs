@@ -27,6 +27,7 @@ mod retention;
 mod schemas;
 mod server;
 mod stewards;
+mod standing;
 mod subject_tokens;
 mod tables;
 mod transfer;

@@ -78,16 +78,6 @@ impl<'p> Launch<'p> {
         program.unwrap_or_else(|log| panic!("the worker did not start:\n{}", log.join("\n")))
     }
 
-    /// Runs another command to its end; what it printed.
-    #[track_caller]
-    pub fn run(mut self, arguments: &[&str]) -> String {
-        let ran = self.command.args(arguments).stdout(Stdio::piped()).output();
-        let ran = ran.expect("the program was built");
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{arguments:?}:\n{said}");
-        String::from_utf8_lossy(&ran.stdout).into_owned()
-    }
-
     /// Waits for a line that begins with `ready`; what follows is the address.
     fn start(mut self, ready: &str) -> Result<Program, Vec<String>> {
         let mut child = self.command.spawn().expect("the program was built");

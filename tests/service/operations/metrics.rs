@@ -225,6 +225,25 @@ async fn health_and_metrics_move_to_an_address_of_their_own() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_are_shown_where_nobody_else_reaches_the_api_or_where_it_was_said() {
+    let everywhere = ["--listen", "0.0.0.0:0", "--insecure-listen"];
+    let own = ["--listen", "127.0.0.1:0"];
+    for (options, status) in [
+        (&everywhere[..], 404),
+        (&[&everywhere[..], &["--metrics-public"]].concat(), 200),
+        (&own, 200),
+    ] {
+        let server = Program::start(&[&["serve"], options].concat(), &[]);
+        let address = server.address().replace("0.0.0.0", "127.0.0.1");
+        let client = Client::new(&address);
+        let answer = client.send("GET", "/metrics").await;
+        assert_eq!(answer.status, status, "{options:?}");
+        // The health check of a container asks there.
+        client.call("get_readiness").send().await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_without_an_api_tells_how_it_is() {
     let worker = Program::start(&["work", "--metrics-listen", "127.0.0.1:0"], &[]);
     let observation = Client::new(&worker.line_after("metrics on http://"));

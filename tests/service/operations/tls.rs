@@ -1,5 +1,6 @@
 //! TLS of the service, with certificates made here and a rustls client.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -270,6 +271,9 @@ fn files_that_cannot_be_used_are_refused_at_the_start() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), said)
     };
+    // Taken for a key, it is judged by its mode first.
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(&files.certificate, private).expect("set");
     let missing = PathBuf::from("no-such-file.pem");
     let own = "127.0.0.1:0";
     // With TLS an address of the network needs no other word.

@@ -37,6 +37,7 @@ fn key(name: &str) -> NewKey {
         roles: vec!["admin".to_owned()],
         datasets: None,
         secret_hash: [3; 32],
+        lifetime_s: None,
     }
 }
 

@@ -12,6 +12,7 @@ fn key(name: &str, roles: &[&str]) -> NewKey {
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         datasets: None,
         secret_hash: [5; 32],
+        lifetime_s: None,
     }
 }
 
@@ -87,6 +88,30 @@ async fn a_touch_notes_the_use(stage: &Stage) {
         .key_touch(KeyId::generate())
         .await
         .expect("an unknown key is ignored");
+}
+
+async fn an_expired_key_is_told_and_does_not_count_as_an_administrators(stage: &Stage) {
+    let mut new = key("root", &["admin"]);
+    new.lifetime_s = Some(60);
+    let made = stage
+        .store
+        .key_create(act(), new)
+        .await
+        .expect("it is kept");
+    let end = made.expires_at.expect("an end");
+    assert_eq!(end - made.created_at, chrono::TimeDelta::seconds(60));
+    assert!(made.is_live());
+    assert!(stage.store.admin_key_exists().await.expect("an answer"));
+    stage.let_keys_run_out(60).await;
+    let read = stage.store.key_get(made.id).await.expect("it is there");
+    assert!(read.is_expired && !read.is_live());
+    let page = stage
+        .store
+        .key_list(PageRequest::first(7))
+        .await
+        .expect("a page");
+    assert!(page.items[0].is_expired);
+    assert!(!stage.store.admin_key_exists().await.expect("an answer"));
 }
 
 async fn only_a_live_key_with_the_role_admin_counts_as_one(stage: &Stage) {
@@ -179,6 +204,7 @@ on_both!(
     an_id_is_taken_once,
     a_revoked_key_stays_revoked_since_the_first_time,
     a_touch_notes_the_use,
+    an_expired_key_is_told_and_does_not_count_as_an_administrators,
     only_a_live_key_with_the_role_admin_counts_as_one,
     processes_that_start_together_make_one_admin_key,
     pages_hold_everything_once_and_newest_first,

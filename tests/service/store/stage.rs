@@ -158,6 +158,17 @@ impl Stage {
         }
     }
 
+    /// Lets API keys that were made for so many seconds run out.
+    pub async fn let_keys_run_out(&self, lifetime_s: i64) {
+        match &self.database {
+            Database::Sqlite { clock, .. } => clock.advance(TimeDelta::seconds(lifetime_s)),
+            Database::Postgres { .. } => {
+                self.sabotage("UPDATE api_key SET expires_at = clock_timestamp()")
+                    .await;
+            }
+        }
+    }
+
     /// Lets days pass: moves the clock, or everything that was done where the
     /// clock is the database's.
     pub async fn let_days_pass(&self, days: i64) {

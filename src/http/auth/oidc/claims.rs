@@ -35,10 +35,12 @@ pub(super) fn principal(
         return Err(Refusal::Audience);
     }
     let (now, leeway) = (now.timestamp() as f64, settings.leeway_s as f64);
-    match claims.get("exp").and_then(Value::as_f64) {
-        Some(end) if now < end + leeway => {}
+    let end = match claims.get("exp").and_then(Value::as_f64) {
+        Some(end) if now < end + leeway => end + leeway,
         _ => return Err(Refusal::Expired),
-    }
+    };
+    // Past the end of the calendar is never.
+    let end = DateTime::from_timestamp(end as i64, 0).unwrap_or(DateTime::<Utc>::MAX_UTC);
     match claims.get("nbf").map(Value::as_f64) {
         None => {}
         Some(Some(start)) if now >= start - leeway => {}
@@ -56,7 +58,7 @@ pub(super) fn principal(
         .datasets_claim
         .as_deref()
         .and_then(|claim| datasets(find(claims, claim)));
-    Ok(Principal::named(name, roles, datasets))
+    Ok(Principal::named(name, roles, datasets, end))
 }
 
 /// Whether an audience is, or holds, the wanted one.

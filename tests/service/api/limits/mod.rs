@@ -3,6 +3,7 @@
 //! was and what it is, and nothing of it is kept.
 
 mod bodies;
+mod framing;
 mod headers;
 mod hierarchies;
 mod json_depth;

@@ -1,0 +1,54 @@
+//! How long a principal stands: streams that take minutes must end when what
+//! opened them does not open anything any more.
+//!
+//! A request is checked when it begins; an event stream or a download goes on
+//! for as long as its client likes. So both ask again while they run, once a
+//! second at most. A store that does not answer says nothing about a key: the
+//! stream goes on, and is asked about a second later.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::http::state::AppState;
+use crate::ids::KeyId;
+use crate::store::StoreError;
+
+/// Time between two looks at what a stream rests on.
+pub(in crate::http) const STANDING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a principal's access rests on.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::http) enum Standing {
+    /// The operator's own key: as long as the process runs.
+    Operator,
+    /// An API key, until it is revoked or expires.
+    Key(KeyId),
+    /// An issuer's token, until this time, the leeway included.
+    Until(DateTime<Utc>),
+}
+
+impl Standing {
+    /// Whether it holds now.
+    pub async fn holds(self, state: &AppState) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Key(id) => match state.store.key_get(id).await {
+                Ok(key) => key.is_live(),
+                Err(StoreError::NotFound { .. }) => false,
+                Err(_) => true,
+            },
+            Self::Until(end) => state.clock.now() < end,
+        }
+    }
+
+    /// Waits until it holds no more.
+    pub async fn ended(self, state: AppState) {
+        loop {
+            tokio::time::sleep(STANDING_INTERVAL).await;
+            if !self.holds(&state).await {
+                return;
+            }
+        }
+    }
+}
