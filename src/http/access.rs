@@ -137,6 +137,7 @@ pub const OPERATIONS: &[Operation] = &[
             BodyTooLarge,
             BodyTimeout,
             InvalidSchema,
+            SchemaUnfit,
             LimitExceeded,
             StoreFull,
         ],

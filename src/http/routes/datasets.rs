@@ -21,6 +21,7 @@ use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
+use crate::microdata::DEFAULT_KEY_RULES;
 use crate::store::{DatasetRow, NewDataset, Precondition, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -173,7 +174,8 @@ impl From<VersionRow> for VersionView {
 /// The body is its schema. Hierarchies that it names may be put later, before
 /// the first upload. A key that is tied to datasets cannot create one, nor
 /// join a population by it: who creates sees every dataset. One that joins a
-/// population takes over the terms in force there.
+/// population takes over the terms in force there, and must normalize subject
+/// keys as its datasets do.
 #[utoipa::path(
     post, path = "/v1/datasets", operation_id = "create_dataset", tag = "datasets",
     params(DatasetCreateQuery),
@@ -185,12 +187,13 @@ async fn create_dataset(
     State(state): State<AppState>,
     principal: Principal,
     UrlQuery(query): UrlQuery<DatasetCreateQuery>,
-    SchemaBody { schema, document }: SchemaBody,
+    body: SchemaBody,
 ) -> Result<Answer, Problem> {
     if principal.datasets().is_some() {
         let detail = "the key is tied to datasets and could not see a new one";
         return Err(Problem::new(ProblemKind::Forbidden, detail));
     }
+    let SchemaBody { schema, document } = body.or_key_rules(&DEFAULT_KEY_RULES);
     let dataset = NewDataset {
         id: DatasetId::generate(),
         name: schema.name().to_owned(),

@@ -41,6 +41,11 @@ fn version_schema(version: &VersionRow) -> Result<Schema, Problem> {
     read_schema(version.dataset, &version.schema)
 }
 
+/// The subject that a path or a request names, by the rule of the dataset.
+fn subject_of(schema: &Schema, named: &str) -> String {
+    schema.normalized_key(named).into_owned()
+}
+
 fn read_schema(dataset: DatasetId, document: &Value) -> Result<Schema, Problem> {
     serde_json::from_value(document.clone()).map_err(|_| {
         tracing::error!(%dataset, "a stored schema cannot be read");

@@ -25,6 +25,7 @@ mod releases;
 mod retention;
 mod schemas;
 mod server;
+mod subject_keys;
 mod subject_tokens;
 mod tables;
 mod transfer;
