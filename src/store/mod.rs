@@ -15,6 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 mod act;
+pub mod affected;
 mod anchor;
 pub mod audit;
 mod chain;
@@ -45,6 +46,7 @@ pub mod tombstones;
 pub mod versions;
 
 pub use act::Act;
+pub use affected::{Affected, AffectedRelease, AffectedReleases, Unlooked};
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
 pub use audit::{
     Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused,
@@ -95,6 +97,7 @@ pub trait Store:
     + SubjectTokens
     + Jobs
     + Releases
+    + AffectedReleases
     + Ledger
     + Audit
     + Sealing

@@ -5,9 +5,11 @@
 //! `pool` bridges to the CPU pool; `memory` admits jobs that fit; `load` reads
 //! a dataset version; `step` is one job from lease to commit, `steps` its
 //! times and spans, `commit` what is committed; `janitor` ends jobs that nobody
-//! may acquire again, and records whose time is up. Workers meet the API in the
+//! may acquire again, and records whose time is up; `affected` holds published
+//! releases against terms that changed. Workers meet the API in the
 //! store only.
 
+mod affected;
 mod commit;
 mod driver;
 mod janitor;
@@ -54,6 +56,8 @@ pub struct WorkerSettings {
     pub raw_retention_days: Option<u32>,
     /// How often it is looked for records whose time is up.
     pub retention_interval: Duration,
+    /// How often it is looked for published releases whose people's terms moved.
+    pub terms_interval: Duration,
 }
 
 impl WorkerSettings {
@@ -70,6 +74,7 @@ impl WorkerSettings {
             memory_bytes_max: MEMORY_BYTES_MAX,
             raw_retention_days: None,
             retention_interval: Duration::from_secs(60),
+            terms_interval: Duration::from_secs(30),
         }
     }
 }

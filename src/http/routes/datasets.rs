@@ -17,6 +17,7 @@ use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
 use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use super::affected::{AffectedView, affected_releases};
 use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
@@ -78,6 +79,10 @@ struct DatasetDetailView {
     dataset: DatasetView,
     /// Its versions, newest first.
     versions: Vec<VersionView>,
+    /// Published releases that hold subjects who have since asked for more than
+    /// they give, or excluded themselves. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affected_releases: Option<Vec<AffectedView>>,
 }
 
 /// One version of a dataset's records.
@@ -248,6 +253,7 @@ async fn get_dataset(
     let view = DatasetDetailView {
         dataset: row.into(),
         versions: versions.into_iter().map(VersionView::from).collect(),
+        affected_releases: affected_releases(&state, &principal, id).await?,
     };
     Ok(Answer::ok(&view).with(header::ETAG, &tag))
 }

@@ -1,5 +1,6 @@
 //! One file a resource: its handlers, and the views they answer with.
 
+pub mod affected;
 pub mod audit;
 pub mod datasets;
 pub mod documentation;

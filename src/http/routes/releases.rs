@@ -15,14 +15,15 @@ use super::super::described::ManifestDocument;
 use super::super::extract::{NoBody, OptionalBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use super::affected::{AffectedView, affected_release};
 use super::page::{PageView, page_request};
 use super::query::ReleaseQuery;
-use crate::catalog::{Engine, is_reason};
+use crate::catalog::is_reason;
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::JobSpec;
 use crate::job::composition::{overlaps, sentence};
-use crate::job::consent::{self, TermsChange};
-use crate::job::{JobFailure, JobSpec};
+use crate::job::consent::{Question, TermsChange};
 use crate::store::{
     Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest, ReleaseFilter,
     ReleaseRow, ReleaseState, public_series,
@@ -69,6 +70,10 @@ struct ReleaseDetailView {
     /// What is in it, what it claims and against whom.
     #[schema(value_type = ManifestDocument)]
     manifest: Value,
+    /// Terms that changed since it was published and ask for more than it gives.
+    /// Stewards only; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affected: Option<AffectedView>,
 }
 
 impl ReleaseView {
@@ -148,9 +153,11 @@ async fn get_release(
 ) -> Result<Json<ReleaseDetailView>, Problem> {
     let mut row = visible_release(&state, &principal, id).await?;
     let manifest = visible_manifest(whole_manifest(&mut row), &principal);
+    let affected = affected_release(&state, &principal, &row).await?;
     Ok(Json(ReleaseDetailView {
         release: ReleaseView::new(row, &principal),
         manifest,
+        affected,
     }))
 }
 
@@ -342,16 +349,14 @@ async fn publish_check(state: &AppState, release: &ReleaseRow) -> Result<Publish
     let schema = super::version_schema(version)?;
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
-    let policy = Engine::parse(&spec.engine, &spec.parameters, &schema)
-        .and_then(|engine| engine.policy(&schema))
-        .map_err(JobFailure::from)?;
+    let question = Question::of(&spec, schema)?;
     Ok(Box::new(move |changes, lineage| {
         let changes = changes.iter().map(|change| TermsChange {
             subject: &change.subject,
             old: change.old.as_ref(),
             new: change.new.as_ref(),
         });
-        match consent::allows(&schema, &policy, changes, lineage) {
+        match question.allows(changes, lineage) {
             true => PublishDecision::Allow,
             false => PublishDecision::Refuse,
         }

@@ -10,6 +10,7 @@
 //! with an open transaction. The task goes on, commits, and nobody is there to
 //! hear of it, which is what a lost answer always may mean.
 
+mod affected;
 mod audit;
 mod datasets;
 mod entry;

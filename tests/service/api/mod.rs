@@ -1,6 +1,7 @@
 //! The API over real HTTP, on both stores: one module a resource.
 
 mod access;
+mod affected;
 mod audit;
 mod composition;
 mod datasets;
