@@ -49,6 +49,7 @@ mod ndjson;
 mod number;
 mod parquet;
 mod preference_document;
+mod record_values;
 mod schema_change;
 mod window;
 

@@ -42,6 +42,7 @@ mod session;
 mod sqlite;
 mod statements;
 pub mod subject_tokens;
+pub mod subjects;
 pub mod tombstones;
 pub mod versions;
 
@@ -76,6 +77,9 @@ pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
 pub use seal::{MasterKeyError, MasterKeys};
 pub use sealing::{DataKeyCounts, Sealing};
 pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
+pub use subjects::{
+    HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasure, SubjectHeld, Subjects,
+};
 pub use tombstones::{Buried, ErasureState, Reapplied, Tombstone, Tombstones};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
@@ -95,6 +99,7 @@ pub trait Store:
     + Hierarchies
     + Preferences
     + SubjectTokens
+    + Subjects
     + Jobs
     + Releases
     + AffectedReleases

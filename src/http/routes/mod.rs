@@ -22,7 +22,9 @@ pub mod records;
 pub mod releases;
 pub mod retention;
 pub mod schema;
+mod subject_search;
 pub mod subject_tokens;
+pub mod subjects;
 pub mod tables;
 
 use serde_json::Value;

@@ -28,6 +28,7 @@ mod retention;
 mod sealing;
 mod secrets;
 mod subject_tokens;
+mod subjects;
 mod terms;
 mod tombstones;
 mod versions;

@@ -107,6 +107,13 @@ statements! {
     /// All of them.
     AFFECTED_COUNT = "SELECT count(*) AS count FROM release \
         WHERE state = 'published' AND affected_at IS NOT NULL";
+    /// `$1` dataset.
+    OF_DATASET = "SELECT id FROM release WHERE dataset_id = $1 ORDER BY id";
+    /// `$1` id, `$2` lineage: only where there is one.
+    LINEAGE_SET = "UPDATE release SET lineage = $2 WHERE id = $1 AND lineage IS NOT NULL";
+    /// `$1` id, `$2` candidates: only where there are some.
+    CANDIDATES_SET = "UPDATE release SET candidates = $2 \
+        WHERE id = $1 AND candidates IS NOT NULL";
     /// `$1` release.
     WITHDRAW_PIECES = "DELETE FROM release_piece WHERE release_id = $1";
 }

@@ -28,6 +28,7 @@ mod schemas;
 mod server;
 mod subject_keys;
 mod subject_tokens;
+mod subjects;
 mod tables;
 mod transfer;
 mod unpublished;
