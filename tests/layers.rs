@@ -69,6 +69,8 @@ const UNAUDITED: &[&str] = &[
     "job_heartbeat",
     // It writes rows of the log and nothing else.
     "audit_refused",
+    // How far it was looked, where nothing new was found; a finding is a row.
+    "release_looked_at",
     // When its bytes were gone is noted on the tombstone of an erasure.
     "wipe",
     // What is over anyway is forgotten.

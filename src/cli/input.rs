@@ -16,9 +16,9 @@ use rand::rngs::SysRng;
 use super::exit::Exit;
 use crate::job::OfflineSpec;
 use crate::microdata::{
-    HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits, ReadSummary,
-    RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records,
-    read_preferences, read_records, repeated_member,
+    DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
+    ReadSummary, RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target,
+    read_parquet_records, read_preferences, read_records, repeated_member,
 };
 use crate::release::InputDescription;
 
@@ -114,8 +114,10 @@ impl InputOptions {
                 "the member `{name}` stands twice in one object"
             )));
         }
-        let spec: OfflineSpec =
+        let mut spec: OfflineSpec =
             serde_json::from_slice(&spec).map_err(|error| unfit(error.to_string()))?;
+        // As the service does for a new dataset.
+        spec.schema = spec.schema.or_key_rules(&DEFAULT_KEY_RULES);
         let hierarchies = self.read_hierarchies(&spec)?;
         let (table, summary) = self.read_records(&spec, &hierarchies)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;

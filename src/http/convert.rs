@@ -36,6 +36,12 @@ impl From<Conflict> for Problem {
                 ProblemKind::VersionMoved,
                 "another change of the dataset was faster; nothing was kept of this one",
             ),
+            Conflict::KeyRules => Self::new(
+                ProblemKind::SchemaUnfit,
+                "the datasets of the population normalize subject keys by other rules, so that one \
+                 person would have two keys: name theirs in subject_key_normalization ([] where \
+                 their schemas have none)",
+            ),
             Conflict::PreconditionFailed => Self::new(
                 ProblemKind::PreconditionFailed,
                 "read it again, and decide again",

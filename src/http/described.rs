@@ -29,6 +29,11 @@ pub struct SchemaDocument {
     pub name: String,
     /// The identifier attribute that names the subject.
     pub subject_key: String,
+    /// Which spellings of a subject's key are one, in records, terms and paths:
+    /// all three rules where nothing is said; none by an empty list. For good.
+    #[serde(default)]
+    #[schema(max_items = 3)]
+    pub subject_key_normalization: Option<Vec<KeyRuleWord>>,
     /// How many records a subject has.
     #[serde(default = "one")]
     pub multiplicity: MultiplicityWord,
@@ -123,6 +128,11 @@ words! {
 words! {
     /// What the values of an attribute are.
     TypeWord as AttributeType { integer, decimal, date, categorical }
+}
+words! {
+    /// Letters and marks in one piece (`nfc`); no characters that nobody sees
+    /// (`zero_width`); no white space at both ends (`trim`).
+    KeyRuleWord as KeyRule { nfc, zero_width, trim }
 }
 words! {
     /// How many records a subject has.

@@ -9,7 +9,7 @@ use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Query, Request
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::body::whole_body;
 use super::coding::ContentCoding;
@@ -18,7 +18,7 @@ use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
 use crate::microdata::schema::NAME_CHARACTERS_MAX;
-use crate::microdata::{Schema, expectation, json_shape, repeated_member};
+use crate::microdata::{KeyRule, Schema, expectation, json_shape, repeated_member};
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -85,6 +85,18 @@ pub struct SchemaBody {
     pub schema: Schema,
     /// Its document, as the client gave it.
     pub document: Value,
+}
+
+impl SchemaBody {
+    /// With these rules for subject keys written into it, where it names none.
+    pub fn or_key_rules(mut self, rules: &[KeyRule]) -> Self {
+        if let (false, Some(fields)) = (self.schema.says_key_rules(), self.document.as_object_mut())
+        {
+            fields.insert("subject_key_normalization".into(), json!(rules));
+        }
+        self.schema = self.schema.or_key_rules(rules);
+        self
+    }
 }
 
 impl<S> FromRequest<S> for SchemaBody

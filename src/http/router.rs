@@ -49,6 +49,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::preferences::router())
         .merge(routes::preference_import::router())
         .merge(routes::subject_tokens::router())
+        .merge(routes::subjects::router())
         .merge(routes::my_preferences::router())
         .merge(routes::engines::router())
         .merge(routes::jobs::router())

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::{JobFailure, JobSpec};
+use crate::catalog::Engine;
 use crate::microdata::{Schema, Terms};
 use crate::privacy::{Policy, RecordTerms};
 
@@ -39,6 +41,63 @@ pub fn allows<'a>(
         .map(|change| change.subject)
         .collect();
     stricter.is_empty() || !holds_any(lineage, &stricter)
+}
+
+/// What a job promised to everybody, to be held against later terms.
+pub struct Question {
+    schema: Schema,
+    policy: Policy,
+}
+
+impl Question {
+    /// Of a job on records of this schema.
+    pub fn of(spec: &JobSpec, schema: Schema) -> Result<Self, JobFailure> {
+        let engine = Engine::parse(&spec.engine, &spec.parameters, &schema)?;
+        let policy = engine.policy(&schema)?;
+        Ok(Self { schema, policy })
+    }
+
+    /// What the columns of the records are.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What was promised.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Whether what it made may be published in spite of `changes`, as
+    /// [`allows`] says.
+    pub fn allows<'a>(
+        &self,
+        changes: impl IntoIterator<Item = TermsChange<'a>>,
+        lineage: &[u8],
+    ) -> bool {
+        allows(&self.schema, &self.policy, changes, lineage)
+    }
+
+    /// The subjects whose terms ask for more than was promised, or cannot be read.
+    pub fn stricter<'a>(
+        &self,
+        changes: impl IntoIterator<Item = TermsChange<'a>>,
+    ) -> impl Iterator<Item = &'a str> {
+        let all = changes.into_iter();
+        let stricter = all.filter(|change| asks_for_more(&self.schema, &self.policy, change));
+        stricter.map(|change| change.subject)
+    }
+}
+
+/// How many of the subjects a lineage holds; `None` where it cannot be read.
+pub fn held(lineage: &[u8], subjects: &HashSet<String>) -> Option<u64> {
+    let mut reader = csv::Reader::from_reader(lineage);
+    let mut row = csv::StringRecord::new();
+    let mut held = HashSet::new();
+    while reader.read_record(&mut row).ok()? {
+        // A subject may have rows in several tables.
+        held.extend(subjects.get(row.get(2)?));
+    }
+    Some(held.len() as u64)
 }
 
 fn asks_for_more(schema: &Schema, policy: &Policy, change: &TermsChange) -> bool {
@@ -158,6 +217,14 @@ mod tests {
             [change],
             b"table,row,subject\nmicrodata,1,a\n"
         ));
+    }
+
+    #[test]
+    fn subjects_of_a_lineage_are_counted_once_and_a_broken_one_not_at_all() {
+        let lineage = b"table,row,subject\nst,1,a\nst,2,\"b,c\"\nqit,1,a\nqit,2,d\n";
+        let asked = ["a", "b,c", "z"].map(str::to_owned).into();
+        assert_eq!(held(lineage, &asked), Some(2));
+        assert_eq!(held(b"table,row,subject\nst,1\n", &asked), None);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Batch {
         &self.gaps
     }
 
-    /// The trimmed subject keys of the records left out.
+    /// The normalized subject keys of the records left out.
     pub fn left_out(&self) -> impl Iterator<Item = &[u8]> {
         let (keys, ends) = &self.left_out;
         let starts = std::iter::once(&0).chain(ends);
@@ -81,7 +81,7 @@ impl Batch {
         &self.text
     }
 
-    /// The trimmed cells of a column, one a record.
+    /// The trimmed cells of a column, one a record; subject keys are normalized.
     pub fn column(&self, column: usize) -> impl Iterator<Item = &[u8]> {
         self.cells[column]
             .iter()
@@ -115,12 +115,18 @@ impl Batch {
         line: u64,
         rows: &impl Rows,
         (columns, words): (&[usize], &MissingWords),
-        needs: &Needs,
+        needs: &Needs<'_>,
     ) -> bool {
         let before = self.text.len();
+        let key = trimmed(rows.cell(columns[needs.key]));
+        let key = needs.schema.normalized_key_cell(key);
+        let cell_of = |at: usize, column: usize| match at == needs.key {
+            true => &key[..],
+            false => words.known(at, trimmed(rows.cell(column))),
+        };
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
-            let cell = words.known(at, trimmed(rows.cell(column)));
+            let cell = cell_of(at, column);
             if cell.is_empty() && needs.values[at] {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
@@ -128,11 +134,10 @@ impl Batch {
                 });
                 self.dropped += 1;
                 for (at, &column) in columns.iter().enumerate() {
-                    let cell = words.known(at, trimmed(rows.cell(column)));
-                    self.gaps[at] += u64::from(cell.is_empty());
+                    self.gaps[at] += u64::from(cell_of(at, column).is_empty());
                 }
                 let (keys, ends) = &mut self.left_out;
-                keys.extend_from_slice(trimmed(rows.cell(columns[needs.key])));
+                keys.extend_from_slice(&key);
                 ends.push(keys.len());
                 return false;
             }
@@ -177,7 +182,9 @@ impl MissingWords {
 }
 
 /// What a record must have.
-struct Needs {
+struct Needs<'t> {
+    /// Says what is done with subject keys.
+    schema: &'t Schema,
     /// Place of the subject key among the attributes.
     key: usize,
     /// For each attribute, whether a record without its value is left out.
@@ -192,7 +199,7 @@ pub(super) struct Filler<'r, R> {
     words: MissingWords,
     /// Cells of every row.
     width: usize,
-    needs: Needs,
+    needs: Needs<'r>,
     records_left: u64,
 }
 
@@ -201,7 +208,7 @@ impl<'r, R: Rows> Filler<'r, R> {
     pub fn new(
         rows: &'r mut R,
         (columns, width): (&'r [usize], usize),
-        target: &Target<'_>,
+        target: &Target<'r>,
     ) -> Self {
         let schema = target.schema;
         let drops = schema.missing() == MissingPolicy::Drop;
@@ -212,6 +219,7 @@ impl<'r, R: Rows> Filler<'r, R> {
             words: MissingWords::of(schema),
             width,
             needs: Needs {
+                schema,
                 key: schema.subject_key().at(),
                 values: all
                     .map(|index| drops && !schema.may_be_empty(index))

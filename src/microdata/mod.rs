@@ -26,6 +26,7 @@ pub mod records;
 pub mod schema;
 pub mod sha256;
 mod spill;
+pub mod subject_key;
 pub mod subject_records;
 pub mod subjects;
 pub mod table;
@@ -48,6 +49,7 @@ mod ndjson;
 mod number;
 mod parquet;
 mod preference_document;
+mod record_values;
 mod schema_change;
 mod window;
 
@@ -78,10 +80,12 @@ pub use schema::{
     Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
 };
 pub use schema_change::{
-    BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, other_hierarchies,
+    BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, key_rule_misfit,
+    other_hierarchies,
 };
 pub use sha256::Sha256;
 pub use spill::Spill;
+pub use subject_key::{DEFAULT_KEY_RULES, KeyRule, near_key};
 pub use subject_records::SubjectRecords;
 pub use subjects::{Replaced, SubjectKeys, UpsertCounts};
 pub use table::{Table, TableColumn};

@@ -95,7 +95,7 @@ pub fn class(text: &str, forms: &[Form]) -> Option<String> {
 
 /// A text without characters of no width, which copying from pages and sheets
 /// leaves in cells.
-fn seen(text: &str) -> Cow<'_, str> {
+pub(super) fn seen(text: &str) -> Cow<'_, str> {
     let is_unseen = |letter: char| {
         matches!(
             letter,

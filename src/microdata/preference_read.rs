@@ -222,6 +222,13 @@ impl Bulk<'_> {
             hierarchies,
             ..
         } = *self.target;
+        let read = read.and_then(|mut preference| {
+            preference.subject = schema.normalized_key(&preference.subject).into_owned();
+            match preference.subject.is_empty() {
+                true => Err((Some(COLUMNS[0]), CellErrorCode::Missing)),
+                false => Ok(preference),
+            }
+        });
         let read = read.map_err(|(field, code)| (field.map(Cow::Borrowed), code));
         let fitting = read.and_then(|preference| {
             let terms = &preference.terms;

@@ -9,6 +9,7 @@ use super::error::TableError;
 use super::index::AttributeIndex;
 use super::normalize::{DEFAULT_FORMS, Form};
 use super::preference::Terms;
+use super::subject_key::KeyRule;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
 /// each record's flags are one machine word.
@@ -197,6 +198,8 @@ impl Attribute {
 pub struct Schema {
     name: String,
     subject_key: AttributeIndex,
+    /// `None` where nothing is said of them.
+    pub(super) key_rules: Option<Vec<KeyRule>>,
     multiplicity: Multiplicity,
     missing: MissingPolicy,
     extra_columns: ExtraColumns,
@@ -212,6 +215,8 @@ pub struct Schema {
 pub struct SchemaDocument {
     name: String,
     subject_key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject_key_normalization: Option<Vec<KeyRule>>,
     #[serde(default)]
     multiplicity: Multiplicity,
     #[serde(default)]
@@ -362,6 +367,7 @@ impl TryFrom<SchemaDocument> for Schema {
         let schema = Self {
             name: document.name,
             subject_key: AttributeIndex::from_usize(key),
+            key_rules: document.subject_key_normalization,
             multiplicity: document.multiplicity,
             missing: document.missing,
             extra_columns: document.extra_columns,
@@ -388,6 +394,7 @@ impl From<Schema> for SchemaDocument {
         Self {
             name: schema.name,
             subject_key,
+            subject_key_normalization: schema.key_rules,
             multiplicity: schema.multiplicity,
             missing: schema.missing,
             extra_columns: schema.extra_columns,

@@ -28,6 +28,8 @@ use super::schema::{Attribute, AttributeType, Role, Schema};
 pub enum MisfitCode {
     /// Another attribute names the subject.
     SubjectKeyChanged,
+    /// Subject keys are normalized by other rules.
+    KeyRulesChanged,
     /// Subjects have another number of records.
     MultiplicityChanged,
     /// An attribute that stored records do not have.
@@ -54,6 +56,9 @@ impl MisfitCode {
     pub fn advice(self) -> &'static str {
         match self {
             Self::SubjectKeyChanged => "another attribute names the subject: make a new dataset",
+            Self::KeyRulesChanged => {
+                "subject_key_normalization is for good: leave it out, or make a new dataset"
+            }
             Self::MultiplicityChanged => {
                 "subjects have another number of records: make a new dataset"
             }
@@ -108,6 +113,17 @@ impl SchemaMisfit {
             ..Self::of(attribute, code)
         })
     }
+}
+
+/// Other rules for subject keys, which a dataset never gets: keys that are kept
+/// already, with records, terms or tokens, would be other people's.
+pub fn key_rule_misfit(before: &Schema, after: &Schema) -> Option<SchemaMisfit> {
+    let misfit = SchemaMisfit {
+        attribute: None,
+        code: MisfitCode::KeyRulesChanged,
+        count: None,
+    };
+    (!before.has_key_rules_of(after)).then_some(misfit)
 }
 
 /// What in `after` does not fit columns that are stored for `before`.

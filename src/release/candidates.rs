@@ -82,6 +82,25 @@ impl Candidates {
         }
     }
 
+    /// The same without a subject; `None` where it shows nothing of them. Values
+    /// are published and stay, so that a class has more of them than members.
+    #[must_use]
+    pub fn without(mut self, subject: &str) -> Option<Self> {
+        let before = self.subjects.len();
+        // With many records a subject may have several rows.
+        while let Ok(at) = self
+            .subjects
+            .binary_search_by(|own| own.as_str().cmp(subject))
+        {
+            self.subjects.remove(at);
+            for attribute in &mut self.attributes {
+                attribute.class_of.remove(at);
+                attribute.is_whole = false;
+            }
+        }
+        (self.subjects.len() < before).then_some(self)
+    }
+
     /// The bytes that are kept.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::microdata::{SubjectIndex, Table};
 
@@ -91,6 +91,31 @@ impl Lineage {
     }
 }
 
+/// A lineage's text without the rows of a subject; `None` where it has none.
+/// Other rows keep their numbers: they are those of the published tables.
+///
+/// # Errors
+/// Text that is no CSV of three columns.
+pub fn without_subject(lineage: &[u8], subject: &str) -> io::Result<Option<Vec<u8>>> {
+    let mut reader = ::csv::ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).from_reader(lineage);
+    let mut row = ::csv::ByteRecord::new();
+    let mut kept = Vec::with_capacity(lineage.len());
+    loop {
+        let begin = reader.position().byte() as usize;
+        if !reader.read_byte_record(&mut row)? {
+            break;
+        }
+        let end = reader.position().byte() as usize;
+        let own = row.get(2).ok_or(io::ErrorKind::InvalidData)?;
+        let is_header = begin == 0;
+        if is_header || own != subject.as_bytes() {
+            kept.extend_from_slice(&lineage[begin..end]);
+        }
+    }
+    Ok((kept.len() < lineage.len()).then_some(kept))
+}
+
 const HEADER: &str = "table,row,subject";
 
 /// SipHash with fixed keys: subjects' keys come from users.
@@ -159,6 +184,22 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    #[test]
+    fn the_rows_of_one_subject_go_and_all_others_stay_as_they_are() {
+        let text =
+            b"table,row,subject\nst,1,\"a,b\"\nst,2,c\nst,3,subject\nqit,1,\"a,b\"\nqit,2,d\n";
+        let rest = |subject: &str| without_subject(text, subject).unwrap();
+        let kept = rest("a,b").unwrap();
+        assert_eq!(
+            String::from_utf8(kept).unwrap(),
+            "table,row,subject\nst,2,c\nst,3,subject\nqit,2,d\n"
+        );
+        let kept = String::from_utf8(rest("subject").unwrap()).unwrap();
+        assert!(kept.starts_with("table,row,subject\n") && !kept.contains("st,3"));
+        assert_eq!(rest("a"), None);
+        assert!(without_subject(b"table,row,subject\nst,1\n", "a").is_err());
+    }
     use crate::microdata::{Schema, TableColumn, TextColumn};
 
     /// A table of nothing but subjects.

@@ -37,7 +37,7 @@ pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
-pub use lineage::{Lineage, TableLineage};
+pub use lineage::{Lineage, TableLineage, without_subject};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, TableDescription,
     rounded_to_tens,

@@ -46,6 +46,9 @@ pub enum Conflict {
     /// The thing is not as the change demands.
     #[error("the thing is not as the change demands")]
     PreconditionFailed,
+    /// Datasets of the population normalize subject keys by other rules.
+    #[error("datasets of the population normalize subject keys by other rules")]
+    KeyRules,
     /// An id or a name is already taken.
     #[error("it exists already")]
     Exists,

@@ -59,6 +59,11 @@ pub struct LedgerRow {
     pub withdrawn: Option<LedgerStep>,
     /// Its end as a draft of an erased dataset.
     pub erased: Option<LedgerStep>,
+    /// When terms first asked for more than it gives, after it was published.
+    pub affected_at: Option<DateTime<Utc>>,
+    /// By how many of its subjects, up to tens, as was last known; `None` beside a
+    /// time: nobody can know.
+    pub affected_subjects: Option<u64>,
     /// How often it was read.
     pub reads: LedgerReads,
 }

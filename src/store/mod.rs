@@ -15,6 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 mod act;
+pub mod affected;
 mod anchor;
 pub mod approvals;
 pub mod audit;
@@ -42,10 +43,12 @@ mod session;
 mod sqlite;
 mod statements;
 pub mod subject_tokens;
+pub mod subjects;
 pub mod tombstones;
 pub mod versions;
 
 pub use act::Act;
+pub use affected::{Affected, AffectedRelease, AffectedReleases, Unlooked};
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
 pub use approvals::{Approval, FloorCheck, PublishRules};
 pub use audit::{
@@ -76,6 +79,9 @@ pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
 pub use seal::{MasterKeyError, MasterKeys};
 pub use sealing::{DataKeyCounts, Sealing};
 pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
+pub use subjects::{
+    HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasure, SubjectHeld, Subjects,
+};
 pub use tombstones::{Buried, ErasureState, Reapplied, Tombstone, Tombstones};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
@@ -95,8 +101,10 @@ pub trait Store:
     + Hierarchies
     + Preferences
     + SubjectTokens
+    + Subjects
     + Jobs
     + Releases
+    + AffectedReleases
     + Ledger
     + Audit
     + Sealing

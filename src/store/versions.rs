@@ -118,6 +118,8 @@ pub struct VersionRow {
     pub total_records: u64,
     /// Chunks in the version.
     pub chunks: u32,
+    /// The version whose epoch it belongs to: versions of one share their chunks.
+    pub epoch: u64,
     /// Digest of each hierarchy in use, by name.
     pub hierarchies: Value,
     /// Spellings of one value in its upload, by attribute: counts alone.

@@ -178,6 +178,11 @@ pub const METRICS: &[Metric] = &[
         "Erasures whose bytes may still be in the store's files.",
     ),
     gauge(
+        "vizard_releases_affected",
+        &[],
+        "Published releases that hold subjects who have since asked for more than they give.",
+    ),
+    gauge(
         "vizard_store_connections",
         &[("kind", &["open", "idle", "max"])],
         "Connections to the database.",

@@ -50,6 +50,7 @@ pub fn report_page(
         .raw("</style></head><body><main>");
     let documents = (report, verification, manifest);
     summary::header(&mut page, (&title, text(&dataset["purpose"])), documents);
+    sentences::affected(&mut page, &manifest["affected"]);
     promises(&mut page, verification, manifest);
     exact(&mut page, manifest);
     measures(&mut page, report);

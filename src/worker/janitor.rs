@@ -1,6 +1,7 @@
 //! Keeping house: jobs that nobody may acquire again end, subject tokens whose
 //! time is over are forgotten, erasures that somebody held up are brought to
-//! their end, and records whose time is up go.
+//! their end, records whose time is up go, and published releases are held
+//! against terms that changed.
 //!
 //! Any number of processes may do so at once; each step is a transaction that
 //! looks again before it changes anything. A process without workers keeps
@@ -42,7 +43,16 @@ pub async fn keep_house(
             }
         }
     };
-    tokio::join!(sweeping, purging);
+    let looking = async {
+        loop {
+            super::affected::look(store, NAME).await;
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(settings.terms_interval) => {}
+            }
+        }
+    };
+    tokio::join!(sweeping, purging, looking);
 }
 
 async fn sweep(store: &dyn Store) {

@@ -5,9 +5,11 @@
 //! `pool` bridges to the CPU pool; `memory` admits jobs that fit; `load` reads
 //! a dataset version; `step` is one job from lease to commit, `steps` its
 //! times and spans, `commit` what is committed; `janitor` ends jobs that nobody
-//! may acquire again, and records whose time is up. Workers meet the API in the
+//! may acquire again, and records whose time is up; `affected` holds published
+//! releases against terms that changed. Workers meet the API in the
 //! store only.
 
+mod affected;
 mod commit;
 mod driver;
 mod janitor;
@@ -59,6 +61,8 @@ pub struct WorkerSettings {
     pub floors: Floors,
     /// Which publications need a second steward.
     pub second_steward: SecondSteward,
+    /// How often it is looked for published releases whose people's terms moved.
+    pub terms_interval: Duration,
 }
 
 impl WorkerSettings {
@@ -77,6 +81,7 @@ impl WorkerSettings {
             retention_interval: Duration::from_secs(60),
             floors: Floors::of_service(),
             second_steward: SecondSteward::default(),
+            terms_interval: Duration::from_secs(30),
         }
     }
 }

@@ -258,6 +258,23 @@ fn a_column_that_the_schema_ignores_is_read_past() {
 }
 
 #[test]
+fn a_key_with_unseen_characters_is_the_same_subject_unless_the_schema_says_none() {
+    let mut desk = Desk::new();
+    let records = std::fs::read_to_string(sample("records.csv")).unwrap();
+    let unseen = records.replacen('\n', "\n\u{feff}", 1);
+    std::fs::write(desk.path("unseen.csv"), unseen).unwrap();
+    let unseen = desk.path("unseen.csv").display().to_string();
+    let first = |desk: &Desk| {
+        let made = desk.anonymize(&unseen, "out", &[]);
+        assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+        std::fs::read_to_string(desk.path("lineage.csv")).unwrap()
+    };
+    assert!(!first(&desk).contains('\u{feff}'));
+    desk.spec["schema"]["subject_key_normalization"] = json!([]);
+    assert!(first(&desk).contains('\u{feff}'));
+}
+
+#[test]
 fn many_records_without_a_value_are_exit_code_3_unless_the_loss_is_allowed() {
     let mut desk = Desk::new();
     desk.spec["schema"]["missing"] = json!("drop");

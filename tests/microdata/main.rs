@@ -10,6 +10,7 @@ mod parquet_types;
 mod same_digest;
 mod shared_data;
 mod stream;
+mod subject_keys;
 
 use std::sync::Arc;
 

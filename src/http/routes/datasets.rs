@@ -17,11 +17,13 @@ use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
 use super::super::precondition;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use super::affected::{AffectedView, affected_releases};
 use super::floors::FloorsView;
 use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
+use crate::microdata::DEFAULT_KEY_RULES;
 use crate::privacy::Floors;
 use crate::store::{DatasetRow, NewDataset, Precondition, VersionRow};
 
@@ -81,6 +83,10 @@ struct DatasetDetailView {
     dataset: DatasetView,
     /// Its versions, newest first.
     versions: Vec<VersionView>,
+    /// Published releases that hold subjects who have since asked for more than
+    /// they give, or excluded themselves. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affected_releases: Option<Vec<AffectedView>>,
 }
 
 /// One version of a dataset's records.
@@ -179,7 +185,8 @@ impl From<VersionRow> for VersionView {
 /// The body is its schema. Hierarchies that it names may be put later, before
 /// the first upload. A key that is tied to datasets cannot create one, nor
 /// join a population by it: who creates sees every dataset. One that joins a
-/// population takes over the terms in force there.
+/// population takes over the terms in force there, and must normalize subject
+/// keys as its datasets do.
 #[utoipa::path(
     post, path = "/v1/datasets", operation_id = "create_dataset", tag = "datasets",
     params(DatasetCreateQuery),
@@ -191,12 +198,13 @@ async fn create_dataset(
     State(state): State<AppState>,
     principal: Principal,
     UrlQuery(query): UrlQuery<DatasetCreateQuery>,
-    SchemaBody { schema, document }: SchemaBody,
+    body: SchemaBody,
 ) -> Result<Answer, Problem> {
     if principal.datasets().is_some() {
         let detail = "the key is tied to datasets and could not see a new one";
         return Err(Problem::new(ProblemKind::Forbidden, detail));
     }
+    let SchemaBody { schema, document } = body.or_key_rules(&DEFAULT_KEY_RULES);
     let dataset = NewDataset {
         id: DatasetId::generate(),
         name: schema.name().to_owned(),
@@ -254,6 +262,7 @@ async fn get_dataset(
     let view = DatasetDetailView {
         dataset: DatasetView::new(row, &state.settings.floors),
         versions: versions.into_iter().map(VersionView::from).collect(),
+        affected_releases: affected_releases(&state, &principal, id).await?,
     };
     Ok(Answer::ok(&view).with(header::ETAG, &tag))
 }

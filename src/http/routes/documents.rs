@@ -21,6 +21,7 @@ use super::super::extract::UrlPath;
 use super::super::negotiate::preferred;
 use super::super::problem::Problem;
 use super::super::state::AppState;
+use super::affected::affected_release;
 use super::releases::{visible_manifest, visible_release, whole_manifest};
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
@@ -152,7 +153,10 @@ async fn get_release_report(
         Some(draw) if media_type == "text/html" => {
             let verification = visible_verification(&state, &principal, id).await?;
             let documents = (to_value(&report)?, to_value(&verification)?);
-            let manifest = visible_manifest(whole_manifest(&mut release), &principal);
+            let mut manifest = visible_manifest(whole_manifest(&mut release), &principal);
+            if let Some(affected) = affected_release(&state, &principal, &release).await? {
+                manifest["affected"] = to_value(&affected)?;
+            }
             let dataset = state.store.dataset_get(release.dataset).await;
             // An erased dataset has no name any more.
             let dataset = dataset.map_or(Value::Null, |row| named(&row.schema));

@@ -97,6 +97,9 @@ async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
     if let Ok(incomplete) = state.store.erasures_incomplete().await {
         metrics::gauge!("vizard_erasures_incomplete").set(incomplete as f64);
     }
+    if let Ok(affected) = state.store.releases_affected_count().await {
+        metrics::gauge!("vizard_releases_affected").set(affected as f64);
+    }
     let media_type = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, media_type)], state.metrics.render())
 }

@@ -79,6 +79,12 @@ struct LedgerEntryView {
     withdrawn: Option<LedgerStepView>,
     /// Its end as a draft.
     erased: Option<LedgerStepView>,
+    /// When subjects in it first asked for more than it gives, or for exclusion,
+    /// after it was published.
+    affected_at: Option<DateTime<Utc>>,
+    /// How many they were, up to tens, as was last known; null beside a time:
+    /// nobody can know, for the lineage is gone.
+    affected_subjects: Option<u64>,
     /// How often it was read.
     reads: LedgerReadsView,
 }
@@ -170,6 +176,8 @@ impl From<LedgerRow> for LedgerEntryView {
             published: row.published.map(LedgerStepView::from),
             withdrawn: row.withdrawn.map(LedgerStepView::from),
             erased: row.erased.map(LedgerStepView::from),
+            affected_at: row.affected_at,
+            affected_subjects: row.affected_subjects,
             reads: row.reads.into(),
         }
     }

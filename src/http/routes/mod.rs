@@ -1,5 +1,6 @@
 //! One file a resource: its handlers, and the views they answer with.
 
+pub mod affected;
 pub mod audit;
 pub mod datasets;
 pub mod documentation;
@@ -22,7 +23,9 @@ pub mod records;
 pub mod releases;
 pub mod retention;
 pub mod schema;
+mod subject_search;
 pub mod subject_tokens;
+pub mod subjects;
 pub mod tables;
 
 use serde_json::Value;
@@ -40,6 +43,11 @@ fn stored_schema(dataset: &DatasetRow) -> Result<Schema, Problem> {
 /// The schema of a stored version.
 fn version_schema(version: &VersionRow) -> Result<Schema, Problem> {
     read_schema(version.dataset, &version.schema)
+}
+
+/// The subject that a path or a request names, by the rule of the dataset.
+fn subject_of(schema: &Schema, named: &str) -> String {
+    schema.normalized_key(named).into_owned()
 }
 
 fn read_schema(dataset: DatasetId, document: &Value) -> Result<Schema, Problem> {

@@ -1,5 +1,7 @@
 //! Many preferences at once, as CSV or NDJSON.
 
+use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -9,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::answer::Answer;
-use super::super::auth::Principal;
+use super::super::auth::{Principal, Role};
 use super::super::coding::ContentCoding;
 use super::super::extract::UrlPath;
 use super::super::problem::Problem;
@@ -19,8 +21,8 @@ use super::preferences::PopulationForms;
 use super::records::{record_format, upload_share};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ChunkColumn, Schema, decode_chunk};
-use crate::store::DatasetRow;
+use crate::microdata::{ChunkColumn, Schema, decode_chunk, near_key};
+use crate::store::{DatasetRow, PreferenceSource as _};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(import_preferences))
@@ -33,9 +35,17 @@ struct ImportView {
     #[schema(examples(19000))]
     accepted: u64,
     /// Subjects among them that have no record in the latest version; their
-    /// terms are kept, for preferences may come before the records.
+    /// terms are kept, for preferences may come before the records. Stewards
+    /// only: an import of one subject would tell who is in the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(examples(0))]
-    unknown_subjects: u64,
+    unknown_subjects: Option<u64>,
+    /// How many of these have a record under another spelling: the keys are the
+    /// same without case, white space, hyphens and leading zeros. Their terms
+    /// bind to nobody until they are mended. Stewards only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples(0))]
+    near_misses: Option<u64>,
     /// The preference version that holds them all.
     version: u64,
 }
@@ -44,7 +54,9 @@ struct ImportView {
 ///
 /// All of them or none, in every dataset of the dataset's population. Of several
 /// lines for one subject the last one counts;
-/// subjects that the body does not name keep their terms.
+/// subjects that the body does not name keep their terms. Who also is a steward
+/// is told how many subjects have no record, and how many of those are spelt
+/// nearly as one that has.
 #[utoipa::path(
     post, path = "/v1/datasets/{id}/preferences", operation_id = "import_preferences", tag = "preferences",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -70,13 +82,19 @@ async fn import_preferences(
     let (body, form) = (request.into_body(), (format, coding));
     let kept = receive_preferences(&state, body, form, forms, Arc::clone(&share)).await?;
     let kept = Arc::new(kept);
-    // Counted first: what fails here has changed nothing yet.
-    let unknown_subjects = unknown_subjects(&state, &dataset, schema, &kept).await?;
+    // Counted first: what fails here has changed nothing yet. For nobody else
+    // are records looked at, so that the time that it takes tells nothing either.
+    let strangers = if principal.has(Role::Steward) {
+        Some(Strangers::of(&state, &dataset, schema, &kept).await?)
+    } else {
+        None
+    };
     let accepted = kept.fingerprints().len() as u64;
     let answer = move |&version: &u64| {
         Answer::ok(&ImportView {
             accepted,
-            unknown_subjects,
+            unknown_subjects: strangers.map(|strangers| strangers.unknown),
+            near_misses: strangers.map(|strangers| strangers.near),
             version,
         })
     };
@@ -86,40 +104,113 @@ async fn import_preferences(
     Ok(answer(&version))
 }
 
-/// How many of the subjects have no record in the dataset's latest version.
-///
-/// Looks at one chunk at a time.
-async fn unknown_subjects(
-    state: &AppState,
-    dataset: &DatasetRow,
-    schema: Schema,
-    kept: &Arc<KeptPreferences>,
-) -> Result<u64, Problem> {
-    let (id, version) = (dataset.id, dataset.version);
-    let chunks = match version {
-        0 => Vec::new(),
-        _ => state.store.version_chunk_list(id, version).await?,
-    };
-    let schema = Arc::new(schema);
-    let mut seen = vec![false; kept.fingerprints().len()];
-    for chunk in chunks {
-        let bytes = state.store.chunk_get(id, version, chunk.position).await?;
-        let (schema, kept) = (Arc::clone(&schema), Arc::clone(kept));
-        let looking = tokio::task::spawn_blocking(move || {
-            let chunk = decode_chunk(bytes, &schema)?;
-            if let Some(ChunkColumn::Text(keys)) = chunk.columns.get(schema.subject_key().at()) {
-                let places = keys.iter().filter_map(|key| kept.fingerprints().place(key));
-                places.for_each(|place| seen[place] = true);
-            }
-            Ok::<_, crate::microdata::TableError>(seen)
-        });
-        seen = match looking.await {
-            Ok(Ok(seen)) => seen,
-            _ => {
-                tracing::error!(dataset = %id, "a stored chunk cannot be read");
-                return Err(Problem::internal());
+/// Subjects of an import that have no record in the dataset's latest version.
+#[derive(Clone, Copy, Default)]
+struct Strangers {
+    /// How many there are.
+    unknown: u64,
+    /// How many of them have a key near to one that has a record.
+    near: u64,
+}
+
+impl Strangers {
+    async fn of(
+        state: &AppState,
+        dataset: &DatasetRow,
+        schema: Schema,
+        kept: &Arc<KeptPreferences>,
+    ) -> Result<Self, Problem> {
+        let records = Records {
+            state,
+            dataset,
+            schema: Arc::new(schema),
+        };
+        let seen = vec![false; kept.fingerprints().len()];
+        let named = Arc::clone(kept);
+        let look = move |seen: &mut Vec<bool>, key: &str| {
+            if let Some(place) = named.fingerprints().place(key) {
+                seen[place] = true;
             }
         };
+        let seen = records.each_key(seen, look).await?;
+        let unknown = seen.iter().filter(|is_seen| !**is_seen).count() as u64;
+        if unknown == 0 || dataset.version == 0 {
+            return Ok(Self { unknown, near: 0 });
+        }
+        let named = Arc::clone(kept);
+        let folded = tokio::task::spawn_blocking(move || near_keys(&named, seen));
+        let folded = folded.await.ok().and_then(Result::ok);
+        let folded = folded.ok_or_else(Problem::internal)?;
+        let named = Arc::clone(kept);
+        let look = move |(folded, near): &mut (HashMap<u64, u64>, u64), key: &str| {
+            let key = named.fingerprints().number(&near_key(key));
+            *near += folded.remove(&key).unwrap_or(0);
+        };
+        let (_, near) = records.each_key((folded, 0), look).await?;
+        Ok(Self { unknown, near })
     }
-    Ok(seen.iter().filter(|is_seen| !**is_seen).count() as u64)
+}
+
+/// The keys of those who were not seen, folded, each as a number, with how many
+/// have it. They are read again: to keep them all beside the first looking would
+/// take memory with every import.
+fn near_keys(kept: &KeptPreferences, mut seen: Vec<bool>) -> io::Result<HashMap<u64, u64>> {
+    let (named, mut folded) = (kept.fingerprints(), HashMap::new());
+    let mut index = 0;
+    while let Some(batch) = kept.batch(index)? {
+        for (subject, _) in batch {
+            let place = named.place(&subject);
+            // Of several lines of a subject one counts.
+            if place.is_some_and(|place| !std::mem::replace(&mut seen[place], true)) {
+                *folded.entry(named.number(&near_key(&subject))).or_insert(0) += 1;
+            }
+        }
+        index += 1;
+    }
+    Ok(folded)
+}
+
+/// The records of a dataset's latest version.
+struct Records<'a> {
+    state: &'a AppState,
+    dataset: &'a DatasetRow,
+    schema: Arc<Schema>,
+}
+
+impl Records<'_> {
+    /// Shows each record's subject key to `look`, which notes what it sees in
+    /// `noted`. Holds one chunk at a time.
+    async fn each_key<T: Send + 'static>(
+        &self,
+        mut noted: T,
+        look: impl Fn(&mut T, &str) + Send + Sync + 'static,
+    ) -> Result<T, Problem> {
+        let (id, version) = (self.dataset.id, self.dataset.version);
+        let store = &self.state.store;
+        let chunks = match version {
+            0 => Vec::new(),
+            _ => store.version_chunk_list(id, version).await?,
+        };
+        let look = Arc::new(look);
+        for chunk in chunks {
+            let bytes = store.chunk_get(id, version, chunk.position).await?;
+            let (schema, look) = (Arc::clone(&self.schema), Arc::clone(&look));
+            let looking = tokio::task::spawn_blocking(move || {
+                let chunk = decode_chunk(bytes, &schema)?;
+                if let Some(ChunkColumn::Text(keys)) = chunk.columns.get(schema.subject_key().at())
+                {
+                    keys.iter().for_each(|key| look(&mut noted, key));
+                }
+                Ok::<_, crate::microdata::TableError>(noted)
+            });
+            noted = match looking.await {
+                Ok(Ok(noted)) => noted,
+                _ => {
+                    tracing::error!(dataset = %id, "a stored chunk cannot be read");
+                    return Err(Problem::internal());
+                }
+            };
+        }
+        Ok(noted)
+    }
 }

@@ -24,6 +24,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::super::upload::load_hierarchies;
 use super::query::PreferenceQuery;
+use super::subject_of;
 use crate::config::Limits;
 use crate::failpoint;
 use crate::ids::DatasetId;
@@ -130,6 +131,8 @@ async fn get_preference(
     UrlPath((id, subject)): UrlPath<(DatasetId, String)>,
 ) -> Result<(Tag, Json<PreferenceView>), Problem> {
     principal.sees(id, "dataset")?;
+    let schema = super::stored_schema(&state.store.dataset_get(id).await?)?;
+    let subject = subject_of(&schema, &subject);
     let act = principal.act();
     let row = state.store.preference_get(act, id, subject.clone()).await?;
     let row = row.ok_or_else(|| Problem::not_found("preference"))?;
@@ -193,6 +196,8 @@ async fn delete_preference(
     principal.sees(id, "dataset")?;
     let act = principal.act().only_if(precondition::read(&headers)?);
     let store = &state.store;
+    let schema = super::stored_schema(&store.dataset_get(id).await?)?;
+    let subject = subject_of(&schema, &subject);
     let version = store.preference_delete(act, id, subject.clone()).await?;
     Ok((
         StatusCode::OK,
@@ -220,13 +225,15 @@ pub(super) async fn read(
     let fields = document
         .as_object_mut()
         .ok_or_else(|| misfit("a preference is a JSON object"))?;
-    match fields.insert("subject".into(), subject.clone().into()) {
-        Some(named) if named != subject.as_str() => {
-            return Err(misfit("the body names another subject than the path"));
-        }
-        _ => {}
-    }
     let forms = PopulationForms::of(state, dataset).await?;
+    let named = fields.insert("subject".into(), subject.clone().into());
+    let same = |named: &Value| {
+        let named = named.as_str().map(|named| subject_of(&forms.own.0, named));
+        named == Some(subject_of(&forms.own.0, &subject))
+    };
+    if named.is_some_and(|named| !same(&named)) {
+        return Err(misfit("the body names another subject than the path"));
+    }
     let limits = &state.settings.limits;
     let line = document.to_string();
     let mut read = None;

@@ -166,6 +166,34 @@ pub struct UploadQuery {
     pub dry_run: bool,
 }
 
+impl UploadQuery {
+    /// As the records of one subject are taken.
+    pub fn of_one_subject() -> Self {
+        Self {
+            mode: UploadMode::Upsert,
+            hierarchies: UploadHierarchies::Pinned,
+            allow_loss: false,
+            dry_run: false,
+        }
+    }
+}
+
+/// How a subject is erased.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SubjectEraseQuery {
+    /// Whether an exclusion stays in force, with the subject's key, so that the
+    /// next upload does not publish them again.
+    #[serde(default = "keeps")]
+    #[param(required = false, default = true)]
+    pub keep_exclusion: bool,
+}
+
+fn keeps() -> bool {
+    true
+}
+
 /// How a schema is changed.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -75,7 +75,7 @@ impl NearDuplicatesView {
 
 /// What an upload made.
 #[derive(Debug, Serialize, ToSchema)]
-struct UploadView {
+pub(super) struct UploadView {
     /// The new version.
     #[schema(examples(1))]
     version: u64,
@@ -244,6 +244,19 @@ fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
     )
 }
 
+/// Refuses a correction that says nothing, or whose missing values leave out
+/// records: whose they are nobody looked at.
+fn require_whole(summary: &ReadSummary) -> Result<(), Problem> {
+    match summary.records > 0 && summary.dropped == 0 {
+        true => Ok(()),
+        false => {
+            let detail = "a correction has at least one record, and none that lacks a value; to \
+                          take somebody out, erase them";
+            Err(Problem::new(ProblemKind::InvalidBody, detail))
+        }
+    }
+}
+
 /// The form of a body of records.
 fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, Problem> {
     Ok(match require_media_type(headers, &RECORD_MEDIA_TYPES)? {
@@ -289,17 +302,30 @@ async fn upload_records(
     request: Request,
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
+    take_upload(&state, &principal, (id, None), query, request).await
+}
+
+/// Takes an upload, of anybody's records or of those of one subject alone.
+pub(super) async fn take_upload(
+    state: &AppState,
+    principal: &Principal,
+    (id, only): (DatasetId, Option<String>),
+    query: UploadQuery,
+    request: Request,
+) -> Result<Answer, Problem> {
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
-    let share = Arc::new(upload_share(&state, &principal)?);
+    let share = Arc::new(upload_share(state, principal)?);
     let form = (format, ContentCoding::of_body(&parts.headers)?);
-    let intake = intake(&state, id, (query.mode, query.hierarchies), form).await?;
+    let mut intake = intake(state, id, (query.mode, query.hierarchies), form).await?;
+    intake.only = only.map(|named| super::subject_of(&intake.schema, &named));
+    let is_of_one = intake.only.is_some();
     let demanded = super::datasets::demanded(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let records_before = intake.dataset.records;
     let hierarchies = upload::pins(&intake.hierarchies);
     let schema = intake.schema.clone();
-    let received = upload::receive(&state, body, intake, Arc::clone(&share)).await?;
+    let received = upload::receive(state, body, intake, Arc::clone(&share)).await?;
     let (summary, upserted, merged) = (received.summary, received.upserted, received.merged);
     let replaced = match (mode, upserted) {
         (VersionMode::Replace, _) => records_before,
@@ -307,6 +333,9 @@ async fn upload_records(
         (_, None) => 0,
     };
     failpoint::reached("upload-spooled");
+    if is_of_one {
+        require_whole(&summary)?;
+    }
     if !query.allow_loss {
         refuse_loss(&summary, replaced)?;
     }
@@ -391,6 +420,7 @@ async fn intake(
             },
         ),
         mode,
+        only: None,
         limits: ReadLimits {
             records_max: limits.records_max.saturating_sub(records_before),
             ..limits.of_records()

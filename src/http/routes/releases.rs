@@ -18,16 +18,17 @@ use super::super::described::ManifestDocument;
 use super::super::extract::{NoBody, OptionalBody, UrlPath, UrlQuery};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
+use super::affected::{AffectedView, affected_release};
 use super::page::{PageView, page_request};
 use super::query::ReleaseQuery;
-use crate::catalog::{Engine, is_reason};
+use crate::catalog::is_reason;
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::job::JobSpec;
 use crate::job::approval::{Ground, GroundKind};
 use crate::job::composition::{overlaps, sentence};
-use crate::job::consent::{self, TermsChange};
+use crate::job::consent::{Question, TermsChange};
 use crate::job::floors::{InForce, Made, Ordered, sentences};
-use crate::job::{JobFailure, JobSpec};
 use crate::store::{
     Approval, Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest,
     PublishRules, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState, public_series,
@@ -107,6 +108,10 @@ struct ReleaseDetailView {
     /// What is in it, what it claims and against whom.
     #[schema(value_type = ManifestDocument)]
     manifest: Value,
+    /// Terms that changed since it was published and ask for more than it gives.
+    /// Stewards only; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affected: Option<AffectedView>,
 }
 
 impl ReleaseView {
@@ -191,9 +196,11 @@ async fn get_release(
 ) -> Result<Json<ReleaseDetailView>, Problem> {
     let mut row = visible_release(&state, &principal, id).await?;
     let manifest = visible_manifest(whole_manifest(&mut row), &principal);
+    let affected = affected_release(&state, &principal, &row).await?;
     Ok(Json(ReleaseDetailView {
         release: ReleaseView::new(row, &principal),
         manifest,
+        affected,
     }))
 }
 
@@ -418,23 +425,20 @@ async fn publish_checks(
     let versions = state.store.version_list(release.dataset).await?;
     let version = (versions.iter()).find(|row| row.version == release.dataset_version);
     let version = version.ok_or_else(|| Problem::not_found("version"))?;
-    let schema = Arc::new(super::version_schema(version)?);
+    let schema = super::version_schema(version)?;
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
-    let policy = Engine::parse(&spec.engine, &spec.parameters, &schema)
-        .and_then(|engine| engine.policy(&schema))
-        .map_err(JobFailure::from)?;
-    let policy = Arc::new(policy);
+    let question = Arc::new(Question::of(&spec, schema)?);
     let report = ReleaseDocument::Report;
     let made = Made::of_report(&state.store.release_document(release.id, report).await?);
     let service = state.settings.floors.clone();
-    let (own_schema, own_policy) = (Arc::clone(&schema), Arc::clone(&policy));
+    let promised = Arc::clone(&question);
     let rules = PublishRules {
         below: Box::new(move |own| {
             let ordered = Ordered {
                 engine: &spec.engine,
-                schema: &own_schema,
-                policy: &own_policy,
+                schema: promised.schema(),
+                policy: promised.policy(),
                 made: Some(made),
             };
             InForce::of(&service, own).below(&ordered)
@@ -448,7 +452,7 @@ async fn publish_checks(
             old: change.old.as_ref(),
             new: change.new.as_ref(),
         });
-        match consent::allows(&schema, &policy, changes, lineage) {
+        match question.allows(changes, lineage) {
             true => PublishDecision::Allow,
             false => PublishDecision::Refuse,
         }

@@ -25,7 +25,7 @@ use super::records::upload_share;
 use crate::ids::DatasetId;
 use crate::microdata::{
     BoundTerms, HierarchySet, Schema, SchemaMisfit, StoredValues, Terms, column_misfits,
-    decode_chunk, other_hierarchies,
+    decode_chunk, key_rule_misfit, other_hierarchies,
 };
 use crate::store::{DatasetRow, NewSchema};
 
@@ -69,8 +69,13 @@ async fn put_schema(
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let headers = request.headers().clone();
-    let SchemaBody { schema, document } = SchemaBody::from_request(request, &state).await?;
+    let body = SchemaBody::from_request(request, &state).await?;
     let dataset = state.store.dataset_get(id).await?;
+    let now = super::stored_schema(&dataset)?;
+    let SchemaBody { schema, document } = match now.says_key_rules() {
+        true => body.or_key_rules(now.key_rules()),
+        false => body,
+    };
     let demanded = demanded(&headers, &dataset)?;
     let _share = upload_share(&state, &principal)?;
     let (before, after) = forms(&state, &dataset, schema, query.hierarchies).await?;
@@ -81,6 +86,7 @@ async fn put_schema(
     if misfits.is_empty() {
         misfits = value_misfits(&state, &dataset, &before, &after).await?;
     }
+    misfits.extend(key_rule_misfit(&before.schema, &after.schema));
     misfits.extend(terms_misfits(&state, &dataset, &before, &after).await?);
     refuse(&misfits)?;
     let hierarchies = match dataset.records {

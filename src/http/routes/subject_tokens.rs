@@ -78,10 +78,16 @@ async fn create_subject_tokens(
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let lifetime_s = checked(&request, &state.settings.access.subject_tokens)?;
+    let schema = super::stored_schema(&state.store.dataset_get(id).await?)?;
     let (mut tokens, mut items) = (Vec::new(), Vec::new());
     for subject in request.subjects {
         let token = NewSubjectToken::generate().map_err(|_| Problem::internal())?;
-        tokens.push((token.hash, subject.clone()));
+        let key = super::subject_of(&schema, &subject);
+        if key.is_empty() {
+            let detail = "nothing is left of a subject by subject_key_normalization";
+            return Err(Problem::new(ProblemKind::InvalidBody, detail));
+        }
+        tokens.push((token.hash, key));
         items.push(SubjectTokenView {
             subject,
             token: token.text.expose().to_owned(),

@@ -7,12 +7,14 @@
 //! database, and an invalid body never touches it.
 
 mod body_reader;
+mod forgotten;
 mod hierarchies;
 mod preferences;
 mod spool;
 mod stored;
 mod threads;
 
+pub use forgotten::without_subject;
 pub use hierarchies::{load_hierarchies, pins, require_extended};
 pub use preferences::{KeptPreferences, receive_preferences};
 
@@ -29,8 +31,8 @@ use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
 use crate::microdata::{
-    HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings, SubjectKeys,
-    TableError, Target, encode_chunk, read_parquet_records, read_records,
+    HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings,
+    SubjectKeys, TableError, Target, encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
@@ -66,6 +68,8 @@ pub struct Intake {
     pub mode: VersionMode,
     /// How much may come.
     pub limits: ReadLimits,
+    /// The only subject that it may name; `None`: anybody.
+    pub only: Option<String>,
 }
 
 impl Intake {
@@ -96,6 +100,7 @@ enum ReadError {
     Table(TableError),
     Packing(InflateFault),
     Store(StoreError),
+    OtherSubject,
     Room(std::io::Error),
 }
 
@@ -113,6 +118,10 @@ impl ReadError {
             Self::Table(error) => limited_problem(&error, misfit, limits),
             Self::Packing(fault) => packing_problem(fault, bytes_max),
             Self::Store(error) => error.into(),
+            Self::OtherSubject => Problem::new(
+                ProblemKind::InvalidBody,
+                "the body names another subject than the path; nothing was kept of it",
+            ),
             Self::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Problem::new(ProblemKind::StoreFull, "nothing was kept of this upload")
             }
@@ -203,7 +212,14 @@ fn read(
     let mut failure = None;
     let mut spellings = Spellings::new(&intake.schema);
     let target = intake.target();
+    let mut names_another = false;
     let mut keep = |chunk: crate::microdata::Chunk| {
+        if let Some(only) = &intake.only
+            && chunk.records_of(&intake.schema, only).len() < chunk.records
+        {
+            names_another = true;
+            return Err(TableError::Read("another subject".into()));
+        }
         spellings.add(&chunk);
         let bytes = encode_chunk(&chunk)?;
         spool.push(&bytes, chunk.records as u64).map_err(|error| {
@@ -230,25 +246,34 @@ fn read(
         return Err(ReadError::Packing(fault));
     }
     let replaced = subjects.replaced();
+    if names_another {
+        return Err(ReadError::OtherSubject);
+    }
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::Room(error));
     }
     let chunks = spool.into_chunks().map_err(ReadError::Room)?;
-    let mut received = Received {
+    let received = Received {
         summary: summary?,
         merged: spellings.merged(),
         chunks: Box::new(chunks),
         upserted: None,
     };
-    let Some(replaced) = replaced else {
-        return Ok(received);
-    };
-    check_total(
-        received.summary.records,
-        &replaced,
-        intake.limits.records_max,
-    )?;
-    let kept = stored.kept(&replaced)?;
+    match replaced {
+        None => Ok(received),
+        Some(replaced) => with_kept(received, &replaced, &stored),
+    }
+}
+
+/// What an upsert brought, with the stored records that it leaves before its own.
+fn with_kept(
+    mut received: Received,
+    replaced: &Replaced,
+    stored: &Stored<'_>,
+) -> Result<Received, ReadError> {
+    let records_max = stored.intake.limits.records_max;
+    check_total(received.summary.records, replaced, records_max)?;
+    let kept = stored.kept(replaced)?;
     received.chunks = Box::new(kept.into_iter().flatten().chain(received.chunks));
     received.upserted = Some(Upserted {
         subjects: replaced.subjects(),

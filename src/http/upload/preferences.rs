@@ -80,7 +80,7 @@ impl Fingerprints {
         if self.sorted.len() == self.sorted.capacity() && self.sorted.len() >= 2 * self.compact {
             self.sort();
         }
-        self.sorted.push(self.key.hash_one(subject));
+        self.sorted.push(self.number(subject));
     }
 
     fn sort(&mut self) {
@@ -89,9 +89,14 @@ impl Fingerprints {
         self.compact = self.sorted.len();
     }
 
+    /// The number of a text.
+    pub fn number(&self, text: &str) -> u64 {
+        self.key.hash_one(text)
+    }
+
     /// Place of a subject among all of them, if it is one.
     pub fn place(&self, subject: &str) -> Option<usize> {
-        self.sorted.binary_search(&self.key.hash_one(subject)).ok()
+        self.sorted.binary_search(&self.number(subject)).ok()
     }
 
     /// How many subjects there are.

@@ -102,6 +102,7 @@ async fn create(
 ) -> Result<Done<DatasetRow>, StoreError> {
     if let Some(name) = &dataset.population {
         populations::lock(session, name).await?;
+        populations::require_key_rules(session, (name, &dataset.schema)).await?;
     }
     let now = session.now().await?;
     let cells = cells![

@@ -34,6 +34,8 @@ fn ledger_row(row: &Row) -> Result<LedgerRow, StoreError> {
         published: step(row, "published_at", "published_by")?,
         withdrawn: step(row, "withdrawn_at", "withdrawn_by")?,
         erased: step(row, "erased_at", "erased_by")?,
+        affected_at: row.time_or_null("affected_at")?,
+        affected_subjects: row.count_or_null("affected_subjects")?,
         reads: LedgerReads {
             tables: row.count("table_reads")?,
             reports: row.count("report_reads")?,

@@ -10,6 +10,7 @@
 //! with an open transaction. The task goes on, commits, and nobody is there to
 //! hear of it, which is what a lost answer always may mean.
 
+mod affected;
 mod approvals;
 mod audit;
 mod datasets;
@@ -28,6 +29,7 @@ mod retention;
 mod sealing;
 mod secrets;
 mod subject_tokens;
+mod subjects;
 mod terms;
 mod tombstones;
 mod versions;

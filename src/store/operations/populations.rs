@@ -6,10 +6,14 @@
 //! Erasing a dataset does not take it: a member may be gone when its row is
 //! asked for.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::ids::DatasetId;
-use crate::store::StoreError;
 use crate::store::session::{Session, cells};
 use crate::store::statements::datasets as sql;
+use crate::store::{Conflict, StoreError};
 
 const TABLE: &str = "dataset";
 
@@ -18,6 +22,30 @@ pub(super) async fn lock(session: &mut Session, name: &str) -> Result<(), StoreE
     let lock = session.dialect().population_lock;
     session.row(TABLE, lock, cells![name]).await?;
     Ok(())
+}
+
+/// Refuses a schema that normalizes subject keys by other rules than the
+/// datasets of the population, whose lock is held: one person would have two
+/// keys in it, and terms under one of them would bind to half of the datasets.
+pub(super) async fn require_key_rules(
+    session: &mut Session,
+    (name, schema): (&str, &Value),
+) -> Result<(), StoreError> {
+    let rules = key_rules(schema);
+    let others = sql::SCHEMAS_OF_POPULATION;
+    for row in session.rows(TABLE, others, cells![name]).await? {
+        if key_rules(&row.json("schema")?) != rules {
+            return Err(Conflict::KeyRules.into());
+        }
+    }
+    Ok(())
+}
+
+/// The words of a schema's rules for subject keys; their order says nothing.
+fn key_rules(schema: &Value) -> BTreeSet<String> {
+    let rules = schema["subject_key_normalization"].as_array();
+    let words = rules.into_iter().flatten().filter_map(Value::as_str);
+    words.map(str::to_owned).collect()
 }
 
 /// The datasets of a dataset's population, itself too, in order of ids.

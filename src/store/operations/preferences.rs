@@ -20,7 +20,7 @@ use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{
     Act, PAGE_LIMIT_MAX, PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource,
-    Preferences, StoreError, StoreFuture,
+    Preferences, StoreError, StoreFuture, SubjectErasure,
 };
 
 const TABLE: &str = "preference";
@@ -150,6 +150,62 @@ async fn delete(
         0 => Err(StoreError::not_found("preference")),
         _ => Ok(versions.changed("delete_preference", 1)),
     }
+}
+
+/// The terms of somebody who wants to be in no release.
+fn exclusion() -> Value {
+    json!({"exclude": true})
+}
+
+/// Forgets a subject's terms with their history, in every dataset of the
+/// population, for terms are the population's; where an exclusion is to stay,
+/// it is what is left. Takes the rows of all of them, that of the erasure's own
+/// dataset against everything. Answers how many documents went.
+pub(super) async fn forget(
+    session: &mut Session,
+    erasure: &SubjectErasure,
+) -> Result<(u64, Vec<Entry>), StoreError> {
+    let (dataset, subject) = (erasure.dataset, erasure.subject.as_str());
+    let dialect = session.dialect();
+    let mut forgotten = 0;
+    for member in populations::held_members(session, dataset).await? {
+        let lock = match member == dataset {
+            true => dialect.dataset_lock_erase,
+            false => dialect.dataset_lock,
+        };
+        match datasets::hold(session, member, lock).await {
+            // Erased since the population was read.
+            Err(StoreError::NotFound { .. }) if member != dataset => continue,
+            held => held?,
+        }
+        let terms = Terms::of(session, member).await?;
+        let of_subject = || cells![member.uuid(), terms.subject(subject)];
+        let held = session.rows(TABLE, sql::HISTORY, of_subject()).await?;
+        let is_left = erasure.keep_exclusion && held.len() == 1;
+        if is_left
+            && held[0].count_or_null("until_version")?.is_none()
+            && terms.read(&held[0], ("document", "version"))?
+                == Some((subject.to_owned(), exclusion()))
+        {
+            continue;
+        }
+        forgotten += session.run(sql::FORGET, of_subject()).await?;
+    }
+    let is_known = erasure.is_in_records || !erasure.drafts.is_empty();
+    let is_known = is_known || !erasure.lineages.is_empty() || !erasure.candidates.is_empty();
+    let versions = match (erasure.keep_exclusion, forgotten) {
+        (true, 0) if !is_known => return Ok((0, Vec::new())),
+        (true, 0) if get(session, dataset, subject).await?.is_some() => return Ok((0, Vec::new())),
+        (true, _) => {
+            let versions = set(session, dataset, subject, &exclusion()).await?;
+            versions.changed("put_preference", 1)
+        }
+        (false, 0) => return Ok((0, Vec::new())),
+        (false, _) => advance_all(session, dataset)
+            .await?
+            .changed("delete_preference", 1),
+    };
+    Ok((forgotten, versions.entries))
 }
 
 fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {

@@ -92,7 +92,8 @@ pub(super) async fn withdraw(
     Ok(Done::one(row, entry))
 }
 
-async fn withdraw_for_good(
+/// Withdraws a release and leaves a tombstone.
+pub(super) async fn withdraw_for_good(
     session: &mut Session,
     id: ReleaseId,
     actor: String,

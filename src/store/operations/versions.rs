@@ -12,7 +12,7 @@ use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
     Act, ChunkRow, ChunkSource, Conflict, DatasetRow, NewChunk, NewSchema, NewVersion, StoreError,
-    StoreFuture, VersionMode, VersionRow, Versions,
+    StoreFuture, SubjectErasure, VersionMode, VersionRow, Versions,
 };
 
 const TABLE: &str = "dataset_version";
@@ -27,6 +27,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         dropped: row.count("dropped")?,
         total_records: row.count("total_records")?,
         chunks: row.count32("chunks")?,
+        epoch: row.count("epoch")?,
         hierarchies: row.json("hierarchies")?,
         near_duplicates: row.json("near_duplicates")?,
         schema: row.json("schema")?,
@@ -198,6 +199,46 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         "total_records": row.total_records,
     }));
     Ok(Done::one(row, entry))
+}
+
+/// Makes a version of the records that are left without a subject: it begins
+/// an epoch. Answers its number.
+pub(super) async fn rewrite(
+    session: &mut Session,
+    erasure: &SubjectErasure,
+    (records, chunks): (u64, ChunkSource),
+) -> Result<u64, StoreError> {
+    let (dataset, version) = (erasure.dataset, erasure.base_version + 1);
+    advance(session, dataset, erasure.base_version).await?;
+    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    let nothing = Extent {
+        epoch: version,
+        chunks: 0,
+        records: 0,
+    };
+    let extent = chunks_write(session, dataset, &custody, nothing, chunks).await?;
+    if extent.records != records {
+        return Err(StoreError::driver(
+            "the chunks hold another number of records than was said",
+        ));
+    }
+    let now = session.now().await?;
+    let cells = cells![
+        dataset.uuid(),
+        version,
+        VersionMode::Upsert.as_str(),
+        extent.epoch,
+        extent.chunks,
+        0_u32,
+        0_u32,
+        extent.records,
+        &erasure.hierarchies,
+        erasure.created_by.as_str(),
+        now,
+        &json!([]),
+    ];
+    session.run(sql::CREATE, cells).await?;
+    Ok(version)
 }
 
 async fn change_schema(

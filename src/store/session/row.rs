@@ -140,6 +140,16 @@ impl Row {
         u32::try_from(self.column::<i64>(column)?).map_err(|_| self.inconsistent(column))
     }
 
+    /// A number of things, or null.
+    pub(in crate::store) fn count_or_null(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<u64>, StoreError> {
+        self.column::<Option<i64>>(column)?
+            .map(|number| u64::try_from(number).map_err(|_| self.inconsistent(column)))
+            .transpose()
+    }
+
     /// A small number of things, or null.
     pub(in crate::store) fn count32_or_null(
         &self,

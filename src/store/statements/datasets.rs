@@ -53,6 +53,9 @@ statements! {
         ON member.id = own.id OR member.population = own.population \
         WHERE own.id = $1 AND own.erased_at IS NULL AND member.erased_at IS NULL \
         ORDER BY member.id";
+    /// `$1` population.
+    SCHEMAS_OF_POPULATION = "SELECT id, schema FROM dataset \
+        WHERE population = $1 AND erased_at IS NULL ORDER BY id";
     /// `$1` id, `$2` the version that must be the latest. Locks the row.
     VERSION_ADVANCE = "UPDATE dataset SET version = version + 1 \
         WHERE id = $1 AND version = $2 AND erased_at IS NULL";

@@ -10,7 +10,7 @@ macro_rules! list {
             "SELECT release_id AS id, job_id, dataset_id, dataset_version, preference_version, \
              engine, claims, requested_by, created_at, published_at, published_by, withdrawn_at, \
              withdrawn_by, erased_at, erased_by, table_reads, report_reads, verification_reads, \
-             queries FROM ledger WHERE release_id < $1 \
+             queries, affected_at, affected_subjects FROM ledger WHERE release_id < $1 \
              AND (CAST($2 AS TEXT) IS NULL OR dataset_id IN (",
             $ids,
             ")) ORDER BY release_id DESC LIMIT $3"
@@ -39,6 +39,9 @@ statements! {
         $4 FROM job WHERE id = $2";
     /// `$1` release, `$2` now, `$3` who.
     PUBLISH = "UPDATE ledger SET published_at = $2, published_by = $3 WHERE release_id = $1";
+    /// `$1` release, `$2` now, `$3` subjects or null: terms ask for more than it gives.
+    AFFECT = "UPDATE ledger SET affected_at = COALESCE(affected_at, $2), affected_subjects = $3 \
+        WHERE release_id = $1";
     /// `$1` release, `$2` claims.
     CLAIM = "UPDATE ledger SET claims = $2 WHERE release_id = $1";
     /// `$1` release.

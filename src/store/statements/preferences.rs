@@ -17,6 +17,11 @@ statements! {
     /// `$1` dataset, `$2` subject.
     GET = "SELECT dataset_id, version, subject, document, created_at FROM preference \
         WHERE dataset_id = $1 AND subject = $2 AND until_version IS NULL";
+    /// `$1` dataset, `$2` subject: in force and of before.
+    HISTORY = "SELECT dataset_id, version, until_version, subject, document, created_at \
+        FROM preference WHERE dataset_id = $1 AND subject = $2 ORDER BY version";
+    /// `$1` dataset, `$2` subject.
+    FORGET = "DELETE FROM preference WHERE dataset_id = $1 AND subject = $2";
     /// `$1` dataset, `$2` subject to begin with, `$3` limit.
     LIST = "SELECT dataset_id, version, subject, document, created_at FROM preference \
         WHERE dataset_id = $1 AND subject >= $2 AND until_version IS NULL \

@@ -90,6 +90,35 @@ statements! {
     WITHDRAW = "UPDATE release SET state = 'withdrawn', withdrawn_at = $2, lineage = NULL, \
         candidates = CASE WHEN published_at IS NULL THEN NULL ELSE candidates END \
         WHERE id = $1 AND state <> 'withdrawn'";
+    /// Public ones of datasets whose preferences moved since it was looked.
+    UNLOOKED = "SELECT release.id, release.job_id, release.dataset_id, release.dataset_version, \
+        release.preference_version, dataset.preference_version AS latest_preferences \
+        FROM release JOIN dataset ON dataset.id = release.dataset_id \
+        WHERE release.state = 'published' AND dataset.erased_at IS NULL \
+        AND COALESCE(release.terms_looked_at, release.preference_version) \
+        < dataset.preference_version ORDER BY release.id";
+    /// `$1` id, `$2` preference version up to which was looked, and found what was known.
+    LOOKED = "UPDATE release SET terms_looked_at = $2 \
+        WHERE id = $1 AND COALESCE(terms_looked_at, 0) < $2";
+    /// `$1` id, `$2` preference version, `$3` since when or null, `$4` subjects or null.
+    AFFECT = "UPDATE release SET terms_looked_at = $2, affected_at = $3, affected_subjects = $4 \
+        WHERE id = $1 AND state = 'published' AND COALESCE(terms_looked_at, 0) < $2";
+    /// `$1` id: a public release that is affected.
+    AFFECTED_GET = "SELECT id, affected_at, affected_subjects FROM release \
+        WHERE id = $1 AND state = 'published' AND affected_at IS NOT NULL";
+    /// `$1` dataset: its public releases that are affected.
+    AFFECTED = "SELECT id, affected_at, affected_subjects FROM release \
+        WHERE dataset_id = $1 AND state = 'published' AND affected_at IS NOT NULL ORDER BY id";
+    /// All of them.
+    AFFECTED_COUNT = "SELECT count(*) AS count FROM release \
+        WHERE state = 'published' AND affected_at IS NOT NULL";
+    /// `$1` dataset.
+    OF_DATASET = "SELECT id FROM release WHERE dataset_id = $1 ORDER BY id";
+    /// `$1` id, `$2` lineage: only where there is one.
+    LINEAGE_SET = "UPDATE release SET lineage = $2 WHERE id = $1 AND lineage IS NOT NULL";
+    /// `$1` id, `$2` candidates: only where there are some.
+    CANDIDATES_SET = "UPDATE release SET candidates = $2 \
+        WHERE id = $1 AND candidates IS NOT NULL";
     /// `$1` release.
     WITHDRAW_PIECES = "DELETE FROM release_piece WHERE release_id = $1";
 }

@@ -17,6 +17,11 @@ statements! {
         WHERE token_hash = $1 AND expires_at > $2";
     /// `$1` hash, `$2` now.
     USE = "DELETE FROM subject_token WHERE token_hash = $1 AND expires_at > $2";
+    /// `$1` dataset, `$2` now.
+    OF_DATASET = "SELECT token_hash, dataset_id, subject, created_at, expires_at \
+        FROM subject_token WHERE dataset_id = $1 AND expires_at > $2 ORDER BY created_at, token_hash";
+    /// `$1` hash.
+    FORGET = "DELETE FROM subject_token WHERE token_hash = $1";
     /// `$1` dataset.
     ERASE = "DELETE FROM subject_token WHERE dataset_id = $1";
 }

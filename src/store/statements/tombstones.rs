@@ -13,6 +13,9 @@ statements! {
         AND tombstone.object_id = dataset.id) AS wiped_at FROM dataset WHERE dataset.id = $1";
     /// Those whose traces may be left.
     UNWIPED = "SELECT what, object_id, buried_at FROM tombstone WHERE wiped_at IS NULL";
+    /// `$1` which: its tombstones whose traces may be left.
+    UNWIPED_OF = "SELECT count(*) AS count FROM tombstone \
+        WHERE object_id = $1 AND wiped_at IS NULL";
     /// Those of them.
     UNWIPED_COUNT = "SELECT count(*) AS count FROM tombstone WHERE wiped_at IS NULL";
     /// `$1` what, `$2` which, `$3` when, `$4` now.

@@ -29,6 +29,11 @@ statements! {
         dropped, total_records, hierarchies, created_by, created_at, near_duplicates, schema) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
         (SELECT schema FROM dataset WHERE id = $1))";
+    /// `$1` dataset, `$2` version: epochs with chunks before the one of that version.
+    EPOCHS_BEFORE = "SELECT DISTINCT dataset_id, epoch FROM dataset_version \
+        WHERE dataset_id = $1 AND purged_at IS NULL AND epoch < (SELECT latest.epoch \
+        FROM dataset_version AS latest WHERE latest.dataset_id = $1 AND latest.version = $2) \
+        ORDER BY epoch";
     /// `$1` dataset, `$2` epoch, `$3` position, `$4` records, `$5` sha256, `$6` bytes.
     CHUNK_CREATE = "INSERT INTO chunk (dataset_id, epoch, position, records, sha256, bytes) \
         VALUES ($1, $2, $3, $4, $5, $6)";

@@ -22,6 +22,27 @@ pub fn of_measure(page: &mut Page, name: &str, value: &Value) {
     sentences(page, &said);
 }
 
+/// That terms changed since the release was published, and what to do; nothing
+/// for those who are not told of it.
+pub fn affected(page: &mut Page, affected: &Value) {
+    if !affected.is_object() {
+        return;
+    }
+    let who = match affected["subjects"].as_u64() {
+        Some(subjects) => format!("Up to {subjects} people in it have"),
+        None => "People who may be in it (its lineage is gone) have".to_owned(),
+    };
+    let said = format!(
+        "{who} since excluded themselves or asked for more than it gives. Withdraw it, or run its \
+         job again, publish that release and withdraw this one. Copies that were downloaded stay \
+         where they are."
+    );
+    page.raw("<section>");
+    page.element("h2", "", "Terms changed after it was published");
+    page.element("p", "no", &said);
+    page.raw("</section>");
+}
+
 /// How nearly numbers are known of whoever is known to be in a bucket or group.
 pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) {
     let attacks = list(&verification["attacks"]).iter();

@@ -46,12 +46,22 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     async fn call(&mut self, id: &'static str, fill: impl FnOnce(Call) -> Call) -> Answer {
+        self.call_as(id, id, fill).await
+    }
+
+    /// The same of an operation whose row has another one's word.
+    async fn call_as(
+        &mut self,
+        id: &'static str,
+        action: &str,
+        fill: impl FnOnce(Call) -> Call,
+    ) -> Answer {
         let before = rows_of(self.client, self.actor).await.len();
         let answer = fill(self.client.call(id)).send().await;
         assert!(answer.status < 300, "{id}: {}", answer.text());
         let rows = rows_of(self.client, self.actor).await;
         assert_eq!(rows.len(), before + 1, "{id} leaves one row");
-        assert_eq!(rows[0]["action"], id);
+        assert_eq!(rows[0]["action"], action);
         assert_eq!(rows[0]["actor"], self.actor, "{id}");
         let request = answer.header("x-request-id");
         assert_eq!(rows[0]["request_id"].as_str(), request, "{id}");
@@ -104,6 +114,16 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     watched.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);
     watched.call("put_schema", same).await;
+    let one = |call| of_dataset(call).at("subject", "p1");
+    let correction = |call| one(call).body("text/csv", story::records(1, 2));
+    watched
+        .call_as("put_subject", "upload_records", correction)
+        .await;
+    watched.call_as("get_subject", "export_subject", one).await;
+    watched.seen.remove("get_subject");
+    let another = |call| of_dataset(call).at("subject", "p3");
+    let erase = |call| another(call).query("keep_exclusion", false);
+    watched.call("erase_subject", erase).await;
     let subject = |call| of_dataset(call).at("subject", "p1");
     let terms = json!({"max_leakage": 0.9});
     watched

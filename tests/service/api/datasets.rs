@@ -47,7 +47,7 @@ async fn a_dataset_is_created_empty_and_described_with_its_versions(server: Serv
     assert_eq!(view["hierarchies"], json!({"ward": digest}));
     assert_eq!(view["versions"][0]["total_records"], 30);
     assert_eq!(view["versions"][0]["mode"], "append");
-    assert_eq!(view["schema"], story::schema());
+    assert_eq!(view["schema"], story::kept_schema());
     assert_eq!(view["preferences"], json!({"version": 0, "subjects": 0}));
 }
 

@@ -101,6 +101,9 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     twice.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);
     twice.call("put_schema", same).await;
+    let one = |call| of_dataset(call).at("subject", "p1");
+    let correction = |call| one(call).body("text/csv", story::records(1, 2));
+    twice.call("put_subject", correction).await;
     let terms = json!({"max_leakage": 0.9});
     let subject = |call| of_dataset(call).at("subject", "p1").json(&terms);
     twice.call("put_preference", subject).await;
@@ -130,7 +133,7 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let view = view.expect(200);
     assert_eq!(
         (&view["version"], &view["records"]),
-        (&json!(2), &json!(120))
+        (&json!(3), &json!(120))
     );
 }
 

@@ -1,6 +1,7 @@
 //! The API over real HTTP, on both stores: one module a resource.
 
 mod access;
+mod affected;
 mod audit;
 mod composition;
 mod datasets;
@@ -26,9 +27,11 @@ mod releases;
 mod retention;
 mod schemas;
 mod server;
-mod stewards;
 mod standing;
+mod stewards;
+mod subject_keys;
 mod subject_tokens;
+mod subjects;
 mod tables;
 mod transfer;
 mod unpublished;

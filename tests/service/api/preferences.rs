@@ -8,6 +8,7 @@ on_both!(
     one_subjects_terms_are_set_read_replaced_and_taken_back,
     terms_are_overwritten_only_by_who_has_seen_them,
     many_terms_are_taken_at_once_or_not_at_all,
+    an_import_tells_stewards_alone_who_has_no_record,
     terms_that_do_not_fit_the_schema_are_refused,
 );
 
@@ -89,10 +90,7 @@ async fn many_terms_are_taken_at_once_or_not_at_all(server: Server) {
     let csv = "subject,sensitive,max_leakage,max_reidentification,exclude\n\
         p1,age|sex,0.25,,\np2,,,0.1,true\nnobody,age,,,false\np1,age,,,\n";
     let taken = import().body("text/csv", csv).send().await.expect(200);
-    assert_eq!(
-        taken,
-        json!({"accepted": 3, "unknown_subjects": 1, "version": 1})
-    );
+    assert_eq!(taken, json!({"accepted": 3, "version": 1}));
     let last = client
         .call("get_preference")
         .at("id", &id)
@@ -106,10 +104,7 @@ async fn many_terms_are_taken_at_once_or_not_at_all(server: Server) {
         .send()
         .await
         .expect(200);
-    assert_eq!(
-        taken,
-        json!({"accepted": 2, "unknown_subjects": 0, "version": 2})
-    );
+    assert_eq!(taken, json!({"accepted": 2, "version": 2}));
 
     let broken = "subject,sensitive,max_leakage\np4,age,0.5\np5,canary,\np6,,canary\n";
     let refused = import().body("text/csv", broken).send().await;
@@ -126,6 +121,31 @@ async fn many_terms_are_taken_at_once_or_not_at_all(server: Server) {
     untouched.expect_problem(404, "not-found");
     let other = import().body("application/json", "{}").send().await;
     other.expect_problem(415, "unsupported-media-type");
+}
+
+/// A consent key asks for one subject at a time: were the answers different, it
+/// would know who is in the data.
+async fn an_import_tells_stewards_alone_who_has_no_record(server: Server) {
+    let uploader = server.key(&["uploader"]).await;
+    let id = story::filled_dataset(&uploader).await;
+    let ask = async |roles: &[&str], subject: &str| {
+        let csv = format!("subject,exclude\n{subject},true\n");
+        let client = server.key(roles).await;
+        let import = client.call("import_preferences").at("id", &id);
+        let mut taken = import.body("text/csv", csv).send().await.expect(200);
+        taken.as_object_mut().expect("an object").remove("version");
+        taken
+    };
+    let known = ask(&["consent"], "p1").await;
+    assert_eq!(known, json!({"accepted": 1}));
+    for roles in [&["consent"][..], &["consent", "uploader"]] {
+        assert_eq!(ask(roles, "nobody").await, known);
+    }
+    for (subject, unknown) in [("p1", 0), ("nobody", 1)] {
+        let told = ask(&["consent", "steward"], subject).await;
+        let expected = json!({"accepted": 1, "unknown_subjects": unknown, "near_misses": 0});
+        assert_eq!(told, expected);
+    }
 }
 
 async fn terms_that_do_not_fit_the_schema_are_refused(server: Server) {

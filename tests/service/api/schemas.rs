@@ -69,6 +69,8 @@ async fn roles_and_titles_change_without_an_upload_and_older_versions_keep_their
         (&json!(2), &json!(120), &json!("wards of 2026"))
     );
     let now = view(&client, &id).await;
+    // The rules for subject keys stay, also where the new schema leaves them out.
+    schema["subject_key_normalization"] = story::kept_schema()["subject_key_normalization"].take();
     assert_eq!(now["schema"], schema);
     let latest = &now["versions"][0];
     assert_eq!(
@@ -140,6 +142,10 @@ fn unfit() -> Vec<(Value, Vec<(&'static str, &'static str)>)> {
                     .swap(1, 4)
             }),
             vec![("cost", "attribute_moved"), ("age", "attribute_moved")],
+        ),
+        (
+            changed(|schema| schema["subject_key_normalization"] = json!(["trim"])),
+            vec![("", "key_rules_changed")],
         ),
         (
             changed(|schema| schema["multiplicity"] = json!("many")),

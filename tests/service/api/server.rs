@@ -200,6 +200,13 @@ pub mod story {
         })
     }
 
+    /// The same as the service keeps it: with the rules for subject keys.
+    pub fn kept_schema() -> Value {
+        let mut schema = schema();
+        schema["subject_key_normalization"] = json!(["nfc", "zero_width", "trim"]);
+        schema
+    }
+
     pub const HIERARCHY: &str = "red;warm;*\norange;warm;*\nblue;cold;*\nviolet;cold;*\n";
 
     /// CSV of records `from..to`; equal numbers give equal records.

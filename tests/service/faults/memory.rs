@@ -160,7 +160,7 @@ fn packed_terms(lines: usize) -> Vec<u8> {
 
 async fn six_packed_imports_at_once_take_little(place: Place) {
     let server = place.launch().serve();
-    let (token, datasets) = prepared(&server, &["uploader", "consent"], IMPORTS).await;
+    let (token, datasets) = prepared(&server, &["uploader", "consent", "steward"], IMPORTS).await;
     let lines = size(30_000);
     let body = packed_terms(lines);
     let idle = resident(server.pid());

@@ -97,6 +97,10 @@ fn records() -> String {
     story::records(200, 201)
 }
 
+fn records_of_one() -> String {
+    story::records(1, 2)
+}
+
 fn preferences() -> String {
     "subject,exclude\np1,false\n".to_owned()
 }
@@ -119,6 +123,9 @@ pub const SAMPLES: &[Sample] = &[
     on("set_floors", Object::Dataset, Body::Json(floors)),
     on("put_schema", Object::Dataset, Body::Json(dataset)),
     on("upload_records", Object::Dataset, Body::Csv(records)),
+    on("get_subject", Object::Dataset, Body::None),
+    on("put_subject", Object::Dataset, Body::Csv(records_of_one)),
+    ending(on("erase_subject", Object::Dataset, Body::None), 1),
     on("put_hierarchy", Object::Nothing, Body::Csv(hierarchy)),
     on("get_hierarchy", Object::Nothing, Body::None),
     on("put_preference", Object::Dataset, Body::Json(nothing)),

@@ -23,6 +23,7 @@ mod sealing;
 mod secrets;
 mod stage;
 mod subject_tokens;
+mod subjects;
 mod tombstones;
 mod upkeep;
 mod versions;
