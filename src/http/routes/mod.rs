@@ -1,6 +1,7 @@
 //! One file a resource: its handlers, and the views they answer with.
 
 pub mod audit;
+pub mod dataset_hierarchies;
 pub mod datasets;
 pub mod documentation;
 pub mod documents;
@@ -14,6 +15,7 @@ pub mod keys;
 pub mod ledger;
 pub mod my_preferences;
 pub mod page;
+pub mod pinned;
 pub mod preference_import;
 pub mod preferences;
 pub mod query;

@@ -13,7 +13,7 @@ mod spool;
 mod stored;
 mod threads;
 
-pub use hierarchies::{load_hierarchies, pins, require_extended};
+pub use hierarchies::{Found, load_hierarchies, pins, require_extended};
 pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
 use crate::microdata::{
-    HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings, SubjectKeys,
-    TableError, Target, encode_chunk, read_parquet_records, read_records,
+    Merged, ReadLimits, ReadSummary, RecordFormat, Schema, Spellings, SubjectKeys, TableError,
+    Target, encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
@@ -57,7 +57,7 @@ pub struct Intake {
     /// Its schema.
     pub schema: Schema,
     /// The hierarchies that the schema names.
-    pub hierarchies: HierarchySet,
+    pub hierarchies: Found,
     /// The form of the body.
     pub format: UploadFormat,
     /// How the body is packed, and how much it may grow.
@@ -73,7 +73,7 @@ impl Intake {
     fn target(&self) -> Target<'_> {
         Target {
             schema: &self.schema,
-            hierarchies: &self.hierarchies,
+            hierarchies: &self.hierarchies.set,
             limits: self.limits,
         }
     }

@@ -8,6 +8,7 @@ mod engines;
 mod first_key;
 mod formats;
 mod hierarchies;
+mod hierarchy_owners;
 mod idempotency;
 mod job_events;
 mod jobs;
