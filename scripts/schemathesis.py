@@ -77,7 +77,7 @@ def make(url, path):
         "datasets": [dataset],
         "jobs": [job],
         "releases": [published, draft],
-        "hierarchies": ["ward"],
+        "name": ["ward"],
         "subject": ["p7", "p8"],
         "table": ["microdata", "buckets"],
     }
@@ -122,7 +122,7 @@ def hooks():
         resource = context.operation.path.split("/")[2] if context.operation.path.startswith("/v1/") else ""
 
         def known(name):
-            return ids.get(name) or (ids.get(resource) if name in ("id", "name") else None)
+            return ids.get(name) or (ids.get(resource) if name == "id" else None)
 
         def with_ids(drawn):
             made, choice = drawn

@@ -150,18 +150,18 @@ async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
 async fn upload(uploader: &Client) -> Result<String> {
     let spec: Value =
         serde_json::from_slice(sample::SPEC).context("the bundled specification is not JSON")?;
-    for (name, content) in sample::HIERARCHIES {
-        let path = format!("/v1/hierarchies/{name}?new_version=true");
-        uploader
-            .send(Method::PUT, &path, "text/csv", Bytes::from_static(content))
-            .await?
-            .json()?;
-    }
     let dataset = uploader.post("/v1/datasets", &spec["schema"]).await?;
     let id = dataset["id"]
         .as_str()
         .context("the dataset has no id")?
         .to_owned();
+    for (name, content) in sample::HIERARCHIES {
+        let path = format!("/v1/datasets/{id}/hierarchies/{name}");
+        uploader
+            .send(Method::PUT, &path, "text/csv", Bytes::from_static(content))
+            .await?
+            .json()?;
+    }
     let path = format!("/v1/datasets/{id}/records");
     let version = uploader
         .send(

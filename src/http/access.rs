@@ -45,6 +45,11 @@ impl Operation {
         takes_key(self.method) && matches!(self.access, Access::AnyKey | Access::Roles(_))
     }
 
+    /// What somebody who may not call the operation does in its place.
+    pub fn instead(&self) -> Option<&'static str> {
+        (self.id == "put_hierarchy").then_some(LIBRARY_ONLY)
+    }
+
     /// Every kind of problem that the operation may answer with, in order.
     pub fn problems(&self) -> Vec<ProblemKind> {
         let mut all = vec![Internal, HeaderTooLarge, InvalidQuery];
@@ -99,6 +104,25 @@ const AUDITOR: Access = Access::Roles(&[Auditor]);
 const CONSENT: Access = Access::Roles(&[Consent]);
 const STEWARD: Access = Access::Roles(&[Steward]);
 const UPLOADER: Access = Access::Roles(&[Uploader, Steward]);
+
+/// Why somebody may not write to the library, and what to do in its place.
+pub const LIBRARY_ONLY: &str = "the library is shared by all datasets: a steward whose key is tied \
+    to none of them writes it. Put the hierarchy into its dataset: \
+    PUT /v1/datasets/{id}/hierarchies/{name}";
+
+/// Problems of a body that is a hierarchy.
+const HIERARCHY: &[ProblemKind] = &[
+    InvalidQuery,
+    InvalidId,
+    UnsupportedMediaType,
+    UndecodableBody,
+    LimitExceeded,
+    BodyTooLarge,
+    BodyTimeout,
+    HierarchyExists,
+    InvalidHierarchy,
+    StoreFull,
+];
 
 /// Problems of a body in JSON, and of a store that takes something in.
 const JSON: &[ProblemKind] = &[
@@ -257,19 +281,8 @@ pub const OPERATIONS: &[Operation] = &[
         "put_hierarchy",
         "PUT",
         "/v1/hierarchies/{name}",
-        UPLOADER,
-        &[
-            InvalidQuery,
-            InvalidId,
-            UnsupportedMediaType,
-            UndecodableBody,
-            LimitExceeded,
-            BodyTooLarge,
-            BodyTimeout,
-            HierarchyExists,
-            InvalidHierarchy,
-            StoreFull,
-        ],
+        STEWARD,
+        HIERARCHY,
     ),
     at(
         "get_hierarchy",
@@ -277,6 +290,34 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/hierarchies/{name}",
         UPLOADER,
         &[InvalidQuery, InvalidId, NotFound],
+    ),
+    at(
+        "list_hierarchies",
+        "GET",
+        "/v1/hierarchies",
+        UPLOADER,
+        &[InvalidQuery],
+    ),
+    at(
+        "put_dataset_hierarchy",
+        "PUT",
+        "/v1/datasets/{id}/hierarchies/{name}",
+        UPLOADER,
+        HIERARCHY,
+    ),
+    at(
+        "get_dataset_hierarchy",
+        "GET",
+        "/v1/datasets/{id}/hierarchies/{name}",
+        UPLOADER,
+        &[InvalidQuery],
+    ),
+    at(
+        "list_dataset_hierarchies",
+        "GET",
+        "/v1/datasets/{id}/hierarchies",
+        UPLOADER,
+        &[InvalidQuery],
     ),
     at(
         "put_preference",

@@ -342,6 +342,11 @@ impl Problem {
         self
     }
 
+    /// What is wrong with the lines of the body, if that is what is wrong.
+    pub fn lines_mut(&mut self) -> Option<&mut LineErrors> {
+        self.0.lines.as_mut()
+    }
+
     /// Names the hierarchy that is missing.
     #[must_use]
     pub fn with_hierarchy(mut self, name: impl Into<String>) -> Self {

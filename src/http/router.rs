@@ -46,6 +46,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::schema::router())
         .merge(routes::records::router())
         .merge(routes::hierarchies::router())
+        .merge(routes::dataset_hierarchies::router())
         .merge(routes::preferences::router())
         .merge(routes::preference_import::router())
         .merge(routes::subject_tokens::router())

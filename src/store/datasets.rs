@@ -73,6 +73,8 @@ pub struct Erasure {
     pub chunks: u64,
     /// Preferences, their history included.
     pub preferences: u64,
+    /// Revisions of hierarchies of its own.
+    pub hierarchies: u64,
     /// Drafts, with their tables.
     pub drafts: u64,
     /// Jobs that were queued or running and are now cancelled.
@@ -115,7 +117,8 @@ pub trait Datasets {
         floors: Floors,
     ) -> StoreFuture<'_, DatasetRow>;
 
-    /// Erases records, lineage, preferences and drafts in one transaction.
+    /// Erases records, lineage, preferences, drafts and the dataset's own
+    /// hierarchies in one transaction.
     ///
     /// Published and withdrawn releases stay (without lineage), the rows of
     /// versions and jobs stay, and the dataset's row stays as a tombstone.

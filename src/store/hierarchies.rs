@@ -1,15 +1,23 @@
-//! Hierarchies: named, immutable, addressed by name or by digest.
+//! Hierarchies: named, immutable, addressed by name and revision or digest.
 //!
-//! A name may get a new revision when the caller says so; older ones stay
-//! addressable by digest, because versions of datasets pin them.
+//! A hierarchy belongs to a dataset, or to the library that all datasets
+//! share. A dataset finds a name among its own first, then in the library,
+//! and never among those of another dataset. A name may get a new revision
+//! when the caller says so; older ones stay addressable by digest, because
+//! versions of datasets pin them. A dataset's own go when it is erased.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::{Act, StoreFuture};
+use crate::ids::DatasetId;
 
 /// A hierarchy to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHierarchy {
+    /// The dataset that it belongs to; `None`: the library.
+    pub dataset: Option<DatasetId>,
     /// Its name.
     pub name: String,
     /// Digest of its content, in hexadecimal.
@@ -26,25 +34,55 @@ pub struct NewHierarchy {
     pub allow_new_version: bool,
 }
 
-/// A hierarchy as it is kept.
+/// What is known of a hierarchy without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HierarchyRow {
+pub struct HierarchyHead {
+    /// The dataset that it belongs to; `None`: the library.
+    pub dataset: Option<DatasetId>,
     /// Its name.
     pub name: String,
-    /// 1, 2, … under that name.
+    /// 1, 2, … of its owner under that name.
     pub revision: u64,
     /// Digest of its content, in hexadecimal.
     pub digest: String,
-    /// Media type of `content`.
+    /// Media type of its content.
     pub media_type: String,
-    /// The content as it was given.
-    pub content: Vec<u8>,
     /// Number of leaves.
     pub leaves: u64,
     /// Number of levels above the leaves.
     pub height: u32,
     /// When it was kept.
     pub created_at: DateTime<Utc>,
+}
+
+/// A hierarchy as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HierarchyRow {
+    /// What is known of it.
+    pub head: HierarchyHead,
+    /// The content as it was given.
+    pub content: Vec<u8>,
+}
+
+/// Which hierarchies a list holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HierarchyScope {
+    /// All of the library.
+    Library,
+    /// Those of the library that schemas of these datasets name.
+    LibraryOf(Vec<DatasetId>),
+    /// A dataset's own, and those of the library that its schema names and
+    /// that it has none of.
+    Dataset(DatasetId),
+}
+
+/// One page of a list, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HierarchyPage {
+    /// The latest revision of each name.
+    pub items: Vec<HierarchyHead>,
+    /// The name to go on behind; `None` where this page is the last.
+    pub next: Option<String>,
 }
 
 /// What putting a hierarchy did.
@@ -60,16 +98,34 @@ pub enum HierarchyPut {
 
 /// Operations on hierarchies.
 pub trait Hierarchies {
-    /// Keeps a hierarchy under its name.
+    /// Keeps a hierarchy under its name; not found where its dataset is.
+    ///
+    /// A revision of the library is told in the audit log of every dataset
+    /// whose schema names it, unless the dataset has one of its own.
     fn hierarchy_put(
         &self,
         act: Act<HierarchyPut>,
         hierarchy: NewHierarchy,
     ) -> StoreFuture<'_, HierarchyPut>;
 
-    /// The latest revision of a name.
-    fn hierarchy_get(&self, name: String) -> StoreFuture<'_, HierarchyRow>;
+    /// What a name means to a dataset: its own hierarchy, else the library's;
+    /// `None`: the library's alone. With a digest the latest revision that has
+    /// it, else the latest.
+    fn hierarchy_get(
+        &self,
+        dataset: Option<DatasetId>,
+        name: String,
+        digest: Option<String>,
+    ) -> StoreFuture<'_, HierarchyRow>;
 
-    /// Any hierarchy with this digest.
-    fn hierarchy_get_by_digest(&self, digest: String) -> StoreFuture<'_, HierarchyRow>;
+    /// Hierarchies by name: at most `limit`, behind the name `after`.
+    fn hierarchy_list(
+        &self,
+        scope: HierarchyScope,
+        limit: u32,
+        after: Option<String>,
+    ) -> StoreFuture<'_, HierarchyPage>;
+
+    /// Names that the schemas of datasets name; of erased ones none.
+    fn hierarchy_names(&self, datasets: Vec<DatasetId>) -> StoreFuture<'_, BTreeSet<String>>;
 }

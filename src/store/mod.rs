@@ -56,7 +56,10 @@ pub use audit::{
 };
 pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
-pub use hierarchies::{Hierarchies, HierarchyPut, HierarchyRow, NewHierarchy};
+pub use hierarchies::{
+    Hierarchies, HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope,
+    NewHierarchy,
+};
 pub use idempotency::{Idempotency, KeptAnswer, KeyedRequest, Reservation, Reserve};
 pub use jobs::{
     ATTEMPTS_MAX, AcquiredJob, FIGURES_TOLD_MAX, Heartbeat, JobFilter, JobProblem, JobRow,

@@ -86,8 +86,10 @@ async fn pinned_hierarchies(
         .map_err(|_| inconsistent("dataset_versions", "hierarchies", dataset))?;
     let mut set = HierarchySet::new();
     for (name, digest) in pins {
-        let row = store.hierarchy_get_by_digest(digest).await?;
-        let format = HierarchyFormat::of_media_type(&row.media_type)
+        let row = store
+            .hierarchy_get(Some(dataset), name.clone(), Some(digest))
+            .await?;
+        let format = HierarchyFormat::of_media_type(&row.head.media_type)
             .ok_or_else(|| inconsistent("hierarchies", "media_type", dataset))?;
         set.insert(name, HierarchySource::read(&row.content, format)?);
     }

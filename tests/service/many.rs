@@ -43,15 +43,11 @@ fn records() -> String {
 
 async fn upload(server: &ServerProcess) -> String {
     let uploader = client_of(server, "uploader").await;
-    let tree = uploader.send(
-        Method::PUT,
-        "/v1/hierarchies/codes",
-        "text/csv",
-        Bytes::from(CODES),
-    );
-    tree.await.unwrap();
     let dataset = uploader.post("/v1/datasets", &schema()).await.unwrap();
     let id = dataset["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/datasets/{id}/hierarchies/codes");
+    let tree = uploader.send(Method::PUT, &path, "text/csv", Bytes::from(CODES));
+    tree.await.unwrap();
     let path = format!("/v1/datasets/{id}/records");
     let sent = uploader.send(Method::POST, &path, "text/csv", Bytes::from(records()));
     let version = sent.await.unwrap().json().unwrap();

@@ -91,7 +91,10 @@ pub async fn authorize(
         Err(problem) => problem.into_response(),
         Ok(principal) if !principal.has_any(roles) => {
             let words: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
-            let detail = format!("one of these roles is needed: {}", words.join(", "));
+            let mut detail = format!("one of these roles is needed: {}", words.join(", "));
+            if let Some(instead) = operation.instead() {
+                detail = format!("{detail}; {instead}");
+            }
             Problem::new(ProblemKind::Forbidden, detail).into_response()
         }
         Ok(principal) => {

@@ -121,6 +121,8 @@ struct ErasureView {
     chunks: u64,
     /// Preferences, their history included.
     preferences: u64,
+    /// Revisions of hierarchies of its own.
+    hierarchies: u64,
     /// Drafts, with their tables.
     drafts: u64,
     /// Jobs that were queued or running.
@@ -288,8 +290,8 @@ pub(super) fn demanded(
 
 /// Erase a dataset
 ///
-/// Its records, lineage, preferences and drafts, at once and for good, and the
-/// answers kept under idempotency keys that may tell of them. Published
+/// Its records, lineage, preferences, drafts and own hierarchies, at once and
+/// for good, and the answers kept under idempotency keys that may tell of them. Published
 /// releases stay. 202: nobody finds the dataset any more, and its bytes are
 /// still in the store's files, because somebody reads there; they are wiped as
 /// soon as that is over, and the path in `location` says when it was.
@@ -315,6 +317,7 @@ async fn erase_dataset(
         id,
         chunks: erased.chunks,
         preferences: erased.preferences,
+        hierarchies: erased.hierarchies,
         drafts: erased.drafts,
         jobs_cancelled: erased.jobs_cancelled,
         complete: erased.is_complete,

@@ -1,4 +1,9 @@
-//! Hierarchies: put under a name, immutable, addressed by name or digest.
+//! Hierarchies of the library, which all datasets share.
+//!
+//! A hierarchy is put under a name, immutable, and addressed by name or
+//! digest. A steward whose key is tied to no datasets writes the library, and
+//! whoever is tied reads what their datasets' schemas name. What a dataset has
+//! of its own is in `dataset_hierarchies`, which shares views and reading.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -12,6 +17,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::super::access::LIBRARY_ONLY;
 use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::body::unpacked_body;
@@ -19,21 +25,24 @@ use super::super::convert::table_problem;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::query::{HierarchyGetQuery, HierarchyPutQuery};
-use crate::microdata::schema::NAME_CHARACTERS_MAX;
-use crate::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource};
-use crate::store::{HierarchyPut, HierarchyRow, NewHierarchy};
+use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery, is_hierarchy_name};
+use crate::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
+use crate::store::{
+    HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
+};
 
 /// Media types of hierarchies.
 const MEDIA_TYPES: [&str; 2] = ["text/csv", "application/json"];
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::default().routes(routes!(put_hierarchy, get_hierarchy))
+    OpenApiRouter::default()
+        .routes(routes!(put_hierarchy, get_hierarchy))
+        .routes(routes!(list_hierarchies))
 }
 
 /// A hierarchy that was put.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-struct HierarchyView {
+pub(super) struct HierarchyView {
     /// Its name.
     #[schema(examples("education"))]
     name: String,
@@ -49,19 +58,39 @@ struct HierarchyView {
 
 /// A hierarchy as it is kept, without its content.
 #[derive(Debug, Serialize, ToSchema)]
-struct HierarchyDetailView {
+pub(super) struct HierarchyDetailView {
     #[serde(flatten)]
     hierarchy: HierarchyView,
-    /// 1, 2, … under that name.
+    /// 1, 2, … of its owner under that name.
     revision: u64,
+    /// Whether it is the library's; else it is the dataset's own.
+    library: bool,
     /// Media type that it came in.
     media_type: String,
     /// When it was put.
     created_at: DateTime<Utc>,
 }
 
+/// One page of hierarchies, by name.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct HierarchyPageView {
+    /// The latest revision of each name.
+    items: Vec<HierarchyDetailView>,
+    /// What to give as `cursor` for the next page; null: this is the last.
+    next_cursor: Option<String>,
+}
+
+impl From<HierarchyPage> for HierarchyPageView {
+    fn from(page: HierarchyPage) -> Self {
+        Self {
+            items: page.items.into_iter().map(Into::into).collect(),
+            next_cursor: page.next.map(|name| to_hex(name.as_bytes())),
+        }
+    }
+}
+
 /// A hierarchy described, or the JSON that it was put as.
-struct HierarchyAnswer;
+pub(super) struct HierarchyAnswer;
 
 impl utoipa::PartialSchema for HierarchyAnswer {
     fn schema() -> RefOr<utoipa::openapi::Schema> {
@@ -82,10 +111,13 @@ impl ToSchema for HierarchyAnswer {
     }
 }
 
-/// Put a hierarchy
+/// Put a hierarchy into the library
 ///
-/// The same content again changes nothing. Other content under a name that is
-/// taken needs `new_version=true`; datasets keep what they pinned.
+/// By a steward whose key is tied to no datasets: all datasets share the
+/// library. The same content again changes nothing. Other content under a name
+/// that is taken needs `new_version=true`; datasets keep what they pinned.
+/// Every dataset whose schema names it, and that has none of its own, is told
+/// in the audit log.
 #[utoipa::path(
     put, path = "/v1/hierarchies/{name}", operation_id = "put_hierarchy", tag = "hierarchies",
     params(("name" = String, Path, description = "Its name, 1 to 64 characters.",
@@ -105,12 +137,86 @@ async fn put_hierarchy(
     UrlQuery(query): UrlQuery<HierarchyPutQuery>,
     request: Request,
 ) -> Result<Answer, Problem> {
+    if principal.datasets().is_some() {
+        return Err(Problem::new(ProblemKind::Forbidden, LIBRARY_ONLY));
+    }
+    let new = received(&state, name, &query, request).await?;
+    put(&state, &principal, new).await
+}
+
+/// Describe a hierarchy of the library
+///
+/// With `content=true`: its content as it was put. A key that is tied to
+/// datasets finds those that their schemas name.
+#[utoipa::path(
+    get, path = "/v1/hierarchies/{name}", operation_id = "get_hierarchy", tag = "hierarchies",
+    params(("name" = String, Path, description = "Its name.",
+            min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyGetQuery),
+    responses((status = 200, description = "The hierarchy, or its content.",
+        content((HierarchyAnswer = "application/json"), (String = "text/csv")))),
+)]
+async fn get_hierarchy(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(name): UrlPath<String>,
+    UrlQuery(query): UrlQuery<HierarchyGetQuery>,
+) -> Result<Response, Problem> {
+    check_name(&name)?;
+    if let Some(datasets) = principal.datasets() {
+        let names = state.store.hierarchy_names(datasets.to_vec()).await?;
+        if !names.contains(&name) {
+            return Err(Problem::not_found("hierarchy"));
+        }
+    }
+    let row = state.store.hierarchy_get(None, name, query.digest).await?;
+    Ok(shown(row, query.content))
+}
+
+/// List the library's hierarchies
+///
+/// The latest revision of each, by name. A key that is tied to datasets finds
+/// those that their schemas name.
+#[utoipa::path(
+    get, path = "/v1/hierarchies", operation_id = "list_hierarchies", tag = "hierarchies",
+    params(HierarchyListQuery),
+    responses((status = 200, description = "One page of hierarchies, by name.", body = HierarchyPageView)),
+)]
+async fn list_hierarchies(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlQuery(query): UrlQuery<HierarchyListQuery>,
+) -> Result<Json<HierarchyPageView>, Problem> {
+    let scope = match principal.datasets() {
+        None => HierarchyScope::Library,
+        Some(datasets) => HierarchyScope::LibraryOf(datasets.to_vec()),
+    };
+    let (limit, after) = query.request()?;
+    let page = state.store.hierarchy_list(scope, limit, after).await?;
+    Ok(Json(page.into()))
+}
+
+/// Reads the hierarchy that a request brings; it is the library's.
+pub(super) async fn received(
+    state: &AppState,
+    name: String,
+    query: &HierarchyPutQuery,
+    request: Request,
+) -> Result<NewHierarchy, Problem> {
     check_name(&name)?;
     let limits = &state.settings.limits;
     let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
     let content = unpacked_body(request, limits.hierarchy_bytes_max(), limits).await?;
     let mut new = read(name, media_type, content, limits.of_hierarchies()).await?;
     new.allow_new_version = query.new_version;
+    Ok(new)
+}
+
+/// Keeps a hierarchy, and answers what it is.
+pub(super) async fn put(
+    state: &AppState,
+    principal: &Principal,
+    new: NewHierarchy,
+) -> Result<Answer, Problem> {
     let view = HierarchyView {
         name: new.name.clone(),
         digest: new.digest.clone(),
@@ -131,41 +237,20 @@ async fn put_hierarchy(
     })
 }
 
-/// Describe a hierarchy
-///
-/// With `content=true`: its content as it was put.
-#[utoipa::path(
-    get, path = "/v1/hierarchies/{name}", operation_id = "get_hierarchy", tag = "hierarchies",
-    params(("name" = String, Path, description = "Its name.",
-            min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyGetQuery),
-    responses((status = 200, description = "The hierarchy, or its content.",
-        content((HierarchyAnswer = "application/json"), (String = "text/csv")))),
-)]
-async fn get_hierarchy(
-    State(state): State<AppState>,
-    UrlPath(name): UrlPath<String>,
-    UrlQuery(query): UrlQuery<HierarchyGetQuery>,
-) -> Result<Response, Problem> {
-    check_name(&name)?;
-    let row = match query.digest {
-        Some(digest) => state.store.hierarchy_get_by_digest(digest).await?,
-        None => state.store.hierarchy_get(name.clone()).await?,
+/// A hierarchy described, or its content as it was put.
+pub(super) fn shown(row: HierarchyRow, with_content: bool) -> Response {
+    if !with_content {
+        return Json(HierarchyDetailView::from(row.head)).into_response();
+    }
+    let media_type = match row.head.media_type.as_str() {
+        "text/csv" => HeaderValue::from_static("text/csv"),
+        _ => HeaderValue::from_static("application/json"),
     };
-    if row.name != name {
-        return Err(Problem::not_found("hierarchy"));
-    }
-    if query.content {
-        let media_type = match row.media_type.as_str() {
-            "text/csv" => HeaderValue::from_static("text/csv"),
-            _ => HeaderValue::from_static("application/json"),
-        };
-        return Ok(([(header::CONTENT_TYPE, media_type)], row.content).into_response());
-    }
-    Ok(Json(HierarchyDetailView::from(row)).into_response())
+    ([(header::CONTENT_TYPE, media_type)], row.content).into_response()
 }
 
-impl From<HierarchyRow> for HierarchyDetailView {
-    fn from(row: HierarchyRow) -> Self {
+impl From<HierarchyHead> for HierarchyDetailView {
+    fn from(row: HierarchyHead) -> Self {
         Self {
             hierarchy: HierarchyView {
                 name: row.name,
@@ -174,15 +259,16 @@ impl From<HierarchyRow> for HierarchyDetailView {
                 height: row.height,
             },
             revision: row.revision,
+            library: row.dataset.is_none(),
             media_type: row.media_type,
             created_at: row.created_at,
         }
     }
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
-    let characters = name.chars().count();
-    if (1..=NAME_CHARACTERS_MAX).contains(&characters) && !name.chars().any(char::is_control) {
+/// A problem unless a text of the path can be the name of a hierarchy.
+pub(super) fn check_name(name: &str) -> Result<(), Problem> {
+    if is_hierarchy_name(name) {
         return Ok(());
     }
     let detail = "a name has 1 to 64 characters and no control character";
@@ -204,6 +290,7 @@ async fn read(
         };
         let hierarchy = HierarchySource::read_within(&content, format, &limits)?;
         Ok(NewHierarchy {
+            dataset: None,
             name,
             digest: hierarchy.digest(),
             leaves: hierarchy.leaf_count() as u64,

@@ -2,6 +2,7 @@
 
 pub mod affected;
 pub mod audit;
+pub mod dataset_hierarchies;
 pub mod datasets;
 pub mod documentation;
 pub mod documents;
@@ -16,6 +17,7 @@ pub mod keys;
 pub mod ledger;
 pub mod my_preferences;
 pub mod page;
+pub mod pinned;
 pub mod preference_import;
 pub mod preferences;
 pub mod query;

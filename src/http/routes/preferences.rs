@@ -296,7 +296,7 @@ impl PopulationForms {
 /// Schema and hierarchies of one dataset.
 async fn form(state: &AppState, dataset: &DatasetRow) -> Result<(Schema, HierarchySet), Problem> {
     let schema = super::stored_schema(dataset)?;
-    let pinned = &dataset.hierarchies;
-    let hierarchies = load_hierarchies(state.store.as_ref(), &schema, pinned, true).await?;
-    Ok((schema, hierarchies))
+    let (store, pinned) = (state.store.as_ref(), &dataset.hierarchies);
+    let found = load_hierarchies(store, dataset.id, &schema, pinned, true).await?;
+    Ok((schema, found.set))
 }

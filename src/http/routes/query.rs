@@ -11,6 +11,7 @@ use super::super::problem::{Problem, ProblemKind};
 use super::page::page_request;
 use crate::ids::DatasetId;
 use crate::microdata::from_hex;
+use crate::microdata::schema::NAME_CHARACTERS_MAX;
 use crate::release::Format;
 use crate::store::{JobState, PageRequest, ReleaseState};
 
@@ -97,20 +98,26 @@ impl PreferenceQuery {
     /// The limit, and the place to begin at.
     pub fn request(&self) -> Result<(u32, Option<Vec<u8>>), Problem> {
         let limit = page_request(self.limit, None)?.limit;
-        let cursor = self.cursor.as_deref().map(|digits| {
-            let pairs = digits.as_bytes().chunks(2).map(std::str::from_utf8);
-            let bytes = pairs.map(|pair| from_hex::<1>(pair.ok()?).map(|[byte]| byte));
-            let bytes = bytes.collect::<Option<Vec<u8>>>();
-            bytes.filter(|bytes| !bytes.is_empty())
-        });
-        match cursor {
-            Some(None) => {
-                let detail = "cursor is the next_cursor of an earlier page";
-                Err(Problem::new(ProblemKind::InvalidQuery, detail))
-            }
-            cursor => Ok((limit, cursor.flatten())),
-        }
+        Ok((limit, place(self.cursor.as_deref(), Some)?))
     }
+}
+
+/// The place that a cursor in hexadecimal digits names; a problem where it
+/// names none.
+fn place<T>(
+    cursor: Option<&str>,
+    read: impl FnOnce(Vec<u8>) -> Option<T>,
+) -> Result<Option<T>, Problem> {
+    let Some(digits) = cursor else {
+        return Ok(None);
+    };
+    let pairs = digits.as_bytes().chunks(2).map(std::str::from_utf8);
+    let bytes = pairs.map(|pair| from_hex::<1>(pair.ok()?).map(|[byte]| byte));
+    let bytes = bytes.collect::<Option<Vec<u8>>>();
+    let place = bytes.filter(|bytes| !bytes.is_empty()).and_then(read);
+    let detail = "cursor is the next_cursor of an earlier page";
+    let unread = || Problem::new(ProblemKind::InvalidQuery, detail);
+    place.map(Some).ok_or_else(unread)
 }
 
 /// How an upload relates to the records before it.
@@ -130,7 +137,7 @@ pub enum UploadMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UploadHierarchies {
-    /// Those that the version before pins.
+    /// Those that the version before pins; the latest where it pins none.
     #[default]
     Pinned,
     /// The latest revisions.
@@ -147,11 +154,11 @@ pub struct UploadQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     pub mode: UploadMode,
-    /// Whether records that are added to others are read with the hierarchies
-    /// that the version before pins (`pinned`), or with the latest revisions
-    /// (`latest`), each of which must extend the pinned one: every leaf of that
-    /// one is a leaf under the same nodes. What replaces everything is read
-    /// with the latest.
+    /// Whether records are read with the hierarchies that the version before
+    /// pins (`pinned`), or with the latest revisions (`latest`). Where records
+    /// before stay, each of these must extend the pinned one: every leaf of that
+    /// one is a leaf under the same nodes. What is not pinned yet is read with
+    /// the latest.
     #[serde(default)]
     #[param(inline, required = false)]
     pub hierarchies: UploadHierarchies,
@@ -229,6 +236,36 @@ pub struct HierarchyGetQuery {
     #[serde(default)]
     #[param(required = false)]
     pub content: bool,
+}
+
+/// Which part of a list of hierarchies is wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HierarchyListQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the first page.
+    #[param(pattern = "^([0-9a-f]{2})+$")]
+    cursor: Option<String>,
+}
+
+impl HierarchyListQuery {
+    /// The limit, and the name to go on behind.
+    pub fn request(self) -> Result<(u32, Option<String>), Problem> {
+        let limit = page_request(self.limit, None)?.limit;
+        let name = |bytes| String::from_utf8(bytes).ok();
+        let name = |bytes| name(bytes).filter(|name| is_hierarchy_name(name));
+        Ok((limit, place(self.cursor.as_deref(), name)?))
+    }
+}
+
+/// Whether a text can be the name of a hierarchy.
+pub fn is_hierarchy_name(text: &str) -> bool {
+    let characters = text.chars().count();
+    (1..=NAME_CHARACTERS_MAX).contains(&characters) && !text.chars().any(char::is_control)
 }
 
 /// Which rows of the audit log are wanted.

@@ -19,6 +19,7 @@ use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
 use super::super::shares::Share;
 use super::super::state::AppState;
 use super::super::upload::{self, Intake, UploadFormat, Upserted};
+use super::pinned::{self, PinnedView};
 use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
@@ -95,6 +96,8 @@ pub(super) struct UploadView {
     /// Spellings of one value in this upload, by attribute: a job counts each
     /// value once, whatever its spelling.
     near_duplicates: Vec<NearDuplicatesView>,
+    /// Hierarchies that the upload was read with; the version pins them.
+    hierarchies: Vec<PinnedView>,
     /// Subjects that an upsert touched.
     #[serde(skip_serializing_if = "Option::is_none")]
     subjects: Option<UpsertedView>,
@@ -159,7 +162,11 @@ impl From<UpsertCounts> for UpsertedView {
 }
 
 impl UploadView {
-    fn new(row: &VersionRow, summary: &ReadSummary, upserted: Option<Upserted>) -> Self {
+    fn new(
+        row: &VersionRow,
+        (summary, upserted): (&ReadSummary, Option<Upserted>),
+        pinned: &[PinnedView],
+    ) -> Self {
         Self {
             version: row.version,
             records: row.records,
@@ -168,6 +175,7 @@ impl UploadView {
             questions: summary.questions.iter().map(QuestionView::from).collect(),
             total_records: row.total_records,
             near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
+            hierarchies: pinned.to_vec(),
             subjects: upserted.map(|upserted| upserted.subjects.into()),
             sha256: summary.sha256_hex(),
         }
@@ -194,6 +202,8 @@ struct UploadCheckView {
     subjects: Option<UpsertedView>,
     /// Spellings of one value in the upload, by attribute.
     near_duplicates: Vec<NearDuplicatesView>,
+    /// Hierarchies that the upload was read with.
+    hierarchies: Vec<PinnedView>,
     /// SHA-256 of the upload's content, whatever form it came in.
     sha256: String,
 }
@@ -203,6 +213,7 @@ impl UploadCheckView {
         summary: &ReadSummary,
         (records_before, upserted): (u64, Option<Upserted>),
         near_duplicates: &Value,
+        hierarchies: Vec<PinnedView>,
     ) -> Self {
         Self {
             records: summary.records,
@@ -212,6 +223,7 @@ impl UploadCheckView {
             total_records: records_before + summary.records,
             subjects: upserted.map(|upserted| upserted.subjects.into()),
             near_duplicates: NearDuplicatesView::of(near_duplicates),
+            hierarchies,
             sha256: summary.sha256_hex(),
         }
     }
@@ -323,9 +335,14 @@ pub(super) async fn take_upload(
     let demanded = super::datasets::demanded(&parts.headers, &intake.dataset)?;
     let (base_version, mode) = (intake.dataset.version, intake.mode);
     let records_before = intake.dataset.records;
-    let hierarchies = upload::pins(&intake.hierarchies);
+    let hierarchies = upload::pins(&intake.hierarchies.set);
+    let heads = intake.hierarchies.heads.clone();
+    let pinned = PinnedView::of(&heads, &intake.dataset.hierarchies);
     let schema = intake.schema.clone();
-    let received = upload::receive(state, body, intake, Arc::clone(&share)).await?;
+    let received = match upload::receive(state, body, intake, Arc::clone(&share)).await {
+        Err(problem) => return Err(pinned::hinted(state, problem, (id, &schema), &heads).await),
+        Ok(received) => received,
+    };
     let (summary, upserted, merged) = (received.summary, received.upserted, received.merged);
     let replaced = match (mode, upserted) {
         (VersionMode::Replace, _) => records_before,
@@ -346,7 +363,7 @@ pub(super) async fn take_upload(
             (_, Some(upserted)) => upserted.records_kept,
             (_, None) => records_before,
         };
-        let view = UploadCheckView::new(&summary, (stays, upserted), &near_duplicates);
+        let view = UploadCheckView::new(&summary, (stays, upserted), &near_duplicates, pinned);
         return Ok(Answer::new(StatusCode::OK, &view));
     }
     let version = NewVersion {
@@ -364,7 +381,7 @@ pub(super) async fn take_upload(
         chunks: received.chunks,
     };
     let uploaded = move |row: &VersionRow| {
-        let view = UploadView::new(row, &summary, upserted);
+        let view = UploadView::new(row, (&summary, upserted), &pinned);
         Answer::new(StatusCode::CREATED, &view)
     };
     let kept = uploaded.clone();
@@ -392,22 +409,26 @@ async fn intake(
 ) -> Result<Intake, Problem> {
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
-    let nothing = Value::Null;
     let limits = &state.settings.limits;
-    let (mode, pinned, records_before) = match mode {
-        UploadMode::Append => (VersionMode::Append, &dataset.hierarchies, dataset.records),
+    let (mode, records_before) = match mode {
+        UploadMode::Append => (VersionMode::Append, dataset.records),
         // Of those before some may go: what is left is counted with the upload.
-        UploadMode::Upsert => (VersionMode::Upsert, &dataset.hierarchies, 0),
-        UploadMode::Replace => (VersionMode::Replace, &nothing, 0),
+        UploadMode::Upsert => (VersionMode::Upsert, 0),
+        UploadMode::Replace => (VersionMode::Replace, 0),
     };
     let store = state.store.as_ref();
-    let mut hierarchies = upload::load_hierarchies(store, &schema, pinned, false).await?;
-    if which == UploadHierarchies::Latest && *pinned != nothing {
-        let latest = upload::load_hierarchies(store, &schema, &nothing, false).await?;
-        // What is not pinned was read in its latest revision already.
-        upload::require_extended(&hierarchies, &latest)?;
-        hierarchies = latest;
-    }
+    let load = async |pinned| upload::load_hierarchies(store, id, &schema, pinned, false).await;
+    let hierarchies = match which {
+        UploadHierarchies::Pinned => load(&dataset.hierarchies).await?,
+        UploadHierarchies::Latest => {
+            let latest = load(&Value::Null).await?;
+            if mode != VersionMode::Replace {
+                let pinned = load(&dataset.hierarchies).await?;
+                upload::require_extended(&pinned.set, &latest.set)?;
+            }
+            latest
+        }
+    };
     Ok(Intake {
         hierarchies,
         schema,

@@ -126,15 +126,15 @@ async fn forms(
     };
     let is_lenient = dataset.records == 0;
     let hierarchies_before =
-        load_hierarchies(store, &before, &dataset.hierarchies, is_lenient).await?;
-    let hierarchies = load_hierarchies(store, &schema, pinned, is_lenient).await?;
+        load_hierarchies(store, dataset.id, &before, &dataset.hierarchies, is_lenient).await?;
+    let hierarchies = load_hierarchies(store, dataset.id, &schema, pinned, is_lenient).await?;
     let before = Form {
         schema: Arc::new(before),
-        hierarchies: hierarchies_before,
+        hierarchies: hierarchies_before.set,
     };
     let after = Form {
         schema: Arc::new(schema),
-        hierarchies,
+        hierarchies: hierarchies.set,
     };
     Ok((before, after))
 }

@@ -1,9 +1,10 @@
 //! Which hierarchies an upload is read with.
 //!
-//! A schema names hierarchies; an upload finds them by name and pins their
-//! digests in the version. What is appended is read with the hierarchies that
-//! the version before pins, or with ones that extend them: one version never
-//! mixes two trees, and what is stored stays readable.
+//! A schema names hierarchies; an upload finds them by name, among the
+//! dataset's own first and then in the library, and pins their digests in the
+//! version. The next upload is read with what is pinned unless it asks for the
+//! latest; what is added to other records then needs ones that extend the
+//! pinned: one version never mixes two trees, and what is stored stays readable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,34 +12,45 @@ use serde_json::Value;
 
 use super::super::convert::table_problem;
 use super::super::problem::{Problem, ProblemKind};
+use crate::ids::DatasetId;
 use crate::microdata::{Gap, HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError};
-use crate::store::{HierarchyRow, Store, StoreError};
+use crate::store::{HierarchyHead, HierarchyRow, Store, StoreError};
 
-/// The hierarchies that a schema names: those in `pinned` by their digest,
-/// others by name, in their latest revision.
+/// Hierarchies that were found for a schema.
+#[derive(Default)]
+pub struct Found {
+    /// What to read with.
+    pub set: HierarchySet,
+    /// What is known of each of them, by name.
+    pub heads: Vec<HierarchyHead>,
+}
+
+/// The hierarchies that a dataset's schema names: those in `pinned` by their
+/// digest, others in their latest revision.
 ///
 /// With `is_lenient` one that nobody has put is left out; else it is a problem
 /// that names it.
 pub async fn load_hierarchies(
     store: &dyn Store,
+    dataset: DatasetId,
     schema: &Schema,
     pinned: &Value,
     is_lenient: bool,
-) -> Result<HierarchySet, Problem> {
+) -> Result<Found, Problem> {
     let names: BTreeSet<&String> = schema
         .attributes()
         .iter()
         .filter_map(|attribute| attribute.hierarchy.as_ref())
         .collect();
-    let mut set = HierarchySet::new();
+    let mut found = Found::default();
     for name in names {
-        let found = match pinned.get(name).and_then(Value::as_str) {
-            Some(digest) => store.hierarchy_get_by_digest(digest.to_owned()).await,
-            None => store.hierarchy_get(name.clone()).await,
-        };
-        match found {
+        let digest = pinned.get(name).and_then(Value::as_str);
+        let digest = digest.map(str::to_owned);
+        let row = store.hierarchy_get(Some(dataset), name.clone(), digest);
+        match row.await {
             Ok(row) => {
-                set.insert(name.clone(), parse(row).await?);
+                found.heads.push(row.head.clone());
+                found.set.insert(name.clone(), parse(row).await?);
             }
             Err(StoreError::NotFound { .. }) if is_lenient => {}
             Err(StoreError::NotFound { .. }) => {
@@ -48,7 +60,7 @@ pub async fn load_hierarchies(
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(set)
+    Ok(found)
 }
 
 /// A problem unless each hierarchy has every leaf that the one of its name in
@@ -69,7 +81,7 @@ pub fn require_extended(pinned: &HierarchySet, set: &HierarchySet) -> Result<(),
         let detail = format!(
             "the latest revision of `{name}` does not extend the one that the dataset pins: \
              {lack}. Nothing was kept. Upload with hierarchies=pinned, or put a revision that has \
-             every leaf under the same nodes, or replace all records"
+             every leaf under the same nodes, or replace all records (mode=replace)"
         );
         let problem = Problem::new(ProblemKind::HierarchyNotExtended, detail);
         return Err(problem.with_hierarchy(name.as_str()));
@@ -112,7 +124,7 @@ pub fn pins(set: &HierarchySet) -> Value {
 /// A large tree takes a while: it is read where waiting harms nobody.
 async fn parse(row: HierarchyRow) -> Result<HierarchySource, Problem> {
     let read = tokio::task::spawn_blocking(move || {
-        let format = HierarchyFormat::of_media_type(&row.media_type)?;
+        let format = HierarchyFormat::of_media_type(&row.head.media_type)?;
         HierarchySource::read(&row.content, format).ok()
     });
     match read.await {

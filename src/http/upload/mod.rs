@@ -15,7 +15,7 @@ mod stored;
 mod threads;
 
 pub use forgotten::without_subject;
-pub use hierarchies::{load_hierarchies, pins, require_extended};
+pub use hierarchies::{Found, load_hierarchies, pins, require_extended};
 pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;
@@ -31,8 +31,8 @@ use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
 use crate::microdata::{
-    HierarchySet, Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings,
-    SubjectKeys, TableError, Target, encode_chunk, read_parquet_records, read_records,
+    Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings, SubjectKeys,
+    TableError, Target, encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
@@ -59,7 +59,7 @@ pub struct Intake {
     /// Its schema.
     pub schema: Schema,
     /// The hierarchies that the schema names.
-    pub hierarchies: HierarchySet,
+    pub hierarchies: Found,
     /// The form of the body.
     pub format: UploadFormat,
     /// How the body is packed, and how much it may grow.
@@ -77,7 +77,7 @@ impl Intake {
     fn target(&self) -> Target<'_> {
         Target {
             schema: &self.schema,
-            hierarchies: &self.hierarchies,
+            hierarchies: &self.hierarchies.set,
             limits: self.limits,
         }
     }

@@ -12,7 +12,8 @@ use crate::privacy::Floors;
 use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{
-    datasets as sql, ledger as ledger_sql, subject_tokens as subject_token_sql,
+    datasets as sql, hierarchies as hierarchy_sql, ledger as ledger_sql,
+    subject_tokens as subject_token_sql,
 };
 use crate::store::{
     Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest,
@@ -167,18 +168,21 @@ pub(super) async fn erase(
         .run(subject_token_sql::ERASE, cells![dataset])
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
+    let hierarchies = session.run(hierarchy_sql::ERASE, cells![dataset]).await?;
     forget_answers(session, id).await?;
     destroy_keys_of_dataset(session, id).await?;
     session.signal(Signal::JobChanged);
     let entry = Entry::dataset("erase_dataset", id).telling(json!({
         "chunks": chunks,
         "preferences": preferences,
+        "hierarchies": hierarchies,
         "drafts": drafts,
         "jobs_cancelled": jobs_cancelled,
     }));
     let erasure = Erasure {
         chunks,
         preferences,
+        hierarchies,
         drafts,
         jobs_cancelled,
         is_complete: false,

@@ -80,7 +80,7 @@ impl Entry {
         Self::new(action, "release", Some(id.to_string())).within(dataset)
     }
 
-    fn within(mut self, dataset: DatasetId) -> Self {
+    pub(super) fn within(mut self, dataset: DatasetId) -> Self {
         self.dataset = Some(dataset);
         self
     }

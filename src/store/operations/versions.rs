@@ -1,6 +1,6 @@
 //! Versions of records: one transaction an upload, chunks shared by appends.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::SqlStore;
 use super::entry::{Done, Entry};
@@ -149,9 +149,29 @@ async fn advance(
     })
 }
 
+/// Digests of hierarchies that are not those which the version before pins.
+async fn pins_changed(
+    session: &mut Session,
+    (dataset, base_version): (DatasetId, u64),
+    hierarchies: &Value,
+) -> Result<Value, StoreError> {
+    let before = cells![dataset.uuid(), base_version];
+    let before = session.row(TABLE, sql::PINS, before).await?;
+    let before = before.map(|row| row.json("hierarchies")).transpose()?;
+    let before = before.unwrap_or_default();
+    let pins = hierarchies.as_object().into_iter().flatten();
+    let changed = pins.filter(|(name, digest)| {
+        let pinned = before.get(name.as_str());
+        pinned.is_some_and(|pinned| pinned != *digest)
+    });
+    let changed = changed.map(|(name, digest)| (name.clone(), digest.clone()));
+    Ok(Value::Object(changed.collect()))
+}
+
 async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRow>, StoreError> {
     let (dataset, version) = (new.dataset, new.base_version + 1);
     advance(session, dataset, new.base_version).await?;
+    let pins_changed = pins_changed(session, (dataset, new.base_version), &new.hierarchies).await?;
     let stays = match new.mode {
         VersionMode::Append => true,
         VersionMode::Upsert => new.rewrites.is_none(),
@@ -197,6 +217,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         "mode": row.mode.as_str(),
         "records": row.records,
         "total_records": row.total_records,
+        "hierarchies_changed": pins_changed,
     }));
     Ok(Done::one(row, entry))
 }

@@ -36,9 +36,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// transaction that was opened earlier they differ.
 const OUTSIDE_TRANSACTION: &str = "SELECT transaction_timestamp() = statement_timestamp()";
 
-/// Removes dead rows of wrapped keys: small, so at once. The large tables hold
-/// what the destroyed keys sealed; autovacuum comes to them in its time.
-const WIPE: &str = "VACUUM (SKIP_LOCKED) dataset_key";
+/// Removes dead rows of wrapped keys and of hierarchies, which no key seals. The
+/// large tables hold what the destroyed keys sealed; autovacuum comes to them in
+/// its time.
+const WIPE: &str = "VACUUM (SKIP_LOCKED) dataset_key, hierarchy";
 
 /// The backend.
 struct Postgres {

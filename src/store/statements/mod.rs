@@ -63,6 +63,9 @@ pub(super) struct Dialect {
     pub(super) ledger_list: &'static str,
     /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
     pub(super) dataset_list: &'static str,
+    /// `$1` dataset or null, `$2` cursor, `$3` only these names of the library (JSON
+    /// or null), `$4` limit.
+    pub(super) hierarchy_list: &'static str,
     /// `$1` name: orders whatever concerns all datasets of a population.
     pub(super) population_lock: &'static str,
     /// Holds a dataset against changes of its records, preferences and publicity.
@@ -102,6 +105,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
     audit_list: audit::POSTGRES_LIST,
     ledger_list: ledger::POSTGRES_LIST,
     dataset_list: datasets::POSTGRES_LIST,
+    hierarchy_list: hierarchies::POSTGRES_LIST,
     population_lock: datasets::POSTGRES_POPULATION_LOCK,
     dataset_lock: datasets::POSTGRES_LOCK,
     dataset_keep: datasets::POSTGRES_KEEP,
@@ -126,6 +130,7 @@ pub(super) const SQLITE: Dialect = Dialect {
     audit_list: audit::SQLITE_LIST,
     ledger_list: ledger::SQLITE_LIST,
     dataset_list: datasets::SQLITE_LIST,
+    hierarchy_list: hierarchies::SQLITE_LIST,
     population_lock: datasets::SQLITE_POPULATION_LOCK,
     dataset_lock: datasets::SQLITE_LOCK,
     dataset_keep: datasets::SQLITE_LOCK,
@@ -169,6 +174,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.audit_list,
         dialect.ledger_list,
         dialect.dataset_list,
+        dialect.hierarchy_list,
         dialect.population_lock,
         dialect.dataset_lock,
         dialect.dataset_keep,

@@ -20,6 +20,9 @@ macro_rules! select {
 statements! {
     /// `$1` dataset, `$2` version; not one whose chunks are gone.
     GET = select!("AND dataset_version.version = $2 AND dataset_version.purged_at IS NULL");
+    /// `$1` dataset, `$2` version, purged or not.
+    PINS = "SELECT dataset_id, version, hierarchies FROM dataset_version \
+        WHERE dataset_id = $1 AND version = $2";
     /// `$1` dataset.
     LIST = select!("ORDER BY dataset_version.version DESC");
     /// `$1` dataset, `$2` version, `$3` mode, `$4` epoch, `$5` chunks, `$6` records,

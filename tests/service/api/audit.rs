@@ -89,6 +89,11 @@ fn audited() -> BTreeSet<&'static str> {
     audited.map(|one| one.id).collect()
 }
 
+/// A call that puts the story's hierarchy.
+fn ward(call: Call) -> Call {
+    call.at("name", "ward").body("text/csv", story::HIERARCHY)
+}
+
 async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Server) {
     let (client, actor) = everybody(&server).await;
     let mut watched = Watched {
@@ -100,8 +105,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let made = watched.call("create_key", |call| call.json(&request)).await;
     let key = made.json()["id"].as_str().expect("an id").to_owned();
     watched.call("revoke_key", |call| call.at("id", key)).await;
-    let put = |call: Call| call.at("name", "ward").body("text/csv", story::HIERARCHY);
-    watched.call("put_hierarchy", put).await;
+    watched.call("put_hierarchy", ward).await;
     let schema = story::schema();
     let made = watched
         .call("create_dataset", |call| call.json(&schema))
@@ -109,6 +113,8 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let made = made.json();
     let dataset = made["id"].as_str().expect("an id");
     let of_dataset = |call: Call| call.at("id", dataset);
+    let own = |call| ward(of_dataset(call));
+    watched.call("put_dataset_hierarchy", own).await;
     watched.rules(dataset).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
@@ -133,8 +139,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let many = "subject,max_leakage\np1,0.9\n";
     let import = |call| of_dataset(call).body("text/csv", many);
     watched.call("import_preferences", import).await;
-    let subjects = json!({"subjects": ["p1"]});
-    let tokens = |call| of_dataset(call).json(&subjects);
+    let tokens = |call| of_dataset(call).json(&json!({"subjects": ["p1"]}));
     let made = watched.call("create_subject_tokens", tokens).await.json();
     let token = made["items"][0]["token"].as_str().expect("a token");
     let subject = server.anyone().with(token);

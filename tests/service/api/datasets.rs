@@ -29,11 +29,7 @@ async fn a_dataset_is_created_empty_and_described_with_its_versions(server: Serv
     let id = created["id"].as_str().expect("an id");
     assert_eq!(location, format!("/v1/datasets/{id}"));
 
-    let put = uploader
-        .call("put_hierarchy")
-        .at("name", "ward")
-        .body("text/csv", story::HIERARCHY);
-    let digest = put.send().await.expect(201)["digest"].clone();
+    let digest = story::put_hierarchy(&uploader, id, ("ward", story::HIERARCHY)).await;
     story::upload(&uploader, id, story::records(0, 30))
         .await
         .expect(201);

@@ -55,8 +55,6 @@ fn jobs() -> Vec<(&'static str, Value, &'static [&'static str])> {
 }
 
 async fn dataset(client: &Client) -> String {
-    let put = client.call("put_hierarchy").at("name", "illness");
-    put.body("text/csv", ILLNESSES).send().await.expect(201);
     let schema = json!({
         "name": "cases", "subject_key": "patient",
         "attributes": [
@@ -69,6 +67,7 @@ async fn dataset(client: &Client) -> String {
     });
     let made = client.call("create_dataset").json(&schema).send().await;
     let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(client, &id, ("illness", ILLNESSES)).await;
     let names: Vec<&str> = ILLNESSES
         .lines()
         .filter_map(|line| line.split(';').next())

@@ -7,7 +7,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
-use super::{Server, on_both};
+use super::{Server, on_both, story};
 use crate::common::client::{Answer, Client};
 use crate::common::forged_parquet::ForgedFile;
 use crate::common::random_table::{Manner, RandomTable, manner, random_table};
@@ -48,12 +48,11 @@ fn packed(coding: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 async fn dataset(client: &Client, schema: &Value) -> String {
-    let tree = client.call("put_hierarchy").at("name", "illness");
-    let tree = tree.body("text/csv", "flu;chest;*\ncough;chest;*\ngout;*\n");
-    let put = tree.send().await;
-    assert!(matches!(put.status, 200 | 201), "{}", put.text());
     let made = client.call("create_dataset").json(schema).send().await;
-    made.expect(201)["id"].as_str().expect("an id").to_owned()
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let tree = "flu;chest;*\ncough;chest;*\ngout;*\n";
+    story::put_hierarchy(client, &id, ("illness", tree)).await;
+    id
 }
 
 async fn upload(client: &Client, id: &str, form: (&str, &str), body: &[u8]) -> Answer {

@@ -11,9 +11,9 @@ on_both!(
 );
 
 async fn a_hierarchy_is_put_once_and_revised_only_on_demand(server: Server) {
-    let uploader = server.key(&["uploader"]).await;
+    let steward = server.key(&["steward"]).await;
     let put = |content: &'static str| {
-        uploader
+        steward
             .call("put_hierarchy")
             .at("name", "ward")
             .body("text/csv", content)
@@ -33,7 +33,7 @@ async fn a_hierarchy_is_put_once_and_revised_only_on_demand(server: Server) {
         .expect(201);
     assert_ne!(second["digest"], first["digest"]);
 
-    let get = || uploader.call("get_hierarchy").at("name", "ward");
+    let get = || steward.call("get_hierarchy").at("name", "ward");
     let latest = get().send().await.expect(200);
     assert_eq!(
         (&latest["revision"], &latest["digest"]),
@@ -47,7 +47,7 @@ async fn a_hierarchy_is_put_once_and_revised_only_on_demand(server: Server) {
         .await;
     assert_eq!(older.media_type(), Some("text/csv"));
     assert_eq!(older.text(), story::HIERARCHY);
-    let elsewhere = uploader
+    let elsewhere = steward
         .call("get_hierarchy")
         .at("name", "other")
         .query("digest", digest);
@@ -55,9 +55,9 @@ async fn a_hierarchy_is_put_once_and_revised_only_on_demand(server: Server) {
 }
 
 async fn a_hierarchy_comes_as_csv_as_a_tree_or_as_intervals(server: Server) {
-    let uploader = server.key(&["uploader"]).await;
+    let steward = server.key(&["steward"]).await;
     let put = |name: &str, document: serde_json::Value| {
-        uploader
+        steward
             .call("put_hierarchy")
             .at("name", name)
             .json(&document)
@@ -66,7 +66,7 @@ async fn a_hierarchy_comes_as_csv_as_a_tree_or_as_intervals(server: Server) {
         {"label": "warm", "children": [{"label": "red"}, {"label": "orange"}]},
         {"label": "cold", "children": [{"label": "blue"}, {"label": "violet"}]}]});
     let tree = put("tree", tree).send().await.expect(201);
-    let csv = uploader
+    let csv = steward
         .call("put_hierarchy")
         .at("name", "csv")
         .body("text/csv", story::HIERARCHY);
@@ -74,7 +74,7 @@ async fn a_hierarchy_comes_as_csv_as_a_tree_or_as_intervals(server: Server) {
     let intervals = json!({"intervals": {"origin": 0, "width": 5, "fanouts": [2, 5]}});
     let intervals = put("intervals", intervals).send().await.expect(201);
     assert_eq!(intervals["leaves"], 0);
-    let content = uploader
+    let content = steward
         .call("get_hierarchy")
         .at("name", "intervals")
         .query("content", true);
@@ -83,8 +83,8 @@ async fn a_hierarchy_comes_as_csv_as_a_tree_or_as_intervals(server: Server) {
 }
 
 async fn a_hierarchy_that_contradicts_itself_is_refused(server: Server) {
-    let uploader = server.key(&["uploader"]).await;
-    let put = || uploader.call("put_hierarchy").at("name", "ward");
+    let steward = server.key(&["steward"]).await;
+    let put = || steward.call("put_hierarchy").at("name", "ward");
     for content in ["", "a\n", "a;*\nb;+\n", "a;*\na;*\n"] {
         let refused = put().body("text/csv", content).send().await;
         refused.expect_problem(422, "invalid-hierarchy");
@@ -94,12 +94,12 @@ async fn a_hierarchy_that_contradicts_itself_is_refused(server: Server) {
     let refused = put().body("application/xml", "<a/>").send().await;
     refused.expect_problem(415, "unsupported-media-type");
     let name = "x".repeat(65);
-    let refused = uploader
+    let refused = steward
         .call("put_hierarchy")
         .at("name", name)
         .body("text/csv", "a;*\n");
     refused.send().await.expect_problem(400, "invalid-id");
-    let missing = uploader
+    let missing = steward
         .call("get_hierarchy")
         .at("name", "ward")
         .send()

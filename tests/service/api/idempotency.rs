@@ -90,6 +90,11 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
             .await,
     );
     let of_dataset = |call: Call| call.at("id", &dataset);
+    let put = |call| {
+        let call = of_dataset(call).at("name", "ward");
+        call.body("text/csv", story::HIERARCHY)
+    };
+    twice.call("put_dataset_hierarchy", put).await;
     let days = json!({"raw_retention_days": 30});
     let retention = |call| of_dataset(call).json(&days);
     twice.call("set_retention", retention).await;
@@ -219,9 +224,10 @@ async fn a_key_belongs_to_its_principal(server: Server) {
 
 async fn a_request_that_finds_nothing_to_do_is_answered_again_too(server: Server) {
     let client = server.key(&ROLES).await;
-    story::dataset(&client).await;
+    let id = story::dataset(&client).await;
     let put = || {
-        let call = under(client.call("put_hierarchy"), "same").at("name", "ward");
+        let call = under(client.call("put_dataset_hierarchy"), "same");
+        let call = call.at("id", &id).at("name", "ward");
         call.body("text/csv", story::HIERARCHY).send()
     };
     let (first, second) = (put().await, put().await);

@@ -14,7 +14,7 @@ async fn every_list_takes_the_same_limits_and_refuses_other_cursors(server: Serv
     let client = server.key(&roles).await;
     let dataset = story::dataset(&client).await;
     let call = |id: &'static str| match id {
-        "list_preferences" => client.call(id).at("id", &dataset),
+        "list_preferences" | "list_dataset_hierarchies" => client.call(id).at("id", &dataset),
         _ => client.call(id),
     };
     let lists: BTreeSet<&'static str> = description()

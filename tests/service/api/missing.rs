@@ -14,13 +14,12 @@ on_both!(
 
 /// A dataset whose schema says what becomes of empty cells.
 pub async fn dataset_with(uploader: &Client, missing: &str) -> String {
-    let put = uploader.call("put_hierarchy").at("name", "ward");
-    let put = put.body("text/csv", story::HIERARCHY).send().await;
-    assert!(matches!(put.status, 200 | 201), "{}", put.text());
     let mut schema = story::schema();
     schema["missing"] = json!(missing);
     let made = uploader.call("create_dataset").json(&schema).send().await;
-    made.expect(201)["id"].as_str().expect("an id").to_owned()
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(uploader, &id, ("ward", story::HIERARCHY)).await;
+    id
 }
 
 /// Records of which the first `gaps` have no cost.

@@ -10,6 +10,7 @@ mod first_key;
 mod floors;
 mod formats;
 mod hierarchies;
+mod hierarchy_owners;
 mod idempotency;
 mod job_events;
 mod jobs;

@@ -14,15 +14,14 @@ on_both!(
 
 /// A dataset of the population with some of the story's records.
 async fn dataset(client: &Client, population: &str, schema: &Value) -> String {
-    let put = client.call("put_hierarchy").at("name", "ward");
-    let put = put.body("text/csv", story::HIERARCHY).send().await;
-    assert!(matches!(put.status, 200 | 201), "{}", put.text());
     let made = client
         .call("create_dataset")
         .query("population", population);
     let made = made.json(schema).send().await.expect(201);
     assert_eq!(made["population"], population);
-    made["id"].as_str().expect("an id").to_owned()
+    let id = made["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(client, &id, ("ward", story::HIERARCHY)).await;
+    id
 }
 
 async fn filled(client: &Client, population: &str, to: u32) -> String {

@@ -157,14 +157,12 @@ async fn errors_say_how_to_mend_the_file(server: Server) {
 async fn columns_that_are_read_past_are_in_no_version_and_no_release(server: Server) {
     server.work();
     let client = server.key(&["uploader", "steward"]).await;
-    let put = client.call("put_hierarchy").at("name", "ward");
-    let put = put.body("text/csv", story::HIERARCHY).send().await;
-    assert!(matches!(put.status, 200 | 201), "{}", put.text());
     let mut schema = story::schema();
     let attributes = schema["attributes"].as_array_mut().expect("a list");
     attributes.insert(1, json!({"name": "letter", "role": "ignore"}));
     let made = client.call("create_dataset").json(&schema).send().await;
     let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(&client, &id, ("ward", story::HIERARCHY)).await;
     let kept = client.call("get_dataset").at("id", &id).send().await;
     assert_eq!(
         kept.expect(200)["schema"]["attributes"],
@@ -191,6 +189,7 @@ async fn columns_that_are_read_past_are_in_no_version_and_no_release(server: Ser
     schema["extra_columns"] = json!("ignore");
     let made = client.call("create_dataset").json(&schema).send().await;
     let open = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(&client, &open, ("ward", story::HIERARCHY)).await;
     let same = story::upload(&client, &open, with("remark"))
         .await
         .expect(201);
@@ -274,15 +273,7 @@ async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(ser
         .send()
         .await
         .expect(200);
-    let put = uploader
-        .call("put_hierarchy")
-        .at("name", "ward")
-        .query("new_version", true);
-    let other = put
-        .body("text/csv", "green;*\nred;*\n")
-        .send()
-        .await
-        .expect(201);
+    let other = story::put_hierarchy(&uploader, &id, ("ward", "green;*\nred;*\n")).await;
 
     let green = "patient,age,sex,ward,cost\nq1,30,F,green,1\n";
     let refused = story::upload(&uploader, &id, green.into()).await;
@@ -298,18 +289,24 @@ async fn what_is_appended_is_read_with_the_hierarchies_of_the_version_before(ser
         .expect(200);
     assert_eq!(pinned(&after), pinned(&before));
 
-    let replace = uploader
-        .call("upload_records")
-        .at("id", &id)
-        .query("mode", "replace");
-    replace.body("text/csv", green).send().await.expect(201);
+    // What replaces everything asks for the latest, too.
+    let replace = || {
+        let call = uploader.call("upload_records").at("id", &id);
+        call.query("mode", "replace").body("text/csv", green)
+    };
+    let refused = replace().send().await;
+    refused.expect_problem(422, "invalid-data");
+    let made = replace().query("hierarchies", "latest").send().await;
+    let expected = json!([{"name": "ward", "digest": other, "revision": 2,
+        "library": false, "changed": true}]);
+    assert_eq!(made.expect(201)["hierarchies"], expected);
     let replaced = uploader
         .call("get_dataset")
         .at("id", &id)
         .send()
         .await
         .expect(200);
-    assert_eq!(pinned(&replaced), other["digest"]);
+    assert_eq!(pinned(&replaced), other);
 }
 
 async fn what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before(server: Server) {
@@ -317,8 +314,9 @@ async fn what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before(server
     let client = server.key(&["uploader", "steward"]).await;
     let id = story::filled_dataset(&client).await;
     let put = async |csv: String| {
-        let put = client.call("put_hierarchy").at("name", "ward");
-        let put = put.query("new_version", true).body("text/csv", csv);
+        let put = client.call("put_dataset_hierarchy").at("id", &id);
+        let put = put.at("name", "ward").query("new_version", true);
+        let put = put.body("text/csv", csv);
         let put = put.send().await.expect(201);
         put["digest"].as_str().expect("a digest").to_owned()
     };
@@ -369,11 +367,8 @@ async fn what_is_appended_may_pin_a_hierarchy_that_extends_the_one_before(server
     let view = view.expect(200);
     assert_eq!(view["manifest"]["records"], 123, "{view}");
     // Nothing to extend: a first upload reads with the latest.
-    let made = client.call("create_dataset").json(&story::schema()).send();
-    let made = made.await.expect(201);
-    let call = client
-        .call("upload_records")
-        .at("id", made["id"].as_str().expect("an id"));
+    let id = story::dataset(&client).await;
+    let call = client.call("upload_records").at("id", id);
     let call = call.query("hierarchies", "latest");
     let call = call.body("text/csv", story::records(0, 3));
     call.send().await.expect(201);

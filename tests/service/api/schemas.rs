@@ -191,7 +191,10 @@ async fn a_hierarchy_changes_where_every_stored_value_is_a_leaf(server: Server) 
     let client = server.key(&["uploader", "steward"]).await;
     let id = story::filled_dataset(&client).await;
     let put = async |name: &str, csv: &str| {
-        let put = client.call("put_hierarchy").at("name", name);
+        let put = client
+            .call("put_dataset_hierarchy")
+            .at("id", &id)
+            .at("name", name);
         let put = put
             .query("new_version", true)
             .body("text/csv", csv.to_owned());
@@ -289,7 +292,10 @@ async fn what_terms_bind_to_keeps_its_protection(server: Server) {
     assert_eq!(refused.json()["misfits"][0]["count"], 2);
 
     // A guarded node may not vanish from under a guard.
-    let put = client.call("put_hierarchy").at("name", "ward");
+    let put = client
+        .call("put_dataset_hierarchy")
+        .at("id", &id)
+        .at("name", "ward");
     let flat = "red;*\norange;*\nblue;*\nviolet;*\n";
     let put = put.query("new_version", true).body("text/csv", flat);
     put.send().await.expect(201);

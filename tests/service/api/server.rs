@@ -221,21 +221,29 @@ pub mod story {
         text
     }
 
-    /// Puts the hierarchy and creates the dataset; its id.
+    /// Creates the dataset and puts its hierarchy; its id.
     pub async fn dataset(uploader: &Client) -> String {
-        let put = uploader
-            .call("put_hierarchy")
-            .at("name", "ward")
-            .body("text/csv", HIERARCHY);
-        let put = put.send().await;
-        assert!(matches!(put.status, 200 | 201), "{}", put.text());
         let made = uploader
             .call("create_dataset")
             .json(&schema())
             .send()
             .await
             .expect(201);
-        made["id"].as_str().expect("an id").to_owned()
+        let id = made["id"].as_str().expect("an id").to_owned();
+        put_hierarchy(uploader, &id, ("ward", HIERARCHY)).await;
+        id
+    }
+
+    /// Puts a hierarchy of a dataset's own; its digest.
+    pub async fn put_hierarchy(
+        uploader: &Client,
+        id: &str,
+        (name, csv): (&str, &'static str),
+    ) -> Value {
+        let put = uploader.call("put_dataset_hierarchy").at("id", id);
+        let put = put.at("name", name).query("new_version", true);
+        let put = put.body("text/csv", csv).send().await;
+        put.expect(201)["digest"].clone()
     }
 
     /// A dataset with 120 records.

@@ -50,7 +50,8 @@ async fn a_packed_upload_is_the_upload(server: Server) {
     let terms = terms.header("content-encoding", "gzip");
     let terms = terms.body("text/csv", gzip(b"subject,max_leakage\np1,0.25\n"));
     assert_eq!(terms.send().await.expect(200)["accepted"], 1);
-    let tree = client.call("put_hierarchy").at("name", "packed");
+    let tree = client.call("put_dataset_hierarchy").at("id", &id);
+    let tree = tree.at("name", "packed");
     let tree = tree.header("content-encoding", "zstd");
     tree.body("text/csv", zstd(b"a;*\nb;*\n"))
         .send()

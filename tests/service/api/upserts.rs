@@ -158,13 +158,11 @@ async fn an_upsert_of_new_subjects_alone_shares_the_chunks_before(server: Server
 
 async fn a_subject_whose_records_are_left_out_is_there_no_more(server: Server) {
     let uploader = server.key(&["uploader"]).await;
-    let put = uploader.call("put_hierarchy").at("name", "ward");
-    let put = put.body("text/csv", story::HIERARCHY).send().await;
-    assert!(matches!(put.status, 200 | 201), "{}", put.text());
     let mut schema = story::schema();
     schema["missing"] = json!("drop");
     let made = uploader.call("create_dataset").json(&schema).send().await;
     let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    story::put_hierarchy(&uploader, &id, ("ward", story::HIERARCHY)).await;
     story::upload(&uploader, &id, story::records(0, 120))
         .await
         .expect(201);

@@ -100,6 +100,10 @@ impl World {
     pub async fn new(server: Server, issuer: Arc<Issuer>) -> Self {
         server.work();
         let client = server.key(&["uploader", "steward", "consent"]).await;
+        // The library has what the schemas name, too.
+        let put = client.call("put_hierarchy").at("name", "ward");
+        let put = put.body("text/csv", story::HIERARCHY).send();
+        put.await.expect(201);
         let own = story::filled_dataset(&client).await;
         let foreign = story::filled_dataset(&client).await;
         let erased = story::dataset(&client).await;

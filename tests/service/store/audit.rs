@@ -43,6 +43,7 @@ fn key(name: &str) -> NewKey {
 
 fn hierarchy(digest: &str) -> NewHierarchy {
     NewHierarchy {
+        dataset: None,
         name: "icd10".to_owned(),
         digest: digest.to_owned(),
         media_type: "text/csv".to_owned(),

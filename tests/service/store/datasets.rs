@@ -94,14 +94,10 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
         .await
         .expect("it is published");
     let kept_draft = stage.draft_release(id).await;
-    store
-        .preference_put(act(), id, "1".to_owned(), json!({}))
-        .await
-        .expect("it is kept");
-    store
-        .preference_put(act(), id, "1".to_owned(), json!({"exclude": true}))
-        .await
-        .expect("it is kept");
+    for terms in [json!({}), json!({"exclude": true})] {
+        let kept = store.preference_put(act(), id, "1".to_owned(), terms);
+        kept.await.expect("it is kept");
+    }
     stage.job(id).await;
     let running = stage.acquire().await;
     let queued = stage.job(id).await.id;
@@ -112,6 +108,7 @@ async fn erasing_leaves_nothing_personal_and_keeps_what_is_public(stage: &Stage)
         Erasure {
             chunks: 1,
             preferences: 2,
+            hierarchies: 0,
             drafts: 1,
             jobs_cancelled: 2,
             is_complete: true,

@@ -63,7 +63,7 @@ fn kinds() -> [Kind; 4] {
             "hierarchy_bytes_max",
             limits.hierarchy_bytes_max,
             "PUT",
-            "/v1/hierarchies/h",
+            "/v1/datasets/{id}/hierarchies/h",
             "text/csv",
         ),
         kind(
@@ -95,7 +95,10 @@ impl Kind {
                 .at("id", id)
                 .query("mode", "replace"),
             "json_bytes_max" => client.call("create_dataset"),
-            "hierarchy_bytes_max" => client.call("put_hierarchy").at("name", "h"),
+            "hierarchy_bytes_max" => client
+                .call("put_dataset_hierarchy")
+                .at("id", id)
+                .at("name", "h"),
             _ => client.call("import_preferences").at("id", id),
         };
         call.body(self.media_type, body).send().await
@@ -179,7 +182,7 @@ async fn a_body_that_announces_too_much_is_refused_before_any_of_it_is_sent() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_for_a_word_is_told_to_go_on_where_the_body_is_wanted() {
-    let (server, client, _) = prepared().await;
+    let (server, client, id) = prepared().await;
     let kind = &kinds()[2];
     let body = kind.body(kind.value);
     let fields = format!(
@@ -187,10 +190,9 @@ async fn who_waits_for_a_word_is_told_to_go_on_where_the_body_is_wanted() {
         kind.media_type,
         body.len()
     );
+    let start = format!("PUT /v1/datasets/{id}/hierarchies/h");
     let mut socket = Socket::open(&server).await;
-    socket
-        .write(head("PUT /v1/hierarchies/h", client.token(), &fields))
-        .await;
+    socket.write(head(&start, client.token(), &fields)).await;
     let word = socket.read_to("\r\n\r\n").await;
     assert!(word.starts_with("HTTP/1.1 100 "), "{word}");
     socket.write(body).await;

@@ -10,7 +10,7 @@ use crate::common::client::Answer;
 const REFUSED: (u16, &str) = (422, "limit-exceeded");
 
 async fn put(server: &Server, media_type: &'static str, content: String) -> Answer {
-    let client = server.key(&["uploader"]).await;
+    let client = server.key(&["steward"]).await;
     let call = client
         .call("put_hierarchy")
         .at("name", "h")

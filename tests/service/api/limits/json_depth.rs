@@ -44,7 +44,12 @@ async fn json_may_nest_as_deep_as_the_limit_and_no_deeper() {
         3,
     );
 
-    let tree = || client.call("put_hierarchy").at("name", "h");
+    let tree = || {
+        client
+            .call("put_dataset_hierarchy")
+            .at("id", &id)
+            .at("name", "h")
+    };
     tree().json(&three).send().await.expect(201);
     names(
         &tree().json(&four).send().await,
@@ -76,7 +81,10 @@ async fn a_hundred_thousand_levels_are_refused_like_one_too_many() {
         let body = format!("{{\"name\": {}}}", deep(levels - 1));
         let calls = [
             client.call("create_dataset"),
-            client.call("put_hierarchy").at("name", "deep"),
+            client
+                .call("put_dataset_hierarchy")
+                .at("id", &id)
+                .at("name", "deep"),
             client
                 .call("put_preference")
                 .at("id", &id)

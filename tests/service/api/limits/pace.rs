@@ -72,7 +72,7 @@ async fn a_small_body_may_be_no_slower_than_a_large_one() {
             json.as_str(),
         ),
         (
-            "PUT /v1/hierarchies/slow".to_owned(),
+            format!("PUT /v1/datasets/{id}/hierarchies/slow"),
             "text/csv",
             &"a;*\n".repeat(40),
         ),

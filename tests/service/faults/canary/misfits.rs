@@ -23,7 +23,7 @@ pub async fn provoke(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
             .collect()
     };
     let put = async |names: &[&str]| {
-        let put = cast.uploader.call("put_hierarchy").at("name", "wing");
+        let put = cast.steward.call("put_hierarchy").at("name", "wing");
         let put = put
             .query("new_version", true)
             .body("text/csv", leaves(names));

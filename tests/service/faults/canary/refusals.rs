@@ -61,11 +61,11 @@ pub async fn provoke(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     refused(&cast.anyone, sinks, of_strangers(strings)).await;
     refused(&cast.steward, sinks, of_paths_and_queries(strings, told)).await;
     refused(&cast.steward, sinks, of_bodies(strings, told)).await;
-    refused(&cast.uploader, sinks, of_hierarchies(strings, told)).await;
+    refused(&cast.steward, sinks, of_hierarchies(strings, told)).await;
     refused(&cast.uploader, sinks, of_records(strings, told)).await;
     refused(&cast.consent, sinks, of_preferences(strings, told)).await;
     refused(&cast.analyst, sinks, of_tables(strings, told)).await;
-    refused(&cast.uploader, sinks, of_keys(cast, strings).await).await;
+    refused(&cast.steward, sinks, of_keys(cast, strings).await).await;
     of_states(cast, strings, sinks, told).await;
 }
 
@@ -79,8 +79,8 @@ async fn of_keys(cast: &Cast, strings: &Strings) -> Vec<Wrong> {
             .header("idempotency-key", &key)
     };
     let first = put(&word());
-    let uploader = &cast.uploader;
-    let made = uploader.send_whole(first.method, &first.path, &first.headers, first.body);
+    let steward = &cast.steward;
+    let made = steward.send_whole(first.method, &first.path, &first.headers, first.body);
     assert_eq!(made.await.status, 201);
     let none = put(&word()).header("idempotency-key", format!("{} {}", word(), word()));
     vec![put(&word()), none]
@@ -207,6 +207,14 @@ fn of_hierarchies(strings: &Strings, told: &Told) -> Vec<Wrong> {
         json(json!({"intervals": {"origin": 0, "width": 5, "fanouts": word()}})),
         put(told.hierarchy.clone()).header("content-encoding", word()),
         wrong("PUT", "/v1/hierarchies/other").body(&word(), word()),
+        wrong(
+            "PUT",
+            format!("/v1/datasets/{}/hierarchies/other", told.dataset),
+        )
+        .body(
+            "text/csv",
+            format!("{one};{};*\n{one};{};*\n", word(), word()),
+        ),
     ]
 }
 
@@ -275,9 +283,10 @@ fn of_records(strings: &Strings, told: &Told) -> Vec<Wrong> {
             format!("PAR1{}PAR1", word()),
         ),
     ];
+    let tree = format!("/v1/datasets/{}/hierarchies/other", told.dataset);
     let bombs = [
         wrong("POST", path).body("text/csv", bomb(format!("{head}{},", word()))),
-        wrong("PUT", "/v1/hierarchies/other").body("text/csv", bomb(format!("{};", word()))),
+        wrong("PUT", tree).body("text/csv", bomb(format!("{};", word()))),
     ];
     all.extend(bombs.map(|bomb| bomb.header("content-encoding", "gzip")));
     all

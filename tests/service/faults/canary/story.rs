@@ -60,7 +60,7 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
     let hierarchy: String = lines
         .map(|(at, ward)| format!("{ward};{};*\n", sides[at % 2]))
         .collect();
-    let put = cast.uploader.call("put_hierarchy").at("name", "ward");
+    let put = cast.steward.call("put_hierarchy").at("name", "ward");
     let put = put.body("text/csv", hierarchy.clone()).send().await;
     assert_eq!(put.status, 201, "{}", put.text());
     let made = cast

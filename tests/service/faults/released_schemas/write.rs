@@ -68,7 +68,7 @@ async fn fill(person: &Person) -> Vec<String> {
 async fn story(place: &Place) -> Past {
     let server = place.launch().serve();
     let uploader = server.admin();
-    let key = json!({"name": "trees", "roles": ["uploader"], "datasets": null});
+    let key = json!({"name": "trees", "roles": ["steward"], "datasets": null});
     let key = uploader.post("/v1/keys", &key).await.expect("a key");
     let tree: String = (0..7).map(|n| format!("w{n};{};*\n", n % 2)).collect();
     let path = format!("/v1/hierarchies/{HIERARCHY}");
