@@ -25,7 +25,8 @@ use super::super::convert::table_problem;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery, is_hierarchy_name};
+use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
+use crate::microdata::schema::NAME_CHARACTERS_MAX;
 use crate::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
 use crate::store::{
     HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
@@ -268,7 +269,8 @@ impl From<HierarchyHead> for HierarchyDetailView {
 
 /// A problem unless a text of the path can be the name of a hierarchy.
 pub(super) fn check_name(name: &str) -> Result<(), Problem> {
-    if is_hierarchy_name(name) {
+    let characters = name.chars().count();
+    if (1..=NAME_CHARACTERS_MAX).contains(&characters) && !name.chars().any(char::is_control) {
         return Ok(());
     }
     let detail = "a name has 1 to 64 characters and no control character";

@@ -11,7 +11,6 @@ use super::super::problem::{Problem, ProblemKind};
 use super::page::page_request;
 use crate::ids::DatasetId;
 use crate::microdata::from_hex;
-use crate::microdata::schema::NAME_CHARACTERS_MAX;
 use crate::release::Format;
 use crate::store::{JobState, PageRequest, ReleaseState};
 
@@ -98,23 +97,20 @@ impl PreferenceQuery {
     /// The limit, and the place to begin at.
     pub fn request(&self) -> Result<(u32, Option<Vec<u8>>), Problem> {
         let limit = page_request(self.limit, None)?.limit;
-        Ok((limit, place(self.cursor.as_deref(), Some)?))
+        Ok((limit, place(self.cursor.as_deref())?))
     }
 }
 
 /// The place that a cursor in hexadecimal digits names; a problem where it
 /// names none.
-fn place<T>(
-    cursor: Option<&str>,
-    read: impl FnOnce(Vec<u8>) -> Option<T>,
-) -> Result<Option<T>, Problem> {
+fn place(cursor: Option<&str>) -> Result<Option<Vec<u8>>, Problem> {
     let Some(digits) = cursor else {
         return Ok(None);
     };
     let pairs = digits.as_bytes().chunks(2).map(std::str::from_utf8);
     let bytes = pairs.map(|pair| from_hex::<1>(pair.ok()?).map(|[byte]| byte));
     let bytes = bytes.collect::<Option<Vec<u8>>>();
-    let place = bytes.filter(|bytes| !bytes.is_empty()).and_then(read);
+    let place = bytes.filter(|bytes| !bytes.is_empty());
     let detail = "cursor is the next_cursor of an earlier page";
     let unread = || Problem::new(ProblemKind::InvalidQuery, detail);
     place.map(Some).ok_or_else(unread)
@@ -256,16 +252,11 @@ impl HierarchyListQuery {
     /// The limit, and the name to go on behind.
     pub fn request(self) -> Result<(u32, Option<String>), Problem> {
         let limit = page_request(self.limit, None)?.limit;
-        let name = |bytes| String::from_utf8(bytes).ok();
-        let name = |bytes| name(bytes).filter(|name| is_hierarchy_name(name));
-        Ok((limit, place(self.cursor.as_deref(), name)?))
+        // Any bytes are a place among names. PostgreSQL's text has no NUL, nor
+        // has a name.
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace('\0', "");
+        Ok((limit, place(self.cursor.as_deref())?.map(text)))
     }
-}
-
-/// Whether a text can be the name of a hierarchy.
-pub fn is_hierarchy_name(text: &str) -> bool {
-    let characters = text.chars().count();
-    (1..=NAME_CHARACTERS_MAX).contains(&characters) && !text.chars().any(char::is_control)
 }
 
 /// Which rows of the audit log are wanted.

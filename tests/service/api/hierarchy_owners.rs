@@ -116,6 +116,15 @@ async fn who_is_tied_to_nothing_reads_the_library_and_a_steward_alone_writes_it(
         (names(&page), &page["next_cursor"]),
         (vec!["wing"], &Value::Null)
     );
+    // Any bytes are a place, also such as no name has.
+    for (cursor, behind) in [
+        ("00", vec!["ward", "wing"]),
+        ("7761ff00", vec!["wing"]),
+        ("7769", vec!["wing"]),
+    ] {
+        let page = uploader.call("list_hierarchies").query("cursor", cursor);
+        assert_eq!(names(&page.send().await.expect(200)), behind, "{cursor}");
+    }
     let of = uploader.call("list_dataset_hierarchies").at("id", &id);
     let list = of.send().await.expect(200);
     assert_eq!(names(&list), ["room", "wing"]);
