@@ -79,6 +79,19 @@ impl Watched<'_> {
             self.call(id, set).await;
         }
     }
+
+    /// A person's rights: a copy, a correction, an erasure.
+    async fn rights_of_one(&mut self, dataset: &str) {
+        let one = |call: Call| call.at("id", dataset).at("subject", "p1");
+        let correction = |call| one(call).body("text/csv", story::records(1, 2));
+        self.call_as("put_subject", "upload_records", correction)
+            .await;
+        self.call_as("get_subject", "export_subject", one).await;
+        self.seen.remove("get_subject");
+        let another = |call: Call| call.at("id", dataset).at("subject", "p3");
+        let erase = |call| another(call).query("keep_exclusion", false);
+        self.call("erase_subject", erase).await;
+    }
 }
 
 /// Operations that change something or read of a release.
@@ -120,16 +133,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     watched.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);
     watched.call("put_schema", same).await;
-    let one = |call| of_dataset(call).at("subject", "p1");
-    let correction = |call| one(call).body("text/csv", story::records(1, 2));
-    watched
-        .call_as("put_subject", "upload_records", correction)
-        .await;
-    watched.call_as("get_subject", "export_subject", one).await;
-    watched.seen.remove("get_subject");
-    let another = |call| of_dataset(call).at("subject", "p3");
-    let erase = |call| another(call).query("keep_exclusion", false);
-    watched.call("erase_subject", erase).await;
+    watched.rights_of_one(dataset).await;
     let subject = |call| of_dataset(call).at("subject", "p1");
     let terms = json!({"max_leakage": 0.9});
     watched

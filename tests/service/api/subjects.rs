@@ -164,6 +164,20 @@ async fn a_correction_is_of_one_person_alone(server: Server) {
     );
 }
 
+/// A tombstone for the records, and a row of the log without the subject.
+async fn erasure_is_told(server: &Server, (id, subject): (&str, &str)) {
+    let dataset: DatasetId = id.parse().expect("an id");
+    let tombstones = server.store.tombstone_list().await.expect("a list");
+    assert!(
+        tombstones
+            .iter()
+            .any(|one| one.what == Buried::Records(dataset))
+    );
+    let rows = audited(server, "erase_subject").await;
+    assert_eq!((rows.len(), &rows[0]["chunks"]), (1, &json!(2)));
+    assert!(!rows[0].to_string().contains(subject));
+}
+
 async fn an_erased_person_is_gone_from_everything_but_what_is_public(server: Server) {
     server.work();
     let client = server.key(&ROLES).await;
@@ -225,16 +239,7 @@ async fn an_erased_person_is_gone_from_everything_but_what_is_public(server: Ser
     let table = client.call("get_release_table").at("id", &published);
     assert_eq!(table.at("table", "microdata").send().await.status, 200);
 
-    let dataset: DatasetId = id.parse().expect("an id");
-    let tombstones = server.store.tombstone_list().await.expect("a list");
-    assert!(
-        tombstones
-            .iter()
-            .any(|one| one.what == Buried::Records(dataset))
-    );
-    let rows = audited(&server, "erase_subject").await;
-    assert_eq!((rows.len(), &rows[0]["chunks"]), (1, &json!(2)));
-    assert!(!rows[0].to_string().contains(&subject));
+    erasure_is_told(&server, (&id, &subject)).await;
 
     // A job works on what is left; a second erasure finds nothing.
     let release = story::release(&client, &story::job(&id)).await;
