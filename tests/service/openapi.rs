@@ -1,5 +1,5 @@
-//! openapi.yaml, docs/PROBLEMS.md, the table of operations and these tests
-//! say the same.
+//! openapi.yaml, docs/PROBLEMS.md, docs/SECURITY.md, the table of operations
+//! and these tests say the same.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,16 @@ fn the_table_of_operations_and_openapi_yaml_name_the_same_operations() {
     }
 }
 
-/// All sources below a folder.
+/// All Rust sources below a folder.
 fn sources(folder: &Path) -> String {
     let entries = std::fs::read_dir(folder).expect("the folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let read = |path: PathBuf| match path.is_dir() {
         true => sources(&path),
-        false => std::fs::read_to_string(path).expect("a source"),
+        false if path.extension().is_some_and(|end| end == "rs") => {
+            std::fs::read_to_string(path).expect("a source")
+        }
+        false => String::new(),
     };
     paths.map(read).collect()
 }
@@ -163,4 +166,57 @@ fn descriptions_reach_every_operation_parameter_and_shape() {
             assert!(is_plain, "{name}.{property} says nothing of itself");
         }
     }
+}
+
+/// What stands between backticks in the columns `where` and `test` of a page's
+/// tables, each with its line.
+fn named_in_tables(page: &str) -> Vec<(usize, String)> {
+    let mut columns: Vec<usize> = Vec::new();
+    let mut names = Vec::new();
+    for (line, text) in (1..).zip(page.lines()) {
+        if !text.starts_with('|') {
+            columns.clear();
+            continue;
+        }
+        let cells: Vec<&str> = text.split('|').map(str::trim).collect();
+        if columns.is_empty() {
+            let is_meant = |&at: &usize| matches!(cells[at], "where" | "test");
+            columns = (0..cells.len()).filter(is_meant).collect();
+            continue;
+        }
+        for &at in &columns {
+            let cell = cells.get(at).copied().unwrap_or_default();
+            let quoted = cell.split('`').skip(1).step_by(2);
+            names.extend(quoted.map(|name| (line, name.to_owned())));
+        }
+    }
+    names
+}
+
+#[test]
+fn names_are_read_from_the_columns_where_and_test_alone() {
+    let page = "| `no` |\n\n| point | control | where | test |\n|---|---|---|---|\n\
+        | a | `not this` | `Cargo.toml`, `src` | `one`, no test, `two` |\n`nor this`\n";
+    let names = named_in_tables(page).into_iter().map(|(line, name)| {
+        assert_eq!(line, 5);
+        name
+    });
+    let names: Vec<String> = names.collect();
+    assert_eq!(names, ["Cargo.toml", "src", "one", "two"]);
+}
+
+#[test]
+fn the_security_page_names_tests_and_files_that_exist() {
+    let code = ["src", "tests"].map(|folder| sources(&project().join(folder)));
+    let code = code.concat();
+    let named = named_in_tables(&text("docs/SECURITY.md"));
+    assert!(named.len() > 300, "{} names are not all", named.len());
+    let is_there =
+        |name: &str| project().join(name).exists() || code.contains(&format!("fn {name}("));
+    let missing: Vec<String> = named
+        .iter()
+        .filter(|(_, name)| !is_there(name))
+        .map(|(line, name)| format!("docs/SECURITY.md, line {line}: {name}"))
+        .collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
