@@ -35,7 +35,8 @@ pub struct Operation {
     pub path: &'static str,
     /// Who may call it.
     pub access: Access,
-    /// Problems of its own; [`Operation::problems`] adds those that all have.
+    /// Problems of its own; [`Operation::problems`] adds those that all have, or
+    /// all that are done once under an idempotency key.
     own: &'static [ProblemKind],
 }
 
@@ -155,11 +156,8 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets",
         UPLOADER,
         &[
-            InvalidQuery,
             MalformedJson,
             UnsupportedMediaType,
-            BodyTooLarge,
-            BodyTimeout,
             InvalidSchema,
             SchemaUnfit,
             LimitExceeded,
@@ -202,13 +200,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets/{id}/schema",
         UPLOADER,
         &[
-            InvalidQuery,
-            InvalidHeader,
             PreconditionFailed,
             MalformedJson,
             UnsupportedMediaType,
-            BodyTooLarge,
-            BodyTimeout,
             InvalidSchema,
             InvalidHierarchy,
             HierarchyUnknown,
@@ -225,14 +219,10 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets/{id}/records",
         UPLOADER,
         &[
-            InvalidQuery,
-            InvalidHeader,
             PreconditionFailed,
             UnsupportedMediaType,
             UndecodableBody,
             LimitExceeded,
-            BodyTooLarge,
-            BodyTimeout,
             VersionMoved,
             HierarchyUnknown,
             HierarchyNotExtended,
@@ -255,13 +245,10 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets/{id}/subjects/{subject}",
         STEWARD,
         &[
-            InvalidHeader,
             PreconditionFailed,
             UnsupportedMediaType,
             UndecodableBody,
             LimitExceeded,
-            BodyTooLarge,
-            BodyTimeout,
             VersionMoved,
             HierarchyUnknown,
             InvalidBody,
@@ -326,10 +313,7 @@ pub const OPERATIONS: &[Operation] = &[
         CONSENT,
         &[
             MalformedJson,
-            InvalidHeader,
             UnsupportedMediaType,
-            BodyTooLarge,
-            BodyTimeout,
             PreconditionFailed,
             InvalidBody,
             InvalidPreference,
@@ -367,8 +351,6 @@ pub const OPERATIONS: &[Operation] = &[
             UnsupportedMediaType,
             UndecodableBody,
             LimitExceeded,
-            BodyTooLarge,
-            BodyTimeout,
             TooManyUploads,
             InvalidPreference,
             StoreFull,
@@ -406,8 +388,6 @@ pub const OPERATIONS: &[Operation] = &[
         &[
             MalformedJson,
             UnsupportedMediaType,
-            BodyTooLarge,
-            BodyTimeout,
             InvalidBody,
             InvalidParameter,
             BelowFloor,
@@ -476,8 +456,6 @@ pub const OPERATIONS: &[Operation] = &[
         STEWARD,
         &[
             MalformedJson,
-            BodyTooLarge,
-            BodyTimeout,
             InvalidBody,
             LimitExceeded,
             PreferencesMoved,

@@ -159,7 +159,10 @@ fn packed_terms(lines: usize) -> Vec<u8> {
 }
 
 async fn six_packed_imports_at_once_take_little(place: Place) {
-    let server = place.launch().serve();
+    let server = place
+        .launch()
+        .with("VIZARD_UPLOADS_OF_KEY_MAX", IMPORTS)
+        .serve();
     let (token, datasets) = prepared(&server, &["uploader", "consent", "steward"], IMPORTS).await;
     let lines = size(30_000);
     let body = packed_terms(lines);
