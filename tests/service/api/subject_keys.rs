@@ -113,8 +113,10 @@ async fn older(server: &Server, population: Option<&str>) -> String {
 
 async fn a_dataset_of_before_takes_keys_as_they_are(server: Server) {
     let client = server.key(&["uploader", "consent", "steward"]).await;
-    story::dataset(&client).await;
     let id = older(&server, None).await;
+    let ward = client.call("put_dataset_hierarchy").at("id", &id);
+    let ward = ward.at("name", "ward").body("text/csv", story::HIERARCHY);
+    ward.send().await.expect(201);
     story::upload(&client, &id, record(KEPT)).await.expect(201);
     story::upload(&client, &id, record(DECOMPOSED))
         .await

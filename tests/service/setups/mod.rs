@@ -204,12 +204,6 @@ async fn start(process: &Process, environment: &BTreeMap<String, String>) -> Pro
     let key = post("/v1/keys", ADMIN_KEY, key).await;
     let token = key["token"].as_str().expect("a token").to_owned();
     let schema = crate::api::story::schema();
-    let hierarchy = client
-        .put(format!("{url}/v1/hierarchies/ward"))
-        .bearer_auth(&token);
-    let hierarchy = hierarchy.header("content-type", "text/csv");
-    let put = hierarchy.body(crate::api::story::HIERARCHY).send().await;
-    assert!(put.expect("an answer").status().is_success());
     post("/v1/datasets", &token, schema).await;
     server
 }
