@@ -29,7 +29,7 @@ pub struct TermsChange<'a> {
 /// `lineage` is the CSV kept with the release (`table,row,subject`); changes of
 /// subjects that the draft does not hold say nothing. A document or a lineage
 /// that cannot be read refuses.
-pub fn allows<'a>(
+fn allows<'a>(
     schema: &Schema,
     policy: &Policy,
     changes: impl IntoIterator<Item = TermsChange<'a>>,

@@ -5,16 +5,63 @@
 //! holds the release's row: of two calls one comes first. It holds for the
 //! grounds and the public releases that were there when it was given.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::{PreferenceChange, PublishCheck, PublishDecision};
 use crate::config::SecondSteward;
+use crate::job::JobSpec;
 use crate::job::approval::Ground;
-use crate::job::floors::Below;
+use crate::job::consent::Question;
+use crate::job::floors::{Below, InForce, Made, Ordered};
 use crate::privacy::Floors;
 
 /// What of a draft is below the floors, given the dataset's own.
 pub type FloorCheck = Box<dyn Fn(&Floors) -> Vec<Below> + Send>;
+
+/// What the operator says of every publication.
+pub struct OperatorRules {
+    /// The service's floors.
+    pub floors: Floors,
+    /// Which publications need a second steward.
+    pub second_steward: SecondSteward,
+}
+
+/// The questions that publishing asks of what a job made: do the terms in force
+/// by then ask for more than the job promised, and what does the operator ask?
+pub fn publish_questions(
+    promised: Question,
+    spec: &JobSpec,
+    made: Made,
+    operator: OperatorRules,
+) -> (PublishCheck, PublishRules) {
+    let promised = Arc::new(promised);
+    let (own, engine) = (Arc::clone(&promised), spec.engine.clone());
+    let rules = PublishRules {
+        below: Box::new(move |floors| {
+            let ordered = Ordered {
+                engine: &engine,
+                schema: own.schema(),
+                policy: own.policy(),
+                made: Some(made),
+            };
+            InForce::of(&operator.floors, floors).below(&ordered)
+        }),
+        floor_exception: spec.floor_exception.clone(),
+        second_steward: operator.second_steward,
+    };
+    let check = move |changes: &[PreferenceChange], lineage: &[u8]| {
+        let changes = changes.iter().map(PreferenceChange::terms);
+        if promised.allows(changes, lineage) {
+            PublishDecision::Allow
+        } else {
+            PublishDecision::Refuse
+        }
+    };
+    (Box::new(check), rules)
+}
 
 /// What the operator asks of a publication.
 pub struct PublishRules {

@@ -50,7 +50,7 @@ pub mod versions;
 pub use act::Act;
 pub use affected::{Affected, AffectedRelease, AffectedReleases, Unlooked};
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
-pub use approvals::{Approval, FloorCheck, PublishRules};
+pub use approvals::{Approval, FloorCheck, OperatorRules, PublishRules, publish_questions};
 pub use audit::{
     Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused,
 };

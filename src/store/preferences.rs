@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
+use crate::job::consent::TermsChange;
 
 /// One subject's preference in force.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,17 @@ pub struct PreferenceChange {
     pub old: Option<Value>,
     /// In force now; `None`: none is.
     pub new: Option<Value>,
+}
+
+impl PreferenceChange {
+    /// The same, as it is held against what a job promised.
+    pub fn terms(&self) -> TermsChange<'_> {
+        TermsChange {
+            subject: &self.subject,
+            old: self.old.as_ref(),
+            new: self.new.as_ref(),
+        }
+    }
 }
 
 impl std::fmt::Debug for PreferenceChange {

@@ -9,9 +9,9 @@
 use std::collections::HashSet;
 
 use crate::job::JobSpec;
-use crate::job::consent::{Question, TermsChange, held};
+use crate::job::consent::{Question, held};
 use crate::release::candidates::Candidates;
-use crate::store::{Act, Affected, Store, StoreError, Unlooked};
+use crate::store::{Act, Affected, PreferenceChange, Store, StoreError, Unlooked};
 
 /// Subjects are counted up to a multiple of this: one change more or less is
 /// not to tell who asked.
@@ -45,11 +45,7 @@ async fn found(store: &dyn Store, looked: Unlooked) -> Result<Affected, StoreErr
     let Some(question) = question(store, looked).await? else {
         return Ok(Affected::Unknown);
     };
-    let changes = changes.iter().map(|change| TermsChange {
-        subject: &change.subject,
-        old: change.old.as_ref(),
-        new: change.new.as_ref(),
-    });
+    let changes = changes.iter().map(PreferenceChange::terms);
     let stricter: HashSet<String> = question.stricter(changes).map(str::to_owned).collect();
     if stricter.is_empty() {
         return Ok(Affected::No);

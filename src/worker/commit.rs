@@ -3,32 +3,21 @@
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::catalog::{EncodedTable, Engine, Piece, Produced};
-use crate::config::SecondSteward;
+use crate::catalog::{EncodedTable, Piece, Produced};
 use crate::ids::ReleaseId;
-use crate::job::consent::{self, TermsChange};
-use crate::job::floors::{InForce, Made, Ordered};
+use crate::job::consent::Question;
+use crate::job::floors::Made;
 use crate::job::{JobFailure, JobSpec, PublishMode};
-use crate::microdata::{Table, from_hex};
-use crate::privacy::Floors;
+use crate::microdata::{Schema, Table, from_hex};
 use crate::release::{PIECE_BYTES_MAX, pack};
 use crate::store::{
-    NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishRequest, PublishRules,
-    ReleaseCommit,
+    NewPiece, NewReleaseTable, OperatorRules, PublishRequest, ReleaseCommit, publish_questions,
 };
-
-/// What the operator asks of a release that publishes itself.
-pub struct OperatorRules {
-    /// The service's floors.
-    pub floors: Floors,
-    /// Which publications need a second steward.
-    pub second_steward: SecondSteward,
-}
 
 /// What one job commits: documents, compressed pieces, lineage, and with
 /// `"publish": "automatic"` the checks that publishing asks for.
 pub fn commit(
-    (table, engine): (&Table, &Engine),
+    table: &Table,
     spec: &JobSpec,
     produced: Produced,
     operator: OperatorRules,
@@ -41,10 +30,15 @@ pub fn commit(
         produced.tables.into_iter().map(compressed).collect();
     let publish = match spec.publish {
         PublishMode::Manual => None,
-        PublishMode::Automatic => Some(PublishRequest {
-            rules: Some(rules((table, engine), spec, &report, operator)?),
-            ..publish_check(table, engine)?.into()
-        }),
+        PublishMode::Automatic => {
+            let promised = Question::of(spec, Schema::clone(table.schema()))?;
+            let made = Made::of_report(&report);
+            let (check, rules) = publish_questions(promised, spec, made, operator);
+            Some(PublishRequest {
+                rules: Some(rules),
+                ..check.into()
+            })
+        }
     };
     Ok(ReleaseCommit {
         id: ReleaseId::generate(),
@@ -105,46 +99,6 @@ fn stored_together(pieces: &[Piece]) -> Vec<&[Piece]> {
         rest = behind;
     }
     runs
-}
-
-fn rules(
-    (table, engine): (&Table, &Engine),
-    spec: &JobSpec,
-    report: &Value,
-    operator: OperatorRules,
-) -> Result<PublishRules, JobFailure> {
-    let schema = std::sync::Arc::clone(table.schema());
-    let (policy, name) = (engine.policy(&schema)?, engine.name());
-    let made = Some(Made::of_report(report));
-    Ok(PublishRules {
-        below: Box::new(move |own| {
-            let ordered = Ordered {
-                engine: name,
-                schema: &schema,
-                policy: &policy,
-                made,
-            };
-            InForce::of(&operator.floors, own).below(&ordered)
-        }),
-        floor_exception: spec.floor_exception.clone(),
-        second_steward: operator.second_steward,
-    })
-}
-
-fn publish_check(table: &Table, engine: &Engine) -> Result<PublishCheck, JobFailure> {
-    let schema = std::sync::Arc::clone(table.schema());
-    let policy = engine.policy(&schema)?;
-    Ok(Box::new(move |changes, lineage| {
-        let changes = changes.iter().map(|change| TermsChange {
-            subject: &change.subject,
-            old: change.old.as_ref(),
-            new: change.new.as_ref(),
-        });
-        match consent::allows(&schema, &policy, changes, lineage) {
-            true => PublishDecision::Allow,
-            false => PublishDecision::Refuse,
-        }
-    }))
 }
 
 #[cfg(test)]

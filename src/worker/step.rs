@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::commit::{OperatorRules, commit};
+use super::commit::commit;
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::steps::Steps;
@@ -22,7 +22,8 @@ use crate::job::composition::overlaps;
 use crate::job::{JobFailure, JobSpec, estimate_bytes};
 use crate::release::InputDescription;
 use crate::store::{
-    AcquiredJob, JobProblem, JobRow, JobSecrets, ReleaseCommit, StoreError, public_series,
+    AcquiredJob, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
+    public_series,
 };
 
 /// How a run ended.
@@ -290,7 +291,7 @@ fn run_loaded(
             });
         }
         steps.begin("commit");
-        let commit = commit((&table, &engine), &spec, produced, operator)?;
+        let commit = commit(&table, &spec, produced, operator)?;
         failpoint::reached("job-run");
         Ok(Ended::Done(Box::new(commit)))
     };

@@ -5,7 +5,7 @@
 //! costs nothing, and what it takes is never long behind.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
@@ -15,12 +15,11 @@ use crate::ids::ReleaseId;
 use crate::store::{ReleaseState, StoreError};
 
 /// The leave to send a table.
-#[derive(Clone)]
 pub(super) struct Leave {
     state: AppState,
     release: ReleaseId,
     standing: Standing,
-    asked: Arc<Mutex<Instant>>,
+    asked: Mutex<Instant>,
 }
 
 impl Leave {
@@ -30,12 +29,12 @@ impl Leave {
             state,
             release,
             standing,
-            asked: Arc::new(Mutex::new(Instant::now())),
+            asked: Mutex::new(Instant::now()),
         }
     }
 
     /// An error if the leave is over, which breaks the download off.
-    pub async fn check(self) -> io::Result<()> {
+    pub async fn check(&self) -> io::Result<()> {
         if !self.is_due() {
             return Ok(());
         }

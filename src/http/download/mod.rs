@@ -19,6 +19,7 @@ mod slots;
 pub use slots::Downloads;
 
 use std::io;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
@@ -117,10 +118,11 @@ impl Download {
     /// Broken off soon after its leave is over.
     pub fn body(self, part: Option<Part>, slot: Share) -> Body {
         let leave = Leave::new(self.state.clone(), self.table.release, self.standing);
+        let leave = Arc::new(leave);
         let parts = ReceiverStream::new(self.parts(part));
         Body::from_stream(parts.then(move |part| {
             let _until_the_end = &slot;
-            let leave = leave.clone();
+            let leave = Arc::clone(&leave);
             async move {
                 leave.check().await?;
                 part

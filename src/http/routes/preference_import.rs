@@ -19,9 +19,10 @@ use super::super::state::AppState;
 use super::super::upload::{KeptPreferences, receive_preferences};
 use super::preferences::PopulationForms;
 use super::records::{record_format, upload_share};
+use super::subject_search::look_into;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{ChunkColumn, Schema, decode_chunk, near_key};
+use crate::microdata::{Chunk, ChunkColumn, Schema, near_key};
 use crate::store::{DatasetRow, PreferenceSource as _};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -193,23 +194,15 @@ impl Records<'_> {
         };
         let look = Arc::new(look);
         for chunk in chunks {
-            let bytes = store.chunk_get(id, version, chunk.position).await?;
-            let (schema, look) = (Arc::clone(&self.schema), Arc::clone(&look));
-            let looking = tokio::task::spawn_blocking(move || {
-                let chunk = decode_chunk(bytes, &schema)?;
-                if let Some(ChunkColumn::Text(keys)) = chunk.columns.get(schema.subject_key().at())
-                {
+            let (key_at, look) = (self.schema.subject_key().at(), Arc::clone(&look));
+            let look = move |chunk: &Chunk| {
+                if let Some(ChunkColumn::Text(keys)) = chunk.columns.get(key_at) {
                     keys.iter().for_each(|key| look(&mut noted, key));
                 }
-                Ok::<_, crate::microdata::TableError>(noted)
-            });
-            noted = match looking.await {
-                Ok(Ok(noted)) => noted,
-                _ => {
-                    tracing::error!(dataset = %id, "a stored chunk cannot be read");
-                    return Err(Problem::internal());
-                }
+                noted
             };
+            let place = (id, version, chunk.position);
+            noted = look_into(self.state, place, &self.schema, look).await?;
         }
         Ok(noted)
     }

@@ -1,7 +1,5 @@
 //! Releases: manifests for analysts, and the step from draft to public.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,11 +25,12 @@ use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::JobSpec;
 use crate::job::approval::{Ground, GroundKind};
 use crate::job::composition::{overlaps, sentence};
-use crate::job::consent::{Question, TermsChange};
-use crate::job::floors::{InForce, Made, Ordered, sentences};
+use crate::job::consent::Question;
+use crate::job::floors::{Made, sentences};
 use crate::store::{
-    Approval, Composed, PublishCheck, PublishDecision, PublishOutcome, PublishRequest,
-    PublishRules, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState, public_series,
+    Approval, Composed, OperatorRules, PublishCheck, PublishDecision, PublishOutcome,
+    PublishRequest, PublishRules, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
+    public_series, publish_questions,
 };
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -428,34 +427,12 @@ async fn publish_checks(
     let schema = super::version_schema(version)?;
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
-    let question = Arc::new(Question::of(&spec, schema)?);
+    let question = Question::of(&spec, schema)?;
     let report = ReleaseDocument::Report;
     let made = Made::of_report(&state.store.release_document(release.id, report).await?);
-    let service = state.settings.floors.clone();
-    let promised = Arc::clone(&question);
-    let rules = PublishRules {
-        below: Box::new(move |own| {
-            let ordered = Ordered {
-                engine: &spec.engine,
-                schema: promised.schema(),
-                policy: promised.policy(),
-                made: Some(made),
-            };
-            InForce::of(&service, own).below(&ordered)
-        }),
-        floor_exception: spec.floor_exception,
+    let operator = OperatorRules {
+        floors: state.settings.floors.clone(),
         second_steward: state.settings.second_steward,
     };
-    let check: PublishCheck = Box::new(move |changes, lineage| {
-        let changes = changes.iter().map(|change| TermsChange {
-            subject: &change.subject,
-            old: change.old.as_ref(),
-            new: change.new.as_ref(),
-        });
-        match question.allows(changes, lineage) {
-            true => PublishDecision::Allow,
-            false => PublishDecision::Refuse,
-        }
-    });
-    Ok((check, rules))
+    Ok(publish_questions(question, &spec, made, operator))
 }

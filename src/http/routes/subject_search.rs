@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::super::problem::Problem;
 use super::super::state::AppState;
 use crate::ids::DatasetId;
-use crate::microdata::{Schema, decode_chunk};
+use crate::microdata::{Chunk, Schema, decode_chunk};
 use crate::release::candidates::Candidates;
 use crate::release::without_subject;
 use crate::store::{PageRequest, ReleaseFilter, ReleaseRow, StoreError, VersionRow};
@@ -20,6 +20,25 @@ pub(super) struct FoundRecord {
     pub versions: Vec<u64>,
     /// Its values by attribute.
     pub values: Map<String, Value>,
+}
+
+/// Shows a chunk of a version to `look`, on a thread that may block: reading it
+/// takes a while.
+pub(super) async fn look_into<T: Send + 'static>(
+    state: &AppState,
+    (dataset, version, position): (DatasetId, u64, u32),
+    schema: &Arc<Schema>,
+    look: impl FnOnce(&Chunk) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let bytes = state.store.chunk_get(dataset, version, position).await?;
+    let schema = Arc::clone(schema);
+    let looking =
+        tokio::task::spawn_blocking(move || decode_chunk(bytes, &schema).map(|chunk| look(&chunk)));
+    if let Ok(Ok(seen)) = looking.await {
+        return Ok(seen);
+    }
+    tracing::error!(%dataset, "a stored chunk cannot be read");
+    Err(Problem::internal())
 }
 
 /// The records of a subject in all versions that are held.
@@ -49,21 +68,14 @@ pub(super) async fn records(
             own
         };
         for position in 0..longest.chunks {
-            let bytes = state
-                .store
-                .chunk_get(dataset, longest.version, position)
-                .await?;
-            let (schema, subject) = (Arc::clone(&schema), subject.to_owned());
-            let looking = tokio::task::spawn_blocking(move || {
-                let chunk = decode_chunk(bytes, &schema)?;
-                let own = chunk.records_of(&schema, &subject).into_iter();
-                let values = own.map(|at| chunk.values_of(&schema, at));
-                Ok::<_, crate::microdata::TableError>(values.collect::<Vec<_>>())
-            });
-            let Ok(Ok(values)) = looking.await else {
-                tracing::error!(%dataset, "a stored chunk cannot be read");
-                return Err(Problem::internal());
+            let (columns, subject) = (Arc::clone(&schema), subject.to_owned());
+            let look = move |chunk: &Chunk| {
+                let own = chunk.records_of(&columns, &subject).into_iter();
+                let values = own.map(|at| chunk.values_of(&columns, at));
+                values.collect::<Vec<_>>()
             };
+            let place = (dataset, longest.version, position);
+            let values = look_into(state, place, &schema, look).await?;
             found.extend(values.into_iter().map(|values| FoundRecord {
                 versions: own(position),
                 values,

@@ -53,6 +53,17 @@ struct Extent {
     records: u64,
 }
 
+impl Extent {
+    /// Nothing as yet: the version of that number begins an epoch.
+    fn beginning(version: u64) -> Self {
+        Self {
+            epoch: version,
+            chunks: 0,
+            records: 0,
+        }
+    }
+}
+
 async fn row_of(
     session: &mut Session,
     dataset: DatasetId,
@@ -180,11 +191,7 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
     };
     let before = match new.base_version {
         base if stays && base > 0 => extent_of(session, dataset, base).await?,
-        _ => Extent {
-            epoch: version,
-            chunks: 0,
-            records: 0,
-        },
+        _ => Extent::beginning(version),
     };
     let records_before = before.records;
     let custody = of(session, dataset.uuid(), Purpose::Records).await?;
@@ -232,11 +239,7 @@ pub(super) async fn rewrite(
     let (dataset, version) = (erasure.dataset, erasure.base_version + 1);
     advance(session, dataset, erasure.base_version).await?;
     let custody = of(session, dataset.uuid(), Purpose::Records).await?;
-    let nothing = Extent {
-        epoch: version,
-        chunks: 0,
-        records: 0,
-    };
+    let nothing = Extent::beginning(version);
     let extent = chunks_write(session, dataset, &custody, nothing, chunks).await?;
     if extent.records != records {
         return Err(StoreError::driver(
@@ -273,11 +276,7 @@ async fn change_schema(
         return Err(Conflict::VersionMoved.into());
     }
     let extent = match new.base_version {
-        0 => Extent {
-            epoch: version,
-            chunks: 0,
-            records: 0,
-        },
+        0 => Extent::beginning(version),
         base => extent_of(session, dataset, base).await?,
     };
     let named = cells![dataset.uuid(), new.name, &new.schema];
