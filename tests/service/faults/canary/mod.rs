@@ -9,6 +9,7 @@
 //!
 //! `strings` makes and finds them, `refusals` provokes, `sinks` gathers.
 
+mod floors;
 mod misfits;
 mod refusals;
 mod sinks;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::sinks::Sinks;
 use super::story::{self, Told};
 use super::strings::Strings;
-use super::{Cast, misfits};
+use super::{Cast, floors, misfits};
 use crate::common::client::Client;
 
 /// A request that must be refused: method, path, headers, body.
@@ -66,6 +66,7 @@ pub async fn provoke(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     refused(&cast.consent, sinks, of_preferences(strings, told)).await;
     refused(&cast.analyst, sinks, of_tables(strings, told)).await;
     refused(&cast.steward, sinks, of_keys(cast, strings).await).await;
+    floors::provoke(cast, sinks, told).await;
     of_states(cast, strings, sinks, told).await;
 }
 

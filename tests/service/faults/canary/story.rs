@@ -129,7 +129,7 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
 }
 
 /// Runs a job to its release.
-async fn released(cast: &Cast, sinks: &mut Sinks, spec: &Value) -> String {
+pub async fn released(cast: &Cast, sinks: &mut Sinks, spec: &Value) -> String {
     let view = ended(cast, sinks, spec).await;
     assert_eq!(view["state"], "succeeded", "{view}");
     view["release"].as_str().expect("a release").to_owned()
