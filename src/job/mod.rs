@@ -16,5 +16,5 @@ mod spec;
 
 pub use draw::{NoRandomness, draw_seed};
 pub use failure::JobFailure;
-pub use memory::estimate_bytes;
+pub use memory::{JobSize, estimate_bytes};
 pub use spec::{JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec};

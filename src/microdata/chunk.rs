@@ -15,6 +15,22 @@ pub const CHUNK_BYTES_MAX: usize = 6 << 20;
 /// Bytes of a chunk as it is stored.
 pub const CHUNK_STORED_BYTES_MAX: usize = 8 << 20;
 
+/// Bytes of text: what a job holds of it, and writes, grows with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextSize {
+    /// Of the text of all cells.
+    pub cells_bytes: u64,
+    /// Of the distinct texts of each chunk; a category counts once.
+    pub labels_bytes: u64,
+}
+
+impl std::ops::AddAssign for TextSize {
+    fn add_assign(&mut self, more: Self) {
+        self.cells_bytes += more.cells_bytes;
+        self.labels_bytes += more.labels_bytes;
+    }
+}
+
 /// Takes chunks as they are closed.
 pub type Sink<'a> = dyn FnMut(Chunk) -> Result<(), TableError> + 'a;
 
@@ -55,6 +71,15 @@ pub enum ChunkColumn {
 }
 
 impl Chunk {
+    /// Bytes of its identifiers and categories; numbers and days are no text.
+    pub fn text_size(&self) -> TextSize {
+        let mut size = TextSize::default();
+        self.columns
+            .iter()
+            .for_each(|column| size += column.text_size());
+        size
+    }
+
     /// The records for which `stays` holds, in order. A label that none of them
     /// has is not kept.
     #[must_use]
@@ -75,6 +100,23 @@ fn only<T>(items: Vec<T>, stays: &[bool]) -> Vec<T> {
 }
 
 impl ChunkColumn {
+    fn text_size(&self) -> TextSize {
+        match self {
+            Self::Text(texts) => TextSize {
+                cells_bytes: texts.text_bytes() as u64,
+                labels_bytes: texts.text_bytes() as u64,
+            },
+            Self::Category { labels, codes } => {
+                let lengths: Vec<u64> = labels.iter().map(|label| label.len() as u64).collect();
+                TextSize {
+                    cells_bytes: codes.iter().map(|&code| lengths[code as usize]).sum(),
+                    labels_bytes: labels.text_bytes() as u64,
+                }
+            }
+            _ => TextSize::default(),
+        }
+    }
+
     fn filtered(self, stays: &[bool]) -> Self {
         match self {
             Self::Text(texts) => {
@@ -182,5 +224,25 @@ mod tests {
             ],
         };
         assert_eq!(chunk.filtered(|record| record % 2 == 1), kept);
+    }
+
+    #[test]
+    fn text_is_counted_by_the_cell_and_by_the_label() {
+        let chunk = Chunk {
+            records: 3,
+            columns: vec![
+                ChunkColumn::Text(["ab", "c", "äö"].into_iter().collect()),
+                ChunkColumn::Integer(vec![1, 2, 3]),
+                ChunkColumn::Category {
+                    labels: ["north", "sea"].into_iter().collect(),
+                    codes: vec![0, 1, 0],
+                },
+            ],
+        };
+        let size = TextSize {
+            cells_bytes: 7 + 13,
+            labels_bytes: 7 + 8,
+        };
+        assert_eq!(chunk.text_size(), size);
     }
 }

@@ -54,7 +54,7 @@ mod schema_change;
 mod window;
 
 pub use builder::TableBuilder;
-pub use chunk::{Chunk, ChunkColumn, Sink};
+pub use chunk::{Chunk, ChunkColumn, Sink, TextSize};
 pub use chunk_codec::{decode_chunk, encode_chunk};
 pub(crate) use codes::of_width;
 pub use codes::{Codes, CodesIter};

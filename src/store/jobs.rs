@@ -93,6 +93,8 @@ pub struct NewJob {
     pub publish: String,
     /// Who asked for it.
     pub created_by: String,
+    /// Bytes of memory that it is estimated to need.
+    pub memory_bytes: u64,
     /// Queued jobs that the dataset may have, this one included.
     pub queued_jobs_max: u64,
 }
@@ -116,6 +118,8 @@ pub struct JobRow {
     pub publish: String,
     /// Who asked for it.
     pub created_by: String,
+    /// Bytes of memory that it is estimated to need; `None`: no estimate was kept.
+    pub memory_bytes: Option<u64>,
     /// Where it stands.
     pub state: JobState,
     /// Grows by one with every visible change; events resume from it.

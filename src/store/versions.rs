@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
+use crate::microdata::TextSize;
 
 /// How a version relates to the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct NewChunk {
     pub bytes: Vec<u8>,
     /// Records in it.
     pub records: u64,
+    /// Bytes of text in it.
+    pub text: TextSize,
 }
 
 /// Chunks in order, drawn one at a time on a thread that may block.
@@ -116,6 +119,8 @@ pub struct VersionRow {
     pub dropped: u64,
     /// Records in the version.
     pub total_records: u64,
+    /// Bytes of text in the version.
+    pub text: TextSize,
     /// Chunks in the version.
     pub chunks: u32,
     /// The version whose epoch it belongs to: versions of one share their chunks.

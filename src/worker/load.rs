@@ -36,26 +36,11 @@ pub enum LoadError {
     Table(#[from] TableError),
 }
 
-/// A version of a dataset, its schema, and how many subjects have terms: what is
-/// known before its records are read.
-pub async fn describe(
-    store: &dyn Store,
-    job: &JobRow,
-) -> Result<(Arc<Schema>, VersionRow, u64), LoadError> {
-    let dataset = store.dataset_get(job.dataset).await?;
+/// Reads everything a run needs.
+pub async fn load(store: &dyn Store, job: &JobRow) -> Result<Loaded, LoadError> {
     let version = store.version_get(job.dataset, job.dataset_version).await?;
     let schema: Schema = serde_json::from_value(version.schema.clone())
         .map_err(|_| inconsistent("dataset_versions", "schema", job.dataset))?;
-    Ok((Arc::new(schema), version, dataset.subjects_with_preference))
-}
-
-/// Reads everything a run needs.
-pub async fn load(
-    store: &dyn Store,
-    job: &JobRow,
-    schema: Arc<Schema>,
-    version: VersionRow,
-) -> Result<Loaded, LoadError> {
     let hierarchies = pinned_hierarchies(store, job.dataset, &version).await?;
     let mut chunks = Vec::with_capacity(version.chunks as usize);
     for position in 0..version.chunks {
@@ -69,7 +54,7 @@ pub async fn load(
         .preferences_at(job.dataset, job.preference_version)
         .await?;
     Ok(Loaded {
-        schema,
+        schema: Arc::new(schema),
         version,
         hierarchies,
         chunks,

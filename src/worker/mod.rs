@@ -16,6 +16,7 @@ mod janitor;
 mod lease;
 mod load;
 mod memory;
+mod packed_room;
 mod pool;
 mod step;
 mod steps;

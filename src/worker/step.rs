@@ -14,12 +14,13 @@ use super::Shared;
 use super::commit::commit;
 use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
+use super::packed_room::PackedRoom;
 use super::steps::Steps;
-use crate::catalog::{Assignment, Engine, in_memory, produce};
+use crate::catalog::{Assignment, Engine, TextRoom, produce};
 use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::composition::overlaps;
-use crate::job::{JobFailure, JobSpec, estimate_bytes};
+use crate::job::{JobFailure, JobSpec};
 use crate::release::InputDescription;
 use crate::store::{
     AcquiredJob, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
@@ -149,30 +150,22 @@ async fn produce_release(
             return Ended::Failed(JobFailure::Internal);
         }
     };
-    let described = load::describe(shared.store.as_ref(), job).await;
-    let (schema, version, preferences) = match described {
-        Ok(described) => described,
-        Err(error) => return not_loaded(job, error),
-    };
-    let needed = estimate_bytes(
-        version.total_records,
-        schema.attributes().len() as u64,
-        preferences,
-    );
+    // Without an estimate a job runs alone.
+    let memory_bytes_max = shared.memory.bytes_max();
+    let needed = job.memory_bytes.unwrap_or(memory_bytes_max);
     // Stopping ends the wait as well: the heartbeat goes on meanwhile.
     *admitted = tokio::select! {
         admitted = shared.memory.admit(needed) => admitted,
         () = stopped(watch) => return Ended::Retry,
     };
     if admitted.is_none() {
-        let memory_bytes_max = shared.memory.bytes_max();
         return Ended::Failed(JobFailure::TooLarge {
             needed_bytes: needed,
             memory_bytes_max,
         });
     }
     steps.begin("load");
-    let loaded = match load::load(shared.store.as_ref(), job, schema, version).await {
+    let loaded = match load::load(shared.store.as_ref(), job).await {
         Ok(loaded) => loaded,
         Err(error) => return not_loaded(job, error),
     };
@@ -282,7 +275,9 @@ fn run_loaded(
             progress: watch,
             cancel: watch.flag(),
         };
-        let produced = produce(&assignment, &context, &mut in_memory, steps)?;
+        let mut rooms =
+            |_: &str| -> std::io::Result<TextRoom> { Ok(Box::new(PackedRoom::default())) };
+        let produced = produce(&assignment, &context, &mut rooms, steps)?;
         if let Some(verdict) = produced.verdict.as_ref().filter(|verdict| !verdict.holds()) {
             metrics::counter!("vizard_verification_failures_total", "engine" => engine.name())
                 .increment(1);

@@ -32,6 +32,9 @@ pub struct JobView {
     /// Why the job may be below the operator's floors, where it asked for that.
     #[schema(value_type = Option<String>)]
     floor_exception: Value,
+    /// Bytes of memory that it is estimated to need; a worker lets it wait until they
+    /// are free. Absent from a job that was queued by a version without estimates.
+    memory_bytes: Option<u64>,
     /// How far the present attempt is.
     progress: ProgressView,
     /// How often a worker took it up.
@@ -109,6 +112,7 @@ impl From<JobRow> for JobView {
             parameters: row.spec["parameters"].take(),
             publish: row.publish,
             floor_exception: row.spec["floor_exception"].take(),
+            memory_bytes: row.memory_bytes,
             progress: progress(row.state, row.progress),
             attempts: row.attempts,
             cancel_requested: row.cancel_requested,

@@ -23,7 +23,7 @@ use crate::config::SecondSteward;
 use crate::failpoint;
 use crate::ids::JobId;
 use crate::job::floors::{InForce, Ordered, sentences};
-use crate::job::{JobFailure, JobSpec, PublishMode, estimate_bytes};
+use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, estimate_bytes};
 use crate::microdata::Schema;
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
@@ -59,7 +59,7 @@ async fn create_job(
     check(&spec, &dataset, &version)?;
     check_publishing(&state, &spec)?;
     check_floors(&state, &spec, (&dataset, &version))?;
-    check_cost(&state, &spec, &dataset, &version)?;
+    let memory_bytes = check_cost(&state, &spec, &dataset, &version)?;
     spec.version = Some(version.version);
     let job = NewJob {
         id: JobId::generate(),
@@ -70,6 +70,7 @@ async fn create_job(
         publish: spec.publish.as_str().into(),
         spec: serde_json::to_value(&spec).map_err(|_| Problem::internal())?,
         created_by: principal.name().to_owned(),
+        memory_bytes,
         queued_jobs_max: state.settings.limits.queued_jobs_max,
     };
     let act = principal.act_answering(|row| Some(queued(row)));
@@ -249,24 +250,25 @@ fn check_floors(
     Err(problem.with_parameter(first.parameter.as_str()))
 }
 
-/// Refuses a job that no worker would run, by what is known of it now.
+/// Refuses a job that no worker would run, by what is known of it now; the bytes
+/// of memory that it is estimated to need.
 fn check_cost(
     state: &AppState,
     spec: &JobSpec,
     dataset: &DatasetRow,
     version: &VersionRow,
-) -> Result<(), Problem> {
+) -> Result<u64, Problem> {
     let limits = &state.settings.limits;
     if u64::from(spec.report.queries) > limits.report_queries_max {
         let problem = Problem::past(limits.report_queries_max());
         return Err(problem.with_parameter("report.queries"));
     }
-    let attributes = super::version_schema(version)?.attributes().len() as u64;
-    let needed_bytes = estimate_bytes(
-        version.total_records,
-        attributes,
-        dataset.subjects_with_preference,
-    );
+    let needed_bytes = estimate_bytes(&JobSize {
+        records: version.total_records,
+        attributes: super::version_schema(version)?.attributes().len() as u64,
+        text: version.text,
+        preferences: dataset.subjects_with_preference,
+    });
     let memory_bytes_max = state.settings.memory_bytes_max;
     if needed_bytes > memory_bytes_max {
         let failure = JobFailure::TooLarge {
@@ -275,7 +277,7 @@ fn check_cost(
         };
         return Err(failure.into());
     }
-    Ok(())
+    Ok(needed_bytes)
 }
 
 fn queue_full(state: &AppState) -> Problem {

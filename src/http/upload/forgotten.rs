@@ -61,12 +61,15 @@ fn rewritten(
         let kept = (decoded.records - own.len()) as u64;
         is_in |= !own.is_empty();
         records += kept;
-        let bytes = match (kept, own.is_empty()) {
+        let (bytes, text) = match (kept, own.is_empty()) {
             (0, _) => continue,
-            (_, true) => bytes,
-            (_, false) => encode_chunk(&decoded.filtered(|at| own.binary_search(&at).is_err()))?,
+            (_, true) => (bytes, decoded.text_size()),
+            (_, false) => {
+                let rest = decoded.filtered(|at| own.binary_search(&at).is_err());
+                (encode_chunk(&rest)?, rest.text_size())
+            }
         };
-        spool.push(&bytes, kept).map_err(ReadError::Room)?;
+        spool.push(&bytes, kept, text).map_err(ReadError::Room)?;
     }
     if !is_in {
         return Ok(None);

@@ -32,7 +32,7 @@ use super::state::AppState;
 use crate::config::{Limit, Limits};
 use crate::microdata::{
     Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings, SubjectKeys,
-    TableError, Target, encode_chunk, read_parquet_records, read_records,
+    TableError, Target, TextSize, encode_chunk, read_parquet_records, read_records,
 };
 use crate::room::Room;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
@@ -207,7 +207,7 @@ fn read(
         store,
         handle,
     };
-    stored.add_subjects(&mut subjects)?;
+    let texts = stored.add_subjects(&mut subjects)?;
     let mut spool = Spool::new().map_err(ReadError::Room)?;
     let mut failure = None;
     let mut spellings = Spellings::new(&intake.schema);
@@ -222,7 +222,8 @@ fn read(
         }
         spellings.add(&chunk);
         let bytes = encode_chunk(&chunk)?;
-        spool.push(&bytes, chunk.records as u64).map_err(|error| {
+        let spooled = spool.push(&bytes, chunk.records as u64, chunk.text_size());
+        spooled.map_err(|error| {
             let said = TableError::Read("the temporary file failed".into());
             failure = Some(error);
             said
@@ -261,7 +262,7 @@ fn read(
     };
     match replaced {
         None => Ok(received),
-        Some(replaced) => with_kept(received, &replaced, &stored),
+        Some(replaced) => with_kept(received, &replaced, (&stored, &texts)),
     }
 }
 
@@ -269,11 +270,11 @@ fn read(
 fn with_kept(
     mut received: Received,
     replaced: &Replaced,
-    stored: &Stored<'_>,
+    (stored, texts): (&Stored<'_>, &[TextSize]),
 ) -> Result<Received, ReadError> {
     let records_max = stored.intake.limits.records_max;
     check_total(received.summary.records, replaced, records_max)?;
-    let kept = stored.kept(replaced)?;
+    let kept = stored.kept(replaced, texts)?;
     received.chunks = Box::new(kept.into_iter().flatten().chain(received.chunks));
     received.upserted = Some(Upserted {
         subjects: replaced.subjects(),

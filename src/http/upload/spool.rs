@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
+use crate::microdata::TextSize;
 use crate::store::NewChunk;
 
 /// Bytes of a body that are passed on at a time.
@@ -41,6 +42,7 @@ pub struct Spool {
 struct ChunkSize {
     bytes: usize,
     records: u64,
+    text: TextSize,
 }
 
 impl Spool {
@@ -52,12 +54,13 @@ impl Spool {
         })
     }
 
-    /// Puts a chunk behind the others.
-    pub fn push(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
+    /// Puts a chunk of so many records and so much text behind the others.
+    pub fn push(&mut self, bytes: &[u8], records: u64, text: TextSize) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.chunks.push(ChunkSize {
             bytes: bytes.len(),
             records,
+            text,
         });
         Ok(())
     }
@@ -92,6 +95,7 @@ impl Iterator for SpooledChunks {
         Some(read.map(|()| NewChunk {
             bytes,
             records: size.records,
+            text: size.text,
         }))
     }
 }
@@ -102,16 +106,23 @@ mod tests {
 
     #[test]
     fn chunks_come_back_as_they_were_put_in() {
+        let text = |cells_bytes| TextSize {
+            cells_bytes,
+            labels_bytes: 3,
+        };
         let mut spool = Spool::new().unwrap();
-        spool.push(b"first", 5).unwrap();
-        spool.push(b"", 0).unwrap();
-        spool.push(&[7; 100_000], 9).unwrap();
+        spool.push(b"first", 5, text(4)).unwrap();
+        spool.push(b"", 0, text(0)).unwrap();
+        spool.push(&[7; 100_000], 9, text(7)).unwrap();
         let chunks: Vec<NewChunk> = spool.into_chunks().unwrap().map(Result::unwrap).collect();
         let sizes: Vec<_> = chunks
             .iter()
-            .map(|chunk| (chunk.bytes.len(), chunk.records))
+            .map(|chunk| (chunk.bytes.len(), chunk.records, chunk.text))
             .collect();
-        assert_eq!(sizes, [(5, 5), (0, 0), (100_000, 9)]);
+        assert_eq!(
+            sizes,
+            [(5, 5, text(4)), (0, 0, text(0)), (100_000, 9, text(7))]
+        );
         assert_eq!(chunks[0].bytes, b"first");
     }
 }

@@ -9,7 +9,8 @@ use tokio::runtime::Handle;
 use super::spool::{Spool, SpooledChunks};
 use super::{Intake, ReadError};
 use crate::microdata::{
-    Multiplicity, Replaced, SubjectKeys, TableError, UpsertCounts, decode_chunk, encode_chunk,
+    Multiplicity, Replaced, SubjectKeys, TableError, TextSize, UpsertCounts, decode_chunk,
+    encode_chunk,
 };
 use crate::store::{ChunkRow, Store, VersionMode};
 
@@ -32,44 +33,53 @@ pub(super) struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Adds the subjects that are there, if the upload has to know them.
-    pub fn add_subjects(&self, subjects: &mut SubjectKeys<'_>) -> Result<(), ReadError> {
+    /// Adds the subjects that are there, if the upload has to know them; the bytes
+    /// of text of each chunk that was read for them.
+    pub fn add_subjects(&self, subjects: &mut SubjectKeys<'_>) -> Result<Vec<TextSize>, ReadError> {
         let schema = &self.intake.schema;
         match self.intake.mode {
-            VersionMode::Append if schema.multiplicity() == Multiplicity::Many => return Ok(()),
+            VersionMode::Append if schema.multiplicity() == Multiplicity::Many => {
+                return Ok(Vec::new());
+            }
             VersionMode::Append | VersionMode::Upsert => {}
-            VersionMode::Replace | VersionMode::Schema => return Ok(()),
+            VersionMode::Replace | VersionMode::Schema => return Ok(Vec::new()),
         }
+        let mut texts = Vec::new();
         for chunk in self.chunks()? {
             let decoded = decode_chunk(self.bytes(&chunk)?, schema)?;
             subjects.add_chunk(&decoded, schema)?;
+            texts.push(decoded.text_size());
         }
-        Ok(())
+        Ok(texts)
     }
 
     /// The records that an upsert leaves as they are; `None` where it replaces
-    /// none, and the chunks can stay where they are.
-    pub fn kept(&self, replaced: &Replaced) -> Result<Option<SpooledChunks>, ReadError> {
+    /// none, and the chunks can stay where they are. `texts`: of each stored chunk.
+    pub fn kept(
+        &self,
+        replaced: &Replaced,
+        texts: &[TextSize],
+    ) -> Result<Option<SpooledChunks>, ReadError> {
         if replaced.records() == 0 {
             return Ok(None);
         }
         let mut spool = Spool::new().map_err(ReadError::Room)?;
         let mut first = 0;
-        for chunk in self.chunks()? {
+        for (chunk, &text) in self.chunks()?.iter().zip(texts) {
             let (begin, end) = (first, first + chunk.records);
             first = end;
             let loses = (begin..end).filter(|&record| replaced.holds(record));
             let kept = chunk.records - loses.count() as u64;
-            let bytes = match kept {
+            let (bytes, text) = match kept {
                 0 => continue,
-                _ if kept == chunk.records => self.bytes(&chunk)?,
+                _ if kept == chunk.records => (self.bytes(chunk)?, text),
                 _ => {
-                    let decoded = decode_chunk(self.bytes(&chunk)?, &self.intake.schema)?;
-                    let stays = |record: usize| !replaced.holds(begin + record as u64);
-                    encode_chunk(&decoded.filtered(stays))?
+                    let decoded = decode_chunk(self.bytes(chunk)?, &self.intake.schema)?;
+                    let rest = decoded.filtered(|record| !replaced.holds(begin + record as u64));
+                    (encode_chunk(&rest)?, rest.text_size())
                 }
             };
-            spool.push(&bytes, kept).map_err(ReadError::Room)?;
+            spool.push(&bytes, kept, text).map_err(ReadError::Room)?;
         }
         spool.into_chunks().map(Some).map_err(ReadError::Room)
     }

@@ -37,6 +37,7 @@ pub(super) fn job_row(row: &Row) -> Result<JobRow, StoreError> {
         spec: row.json("spec")?,
         publish: row.text("publish")?,
         created_by: row.text("created_by")?,
+        memory_bytes: row.count_or_null("memory_bytes")?,
         state: row.word("state", JobState::parse)?,
         revision: row.count("revision")?,
         progress: row.json_or_null("progress")?,
@@ -85,6 +86,7 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
         job.created_by,
         now,
         seed,
+        job.memory_bytes,
     ];
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());

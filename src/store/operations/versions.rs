@@ -6,7 +6,7 @@ use super::SqlStore;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::Sha256;
+use crate::microdata::{Sha256, TextSize};
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
@@ -26,6 +26,7 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         records: row.count("records")?,
         dropped: row.count("dropped")?,
         total_records: row.count("total_records")?,
+        text: text_size(row)?,
         chunks: row.count32("chunks")?,
         epoch: row.count("epoch")?,
         hierarchies: row.json("hierarchies")?,
@@ -34,6 +35,13 @@ fn version_row(row: &Row) -> Result<VersionRow, StoreError> {
         created_by: row.text("created_by")?,
         created_at: row.time("created_at")?,
         purged_at: row.time_or_null("purged_at")?,
+    })
+}
+
+fn text_size(row: &Row) -> Result<TextSize, StoreError> {
+    Ok(TextSize {
+        cells_bytes: row.count("cells_text_bytes")?,
+        labels_bytes: row.count("labels_text_bytes")?,
     })
 }
 
@@ -51,6 +59,7 @@ struct Extent {
     epoch: u64,
     chunks: u32,
     records: u64,
+    text: TextSize,
 }
 
 impl Extent {
@@ -60,6 +69,7 @@ impl Extent {
             epoch: version,
             chunks: 0,
             records: 0,
+            text: TextSize::default(),
         }
     }
 }
@@ -85,6 +95,7 @@ async fn extent_of(
         epoch: row.count("epoch")?,
         chunks: row.count32("chunks")?,
         records: row.count("total_records")?,
+        text: text_size(&row)?,
     })
 }
 
@@ -120,6 +131,7 @@ async fn chunks_write(
         };
         source = rest;
         extent.records += chunk.records;
+        extent.text += chunk.text;
         let (epoch, position) = (extent.epoch, extent.chunks);
         let place = Place::Chunk {
             dataset,
@@ -215,6 +227,8 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         new.created_by,
         now,
         &new.near_duplicates,
+        extent.text.cells_bytes,
+        extent.text.labels_bytes,
     ];
     session.run(sql::CREATE, cells).await?;
     failpoint::reached("upload-before-commit");
@@ -260,6 +274,8 @@ pub(super) async fn rewrite(
         erasure.created_by.as_str(),
         now,
         &json!([]),
+        extent.text.cells_bytes,
+        extent.text.labels_bytes,
     ];
     session.run(sql::CREATE, cells).await?;
     Ok(version)
@@ -295,6 +311,8 @@ async fn change_schema(
         new.created_by,
         now,
         &json!([]),
+        extent.text.cells_bytes,
+        extent.text.labels_bytes,
     ];
     session.run(sql::CREATE, cells).await?;
     let row = super::datasets::get(session, dataset).await?;

@@ -10,7 +10,7 @@ macro_rules! select {
     ($tail:expr) => {
         concat!(
             "SELECT job.id, job.dataset_id, job.dataset_version, job.preference_version, \
-             job.engine, job.spec, job.publish, job.created_by, job.state, job.revision, \
+             job.engine, job.spec, job.publish, job.created_by, job.memory_bytes, job.state, job.revision, \
              job.progress, job.problem, job.attempts, job.cancel_requested, job.worker, \
              job.lease_expires_at, job.created_at, job.started_at, job.finished_at, \
              release.id AS release_id \
@@ -79,10 +79,11 @@ macro_rules! list {
 
 statements! {
     /// `$1` id, `$2` dataset, `$3` version, `$4` preference version, `$5` engine, `$6` spec,
-    /// `$7` publish, `$8` who, `$9` now, `$10` seed.
+    /// `$7` publish, `$8` who, `$9` now, `$10` seed, `$11` memory.
     CREATE = "INSERT INTO job (id, dataset_id, dataset_version, preference_version, engine, \
-        spec, publish, created_by, state, revision, attempts, cancel_requested, created_at, seed) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9, $10) \
+        spec, publish, created_by, state, revision, attempts, cancel_requested, created_at, seed, \
+        memory_bytes) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9, $10, $11) \
         ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE job.id = $1");

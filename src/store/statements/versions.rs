@@ -8,7 +8,7 @@ macro_rules! select {
     ($tail:literal) => {
         concat!(
             "SELECT dataset_version.dataset_id, dataset_version.version, mode, epoch, chunks, \
-             records, dropped, total_records, hierarchies, near_duplicates, dataset_version.schema, \
+             records, dropped, total_records, cells_text_bytes, labels_text_bytes, hierarchies, near_duplicates, dataset_version.schema, \
              dataset_version.created_by, dataset_version.created_at, dataset_version.purged_at FROM dataset_version JOIN dataset \
              ON dataset.id = dataset_version.dataset_id AND dataset.erased_at IS NULL \
              WHERE dataset_version.dataset_id = $1 ",
@@ -27,10 +27,12 @@ statements! {
     LIST = select!("ORDER BY dataset_version.version DESC");
     /// `$1` dataset, `$2` version, `$3` mode, `$4` epoch, `$5` chunks, `$6` records,
     /// `$7` dropped, `$8` total, `$9` hierarchies, `$10` who, `$11` now, `$12`
-    /// spellings; its schema is the one that the dataset has.
+    /// spellings, `$13` bytes of cells, `$14` bytes of labels; its schema is the one
+    /// that the dataset has.
     CREATE = "INSERT INTO dataset_version (dataset_id, version, mode, epoch, chunks, records, \
-        dropped, total_records, hierarchies, created_by, created_at, near_duplicates, schema) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
+        dropped, total_records, hierarchies, created_by, created_at, near_duplicates, \
+        cells_text_bytes, labels_text_bytes, schema) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
         (SELECT schema FROM dataset WHERE id = $1))";
     /// `$1` dataset, `$2` version: epochs with chunks before the one of that version.
     EPOCHS_BEFORE = "SELECT DISTINCT dataset_id, epoch FROM dataset_version \

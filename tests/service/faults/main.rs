@@ -6,6 +6,7 @@
 //! | `kills` | SIGKILL at named places and at random times |
 //! | `bombs` | bodies that lie about their size, or become far larger |
 //! | `memory` | uploads far larger than the memory there is for them |
+//! | `job_memory` | jobs on texts far longer than most, one after the other |
 //! | `canary` | a thousand strings that must show nowhere |
 //! | `first_starts` | SIGKILL while a store is made and the first key is written |
 //! | `exactly_once` | workers that are killed while 200 jobs wait |
@@ -35,6 +36,7 @@ mod disk_full;
 mod drain;
 mod exactly_once;
 mod first_starts;
+mod job_memory;
 mod kills;
 mod launch;
 mod many_clients;

@@ -20,6 +20,7 @@ fn job(dataset: DatasetId, dataset_version: u64) -> NewJob {
         spec: json!({"engine": "lgb", "parameters": {"k": 5}}),
         publish: "automatic".to_owned(),
         created_by: "a test".to_owned(),
+        memory_bytes: 5 << 30,
         queued_jobs_max: u64::MAX,
     }
 }
@@ -37,6 +38,7 @@ async fn a_queued_job_is_read_back_as_it_was_asked_for(stage: &Stage) {
         (row.spec, row.publish, row.engine),
         (new.spec.clone(), new.publish.clone(), new.engine.clone())
     );
+    assert_eq!(row.memory_bytes, Some(new.memory_bytes));
     assert_eq!(
         (row.state, row.revision, row.attempts),
         (JobState::Queued, 1, 0)

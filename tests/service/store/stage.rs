@@ -9,6 +9,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use vizard::clock::{ManualClock, SystemClock};
 use vizard::ids::{DatasetId, JobId, ReleaseId};
+use vizard::microdata::TextSize;
 use vizard::store::{
     AcquiredJob, Act, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
     ReleaseCommit, Store, StoreOptions, VersionMode, open,
@@ -281,6 +282,7 @@ impl Stage {
             spec: json!({"engine": "lgb"}),
             publish: "manual".to_owned(),
             created_by: "a test".to_owned(),
+            memory_bytes: 1 << 20,
             queued_jobs_max: u64::MAX,
         }
     }
@@ -314,6 +316,12 @@ pub fn act<T>() -> Act<T> {
     Act::by("a test").in_request("request-1")
 }
 
+/// Bytes of text in each chunk of a [`version`].
+pub const CHUNK_TEXT: TextSize = TextSize {
+    cells_bytes: 70,
+    labels_bytes: 30,
+};
+
 /// A version whose chunks are the given bytes, ten records each.
 pub fn version(
     dataset: DatasetId,
@@ -326,6 +334,7 @@ pub fn version(
         .map(|bytes| NewChunk {
             bytes: bytes.to_vec(),
             records: 10,
+            text: CHUNK_TEXT,
         })
         .collect();
     NewVersion {

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 use vizard::ids::DatasetId;
+use vizard::microdata::TextSize;
 use vizard::store::{
     Conflict, NewChunk, NewSubjectTokens, Rewritten, StoreError, SubjectErased, SubjectErasure,
     SubjectHeld, VersionMode,
@@ -77,9 +78,14 @@ async fn a_subject_is_told_of_and_forgotten_with_history_and_tokens(stage: &Stag
     assert_eq!(own.terms[0].until_version, Some(2));
     assert_eq!(own.terms[1].document, json!({"max_leakage": 0.25}));
 
+    let text = TextSize {
+        cells_bytes: 7,
+        labels_bytes: 5,
+    };
     let rest = NewChunk {
         bytes: b"rest".to_vec(),
         records: 9,
+        text,
     };
     let erasure = SubjectErasure {
         releases: vec![release],
@@ -110,6 +116,7 @@ async fn a_subject_is_told_of_and_forgotten_with_history_and_tokens(stage: &Stag
     assert_eq!(store.chunk_get(dataset, 2, 0).await.expect("one"), b"rest");
     let row = store.version_get(dataset, 2).await.expect("a version");
     assert_eq!((row.total_records, row.mode), (9, VersionMode::Upsert));
+    assert_eq!(row.text, text);
     let old = store.version_get(dataset, 1).await;
     assert!(matches!(old, Err(StoreError::NotFound { .. })));
     assert_eq!(

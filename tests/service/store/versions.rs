@@ -2,9 +2,18 @@
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use vizard::microdata::TextSize;
 use vizard::store::{Conflict, NewChunk, NewSchema, StoreError, VersionMode};
 
-use super::stage::{Stage, act, on_both_and_sealed, version};
+use super::stage::{CHUNK_TEXT, Stage, act, on_both_and_sealed, version};
+
+/// Bytes of text in a version of so many records, ten a chunk.
+fn text_of(records: u64) -> TextSize {
+    TextSize {
+        cells_bytes: records / 10 * CHUNK_TEXT.cells_bytes,
+        labels_bytes: records / 10 * CHUNK_TEXT.labels_bytes,
+    }
+}
 
 /// The bytes of a version, chunk by chunk.
 async fn content(stage: &Stage, dataset: vizard::ids::DatasetId, version: u64) -> Vec<Vec<u8>> {
@@ -49,6 +58,7 @@ async fn an_append_shares_the_chunks_before_and_a_replace_begins_anew(stage: &St
             (base + 1, mode, total)
         );
         assert_eq!((row.records, row.dropped), (10 * chunks.len() as u64, 3));
+        assert_eq!(row.text, text_of(total));
         assert_eq!(
             store.version_get(id, base + 1).await.expect("it is there"),
             row
@@ -98,6 +108,7 @@ async fn an_upsert_shares_the_chunks_before_or_brings_those_that_stay(stage: &St
         new.rewrites = rewrites;
         let row = store.version_commit(act(), new).await.expect("a version");
         assert_eq!((row.mode, row.total_records), (mode, total));
+        assert_eq!(row.text, text_of(total));
         assert_eq!(row.schema, store.dataset_get(id).await.expect("it").schema);
     }
     let chunks = [
@@ -215,6 +226,7 @@ async fn a_source_that_breaks_off_leaves_nothing(stage: &Stage) {
     let chunk = NewChunk {
         bytes: b"half".to_vec(),
         records: 10,
+        text: CHUNK_TEXT,
     };
     broken.chunks = Box::new([Ok(chunk), Err(std::io::Error::other("gone"))].into_iter());
     let answer = store.version_commit(act(), broken).await;

@@ -4,23 +4,27 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use vizard::config::{Limits, Settings};
-use vizard::job::estimate_bytes;
 
 use super::super::{Server, story};
 use super::names;
 use crate::common::client::{Answer, Client};
 
-/// The records of a dataset of the story, and the attributes of its schema.
-const RECORDS: u64 = 120;
-const ATTRIBUTES: u64 = 5;
-
 async fn post(client: &Client, job: &Value) -> Answer {
     client.call("create_job").json(job).send().await
 }
 
+/// Bytes that a job of the story is estimated to need.
+async fn needed_bytes() -> u64 {
+    let server = Server::sqlite().await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let view = post(&client, &story::job(&id)).await.expect(202);
+    view["memory_bytes"].as_u64().expect("an estimate")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_may_need_all_of_the_memory_and_is_refused_at_once_above() {
-    let needed = estimate_bytes(RECORDS, ATTRIBUTES, 0);
+    let needed = needed_bytes().await;
     for (memory_bytes_max, is_taken) in [(needed + 1, true), (needed, true), (needed - 1, false)] {
         let server = Server::sqlite_with(Settings {
             memory_bytes_max,
@@ -54,7 +58,7 @@ async fn a_job_that_fits_no_worker_fails_and_says_so() {
     let view = story::ended(&client, &job).await;
     assert_eq!(view["state"], "failed", "{view}");
     assert_eq!(view["problem"]["type"], "urn:vizard:problem:limit-exceeded");
-    let needed = estimate_bytes(RECORDS, ATTRIBUTES, 0).to_string();
+    let needed = needed_bytes().await.to_string();
     assert!(
         view["problem"]["detail"].to_string().contains(&needed),
         "{view}"
@@ -101,9 +105,41 @@ async fn most_at_once(memory_bytes_max: u64) -> usize {
     panic!("the jobs did not end in time");
 }
 
+/// A dataset of one text attribute beside the others, and the estimate of a job on it.
+async fn estimate_of(client: &Client, notes: impl Fn(usize) -> String) -> u64 {
+    let schema = json!({"name": "notes", "subject_key": "id", "attributes": [
+        {"name": "id", "role": "identifier"},
+        {"name": "age", "role": "quasi_identifier", "type": "integer"},
+        {"name": "ill", "role": "sensitive", "type": "categorical"},
+        {"name": "note", "role": "insensitive", "type": "categorical"}]});
+    let made = client.call("create_dataset").json(&schema).send().await;
+    let id = made.expect(201)["id"].as_str().expect("an id").to_owned();
+    let mut csv = "id,age,ill,note\n".to_owned();
+    for at in 0..200 {
+        csv += &format!("p{at:03},{},w{},{}\n", at % 50, at % 7, notes(at));
+    }
+    let upload = client.call("upload_records").at("id", &id);
+    upload.body("text/csv", csv).send().await.expect(201);
+    let job = json!({"dataset": id, "engine": "lgb", "parameters": {"k": 5, "l": 2},
+        "accept_exact": [{"attribute": "note", "reason": "a test"}]});
+    let view = post(client, &job).await.expect(202);
+    view["memory_bytes"].as_u64().expect("an estimate")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn text_counts_by_the_cell_and_by_the_value() {
+    let server = Server::sqlite().await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let short = estimate_of(&client, |_| "n".to_owned()).await;
+    let shared = estimate_of(&client, |at| "n".repeat(4_000 + at % 2)).await;
+    let own = estimate_of(&client, |at| format!("{at:03}{}", "n".repeat(3_997))).await;
+    assert!(shared > short + 200 * 4_000, "{short} {shared}");
+    assert!(own > shared + 200 * 4_000 - 100_000, "{shared} {own}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
-    let one = estimate_bytes(RECORDS, ATTRIBUTES, 0);
+    let one = needed_bytes().await;
     assert_eq!(most_at_once(2 * one - (2 << 20)).await, 1);
     assert!(
         most_at_once(4 * one).await > 1,
