@@ -135,7 +135,7 @@ fn made_key(row: &KeyRow, token: &Secret) -> Answer {
         token: token.expose().to_owned(),
         key: row.clone().into(),
     };
-    Answer::new(StatusCode::CREATED, &view).with_token()
+    Answer::new(StatusCode::CREATED, &view)
 }
 
 /// List keys
