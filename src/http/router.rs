@@ -1,7 +1,7 @@
 //! The router: every route under its layers.
 //!
 //! Outermost first: what may keep the answer, observe (request id, span,
-//! metrics, problems), the size of the header, panics, authorize (with the rates), idempotency key, names in
+//! metrics, problems), size and doubled fields of the header, panics, authorize (with the rates), idempotency key, names in
 //! the query, then the handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
@@ -16,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
 use super::cache_control::keep_nothing;
-use super::header::refuse_large_header;
+use super::header::refuse_header;
 use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
 use super::problem::{Problem, ProblemKind};

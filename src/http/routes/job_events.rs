@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use super::super::auth::Principal;
 use super::super::extract::UrlPath;
+use super::super::header::LAST_EVENT_ID;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::job_view::EventView;
@@ -87,7 +88,7 @@ fn sse<S: Stream<Item = Result<Event, Infallible>> + Send + 'static>(events: S) 
 }
 
 fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let Some(value) = headers.get("last-event-id") else {
+    let Some(value) = headers.get(&LAST_EVENT_ID) else {
         return Ok(None);
     };
     let seen = value.to_str().ok().and_then(|text| text.parse().ok());

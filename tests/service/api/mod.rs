@@ -5,6 +5,7 @@ mod affected;
 mod audit;
 mod composition;
 mod datasets;
+mod doubled_headers;
 mod engines;
 mod first_key;
 mod floors;
