@@ -35,6 +35,7 @@ mod subject_keys;
 mod subject_tokens;
 mod subjects;
 mod tables;
+mod tied_admins;
 mod transfer;
 mod unpublished;
 mod upserts;
