@@ -175,7 +175,7 @@ pub const METRICS: &[Metric] = &[
     gauge(
         "vizard_erasures_incomplete",
         &[],
-        "Erasures that are still wiped.",
+        "Erasures whose bytes are still being wiped.",
     ),
     gauge(
         "vizard_releases_affected",

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection};
 use vizard::cli::client::Client;
 
 use super::common;
@@ -367,6 +367,20 @@ async fn an_erasure_on_postgres_claims_no_more_than_its_files_show() {
     );
     freed(&place.url).await;
     assert!(server.terminate());
+
+    // What the operator's guide says to do does what it says.
+    let guide = std::fs::read_to_string("docs/OPERATING.md").expect("the guide");
+    let (_, steps) = guide
+        .split_once("```sql\n-- In a pause")
+        .expect("the steps");
+    let (steps, _) = steps.split_once("```").expect("their end");
+    let mut connection = PgConnection::connect(&place.url).await.expect("it answers");
+    for step in steps.lines().skip(1).filter(|line| !line.starts_with("--")) {
+        let done = connection.execute(AssertSqlSafe(step)).await;
+        done.unwrap_or_else(|error| panic!("{step}: {error}"));
+    }
+    connection.close().await.expect("it ends");
+    assert!(!stands().await, "all is gone after the steps");
 }
 
 /// The metrics of a server.
