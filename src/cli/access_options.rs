@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use crate::config::{AccessSettings, OidcSettings, SubjectTokenLimits};
+use crate::http::auth::Oidc;
 
 /// Who gets in beside the holders of API keys.
 #[derive(Args, Clone, Debug)]
@@ -29,6 +30,9 @@ pub struct AccessOptions {
     /// How often the issuer's key set is fetched again, in seconds
     #[arg(long, env = "VIZARD_OIDC_REFRESH_S", value_name = "SECONDS", default_value_t = OidcSettings::REFRESH_S)]
     oidc_refresh_s: u64,
+    /// Let the issuer's keys travel from another machine without TLS
+    #[arg(long, env = "VIZARD_INSECURE_ISSUER")]
+    insecure_issuer: bool,
     /// Subjects in one request for one-time tokens
     #[arg(long, env = "VIZARD_SUBJECT_TOKENS_MAX", value_name = "N", default_value_t = SubjectTokenLimits::default().subjects_max)]
     subject_tokens_max: usize,
@@ -61,14 +65,17 @@ impl AccessOptions {
                 ));
             }
         };
-        Ok(Some(OidcSettings {
+        let settings = OidcSettings {
+            insecure: self.insecure_issuer,
             keys: said(&self.oidc_keys),
             roles_claim: self.oidc_roles_claim.clone(),
             datasets_claim: said(&self.oidc_datasets_claim),
             leeway_s: self.oidc_leeway_s,
             refresh_s: self.oidc_refresh_s,
             ..OidcSettings::new(issuer, audience)
-        }))
+        };
+        Oidc::check(&settings).map_err(|error| Exit::Usage(error.to_string()))?;
+        Ok(Some(settings))
     }
 
     fn subject_tokens(&self) -> Result<SubjectTokenLimits, Exit> {

@@ -87,7 +87,7 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
         Command::List => {
             let mut page = PageRequest::default();
             loop {
-                let keys = store.key_list(page).await?;
+                let keys = store.key_list(page, None).await?;
                 for key in keys.items {
                     println!("{}", line(&key));
                 }

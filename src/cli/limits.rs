@@ -71,6 +71,10 @@ options! {
     downloads_max, "VIZARD_DOWNLOADS_MAX", "N";
     /// Downloads of one key at one time; one of a columnar format counts eight
     downloads_of_key_max, "VIZARD_DOWNLOADS_OF_KEY_MAX", "N";
+    /// Event streams at one time
+    event_streams_max, "VIZARD_EVENT_STREAMS_MAX", "N";
+    /// Event streams of one key at one time
+    event_streams_of_key_max, "VIZARD_EVENT_STREAMS_OF_KEY_MAX", "N";
     /// Time to read away what is left of a refused body, in milliseconds
     linger_ms, "VIZARD_LINGER_MS", "MS";
     /// Most bytes of a refused body that are read away

@@ -26,6 +26,8 @@ pub struct OidcSettings {
     pub leeway_s: u64,
     /// How often the key set is fetched again, in seconds.
     pub refresh_s: u64,
+    /// Whether the key set may come from another machine over plain HTTP.
+    pub insecure: bool,
 }
 
 impl OidcSettings {
@@ -46,6 +48,7 @@ impl OidcSettings {
             datasets_claim: None,
             leeway_s: Self::LEEWAY_S,
             refresh_s: Self::REFRESH_S,
+            insecure: false,
         }
     }
 }

@@ -95,6 +95,10 @@ limits! {
     downloads_max = 512, "downloads";
     /// Downloads of one key at the same time; one of a columnar format counts eight.
     downloads_of_key_max = 64, "downloads";
+    /// Event streams open at the same time.
+    event_streams_max = 512, "event streams";
+    /// Event streams of one key open at the same time.
+    event_streams_of_key_max = 16, "event streams";
     /// Time in which what is left of a refused body is read away, in milliseconds.
     linger_ms = 2_000, "milliseconds";
     /// Bytes of a refused body that are read away.

@@ -53,7 +53,7 @@ impl Operation {
 
     /// Every kind of problem that the operation may answer with, in order.
     pub fn problems(&self) -> Vec<ProblemKind> {
-        let mut all = vec![Internal, HeaderTooLarge, InvalidQuery];
+        let mut all = vec![Internal, HeaderTooLarge, InvalidHeader, InvalidQuery];
         all.extend(self.own);
         if self.access != Access::Public {
             all.extend([Unauthenticated, TooManyRequests, Unavailable]);
@@ -65,8 +65,7 @@ impl Operation {
             all.extend([InvalidId, NotFound]);
         }
         if self.takes_idempotency_key() {
-            let of_keys = [InvalidHeader, IdempotencyInProgress, IdempotencyKeyReused];
-            all.extend(of_keys);
+            all.extend([IdempotencyInProgress, IdempotencyKeyReused]);
             // A body that is sent again is read, whatever it is.
             all.extend([BodyTooLarge, BodyTimeout]);
         }
@@ -177,7 +176,7 @@ pub const OPERATIONS: &[Operation] = &[
         "DELETE",
         "/v1/datasets/{id}",
         STEWARD,
-        &[InvalidHeader, PreconditionFailed, StoreFull],
+        &[PreconditionFailed, StoreFull],
     ),
     at(
         "get_erasure",
@@ -333,7 +332,7 @@ pub const OPERATIONS: &[Operation] = &[
         "DELETE",
         "/v1/datasets/{id}/preferences/{subject}",
         CONSENT,
-        &[InvalidHeader, PreconditionFailed],
+        &[PreconditionFailed],
     ),
     at(
         "list_preferences",
@@ -412,7 +411,7 @@ pub const OPERATIONS: &[Operation] = &[
         "GET",
         "/v1/jobs/{id}/events",
         STEWARD,
-        &[InvalidHeader],
+        &[],
     ),
     at(
         "list_releases",
@@ -429,7 +428,6 @@ pub const OPERATIONS: &[Operation] = &[
         ANALYST,
         &[
             InvalidQuery,
-            InvalidHeader,
             NotAcceptable,
             ReleaseState,
             RangeNotSatisfiable,

@@ -12,12 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 /// Headers that belong to an answer; others belong to the way it takes.
-const HEADERS: [HeaderName; 4] = [
-    header::CONTENT_TYPE,
-    header::LOCATION,
-    header::ETAG,
-    header::CACHE_CONTROL,
-];
+const HEADERS: [HeaderName; 3] = [header::CONTENT_TYPE, header::LOCATION, header::ETAG];
 
 /// An answer to a request that changed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +54,6 @@ impl Answer {
             self.headers.insert(name, value);
         }
         self
-    }
-
-    /// The same as an answer that holds a token: nothing on the way keeps it.
-    #[must_use]
-    pub fn with_token(self) -> Self {
-        self.with(header::CACHE_CONTROL, "no-store")
     }
 
     /// The answer of a response whose body was read.

@@ -1,13 +1,19 @@
-//! How large a request's header may be.
+//! How large a request's header may be, and which fields stand in it once.
 //!
 //! The HTTP library stops reading a header that is larger by far; here the
 //! limits are exact, the same for HTTP/1 and HTTP/2, and the answer is a
-//! problem document that names them.
+//! problem document that names them. Where a field that has one value stands
+//! twice, a proxy may go by one and we by the other: such a request is refused
+//! before anybody is looked up and before its body is read. Lists (`If-Match`,
+//! `Accept`) may stand in several fields; what holds one coding or one range
+//! is refused, or passed over, where it is read.
 
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::idempotency::IDEMPOTENCY_KEY;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
@@ -15,13 +21,17 @@ use crate::config::Limits;
 /// Bytes around a field: `: ` and the line end.
 const BYTES_AROUND: usize = 4;
 
-/// Lets a request through whose header is within the limits.
-pub async fn refuse_large_header(
+/// Names the last event that a client saw of a job.
+pub static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Lets a request through whose header is within the limits and beyond doubt.
+pub async fn refuse_header(
     State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
-    match check(&request, &state.settings.limits) {
+    let checked = check(&request, &state.settings.limits);
+    match checked.and_then(|()| refuse_doubled(request.headers())) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
@@ -36,7 +46,7 @@ fn check(request: &Request, limits: &Limits) -> Result<(), Problem> {
     if fields.len() as u64 > limits.header_fields_max {
         return too_large(limits.header_fields_max());
     }
-    let field_bytes = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
+    let field_bytes = |(name, value): (&HeaderName, &axum::http::HeaderValue)| {
         name.as_str().len() + value.len() + BYTES_AROUND
     };
     let target = request.uri().path_and_query();
@@ -46,6 +56,26 @@ fn check(request: &Request, limits: &Limits) -> Result<(), Problem> {
         return too_large(limits.header_bytes_max());
     }
     Ok(())
+}
+
+/// Refuses a header in which a field stands twice whose one value decides what
+/// is done, or for whom.
+fn refuse_doubled(headers: &HeaderMap) -> Result<(), Problem> {
+    let single = [
+        &header::AUTHORIZATION,
+        &header::CONTENT_TYPE,
+        &header::IF_RANGE,
+        &IDEMPOTENCY_KEY,
+        &LAST_EVENT_ID,
+    ];
+    let is_doubled = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    match single.into_iter().find(is_doubled) {
+        None => Ok(()),
+        Some(name) => {
+            let detail = format!("the header {name} stands twice, and has one value");
+            Err(Problem::new(ProblemKind::InvalidHeader, detail))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -25,10 +25,10 @@ pub fn has_already(headers: &HeaderMap, tag: &str) -> Result<bool, Problem> {
 
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
     let unreadable = || {
-        let detail = format!("{name} holds tags in double quotes, or `*`");
+        let detail = format!("{name} holds tags in double quotes, or `*` alone");
         Problem::new(ProblemKind::InvalidHeader, detail)
     };
-    let mut listed = Vec::new();
+    let (mut listed, mut is_any) = (Vec::new(), false);
     let mut values = headers.get_all(name).iter().peekable();
     if values.peek().is_none() {
         return Ok(None);
@@ -42,7 +42,8 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
         for tag in value.to_str().map_err(|_| unreadable())?.split(ends) {
             let tag = tag.trim();
             if tag == "*" {
-                return Ok(Some(Tags::Any));
+                is_any = true;
+                continue;
             }
             let tag = tag.strip_prefix("W/").unwrap_or(tag);
             let inside = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
@@ -51,7 +52,12 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
             listed.push(inside.ok_or_else(unreadable)?.to_owned());
         }
     }
-    Ok(Some(Tags::Listed(listed)))
+    match (is_any, listed.is_empty()) {
+        (false, _) => Ok(Some(Tags::Listed(listed))),
+        (true, true) => Ok(Some(Tags::Any)),
+        // One of the two would count for nothing, and a guard would be gone.
+        (true, false) => Err(unreadable()),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The router: every route under its layers.
 //!
-//! Outermost first: observe (request id, span, metrics, problems), the size
-//! of the header, panics, authorize (with the rates), idempotency key, names in
+//! Outermost first: what may keep the answer, observe (request id, span,
+//! metrics, problems), size and doubled fields of the header, panics, authorize (with the rates), idempotency key, names in
 //! the query, then the handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
@@ -15,7 +15,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::auth::authorize;
-use super::header::refuse_large_header;
+use super::cache_control::keep_nothing;
+use super::header::refuse_header;
 use super::idempotency::admit;
 use super::observe::{answer_panic, observe};
 use super::problem::{Problem, ProblemKind};
@@ -100,11 +101,9 @@ fn layered(
             )
         })
         .layer(CatchPanicLayer::custom(answer_panic))
-        .layer(middleware::from_fn_with_state(
-            state.clone(),
-            refuse_large_header,
-        ))
+        .layer(middleware::from_fn_with_state(state.clone(), refuse_header))
         .layer(middleware::from_fn(observe))
+        .layer(middleware::from_fn(keep_nothing))
         .layer(SetResponseHeaderLayer::overriding(
             header::X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),

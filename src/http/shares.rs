@@ -3,8 +3,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use super::problem::{Problem, ProblemKind};
 use crate::config::Limit;
+
+/// After so long a client that was refused may try again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Something of which there is only so much.
 pub struct Shares {
@@ -49,6 +54,18 @@ impl Shares {
             shares: Arc::clone(self),
             principal: principal.to_owned(),
             weight,
+        })
+    }
+
+    /// The same for what a client asks for.
+    ///
+    /// # Errors
+    /// 429 while there is as much as there may be.
+    pub fn begin(self: &Arc<Self>, principal: &str, weight: u64) -> Result<Share, Problem> {
+        self.take(principal, weight).map_err(|most| {
+            let detail = format!("more than {most} at once; wait until others have ended");
+            let problem = Problem::new(ProblemKind::TooManyRequests, detail);
+            problem.with_retry_after(RETRY_AFTER)
         })
     }
 

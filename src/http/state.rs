@@ -42,6 +42,8 @@ pub struct AppState {
     pub(super) report_page: Option<ReportPage>,
     /// Uploads that are read.
     pub(super) uploads: Arc<Shares>,
+    /// Event streams that are open.
+    pub(super) event_streams: Arc<Shares>,
     /// How many downloads there are, and how many are made.
     pub(super) downloads: Arc<Downloads>,
     /// Where they are read.
@@ -71,6 +73,10 @@ impl AppState {
             uploads: Arc::new(Shares::new(
                 settings.limits.uploads_max(),
                 settings.limits.uploads_of_key_max(),
+            )),
+            event_streams: Arc::new(Shares::new(
+                settings.limits.event_streams_max(),
+                settings.limits.event_streams_of_key_max(),
             )),
             refusals: Arc::default(),
             downloads: Arc::new(Downloads::new(&settings.limits)),

@@ -7,7 +7,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Act, Page, PageRequest, StoreFuture};
+use super::{Act, Page, PageRequest, Remains, StoreFuture};
 use crate::ids::DatasetId;
 use crate::privacy::Floors;
 
@@ -79,9 +79,9 @@ pub struct Erasure {
     pub drafts: u64,
     /// Jobs that were queued or running and are now cancelled.
     pub jobs_cancelled: u64,
-    /// Whether its bytes are gone: else wiping goes on, and
-    /// `erasure_get` tells when it is over.
-    pub is_complete: bool,
+    /// What stays of its bytes: while wiping goes on, `erasure_get` tells when
+    /// it is over.
+    pub remains: Remains,
 }
 
 /// Operations on datasets.

@@ -70,8 +70,13 @@ pub trait Keys {
     /// One key, revoked or not.
     fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
 
-    /// Keys, newest first, revoked ones among them.
-    fn key_list(&self, page: PageRequest) -> StoreFuture<'_, Page<KeyRow>>;
+    /// Keys, newest first, revoked ones among them; `within` restricts to those
+    /// that are tied to some of these datasets and to no others.
+    fn key_list(
+        &self,
+        page: PageRequest,
+        within: Option<Vec<DatasetId>>,
+    ) -> StoreFuture<'_, Page<KeyRow>>;
 
     /// Revokes a key for good; a second time changes nothing.
     fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> StoreFuture<'_, KeyRow>;

@@ -85,7 +85,7 @@ pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
 pub use subjects::{
     HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasure, SubjectHeld, Subjects,
 };
-pub use tombstones::{Buried, ErasureState, Reapplied, Tombstone, Tombstones};
+pub use tombstones::{Buried, ErasureState, Reapplied, Remains, Tombstone, Tombstones};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
 };

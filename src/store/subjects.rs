@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::versions::ChunkSource;
-use super::{Act, StoreFuture};
+use super::{Act, Remains, StoreFuture};
 use crate::ids::{DatasetId, ReleaseId};
 
 /// Terms of a subject, in force or of before.
@@ -87,8 +87,8 @@ pub struct SubjectErased {
     pub terms: u64,
     /// Tokens that could be used.
     pub tokens: u64,
-    /// Whether the bytes are gone from the database's files.
-    pub is_complete: bool,
+    /// What stays of the bytes in the database's files.
+    pub remains: Remains,
 }
 
 /// Operations on one subject.

@@ -12,6 +12,7 @@
 //! erasure that was asked for and not acknowledged: the next start completes it.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::StoreFuture;
@@ -66,14 +67,49 @@ pub struct Tombstone {
     pub at: DateTime<Utc>,
 }
 
+/// What stays of erased bytes in the store's files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Remains {
+    /// Nothing: what was deleted is overwritten, in the log too.
+    Nothing,
+    /// The service still wipes them.
+    #[default]
+    Wiping,
+    /// Bytes whose key was destroyed, until PostgreSQL writes over them. So long
+    /// its files may hold the key too, wrapped by the master key of that time.
+    Sealed,
+    /// Bytes that can be read, until PostgreSQL writes over them. The service
+    /// does no more.
+    UntilOverwritten,
+}
+
+impl Remains {
+    /// What stays when wiping is over.
+    pub(super) fn after_wiping(overwrites: bool, is_key_destroyed: bool) -> Self {
+        match (overwrites, is_key_destroyed) {
+            (true, _) => Self::Nothing,
+            (false, true) => Self::Sealed,
+            (false, false) => Self::UntilOverwritten,
+        }
+    }
+
+    /// Whether nothing stays that the key in use opens.
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Nothing | Self::Sealed)
+    }
+}
+
 /// How far an erasure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasureState {
     /// When the dataset was erased: nobody finds it since; `None`: it was not.
     pub erased_at: Option<DateTime<Utc>>,
-    /// When its bytes were gone from the database's files; `None`: they may
-    /// still be there.
+    /// When its bytes were gone from the database's files, but for sealed ones
+    /// without a key; `None`: they may still be there.
     pub completed_at: Option<DateTime<Utc>>,
+    /// What stays of them; `None`: it was not erased.
+    pub remains: Option<Remains>,
 }
 
 /// What applying the journal changed.
@@ -97,7 +133,7 @@ pub trait Tombstones {
     /// How far the erasure of a dataset is, if it was erased.
     fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState>;
 
-    /// Erasures, purges and withdrawals whose bytes may still be there.
+    /// Erasures, purges and withdrawals that are still wiped.
     fn erasures_incomplete(&self) -> StoreFuture<'_, u64>;
 
     /// Wipes what erasures left behind, if anything may be left; how many are

@@ -175,7 +175,7 @@ pub const METRICS: &[Metric] = &[
     gauge(
         "vizard_erasures_incomplete",
         &[],
-        "Erasures whose bytes may still be in the store's files.",
+        "Erasures whose bytes are still being wiped.",
     ),
     gauge(
         "vizard_releases_affected",

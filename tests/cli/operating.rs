@@ -297,3 +297,53 @@ fn the_demo_tells_its_guarantees_in_sentences() {
     assert!(!told.contains('{'), "{told}");
     assert!(told.ends_with('\n'));
 }
+
+#[test]
+fn an_issuer_elsewhere_needs_https_or_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    // Addresses that are nobody's: what is asked there fails, and is not refused.
+    let elsewhere = "http://192.0.2.1/realm";
+    let check = ["serve", "--check-config", "--listen", "127.0.0.1:0"];
+    let set = |issuer: &'static str, keys: &'static str| {
+        [
+            ("VIZARD_OIDC_ISSUER", issuer),
+            ("VIZARD_OIDC_AUDIENCE", "vizard"),
+            ("VIZARD_OIDC_KEYS", keys),
+        ]
+    };
+    for (issuer, keys) in [
+        (elsewhere, ""),
+        ("https://id.example", "http://192.0.2.1/keys"),
+        ("http://127.0.0.1:9/", "HTTP://192.0.2.1/keys"),
+        ("http://localhost.example/", ""),
+        ("http://127.0.0.1.example/", ""),
+        ("http://10.0.0.7/", ""),
+    ] {
+        for command in [&check[..], &["serve", "--listen", "127.0.0.1:0"]] {
+            let refused = in_folder(folder.path(), command, &set(issuer, keys));
+            let told = said(&refused);
+            assert_eq!(refused.status.code(), Some(2), "{issuer} {keys}: {told}");
+            for word in ["https://", "--insecure-issuer"] {
+                assert!(told.contains(word), "{issuer} {keys}: {told}");
+            }
+            assert!(is_empty(folder.path()), "{command:?} made something");
+        }
+    }
+    let keys = folder.path().join("keys");
+    std::fs::write(&keys, r#"{"keys": []}"#).unwrap();
+    for (issuer, keys) in [
+        (elsewhere, "keys"),
+        (elsewhere, "https://192.0.2.1/keys"),
+        ("http://127.0.0.1:9/", ""),
+        ("http://[::1]:9/", ""),
+        ("http://localhost:9/", ""),
+    ] {
+        let told = said(&in_folder(folder.path(), &check, &set(issuer, keys)));
+        assert!(!told.contains("--insecure-issuer"), "{issuer}: {told}");
+    }
+    let [issuer, audience, _] = set(elsewhere, "");
+    let insecure = [issuer, audience, ("VIZARD_INSECURE_ISSUER", "true")];
+    let told = said(&in_folder(folder.path(), &check, &insecure));
+    assert!(!told.contains("needs https://"), "{told}");
+    assert!(told.contains("plain HTTP"), "it is told of: {told}");
+}

@@ -246,6 +246,7 @@ impl Call {
     /// Makes the call; the answer must be one that openapi.yaml describes.
     pub async fn send(self) -> Answer {
         let id = self.id;
+        let is_api = self.path.starts_with("/v1/");
         let answer = read(self.open().await).await;
         let media_type = answer.media_type();
         description().check(id, answer.status, media_type, &answer.body);
@@ -253,6 +254,8 @@ impl Call {
             answer.header("x-request-id").is_some(),
             "{id}: no request id"
         );
+        let may_be_kept = answer.header("cache-control") != Some("no-store");
+        assert!(!is_api || !may_be_kept, "{id}: the answer may be kept");
         answer
     }
 

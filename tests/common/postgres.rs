@@ -16,7 +16,7 @@ mod owner;
 mod server;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -59,6 +59,11 @@ impl Cluster {
             databases: AtomicU32::new(0),
             own,
         }
+    }
+
+    /// The folder of the files of a server of our own.
+    pub fn files(&self) -> PathBuf {
+        self.own.as_ref().expect("a server of our own").files()
     }
 
     /// Lets the server crash and starts it again; returns once it is back.

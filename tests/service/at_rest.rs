@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection};
 use vizard::cli::client::Client;
 
 use super::common;
@@ -87,14 +87,21 @@ async fn terms(consent: &Client, dataset: &str) -> Value {
 
 /// Whether a text stands anywhere in the files of a store.
 fn stands_in_files(place: &Place, text: &str) -> bool {
-    let files = std::fs::read_dir(place.folder.path()).expect("a folder");
-    let files = files.map(|file| file.expect("a file").path());
-    let bytes = files.filter_map(|path| std::fs::read(path).ok());
-    let mut found = bytes.map(|bytes| {
-        let mut places = bytes.windows(text.len());
-        places.any(|place| place == text.as_bytes())
-    });
-    found.any(|found| found)
+    stands_below(place.folder.path(), text.as_bytes())
+}
+
+/// Whether these bytes stand in any file below a folder.
+fn stands_below(folder: &Path, bytes: &[u8]) -> bool {
+    let files = std::fs::read_dir(folder).expect("a folder");
+    // A database removes files of its own meanwhile.
+    let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
+    paths.any(|path| match path.is_dir() {
+        true => stands_below(&path, bytes),
+        false => {
+            let read = std::fs::read(path).unwrap_or_default();
+            read.windows(bytes.len()).any(|place| place == bytes)
+        }
+    })
 }
 
 #[tokio::test]
@@ -165,10 +172,18 @@ async fn an_erasure_that_nobody_holds_up_is_over_at_once_and_gives_its_room_back
         let sent = steward.send(Method::DELETE, &path, "application/json", Bytes::new());
         let sent = sent.await.expect("an answer");
         assert_eq!(sent.status, 200);
-        assert_eq!(sent.json().expect("JSON")["complete"], true);
+        // PostgreSQL writes over nothing.
+        let is_embedded = place.url.starts_with("sqlite:");
+        let remains = ["until_overwritten", "nothing"][usize::from(is_embedded)];
+        let sent = sent.json().expect("JSON");
+        assert_eq!(
+            (&sent["complete"], &sent["remains"]),
+            (&json!(is_embedded), &json!(remains))
+        );
         let state = steward.get(&format!("{path}/erasure")).await;
         let state = state.expect("an answer").json().expect("JSON");
-        assert!(state["completed_at"].is_string(), "{state}");
+        assert_eq!(state["completed_at"].is_string(), is_embedded, "{state}");
+        assert_eq!(state["remains"], remains);
         assert!(!stands_in_files(&place, SUBJECT));
         assert!(server.terminate());
         let after = length();
@@ -276,4 +291,119 @@ async fn a_restored_backup_is_erased_again_before_the_first_answer() {
         assert_eq!(terms(&consent, &kept).await, json!(0.25));
         assert!(server.terminate());
     }
+}
+
+/// Everything that PostgreSQL has in memory is in its files afterwards.
+async fn checkpoint(url: &str) {
+    let mut connection = PgConnection::connect(url).await.expect("it answers");
+    let done = connection.execute("CHECKPOINT").await;
+    done.expect("the files are written");
+    connection.close().await.expect("it ends");
+}
+
+/// What `DELETE` answers, and what is told of a dataset's erasure afterwards.
+async fn erased(server: &ServerProcess, path: &str, dataset: &str) -> [(u16, Value); 2] {
+    let steward = client_of(server, "steward").await;
+    let sent = steward.send(Method::DELETE, path, "application/json", Bytes::new());
+    let sent = sent.await.expect("an answer");
+    let state = format!("/v1/datasets/{dataset}/erasure");
+    let state = steward.get(&state).await.expect("an answer");
+    [sent, state].map(|answer| (answer.status, answer.json().expect("JSON")))
+}
+
+#[tokio::test]
+async fn an_erasure_on_postgres_claims_no_more_than_its_files_show() {
+    let Some(cluster) = common::postgres::cluster_of_its_own() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = cluster.fresh_database();
+    let place = Place { folder, url };
+    let stands = async || {
+        checkpoint(&place.url).await;
+        stands_below(&cluster.files(), SUBJECT.as_bytes())
+    };
+    let keys = place.path("master.keys");
+    write_private(&keys, ONE);
+
+    // Sealed first: nothing that is not sealed was in these files.
+    let server = place.serve(&["--master-key-file", &keys]);
+    let sealed = dataset(&server).await;
+    assert!(!stands().await, "it is sealed");
+    // One person of it: the dataset's keys stay, and open what stays.
+    let person = format!("/v1/datasets/{sealed}/subjects/{SUBJECT}");
+    let [(status, answer), _] = erased(&server, &person, &sealed).await;
+    assert_eq!((status, &answer["complete"]), (200, &json!(false)));
+    assert_eq!(answer["remains"], "until_overwritten");
+    let path = format!("/v1/datasets/{sealed}");
+    let [(status, answer), (_, state)] = erased(&server, &path, &sealed).await;
+    assert_eq!((status, &answer["complete"]), (200, &json!(true)));
+    assert_eq!(
+        (&answer["remains"], &state["remains"]),
+        (&json!("sealed"), &json!("sealed"))
+    );
+    assert!(state["completed_at"].is_string(), "{state}");
+    assert!(!stands().await, "what stays is sealed, as the answer says");
+    assert!(server.terminate());
+
+    let server = place.serve(&[]);
+    let plain = dataset(&server).await;
+    assert!(stands().await, "it is not sealed");
+    let path = format!("/v1/datasets/{plain}");
+    let [(status, answer), (_, state)] = erased(&server, &path, &plain).await;
+    assert!(stands().await, "where nothing stays, less may be claimed");
+    assert_eq!((status, &answer["complete"]), (200, &json!(false)));
+    assert_eq!(
+        (&answer["remains"], &state["remains"]),
+        (&json!("until_overwritten"), &json!("until_overwritten"))
+    );
+    assert!(state["erased_at"].is_string(), "{state}");
+    assert_eq!(state["completed_at"], Value::Null, "{state}");
+    // The service does no more, and nobody is to wait for it.
+    let metrics = steward_metrics(&server).await;
+    assert!(
+        metrics.contains("vizard_erasures_incomplete 0"),
+        "{metrics}"
+    );
+    freed(&place.url).await;
+    assert!(server.terminate());
+
+    // What the operator's guide says to do does what it says.
+    let guide = std::fs::read_to_string("docs/OPERATING.md").expect("the guide");
+    let (_, steps) = guide
+        .split_once("```sql\n-- In a pause")
+        .expect("the steps");
+    let (steps, _) = steps.split_once("```").expect("their end");
+    let mut connection = PgConnection::connect(&place.url).await.expect("it answers");
+    for step in steps.lines().skip(1).filter(|line| !line.starts_with("--")) {
+        let done = connection.execute(AssertSqlSafe(step)).await;
+        done.unwrap_or_else(|error| panic!("{step}: {error}"));
+    }
+    connection.close().await.expect("it ends");
+    assert!(!stands().await, "all is gone after the steps");
+}
+
+/// The metrics of a server.
+async fn steward_metrics(server: &ServerProcess) -> String {
+    let client = client_of(server, "steward").await;
+    let answer = client.get("/metrics").await.expect("an answer");
+    String::from_utf8_lossy(&answer.body).into_owned()
+}
+
+/// Waits until the room of chunks and terms is free for what comes next.
+async fn freed(url: &str) {
+    let mut connection = PgConnection::connect(url).await.expect("it answers");
+    let held = "SELECT sum(pg_relation_size(oid) + coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0))::bigint \
+        FROM pg_class WHERE relname IN ('chunk', 'preference')";
+    for _ in 0..300 {
+        let bytes: i64 = sqlx::query_scalar(held)
+            .fetch_one(&mut connection)
+            .await
+            .expect("a size");
+        if bytes == 0 {
+            return connection.close().await.expect("it ends");
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("the room of what was erased is not free");
 }

@@ -154,6 +154,34 @@ impl Principal {
         }
     }
 
+    /// Whether it may see and make a key of this tie: one that is tied itself,
+    /// of keys that are tied to some of its own datasets and to no others.
+    fn rules(&self, tie: Option<&[DatasetId]>) -> bool {
+        let Some(own) = &self.datasets else {
+            return true;
+        };
+        tie.is_some_and(|tie| !tie.is_empty() && tie.iter().all(|id| own.contains(id)))
+    }
+
+    /// An error, as if the key were not there, unless it may see it.
+    pub fn sees_key(&self, key: &KeyRow) -> Result<(), Problem> {
+        match self.rules(key.datasets.as_deref()) {
+            true => Ok(()),
+            false => Err(Problem::not_found("key")),
+        }
+    }
+
+    /// An error unless it may make a key of this tie. It is the same whether a
+    /// dataset is another's or never was.
+    pub fn may_tie(&self, tie: Option<&[DatasetId]>) -> Result<(), Problem> {
+        if self.rules(tie) {
+            return Ok(());
+        }
+        let detail =
+            "the key is tied to datasets: `datasets` names one or more of them, and no others";
+        Err(Problem::new(ProblemKind::Forbidden, detail))
+    }
+
     /// An error, as if the release were not there, unless it may see it:
     /// stewards see every state, others published releases only.
     pub fn sees_release(&self, release: &ReleaseRow) -> Result<(), Problem> {

@@ -5,18 +5,15 @@
 //! few are made at the same time, and the others wait for their turn.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use crate::config::Limits;
-use crate::http::problem::{Problem, ProblemKind};
+use crate::http::problem::Problem;
 use crate::http::shares::{Share, Shares};
 
 /// Downloads that hold a stored piece, or what is made of it.
 const TURNS: usize = 16;
-/// After so long a client that was refused may try again.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The downloads of this process.
 pub struct Downloads {
@@ -46,10 +43,6 @@ impl Downloads {
     /// # Errors
     /// 429 while there are as many as there may be.
     pub fn begin(&self, principal: &str, weight: u64) -> Result<Share, Problem> {
-        self.open.take(principal, weight).map_err(|most| {
-            let detail = format!("more than {most} at once; wait until others have ended");
-            let problem = Problem::new(ProblemKind::TooManyRequests, detail);
-            problem.with_retry_after(RETRY_AFTER)
-        })
+        self.open.begin(principal, weight)
     }
 }

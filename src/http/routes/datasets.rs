@@ -25,7 +25,7 @@ use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
 use crate::microdata::DEFAULT_KEY_RULES;
 use crate::privacy::Floors;
-use crate::store::{DatasetRow, NewDataset, Precondition, VersionRow};
+use crate::store::{DatasetRow, NewDataset, Precondition, Remains, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -127,8 +127,11 @@ struct ErasureView {
     drafts: u64,
     /// Jobs that were queued or running.
     jobs_cancelled: u64,
-    /// Whether the bytes are gone from the store's files.
+    /// Whether the bytes are gone from the store's files, but for sealed ones
+    /// whose key was destroyed.
     complete: bool,
+    /// What stays of them.
+    remains: Remains,
 }
 
 /// How far an erasure is.
@@ -138,8 +141,12 @@ struct ErasureStateView {
     id: DatasetId,
     /// When it was erased: nobody finds it since; `null`: it was not erased.
     erased_at: Option<DateTime<Utc>>,
-    /// When its bytes were gone from the store's files; `null`: some may be there.
+    /// When its bytes were gone from the store's files, but for sealed ones whose
+    /// key was destroyed; `null`: some may be there.
     completed_at: Option<DateTime<Utc>>,
+    /// What stays of them; only while it is `wiping` the service goes on. `null`:
+    /// it was not erased.
+    remains: Option<Remains>,
 }
 
 impl DatasetView {
@@ -294,7 +301,9 @@ pub(super) fn demanded(
 /// for good, and the answers kept under idempotency keys that may tell of them. Published
 /// releases stay. 202: nobody finds the dataset any more, and its bytes are
 /// still in the store's files, because somebody reads there; they are wiped as
-/// soon as that is over, and the path in `location` says when it was.
+/// soon as that is over, and the path in `location` says when it was. 200: the
+/// service does no more, and `remains` says what stays: on PostgreSQL bytes of a
+/// dataset that was not sealed, until it writes over them.
 #[utoipa::path(
     delete, path = "/v1/datasets/{id}", operation_id = "erase_dataset", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -320,9 +329,10 @@ async fn erase_dataset(
         hierarchies: erased.hierarchies,
         drafts: erased.drafts,
         jobs_cancelled: erased.jobs_cancelled,
-        complete: erased.is_complete,
+        complete: erased.remains.is_complete(),
+        remains: erased.remains,
     };
-    if erased.is_complete {
+    if erased.remains != Remains::Wiping {
         return Ok(Answer::ok(&view));
     }
     let location = format!("/v1/datasets/{id}/erasure");
@@ -348,5 +358,6 @@ async fn get_erasure(
         id,
         erased_at: erasure.erased_at,
         completed_at: erasure.completed_at,
+        remains: erasure.remains,
     }))
 }

@@ -2,8 +2,10 @@
 //!
 //! The id of an event is the job's revision, so a client that comes back with
 //! `Last-Event-ID` misses nothing it could still see. A stream ends with the
-//! job, with the server, and soon after the key that opened it; a client that comes back to a job whose end it has
-//! seen gets 204, which tells an `EventSource` to stop.
+//! job, with the server, and soon after the key that opened it; a client that
+//! comes back to a job whose end it has seen gets 204, which tells an
+//! `EventSource` to stop. There are so many streams of one key, and in all: one
+//! that waits for its job holds a connection for as long as it likes.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,6 +20,7 @@ use utoipa_axum::routes;
 
 use super::super::auth::Principal;
 use super::super::extract::UrlPath;
+use super::super::header::LAST_EVENT_ID;
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::job_view::EventView;
@@ -60,6 +63,7 @@ async fn stream_job_events(
     if !is_news && job.state.is_final() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    let share = state.event_streams.begin(principal.name(), 1)?;
     let revision = job.revision;
     let follow = Follow {
         next: is_news.then_some(job),
@@ -78,6 +82,9 @@ async fn stream_job_events(
         }
     };
     let events = stream::unfold(follow, Follow::step).take_until(Box::pin(end));
+    let events = events.inspect(move |_| {
+        let _until_the_end = &share;
+    });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(sse(events).keep_alive(keep_alive).into_response())
 }
@@ -87,7 +94,7 @@ fn sse<S: Stream<Item = Result<Event, Infallible>> + Send + 'static>(events: S) 
 }
 
 fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let Some(value) = headers.get("last-event-id") else {
+    let Some(value) = headers.get(&LAST_EVENT_ID) else {
         return Ok(None);
     };
     let seen = value.to_str().ok().and_then(|text| text.parse().ok());

@@ -96,7 +96,8 @@ impl From<KeyRow> for KeyView {
 /// Make a key
 ///
 /// The token is in this answer and nowhere else. A key with an end is refused
-/// from then on, as one that was revoked.
+/// from then on, as one that was revoked. Who is tied to datasets makes keys
+/// that are tied to some of them.
 #[utoipa::path(
     post, path = "/v1/keys", operation_id = "create_key", tag = "keys",
     request_body = KeyRequest,
@@ -107,6 +108,7 @@ async fn create_key(
     principal: Principal,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<Answer, Problem> {
+    principal.may_tie(request.datasets.as_deref())?;
     let wish = KeyWish {
         name: request.name,
         roles: request.roles,
@@ -135,12 +137,13 @@ fn made_key(row: &KeyRow, token: &Secret) -> Answer {
         token: token.expose().to_owned(),
         key: row.clone().into(),
     };
-    Answer::new(StatusCode::CREATED, &view).with_token()
+    Answer::new(StatusCode::CREATED, &view)
 }
 
 /// List keys
 ///
-/// Newest first, revoked ones among them.
+/// Newest first, revoked ones among them. Who is tied to datasets finds keys
+/// that are tied to some of them and to no others.
 #[utoipa::path(
     get, path = "/v1/keys", operation_id = "list_keys", tag = "keys",
     params(PageQuery),
@@ -148,15 +151,18 @@ fn made_key(row: &KeyRow, token: &Secret) -> Answer {
 )]
 async fn list_keys(
     State(state): State<AppState>,
+    principal: Principal,
     UrlQuery(query): UrlQuery<PageQuery>,
 ) -> Result<Json<PageView<KeyView>>, Problem> {
-    let page = state.store.key_list(query.request()?).await?;
+    let within = principal.datasets().map(<[_]>::to_vec);
+    let page = state.store.key_list(query.request()?, within).await?;
     Ok(Json(PageView::of(page, KeyView::from)))
 }
 
 /// Revoke a key
 ///
-/// For good and at once; a second time changes nothing.
+/// For good and at once; a second time changes nothing. Who is tied to datasets
+/// revokes keys that are tied to some of them and to no others.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", operation_id = "revoke_key", tag = "keys",
     params(("id" = KeyId, Path, description = "The key.")),
@@ -167,7 +173,8 @@ async fn revoke_key(
     principal: Principal,
     UrlPath(id): UrlPath<KeyId>,
 ) -> Result<Json<KeyView>, Problem> {
-    Ok(Json(
-        state.store.key_revoke(principal.act(), id).await?.into(),
-    ))
+    // What a key is tied to never changes.
+    principal.sees_key(&state.store.key_get(id).await?)?;
+    let revoked = state.store.key_revoke(principal.act(), id).await?;
+    Ok(Json(revoked.into()))
 }

@@ -101,7 +101,7 @@ async fn create_subject_tokens(
     };
     let answer = move |&expires_at: &DateTime<Utc>| {
         let view = SubjectTokensView { expires_at, items };
-        Some(Answer::new(StatusCode::CREATED, &view).with_token())
+        Some(Answer::new(StatusCode::CREATED, &view))
     };
     let act = principal.act_answering(answer.clone());
     let expires_at = state.store.subject_tokens_create(act, new).await?;

@@ -26,7 +26,7 @@ use super::records::{UploadView, take_upload, upload_share};
 use super::tables::Binary;
 use super::{subject_of, subject_search};
 use crate::ids::{DatasetId, ReleaseId};
-use crate::store::{HeldTerms, HeldToken, ReleaseState, SubjectErasure};
+use crate::store::{HeldTerms, HeldToken, ReleaseState, Remains, SubjectErasure};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(get_subject, put_subject, erase_subject))
@@ -216,6 +216,8 @@ struct SubjectErasureView {
     affected_releases: Vec<ReleaseId>,
     /// Whether the bytes are gone from the store's files.
     complete: bool,
+    /// What stays of them.
+    remains: Remains,
 }
 
 /// Erase one person
@@ -226,7 +228,9 @@ struct SubjectErasureView {
 /// idempotency keys of the dataset. An exclusion stays in force, so that
 /// the next upload does not publish them again, unless `keep_exclusion` is false.
 /// Published releases stay, and are named. 202: bytes are still in the store's
-/// files; the same request later answers 200 when they are gone.
+/// files; the same request later answers 200 when they are gone. On PostgreSQL
+/// they stay until it writes over them (`remains`); the dataset's keys, which
+/// open sealed ones, stay too.
 #[utoipa::path(
     delete, path = "/v1/datasets/{id}/subjects/{subject}", operation_id = "erase_subject", tag = "subjects",
     params(("id" = DatasetId, Path, description = "The dataset."),
@@ -284,9 +288,9 @@ async fn erase_subject(
         .store
         .subject_erase(principal.act(), erasure, rewritten)
         .await?;
-    let status = match erased.is_complete {
-        true => StatusCode::OK,
-        false => StatusCode::ACCEPTED,
+    let status = match erased.remains {
+        Remains::Wiping => StatusCode::ACCEPTED,
+        _ => StatusCode::OK,
     };
     let view = SubjectErasureView {
         version: erased.version,
@@ -296,7 +300,8 @@ async fn erase_subject(
         terms: erased.terms,
         tokens: erased.tokens,
         affected_releases,
-        complete: erased.is_complete,
+        complete: erased.remains.is_complete(),
+        remains: erased.remains,
     };
     Ok(Answer::new(status, &view))
 }

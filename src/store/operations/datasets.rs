@@ -16,7 +16,7 @@ use crate::store::statements::{
     subject_tokens as subject_token_sql,
 };
 use crate::store::{
-    Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest,
+    Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, Remains,
     StoreError, StoreFuture, Tombstone, Tombstones as _,
 };
 
@@ -185,7 +185,7 @@ pub(super) async fn erase(
         hierarchies,
         drafts,
         jobs_cancelled,
-        is_complete: false,
+        remains: Remains::Wiping,
     };
     Ok(Done::one(erasure, entry))
 }
@@ -244,11 +244,8 @@ impl Datasets for SqlStore {
             });
             let erased = erased.await?;
             let state = self.erasure_get(id).await?;
-            let is_complete = state.completed_at.is_some();
-            Ok(Erasure {
-                is_complete,
-                ..erased
-            })
+            let remains = state.remains.unwrap_or_default();
+            Ok(Erasure { remains, ..erased })
         })
     }
 }

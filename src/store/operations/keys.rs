@@ -40,6 +40,12 @@ fn key_row(row: &Row) -> Result<KeyRow, StoreError> {
     })
 }
 
+/// A tie as it is kept.
+fn tie(datasets: &[DatasetId]) -> String {
+    let ids: Vec<String> = datasets.iter().map(DatasetId::to_string).collect();
+    Value::from(ids).to_string()
+}
+
 async fn get(session: &mut Session, id: KeyId) -> Result<KeyRow, StoreError> {
     let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
     let mut key = key_row(&row.ok_or(StoreError::not_found("key"))?)?;
@@ -73,16 +79,11 @@ async fn create(session: &mut Session, key: NewKey) -> Result<Done<KeyRow>, Stor
         detail["expires_at"] = json!(expires_at);
     }
     let entry = Entry::key("create_key", key.id).telling(detail);
-    let datasets = key.datasets.map(|ids| {
-        ids.iter()
-            .map(DatasetId::to_string)
-            .collect::<Vec<String>>()
-    });
     let cells = cells![
         key.id.uuid(),
         key.name,
         &Value::from(key.roles),
-        datasets.map(|ids| Value::from(ids).to_string()),
+        key.datasets.map(|ids| tie(&ids)),
         key.secret_hash,
         now,
         expires_at,
@@ -133,13 +134,18 @@ impl Keys for SqlStore {
         self.read(move |session| Box::pin(get(session, id)))
     }
 
-    fn key_list(&self, page: PageRequest) -> StoreFuture<'_, Page<KeyRow>> {
+    fn key_list(
+        &self,
+        page: PageRequest,
+        within: Option<Vec<DatasetId>>,
+    ) -> StoreFuture<'_, Page<KeyRow>> {
         self.read(move |session| {
             Box::pin(async move {
                 let (cursor, limit): (Uuid, u32) = page_bounds(page);
-                let rows = session
-                    .rows(TABLE, sql::LIST, cells![cursor, limit])
-                    .await?;
+                let within = within.map(|ids| tie(&ids));
+                let list = session.dialect().key_list;
+                let cells = cells![cursor, within, limit];
+                let rows = session.rows(TABLE, list, cells).await?;
                 let mut page = page_of(rows, page, key_row)?;
                 tell_expired(session, &mut page.items).await?;
                 Ok(page)

@@ -71,7 +71,10 @@ pub(super) trait Backend: Send + Sync + 'static {
     /// where somebody is in the way.
     fn wipe(&self) -> StoreFuture<'_, bool>;
 
-    /// Gives room that nothing stands in back to the disk.
+    /// Whether nothing stays in the files of what was wiped.
+    fn overwrites(&self) -> bool;
+
+    /// Gives room that nothing stands in back to the disk, or to what comes next.
     fn give_back(&self) -> StoreFuture<'_, ()>;
 
     /// How busy the connections are.

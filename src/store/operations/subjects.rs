@@ -20,8 +20,8 @@ use crate::store::statements::{
     versions as version_sql,
 };
 use crate::store::{
-    Act, Buried, Conflict, HeldTerms, HeldToken, Rewritten, StoreError, StoreFuture, SubjectErased,
-    SubjectErasure, SubjectHeld, Subjects, Tombstone,
+    Act, Buried, Conflict, HeldTerms, HeldToken, Remains, Rewritten, StoreError, StoreFuture,
+    SubjectErased, SubjectErasure, SubjectHeld, Subjects, Tombstone,
 };
 
 async fn terms(
@@ -260,11 +260,12 @@ impl Subjects for SqlStore {
                     row.map_or(Ok(0), |row| row.count("count"))
                 })
             });
-            let is_complete = open.await? == 0;
-            Ok(SubjectErased {
-                is_complete,
-                ..erased
-            })
+            let remains = match open.await? {
+                // The dataset's keys stay, for the others.
+                0 => Remains::after_wiping(self.backend.overwrites(), false),
+                _ => Remains::Wiping,
+            };
+            Ok(SubjectErased { remains, ..erased })
         })
     }
 }

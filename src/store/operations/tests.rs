@@ -101,6 +101,10 @@ impl Backend for Growing {
         self.0.wipe()
     }
 
+    fn overwrites(&self) -> bool {
+        self.0.overwrites()
+    }
+
     fn give_back(&self) -> StoreFuture<'_, ()> {
         self.0.give_back()
     }

@@ -13,7 +13,7 @@ use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::tombstones as sql;
 use crate::store::{
-    Act, Buried, ErasureState, Reapplied, StoreError, StoreFuture, Tombstone, Tombstones,
+    Act, Buried, ErasureState, Reapplied, Remains, StoreError, StoreFuture, Tombstone, Tombstones,
 };
 
 const TABLE: &str = "tombstone";
@@ -64,18 +64,31 @@ async fn reapply(session: &mut Session, tombstone: Tombstone) -> Result<Done<boo
     Ok(Done::many(was_there, entries))
 }
 
-async fn erasure(session: &mut Session, id: DatasetId) -> Result<ErasureState, StoreError> {
+async fn erasure(
+    session: &mut Session,
+    id: DatasetId,
+    overwrites: bool,
+) -> Result<ErasureState, StoreError> {
     let row = session.row(TABLE, sql::ERASURE, cells![id.uuid()]).await?;
     let row = row.ok_or(StoreError::not_found("dataset"))?;
+    let erased_at = row.time_or_null("erased_at")?;
+    let wiped_at = row.time_or_null("wiped_at")?;
+    let is_sealed = row.count("keys")? > 0;
+    let remains = match wiped_at {
+        Some(_) => Remains::after_wiping(overwrites, is_sealed),
+        None => Remains::Wiping,
+    };
     Ok(ErasureState {
-        erased_at: row.time_or_null("erased_at")?,
-        completed_at: row.time_or_null("wiped_at")?,
+        erased_at,
+        completed_at: wiped_at.filter(|_| remains.is_complete()),
+        remains: erased_at.map(|_| remains),
     })
 }
 
 impl Tombstones for SqlStore {
     fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState> {
-        self.read(move |session| Box::pin(erasure(session, dataset)))
+        let overwrites = self.backend.overwrites();
+        self.read(move |session| Box::pin(erasure(session, dataset, overwrites)))
     }
 
     fn erasures_incomplete(&self) -> StoreFuture<'_, u64> {

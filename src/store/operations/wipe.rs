@@ -1,5 +1,9 @@
 //! Wiping: until the bytes of what was erased are gone, an erasure is not over.
 //!
+//! PostgreSQL has no way to write over what it deleted. There wiping ends with
+//! the keys of sealed datasets, and [`Remains`](crate::store::Remains) says of
+//! all else that it stays until the room is used again.
+//!
 //! A tombstone without the time at which its traces were wiped is an erasure
 //! that somebody's reading, a full disk or the end of the process held up.
 //! Wiping is tried a few times before the erasure is answered, and then by

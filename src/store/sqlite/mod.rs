@@ -196,6 +196,10 @@ impl Backend for Sqlite {
         })
     }
 
+    fn overwrites(&self) -> bool {
+        true
+    }
+
     fn give_back(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let mut free = i64::MAX;

@@ -54,6 +54,8 @@ pub(super) struct Dialect {
     pub(super) dataset_key_not_under: &'static str,
     /// Lets one process at a time make the first admin key.
     pub(super) first_admin_lock: &'static str,
+    /// `$1` cursor, `$2` within these datasets (JSON or null), `$3` limit.
+    pub(super) key_list: &'static str,
     /// Reads the head of the audit log and holds it.
     pub(super) audit_lock: &'static str,
     /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` actor or null,
@@ -101,6 +103,7 @@ pub(super) struct Dialect {
 pub(super) const POSTGRES: Dialect = Dialect {
     dataset_key_not_under: dataset_keys::POSTGRES_NOT_UNDER,
     first_admin_lock: keys::POSTGRES_FIRST_ADMIN_LOCK,
+    key_list: keys::POSTGRES_LIST,
     audit_lock: audit::POSTGRES_LOCK,
     audit_list: audit::POSTGRES_LIST,
     ledger_list: ledger::POSTGRES_LIST,
@@ -126,6 +129,7 @@ pub(super) const POSTGRES: Dialect = Dialect {
 pub(super) const SQLITE: Dialect = Dialect {
     dataset_key_not_under: dataset_keys::SQLITE_NOT_UNDER,
     first_admin_lock: PING,
+    key_list: keys::SQLITE_LIST,
     audit_lock: audit::SQLITE_LOCK,
     audit_list: audit::SQLITE_LIST,
     ledger_list: ledger::SQLITE_LIST,
@@ -170,6 +174,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
     let own = [
         dialect.dataset_key_not_under,
         dialect.first_admin_lock,
+        dialect.key_list,
         dialect.audit_lock,
         dialect.audit_list,
         dialect.ledger_list,

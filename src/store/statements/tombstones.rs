@@ -10,7 +10,9 @@ statements! {
     ERASURE = "SELECT dataset.erased_at, \
         (SELECT CASE WHEN count(*) = count(tombstone.wiped_at) THEN max(tombstone.wiped_at) END \
         FROM tombstone WHERE tombstone.what = 'dataset_erased' \
-        AND tombstone.object_id = dataset.id) AS wiped_at FROM dataset WHERE dataset.id = $1";
+        AND tombstone.object_id = dataset.id) AS wiped_at, \
+        (SELECT count(*) FROM dataset_key WHERE dataset_key.dataset_id = dataset.id) AS keys \
+        FROM dataset WHERE dataset.id = $1";
     /// Those whose traces may be left.
     UNWIPED = "SELECT what, object_id, buried_at FROM tombstone WHERE wiped_at IS NULL";
     /// `$1` which: its tombstones whose traces may be left.

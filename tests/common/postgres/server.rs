@@ -30,6 +30,11 @@ impl Server {
         )
     }
 
+    /// The folder of its files.
+    pub fn files(&self) -> PathBuf {
+        self.home.join("data")
+    }
+
     /// Ends the server without any clean-up (`immediate` mode, as a crash
     /// would) and starts it again; returns once it takes connections.
     pub fn restart_immediately(&mut self) -> io::Result<()> {

@@ -81,9 +81,16 @@ async fn an_erased_dataset_is_gone_and_its_published_release_stays(server: Serve
         .expect(200);
     assert_eq!(erased["drafts"], 1);
     assert!(erased["chunks"].as_u64() > Some(0));
-    assert_eq!(erased["complete"], true);
+    let (remains, complete) = server.remains();
+    assert_eq!(
+        (&erased["remains"], &erased["complete"]),
+        (&remains, &complete)
+    );
     let state = steward.call("get_erasure").at("id", &id).send().await;
-    assert!(state.expect(200)["completed_at"].is_string());
+    let state = state.expect(200);
+    assert!(state["erased_at"].is_string());
+    assert_eq!(state["completed_at"].is_string(), complete == true);
+    assert_eq!(state["remains"], remains);
     let gone = steward.call("get_dataset").at("id", &id).send().await;
     gone.expect_problem(404, "not-found");
     let gone = steward.call("get_release").at("id", &draft).send().await;

@@ -6,13 +6,16 @@ use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use serde_json::Value;
+use vizard::config::{Limits, Settings};
 
 use super::{Server, on_both, story};
+use crate::common::client::Client;
 
 on_both!(
     a_job_is_followed_from_its_queue_to_its_end,
     a_client_that_comes_back_goes_on_where_it_was,
     an_open_stream_does_not_keep_the_server_from_stopping,
+    the_streams_of_one_key_leave_room_for_those_of_others,
 );
 
 /// One event.
@@ -127,4 +130,96 @@ async fn an_open_stream_does_not_keep_the_server_from_stopping(mut server: Serve
     assert!(events(&mut stream, usize::MAX).await.is_empty());
     let stopped = tokio::time::timeout(Duration::from_secs(10), &mut server.serving).await;
     stopped.expect("the server stops").expect("without a panic");
+}
+
+/// A stream of a job's events, which must be open.
+async fn opened(client: &Client, job: &str) -> Response<Incoming> {
+    let stream = client.call("stream_job_events").at("id", job).open().await;
+    assert_eq!(stream.status(), 200);
+    stream
+}
+
+/// Opens a stream as soon as there is room for it.
+async fn opened_soon(client: &Client, job: &str) -> Response<Incoming> {
+    for _ in 0..500 {
+        let stream = client.call("stream_job_events").at("id", job).open().await;
+        if stream.status() == 200 {
+            return stream;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("a stream that has ended still counts");
+}
+
+/// Panics unless one stream more is refused by this limit.
+async fn expect_no_more(client: &Client, job: &str, limit: &str) {
+    let follow = || client.call("stream_job_events").at("id", job);
+    assert_eq!(follow().open().await.status(), 429, "{limit}");
+    let refused = follow().send().await;
+    let problem = refused.expect_problem(429, "too-many-requests");
+    let detail = problem["detail"].as_str().expect("a detail");
+    assert!(detail.contains(limit), "{detail}");
+    let wait = refused.header("retry-after").expect("when to come again");
+    assert!(wait.parse::<u64>().is_ok_and(|seconds| seconds > 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_many_event_streams_as_allowed_are_open_and_the_next_comes_again() {
+    let limits = Limits {
+        event_streams_max: 2,
+        ..Limits::default()
+    };
+    let settings = Settings {
+        limits,
+        ..Settings::default()
+    };
+    let server = Server::sqlite_with(settings).await;
+    let client = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&id)).await;
+    let others = [
+        server.key(&["steward"]).await,
+        server.key(&["steward"]).await,
+    ];
+    let first = opened(&client, &job).await;
+    let _second = opened(&others[0], &job).await;
+    expect_no_more(&others[1], &job, "event_streams_max, 2 ").await;
+    drop(first);
+    opened_soon(&others[1], &job).await;
+}
+
+async fn the_streams_of_one_key_leave_room_for_those_of_others(server: Server) {
+    let client = server.key(&["uploader", "steward"]).await;
+    let other = server.key(&["steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&id)).await;
+    let ended = story::queue(&client, &story::job(&id)).await;
+    let call = client.call("cancel_job").at("id", &ended);
+    call.send().await.expect(200);
+    let mut open = Vec::new();
+    for _ in 0..16 {
+        open.push(opened(&client, &job).await);
+    }
+    expect_no_more(&client, &job, "event_streams_of_key_max, 16 ").await;
+    expect_no_more(&client, &ended, "event_streams_of_key_max, 16 ").await;
+    open.push(opened(&other, &job).await);
+    // What asks for no stream is answered as ever.
+    let view = client.call("get_job").at("id", &ended).send().await;
+    let revision = events(&mut opened(&other, &ended).await, 9).await;
+    assert_eq!(view.expect(200)["state"], "cancelled");
+    let last = revision.last().expect("an event").id.to_string();
+    let seen = client.call("stream_job_events").at("id", &ended);
+    let seen = seen.header("last-event-id", &last).send().await;
+    assert_eq!(seen.status, 204);
+    // One that its client leaves, and one that ends by itself, make room.
+    drop(open.remove(0));
+    open.push(opened_soon(&client, &job).await);
+    let call = client.call("cancel_job").at("id", &job);
+    call.send().await.expect(200);
+    for stream in &mut open {
+        events(stream, usize::MAX).await;
+    }
+    for _ in 0..20 {
+        events(&mut opened_soon(&client, &job).await, usize::MAX).await;
+    }
 }

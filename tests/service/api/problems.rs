@@ -10,6 +10,7 @@ on_both!(
     health_readiness_metrics_and_documents_need_no_token,
     pages_load_nothing_from_outside,
     an_answer_that_holds_a_token_is_kept_nowhere,
+    nothing_that_tells_of_people_or_jobs_is_kept_on_the_way,
     metrics_name_matched_paths_and_no_subject,
 );
 
@@ -159,6 +160,63 @@ async fn an_answer_that_holds_a_token_is_kept_nowhere(server: Server) {
             assert_eq!(answer.status, 201, "{time}");
             assert_eq!(answer.header("cache-control"), Some("no-store"), "{time}");
         }
+    }
+}
+
+async fn nothing_that_tells_of_people_or_jobs_is_kept_on_the_way(server: Server) {
+    server.work();
+    let client = server.key(&["steward", "consent", "auditor"]).await;
+    let dataset = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&dataset)).await;
+    let stream = client.call("stream_job_events").at("id", &job).open().await;
+    assert_eq!(stream.headers()["cache-control"], "no-store", "a stream");
+    let release = story::ended(&client, &job).await["release"].clone();
+    let release = release.as_str().expect("a release");
+    let mut paths = vec![
+        "/v1".to_owned(),
+        "/v1/nothing".to_owned(),
+        "/v1/keys".to_owned(),
+        "/v1/datasets/x".to_owned(),
+    ];
+    for path in ["datasets", "jobs", "releases", "audit", "ledger", "engines"] {
+        paths.push(format!("/v1/{path}"));
+    }
+    for path in ["", "/preferences", "/preferences/p1", "/subjects/p1"] {
+        paths.push(format!("/v1/datasets/{dataset}{path}"));
+    }
+    for path in ["", "/report", "/verification", "/tables/microdata"] {
+        paths.push(format!("/v1/releases/{release}{path}"));
+    }
+    for path in paths {
+        for (caller, method) in [
+            (&client, "GET"),
+            (&client, "HEAD"),
+            (&client, "PATCH"),
+            (&server.anyone(), "GET"),
+        ] {
+            let answer = caller.send(method, &path).await;
+            let kept = answer.header("cache-control");
+            assert_eq!(kept, Some("no-store"), "{} {method} {path}", answer.status);
+        }
+    }
+    let table = format!("/v1/releases/{release}/tables/microdata");
+    let whole = client.send("GET", &table).await;
+    let tag = whole.header("etag").expect("a tag").to_owned();
+    let report = format!("/v1/releases/{release}/report");
+    for (path, (name, value), status) in [
+        (&table, ("range", "bytes=0-9".to_owned()), 206),
+        (&table, ("if-none-match", tag), 304),
+        (&report, ("accept", "text/html".to_owned()), 200),
+        (&table, ("x-large", "x".repeat(33 << 10)), 431),
+    ] {
+        let answer = client.send_whole("GET", path, &[(name, value)], "").await;
+        assert_eq!(answer.status, status, "{name}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{name}");
+    }
+    // What is the same for everybody may be kept.
+    for path in ["/openapi.yaml", "/docs/", "/"] {
+        let page = server.anyone().send("GET", path).await;
+        assert_eq!(page.header("cache-control"), None, "{path}");
     }
 }
 

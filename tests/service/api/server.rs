@@ -129,6 +129,15 @@ impl Server {
         }
     }
 
+    /// What stays of bytes that were erased and not sealed, and whether that is
+    /// all that an erasure can be.
+    pub fn remains(&self) -> (Value, Value) {
+        match self.url.starts_with("sqlite:") {
+            true => (json!("nothing"), json!(true)),
+            false => (json!("until_overwritten"), json!(false)),
+        }
+    }
+
     /// Takes jobs up, as long as the server runs.
     pub fn work(&self) {
         self.work_with(|_| {});

@@ -24,7 +24,7 @@ pub enum Object {
     Job,
     /// On the release in the path.
     Release,
-    /// On the key in the path: keys belong to no dataset.
+    /// On the key in the path.
     Key,
     /// On what the subject token is for.
     Token,
@@ -111,7 +111,7 @@ fn hierarchy() -> String {
 
 /// Every operation there is.
 pub const SAMPLES: &[Sample] = &[
-    on("create_key", Object::Nothing, Body::Json(key)),
+    on("create_key", Object::Everything, Body::Json(key)),
     on("list_keys", Object::Nothing, Body::None),
     on("revoke_key", Object::Key, Body::None),
     on("create_dataset", Object::Everything, Body::Json(dataset)),

@@ -81,8 +81,10 @@ pub struct World {
     pub draft: Made,
     pub withdrawn: Made,
     pub foreign_published: Made,
-    /// A key that nobody uses.
+    /// A key that nobody uses, tied to the own dataset.
     pub key: String,
+    /// Keys whose tie goes beyond it: to nothing, to another dataset, to both.
+    pub wider_keys: Vec<(&'static str, String)>,
     /// The token of a key that was revoked.
     pub revoked: String,
 }
@@ -125,8 +127,16 @@ impl World {
         let draft = made(&client, &own, "").await;
         let withdrawn = made(&client, &own, "withdraw_release").await;
         let foreign_published = made(&client, &foreign, "publish_release").await;
-        let (key, _) = spare_key(&server).await;
-        let (id, revoked) = spare_key(&server).await;
+        let (key, _) = spare_key(&server, json!([own])).await;
+        let mut wider_keys = Vec::new();
+        for (what, datasets) in [
+            ("untied", Value::Null),
+            ("foreign", json!([foreign])),
+            ("own and foreign", json!([own, foreign])),
+        ] {
+            wider_keys.push((what, spare_key(&server, datasets).await.0));
+        }
+        let (id, revoked) = spare_key(&server, Value::Null).await;
         let call = server.operator().call("revoke_key").at("id", id);
         call.send().await.expect(200);
         Self {
@@ -140,6 +150,7 @@ impl World {
             withdrawn,
             foreign_published,
             key,
+            wider_keys,
             revoked,
         }
     }
@@ -222,6 +233,7 @@ impl World {
                     hidden.push(("withdrawn", self.withdrawn.release.clone()));
                 }
             }
+            Object::Key if caller.tied => hidden.extend(self.wider_keys.iter().cloned()),
             _ => {}
         }
         hidden
@@ -245,7 +257,10 @@ impl World {
             ]
             .map(|made| made.release.clone())
             .into(),
-            Object::Key => vec![self.key.clone()],
+            Object::Key => {
+                let wider = self.wider_keys.iter().map(|(_, id)| id.clone());
+                wider.chain([self.key.clone()]).collect()
+            }
             Object::Nothing | Object::Everything | Object::Token => vec![String::new()],
         }
     }
@@ -293,8 +308,8 @@ async fn made(client: &Client, dataset: &str, then: &'static str) -> Made {
     Made { job, release }
 }
 
-async fn spare_key(server: &Server) -> (String, String) {
-    let request = json!({"name": "spare", "roles": ["admin"]});
+async fn spare_key(server: &Server, datasets: Value) -> (String, String) {
+    let request = json!({"name": "spare", "roles": ["admin"], "datasets": datasets});
     let call = server.operator().call("create_key").json(&request);
     let made = call.send().await.expect(201);
     let text = |name: &str| made[name].as_str().expect("a text").to_owned();

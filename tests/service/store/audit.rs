@@ -246,7 +246,10 @@ async fn an_operation_that_fails_leaves_no_row(stage: &Stage) {
 async fn what_changes_nothing_leaves_no_row(stage: &Stage) {
     let store = &stage.store;
     let (dataset, release) = every_change(stage).await;
-    let revoked = store.key_list(Default::default()).await.expect("keys");
+    let revoked = store
+        .key_list(Default::default(), None)
+        .await
+        .expect("keys");
     let revoked = revoked
         .items
         .into_iter()

@@ -107,7 +107,7 @@ async fn an_expired_key_is_told_and_does_not_count_as_an_administrators(stage: &
     assert!(read.is_expired && !read.is_live());
     let page = stage
         .store
-        .key_list(PageRequest::first(7))
+        .key_list(PageRequest::first(7), None)
         .await
         .expect("a page");
     assert!(page.items[0].is_expired);
@@ -181,7 +181,7 @@ async fn pages_hold_everything_once_and_newest_first(stage: &Stage) {
     let mut page = PageRequest::first(3);
     let (mut read, mut sizes) = (Vec::new(), Vec::new());
     loop {
-        let answer = stage.store.key_list(page).await.expect("a page");
+        let answer = stage.store.key_list(page, None).await.expect("a page");
         sizes.push(answer.items.len());
         read.extend(answer.items.into_iter().map(|key| key.id));
         match answer.next_cursor {
@@ -193,7 +193,7 @@ async fn pages_hold_everything_once_and_newest_first(stage: &Stage) {
     assert_eq!(sizes, [3, 3, 1]);
     let whole = stage
         .store
-        .key_list(PageRequest::first(7))
+        .key_list(PageRequest::first(7), None)
         .await
         .expect("a page");
     assert_eq!((whole.items.len(), whole.next_cursor), (7, None));

@@ -5,8 +5,8 @@ use serde_json::json;
 use vizard::ids::DatasetId;
 use vizard::microdata::TextSize;
 use vizard::store::{
-    Conflict, NewChunk, NewSubjectTokens, Rewritten, StoreError, SubjectErased, SubjectErasure,
-    SubjectHeld, VersionMode,
+    Conflict, NewChunk, NewSubjectTokens, Remains, Rewritten, StoreError, SubjectErased,
+    SubjectErasure, SubjectHeld, VersionMode,
 };
 
 use super::stage::version;
@@ -105,7 +105,11 @@ async fn a_subject_is_told_of_and_forgotten_with_history_and_tokens(stage: &Stag
         chunks: 1,
         terms: 2,
         tokens: 1,
-        is_complete: true,
+        remains: match stage.url().starts_with("sqlite:") {
+            true => Remains::Nothing,
+            // The dataset's keys stay.
+            false => Remains::UntilOverwritten,
+        },
         ..SubjectErased::default()
     };
     assert_eq!(erased, expected);

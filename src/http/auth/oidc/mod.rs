@@ -56,15 +56,16 @@ pub struct Oidc {
 impl Oidc {
     /// Begins to believe an issuer; keeps its keys fresh until `shutdown`.
     ///
-    /// An address or a file that cannot be read is an error; a key server that
-    /// does not answer yet is waited for.
+    /// An address or a file that cannot be read is an error, and so is an address
+    /// of another machine without TLS, unless the settings allow it; a key
+    /// server that does not answer yet is waited for.
     pub async fn start(
         settings: OidcSettings,
         clock: Arc<dyn Clock>,
         shutdown: CancellationToken,
     ) -> Result<Self, SourceError> {
         let source = Source::of(&settings)?;
-        if source.is_plain() {
+        if source.is_open() {
             tracing::warn!(
                 "the issuer's key set comes over plain HTTP: who is on the way can change it"
             );
@@ -76,6 +77,14 @@ impl Oidc {
             keys,
             clock,
         })
+    }
+
+    /// Looks whether the settings can be used, before anything is begun.
+    ///
+    /// # Errors
+    /// As of `start`, but for what only reading the keys can tell.
+    pub fn check(settings: &OidcSettings) -> Result<(), SourceError> {
+        Source::of(settings).map(drop)
     }
 
     /// Whether a bearer token has the form of a JWT.

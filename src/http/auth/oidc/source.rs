@@ -3,8 +3,11 @@
 //!
 //! What is fetched comes from outside: it is read under limits on time and
 //! size, redirects are not followed, and a discovery document must be the
-//! issuer's own and must not lead from an encrypted address to a plain one.
+//! issuer's own and must not lead from an encrypted address to a plain one. An
+//! address of another machine is encrypted, unless the operator says otherwise:
+//! who is on the way to a key set signs tokens of any role.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +29,13 @@ pub enum SourceError {
     /// The address is none that can be fetched from.
     #[error("{0}")]
     Address(&'static str),
+    /// Anybody on the way could put other keys in their place.
+    #[error(
+        "the issuer's keys come from another machine over plain HTTP, and who is on the way can \
+         change them: name an address with https://, or say --insecure-issuer where nobody else \
+         reaches that network"
+    )]
+    Plain,
     /// The HTTP client cannot be made.
     #[error("no client for HTTPS can be made: are there trusted certificates (SSL_CERT_FILE)?")]
     Client,
@@ -54,14 +64,29 @@ pub enum SourceError {
 pub(super) enum Source {
     File(PathBuf),
     Url(Client, Url),
-    Discovery(Client, Url, String),
+    Discovery(Client, Url, Issuer),
+}
+
+/// Whose discovery document it is, and whether it may lead to open addresses.
+#[derive(Clone, Debug)]
+pub(super) struct Issuer {
+    name: String,
+    insecure: bool,
 }
 
 impl Source {
     /// The source that the settings name.
     pub fn of(settings: &OidcSettings) -> Result<Self, SourceError> {
+        let source = Self::named(settings)?;
+        match source.is_open() && !settings.insecure {
+            true => Err(SourceError::Plain),
+            false => Ok(source),
+        }
+    }
+
+    fn named(settings: &OidcSettings) -> Result<Self, SourceError> {
         match settings.keys.as_deref() {
-            Some(place) if place.starts_with("http://") || place.starts_with("https://") => {
+            Some(place) if is_address(place) => {
                 let url = address(place, "the address of the key set cannot be read")?;
                 Ok(Self::Url(client(&url)?, url))
             }
@@ -70,7 +95,11 @@ impl Source {
                 let issuer = settings.issuer.trim_end_matches('/');
                 let place = format!("{issuer}/.well-known/openid-configuration");
                 let url = address(&place, "an issuer without a key set is an http(s) address")?;
-                Ok(Self::Discovery(client(&url)?, url, settings.issuer.clone()))
+                let issuer = Issuer {
+                    name: settings.issuer.clone(),
+                    insecure: settings.insecure,
+                };
+                Ok(Self::Discovery(client(&url)?, url, issuer))
             }
         }
     }
@@ -81,10 +110,10 @@ impl Source {
     }
 
     /// Whether somebody on the way could change the key set.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         match self {
             Self::File(_) => false,
-            Self::Url(_, url) | Self::Discovery(_, url, _) => url.scheme() != "https",
+            Self::Url(_, url) | Self::Discovery(_, url, _) => is_open(url),
         }
     }
 
@@ -100,6 +129,31 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether the place of a key set is an address; else it is a file.
+fn is_address(place: &str) -> bool {
+    let scheme = place.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|one| scheme.eq_ignore_ascii_case(one))
+    })
+}
+
+/// Whether what is fetched there crosses a network as plain text.
+fn is_open(url: &Url) -> bool {
+    let is_here = match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => {
+            let address = host.trim_start_matches('[').trim_end_matches(']');
+            address
+                .parse()
+                .is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+        None => false,
+    };
+    url.scheme() != "https" && !is_here
 }
 
 fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
@@ -156,7 +210,7 @@ async fn get(client: &Client, url: Url) -> Result<Vec<u8>, SourceError> {
 }
 
 /// The address of the key set that a discovery document names.
-fn keys_of(document: &[u8], issuer: &str, from: &Url) -> Result<Url, SourceError> {
+fn keys_of(document: &[u8], owner: &Issuer, from: &Url) -> Result<Url, SourceError> {
     #[derive(Deserialize)]
     struct Discovery {
         issuer: String,
@@ -166,7 +220,8 @@ fn keys_of(document: &[u8], issuer: &str, from: &Url) -> Result<Url, SourceError
         serde_json::from_slice(document).map_err(|_| SourceError::Discovery)?;
     let keys = address(&document.jwks_uri, "").map_err(|_| SourceError::Discovery)?;
     let is_downgrade = from.scheme() == "https" && keys.scheme() != "https";
-    match document.issuer == issuer && !is_downgrade {
+    match document.issuer == owner.name && !is_downgrade {
+        true if is_open(&keys) && !owner.insecure => Err(SourceError::Plain),
         true => Ok(keys),
         false => Err(SourceError::Discovery),
     }
@@ -179,8 +234,40 @@ mod tests {
     fn keys_named(issuer: &str, keys: &str, from: &str) -> Option<String> {
         let document = serde_json::json!({"issuer": issuer, "jwks_uri": keys}).to_string();
         let from = Url::parse(from).expect("an address");
-        let found = keys_of(document.as_bytes(), "https://id.example", &from);
+        let owner = Issuer {
+            name: from.origin().ascii_serialization(),
+            insecure: false,
+        };
+        let found = keys_of(document.as_bytes(), &owner, &from);
         found.ok().map(|url| url.to_string())
+    }
+
+    #[test]
+    fn plain_addresses_of_other_machines_need_a_word() {
+        for (issuer, keys, is_open) in [
+            ("http://id.example", None, true),
+            ("http://10.0.0.7:8080", None, true),
+            ("http://127.0.0.1.example", None, true),
+            ("https://id.example", Some("HTTP://id.example/keys"), true),
+            ("http://127.9.9.9:9", None, false),
+            ("http://[::1]:9", None, false),
+            ("http://localhost:9", None, false),
+            ("https://id.example", None, false),
+            ("http://id.example", Some("/etc/vizard/keys.json"), false),
+            ("http://id.example", Some("https://id.example/keys"), false),
+        ] {
+            let mut settings = OidcSettings::new(issuer, "vizard");
+            settings.keys = keys.map(str::to_owned);
+            let refused = matches!(Source::of(&settings), Err(SourceError::Plain));
+            assert_eq!(refused, is_open, "{issuer} {keys:?}");
+            settings.insecure = true;
+            let source = Source::of(&settings).expect("a source");
+            assert_eq!(source.is_open(), is_open, "{issuer} {keys:?}");
+        }
+        // Nor does a document of the machine's own lead to one.
+        let (own, keys) = ("http://127.0.0.1:9", "http://127.0.0.1:8/keys");
+        assert_eq!(keys_named(own, keys, own).as_deref(), Some(keys));
+        assert_eq!(keys_named(own, "http://id.example/keys", own), None);
     }
 
     #[test]
@@ -203,8 +290,7 @@ mod tests {
             url.as_str()
                 .ends_with("/realm/.well-known/openid-configuration")
         );
-        assert_eq!(issuer, "http://127.0.0.1:9/realm/");
-        assert!(source.is_plain());
+        assert_eq!(issuer.name, "http://127.0.0.1:9/realm/");
         settings.keys = Some("/etc/vizard/keys.json".into());
         assert!(Source::of(&settings).expect("a source").is_file());
         settings.keys = Some("http://127.0.0.1:9/keys".into());

@@ -12,7 +12,7 @@ mod memory;
 mod pace;
 mod queue;
 mod rates;
-mod socket;
+pub mod socket;
 mod tables;
 
 use vizard::config::{Limits, Settings};
