@@ -88,7 +88,7 @@ mod tests {
         let (mut packed, mut plain) = (PackedRoom::default(), Vec::new());
         for run in [b"abcd".as_slice(), b"", b"e", b"fffffffff", b"gh"] {
             packed.append(run).unwrap();
-            plain.append(run).unwrap();
+            plain.extend_from_slice(run);
         }
         for from in 0..=plain.len() {
             for to in from..=plain.len() {

@@ -33,7 +33,7 @@ pub struct JobView {
     #[schema(value_type = Option<String>)]
     floor_exception: Value,
     /// Bytes of memory that it is estimated to need; a worker lets it wait until they
-    /// are free. Absent from a job that was queued by a version without estimates.
+    /// are free. `null` for a job that was queued by a version without estimates.
     memory_bytes: Option<u64>,
     /// How far the present attempt is.
     progress: ProgressView,
