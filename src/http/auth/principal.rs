@@ -165,10 +165,10 @@ impl Principal {
 
     /// An error, as if the key were not there, unless it may see it.
     pub fn sees_key(&self, key: &KeyRow) -> Result<(), Problem> {
-        match self.rules(key.datasets.as_deref()) {
-            true => Ok(()),
-            false => Err(Problem::not_found("key")),
+        if self.rules(key.datasets.as_deref()) {
+            return Ok(());
         }
+        Err(Problem::not_found("key"))
     }
 
     /// An error unless it may make a key of this tie. It is the same whether a

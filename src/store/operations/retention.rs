@@ -12,12 +12,11 @@ use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
 use super::tombstones::bury;
+use super::versions::{Extent, Written};
 use crate::ids::DatasetId;
 use crate::store::seal::renew_records_key;
 use crate::store::session::{Row, Session, Signal, cells};
-use crate::store::statements::{
-    datasets as dataset_sql, retention as sql, versions as version_sql,
-};
+use crate::store::statements::{datasets as dataset_sql, retention as sql};
 use crate::store::{
     Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, Retention, StoreError, StoreFuture,
     Tombstone, VersionMode,
@@ -208,22 +207,12 @@ async fn empty_version(
     session
         .run(dataset_sql::VERSION_ADVANCE, cells![id.uuid(), version - 1])
         .await?;
-    let now = session.now().await?;
-    let cells = cells![
-        id.uuid(),
-        version,
-        VersionMode::Replace.as_str(),
-        version,
-        0_u32,
-        0_u32,
-        0_u32,
-        0_u32,
-        "{}",
-        PURGED_BY,
-        now,
-        &json!([]),
-    ];
-    session.run(version_sql::CREATE, cells).await?;
+    let (hierarchies, nothing) = (json!({}), Extent::beginning(version));
+    let written = Written {
+        mode: VersionMode::Replace,
+        ..Written::sharing((id, version), nothing, &hierarchies, PURGED_BY)
+    };
+    written.create(session).await?;
     Ok(())
 }
 

@@ -55,7 +55,7 @@ fn chunk_row(row: &Row) -> Result<ChunkRow, StoreError> {
 }
 
 /// What a version is made of: the first `chunks` chunks of `epoch`.
-struct Extent {
+pub(super) struct Extent {
     epoch: u64,
     chunks: u32,
     records: u64,
@@ -64,13 +64,70 @@ struct Extent {
 
 impl Extent {
     /// Nothing as yet: the version of that number begins an epoch.
-    fn beginning(version: u64) -> Self {
+    pub(super) fn beginning(version: u64) -> Self {
         Self {
             epoch: version,
             chunks: 0,
             records: 0,
             text: TextSize::default(),
         }
+    }
+}
+
+/// A version as it is written.
+pub(super) struct Written<'a> {
+    /// Its dataset and its number.
+    pub(super) id: (DatasetId, u64),
+    pub(super) mode: VersionMode,
+    pub(super) extent: Extent,
+    /// Records that its upload brought, and that it left out.
+    pub(super) records: u64,
+    pub(super) dropped: u64,
+    pub(super) hierarchies: &'a Value,
+    pub(super) near_duplicates: Value,
+    pub(super) created_by: &'a str,
+}
+
+impl<'a> Written<'a> {
+    /// The records that stand in `extent`, under the schema that the dataset has.
+    pub(super) fn sharing(
+        id: (DatasetId, u64),
+        extent: Extent,
+        hierarchies: &'a Value,
+        created_by: &'a str,
+    ) -> Self {
+        Self {
+            id,
+            mode: VersionMode::Schema,
+            extent,
+            records: 0,
+            dropped: 0,
+            hierarchies,
+            near_duplicates: json!([]),
+            created_by,
+        }
+    }
+
+    pub(super) async fn create(self, session: &mut Session) -> Result<(), StoreError> {
+        let now = session.now().await?;
+        let cells = cells![
+            self.id.0.uuid(),
+            self.id.1,
+            self.mode.as_str(),
+            self.extent.epoch,
+            self.extent.chunks,
+            self.records,
+            self.dropped,
+            self.extent.records,
+            self.hierarchies,
+            self.created_by,
+            now,
+            &self.near_duplicates,
+            self.extent.text.cells_bytes,
+            self.extent.text.labels_bytes,
+        ];
+        session.run(sql::CREATE, cells).await?;
+        Ok(())
     }
 }
 
@@ -213,24 +270,19 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
             "the chunks hold another number of records than was said",
         ));
     }
-    let now = session.now().await?;
-    let cells = cells![
-        dataset.uuid(),
-        version,
-        new.mode.as_str(),
-        extent.epoch,
-        extent.chunks,
-        new.records,
-        new.dropped,
-        extent.records,
-        &new.hierarchies,
-        new.created_by,
-        now,
-        &new.near_duplicates,
-        extent.text.cells_bytes,
-        extent.text.labels_bytes,
-    ];
-    session.run(sql::CREATE, cells).await?;
+    let written = Written {
+        mode: new.mode,
+        records: new.records,
+        dropped: new.dropped,
+        near_duplicates: new.near_duplicates,
+        ..Written::sharing(
+            (dataset, version),
+            extent,
+            &new.hierarchies,
+            &new.created_by,
+        )
+    };
+    written.create(session).await?;
     failpoint::reached("upload-before-commit");
     let row = version_row(&row_of(session, dataset, version).await?)?;
     let entry = Entry::dataset("upload_records", dataset).telling(json!({
@@ -260,24 +312,16 @@ pub(super) async fn rewrite(
             "the chunks hold another number of records than was said",
         ));
     }
-    let now = session.now().await?;
-    let cells = cells![
-        dataset.uuid(),
-        version,
-        VersionMode::Upsert.as_str(),
-        extent.epoch,
-        extent.chunks,
-        0_u32,
-        0_u32,
-        extent.records,
-        &erasure.hierarchies,
-        erasure.created_by.as_str(),
-        now,
-        &json!([]),
-        extent.text.cells_bytes,
-        extent.text.labels_bytes,
-    ];
-    session.run(sql::CREATE, cells).await?;
+    let written = Written {
+        mode: VersionMode::Upsert,
+        ..Written::sharing(
+            (dataset, version),
+            extent,
+            &erasure.hierarchies,
+            &erasure.created_by,
+        )
+    };
+    written.create(session).await?;
     Ok(version)
 }
 
@@ -297,28 +341,18 @@ async fn change_schema(
     };
     let named = cells![dataset.uuid(), new.name, &new.schema];
     session.run(dataset_sql::SCHEMA_SET, named).await?;
-    let now = session.now().await?;
-    let cells = cells![
-        dataset.uuid(),
-        version,
-        VersionMode::Schema.as_str(),
-        extent.epoch,
-        extent.chunks,
-        0_u32,
-        0_u32,
-        extent.records,
+    let records = extent.records;
+    let written = Written::sharing(
+        (dataset, version),
+        extent,
         &new.hierarchies,
-        new.created_by,
-        now,
-        &json!([]),
-        extent.text.cells_bytes,
-        extent.text.labels_bytes,
-    ];
-    session.run(sql::CREATE, cells).await?;
+        &new.created_by,
+    );
+    written.create(session).await?;
     let row = super::datasets::get(session, dataset).await?;
     let entry = Entry::dataset("put_schema", dataset).telling(json!({
         "version": version,
-        "total_records": extent.records,
+        "total_records": records,
         "hierarchies": new.hierarchies,
     }));
     Ok(Done::one(row, entry))
