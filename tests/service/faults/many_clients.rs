@@ -97,12 +97,7 @@ async fn client(person: Person, number: usize) -> Vec<(&'static str, u16)> {
 }
 
 async fn sixty_four_clients_get_no_answer_that_is_a_failure(place: Place) {
-    // The client's pool opens connections that it may not use until they are closed
-    // as anonymous, in the moment in which it does: every client meets that race.
-    let launch = place
-        .launch()
-        .with("VIZARD_ANONYMOUS_TIMEOUT_MS", 3_600_000);
-    let server: Program = launch.serve();
+    let server: Program = place.launch().serve();
     let common = Ward::filled(&server, 30).await;
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
