@@ -1,7 +1,7 @@
 -- Text counts in what a job is estimated to need.
 -- docs/STORE.md tells the story; ../sqlite/ holds the same columns.
 
--- Of the versions before nobody counted it: stored chunks are packed text.
+-- Older versions were not counted: eight times their stored size stands for both.
 ALTER TABLE dataset_version ADD COLUMN cells_text_bytes bigint NOT NULL DEFAULT 0;
 ALTER TABLE dataset_version ADD COLUMN labels_text_bytes bigint NOT NULL DEFAULT 0;
 UPDATE dataset_version SET cells_text_bytes = 8 * (

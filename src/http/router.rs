@@ -1,8 +1,8 @@
 //! The router: every route under its layers.
 //!
 //! Outermost first: what may keep the answer, observe (request id, span,
-//! metrics, problems), size and doubled fields of the header, panics, authorize (with the rates), idempotency key, names in
-//! the query, then the handler. Layers that read bodies or time do not stand
+//! metrics, problems), size and doubled fields of the header, panics, authorize
+//! (with the rates), idempotency key, names in the query, then the handler. Layers that read bodies or time do not stand
 //! here: handlers read their own body under their own limits, and event
 //! streams and downloads have neither timeout nor compression.
 

@@ -74,9 +74,9 @@ impl Chunk {
     /// Bytes of its identifiers and categories; numbers and days are no text.
     pub fn text_size(&self) -> TextSize {
         let mut size = TextSize::default();
-        self.columns
-            .iter()
-            .for_each(|column| size += column.text_size());
+        for column in &self.columns {
+            size += column.text_size();
+        }
         size
     }
 

@@ -76,8 +76,8 @@ pub enum Remains {
     /// The service still wipes them.
     #[default]
     Wiping,
-    /// Bytes whose key was destroyed, until PostgreSQL writes over them. So long
-    /// its files may hold the key too, wrapped by the master key of that time.
+    /// Bytes whose key was destroyed, until PostgreSQL writes over them. Until
+    /// then its files may hold the key too, wrapped by the master key of that time.
     Sealed,
     /// Bytes that can be read, until PostgreSQL writes over them. The service
     /// does no more.

@@ -22,55 +22,42 @@ pub struct PackedRoom {
 struct Run {
     /// Where they begin, unpacked.
     begin: u64,
+    /// How many they are, unpacked.
+    length: usize,
     packed: Vec<u8>,
-}
-
-impl PackedRoom {
-    /// The length of the run at `position`, unpacked.
-    fn length(&self, position: usize) -> usize {
-        let next = self.runs.get(position + 1);
-        let end = next.map_or(self.end, |run| run.begin);
-        (end - self.runs[position].begin) as usize
-    }
 }
 
 impl Spill for PackedRoom {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if !bytes.is_empty() {
-            let mut packed = zstd::bulk::compress(bytes, LEVEL)?;
-            packed.shrink_to_fit();
-            let begin = self.end;
-            self.runs.push(Run { begin, packed });
-            self.end += bytes.len() as u64;
-        }
+        let mut packed = zstd::bulk::compress(bytes, LEVEL)?;
+        packed.shrink_to_fit();
+        self.runs.push(Run {
+            begin: self.end,
+            length: bytes.len(),
+            packed,
+        });
+        self.end += bytes.len() as u64;
         Ok(())
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let mut position = self.runs.partition_point(|run| run.begin <= offset);
-        position = position.saturating_sub(1);
+        let behind = self.runs.partition_point(|run| run.begin <= offset);
         let (mut at, mut rest) = (offset, buffer);
-        while !rest.is_empty() {
-            let run = self.runs.get(position);
-            let run = run.ok_or(io::ErrorKind::UnexpectedEof)?;
-            let from = (at - run.begin) as usize;
-            let length = self.length(position);
-            if from == 0 && length <= rest.len() {
-                let (whole, behind) = rest.split_at_mut(length);
-                zstd::bulk::decompress_to_buffer(&run.packed, whole)?;
-                rest = behind;
-            } else {
-                let text = zstd::bulk::decompress(&run.packed, length)?;
-                let wanted = text.get(from..).ok_or(io::ErrorKind::UnexpectedEof)?;
-                let wanted = &wanted[..wanted.len().min(rest.len())];
-                let (part, behind) = rest.split_at_mut(wanted.len());
-                part.copy_from_slice(wanted);
-                rest = behind;
+        for run in &self.runs[behind.saturating_sub(1)..] {
+            if rest.is_empty() {
+                break;
             }
-            position += 1;
-            at = self.runs.get(position).map_or(self.end, |run| run.begin);
+            let text = zstd::bulk::decompress(&run.packed, run.length)?;
+            let text = text.get((at - run.begin) as usize..).unwrap_or_default();
+            let (read, left) = rest.split_at_mut(text.len().min(rest.len()));
+            read.copy_from_slice(&text[..read.len()]);
+            at += read.len() as u64;
+            rest = left;
         }
-        Ok(())
+        if rest.is_empty() {
+            return Ok(());
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
     }
 
     fn clear(&mut self) -> io::Result<()> {

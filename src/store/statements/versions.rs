@@ -8,7 +8,8 @@ macro_rules! select {
     ($tail:literal) => {
         concat!(
             "SELECT dataset_version.dataset_id, dataset_version.version, mode, epoch, chunks, \
-             records, dropped, total_records, cells_text_bytes, labels_text_bytes, hierarchies, near_duplicates, dataset_version.schema, \
+             records, dropped, total_records, cells_text_bytes, labels_text_bytes, hierarchies, \
+             near_duplicates, dataset_version.schema, \
              dataset_version.created_by, dataset_version.created_at, dataset_version.purged_at FROM dataset_version JOIN dataset \
              ON dataset.id = dataset_version.dataset_id AND dataset.erased_at IS NULL \
              WHERE dataset_version.dataset_id = $1 ",

@@ -8,17 +8,15 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use hyper::Method;
-use hyper::body::Bytes;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
-use vizard::cli::client::Client;
 
 use super::launch::Program;
 use super::place::Place;
 use super::raw_upload::{resident, resident_most};
 use super::size::{moments, size};
+use super::ward::{Person, Ward, expect, is_over};
 
 /// What a process may hold, compared with the estimate of its one job.
 const OVER_ESTIMATE_MAX: f64 = 1.25;
@@ -157,9 +155,11 @@ impl Shape {
     }
 
     fn terms(&self) -> String {
-        let lines = (0..self.subjects_with_terms)
-            .map(|subject| format!("{{\"subject\": \"p{subject:06}\", \"max_leakage\": 0.9}}\n"));
-        lines.collect()
+        let mut csv = "subject,max_leakage\n".to_owned();
+        for subject in 0..self.subjects_with_terms {
+            writeln!(csv, "p{subject:06},0.9").expect("a String");
+        }
+        csv
     }
 
     fn job(&self, dataset: &str) -> Value {
@@ -183,47 +183,42 @@ fn cell(line: &mut String, column: &Values, random: &mut impl Rng) {
     }
 }
 
-/// A client who may do everything that a dataset and a job need.
-async fn client(server: &Program) -> Client {
-    let request = json!({"name": "shapes", "roles": ["uploader", "steward", "consent"],
-        "datasets": null});
-    let made = server.admin().post("/v1/keys", &request).await;
-    let made = made.expect("the admin makes keys");
-    server.client(made["token"].as_str().expect("it is shown once"))
+/// The longest that a job of these sizes may take on a busy machine.
+const JOB_MAX: Duration = Duration::from_secs(600);
+
+/// Who asks for jobs on a shape, and the job as it was answered.
+struct Asked {
+    person: Person,
+    job: Value,
 }
 
-/// Makes the dataset and posts its job; the job as it was answered.
-async fn post(client: &Client, shape: &Shape, random: &mut impl Rng) -> Value {
-    let made = client.post("/v1/datasets", &shape.schema()).await;
-    let id = made.expect("a schema")["id"]
-        .as_str()
-        .expect("an id")
-        .to_owned();
-    let path = format!("/v1/datasets/{id}/records");
-    let records = Bytes::from(shape.records(random));
-    let sent = client.send(Method::POST, &path, "text/csv", records).await;
-    sent.expect("an answer").json().expect("records");
-    if shape.subjects_with_terms > 0 {
-        let path = format!("/v1/datasets/{id}/preferences");
-        let terms = Bytes::from(shape.terms());
-        let sent = client.send(Method::POST, &path, "application/x-ndjson", terms);
-        sent.await.expect("an answer").json().expect("terms");
-    }
-    let job = client.post("/v1/jobs", &shape.job(&id)).await;
-    job.expect("a job")
-}
-
-/// The job when it has ended.
-async fn ended(client: &Client, job: &Value) -> Value {
-    let path = format!("/v1/jobs/{}", job["id"].as_str().expect("an id"));
-    loop {
-        let answer = client.get(&path).await.expect("an answer");
-        let view = answer.json().expect("the job");
-        if !["queued", "running"].contains(&view["state"].as_str().expect("a state")) {
-            return view;
+impl Asked {
+    /// Makes the dataset and posts its job.
+    async fn for_shape(server: &Program, shape: &Shape, random: &mut impl Rng) -> Self {
+        let ward = Ward::with(server, &shape.schema()).await;
+        let person = ward.at(server);
+        let uploaded = person.upload("replace", shape.records(random)).await;
+        uploaded.expect("an answer");
+        if shape.subjects_with_terms > 0 {
+            let imported = person.import_terms(shape.terms()).await;
+            imported.expect("an answer");
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let job = person.post("/v1/jobs", &shape.job(&ward.dataset)).await;
+        let job = expect(202, job.expect("an answer"));
+        Self { person, job }
     }
+
+    /// The job when it has ended.
+    async fn ended(&self) -> Value {
+        let id = self.job["id"].as_str().expect("an id");
+        let ended = self.person.job_when(id, JOB_MAX, is_over).await;
+        ended.expect("an answer")
+    }
+}
+
+/// A place where only workers of their own work.
+fn serve(place: &Place) -> Program {
+    place.launch().with("VIZARD_WORKERS", 0).serve()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -232,19 +227,18 @@ async fn a_job_takes_what_was_estimated() {
         return;
     };
     let mut random = moments("job_memory");
-    let server = place.launch().with("VIZARD_WORKERS", 0).serve();
-    let client = client(&server).await;
+    let server = serve(&place);
     let (shapes, mut succeeded, mut over) = (size(20), 0, Vec::new());
     for _ in 0..shapes {
         let shape = Shape::drawn(&mut random);
-        let job = post(&client, &shape, &mut random).await;
+        let asked = Asked::for_shape(&server, &shape, &mut random).await;
         let worker = place.launch().work();
         resident(worker.pid());
-        let view = ended(&client, &job).await;
+        let view = asked.ended().await;
         let most = resident_most(worker.pid());
         worker.kill();
         succeeded += usize::from(view["state"] == "succeeded");
-        let estimate = job["memory_bytes"].as_u64().expect("an estimate");
+        let estimate = asked.job["memory_bytes"].as_u64().expect("an estimate");
         let share = most as f64 / estimate as f64;
         let told = format!(
             "{} of {} subjects, {} attributes, {}: {} MiB of {} MiB, {share:.2}",
@@ -278,8 +272,7 @@ async fn what_a_job_frees_goes_back_to_the_system() {
         return;
     };
     let mut random = moments("job_memory");
-    let server = place.launch().with("VIZARD_WORKERS", 0).serve();
-    let client = client(&server).await;
+    let server = serve(&place);
     let worker = place.launch().work();
     let idle = resident(worker.pid());
     for engine in ["mondrian", "ng"] {
@@ -301,8 +294,8 @@ async fn what_a_job_frees_goes_back_to_the_system() {
         }
         let sensitive = texts(&mut random, 20, 10);
         shape.push("sensitive", sensitive);
-        let job = post(&client, &shape, &mut random).await;
-        let view = ended(&client, &job).await;
+        let asked = Asked::for_shape(&server, &shape, &mut random).await;
+        let view = asked.ended().await;
         assert_eq!(view["state"], "succeeded", "{view}");
         let most = resident_most(worker.pid());
         assert!(
