@@ -27,7 +27,7 @@ pub struct JobSize {
 /// Measured on made-up tables of nine attributes with `lgb`, the engine that
 /// needs most: 47 MB for 50,000 records, 170 MB for 200,000, 516 MB for
 /// 800,000, and 16 MB more for the terms of 100,000 subjects. On 30,000 records
-/// with three texts of 4,000 bytes each, all different, 1,713 MiB with `mondrian`;
+/// with three texts of 4,000 bytes each, all different, 1,434 MiB with `mondrian`;
 /// `faults job_memory` measures random tables.
 pub fn estimate_bytes(size: &JobSize) -> u64 {
     const PER_JOB_BYTES: u64 = 80 << 20;
