@@ -90,6 +90,7 @@ impl Connections {
                 is_signed_in: false,
                 was_asked: false,
                 requests: 0,
+                header_since: None,
                 quiet_since: now,
                 answers: Vec::new(),
             }),
@@ -120,6 +121,8 @@ struct State {
     is_signed_in: bool,
     was_asked: bool,
     requests: usize,
+    /// Since when the header of an HTTP/1 request arrives.
+    header_since: Option<Instant>,
     /// Since when there is no request.
     quiet_since: Instant,
     /// Since when each answer waits for the client.
@@ -167,11 +170,25 @@ impl Connection {
         Request(Arc::clone(self))
     }
 
+    /// Notes whether a header has begun to arrive and is not at its end.
+    pub fn header(&self, is_begun: bool) {
+        locked(&self.state).header_since = is_begun.then(Instant::now);
+    }
+
     /// Whether the connection has to end now, and why.
     pub fn due(&self, now: Instant, limits: &Limits) -> Option<End> {
         let mut state = locked(&self.state);
         let age = now.saturating_duration_since(self.began);
-        if !state.was_asked && age >= limits.header_timeout() {
+        // A header that arrives behind a request waits until that is answered.
+        let header_since = match state.header_since {
+            _ if !state.was_asked => Some(self.began),
+            since => since.filter(|_| state.requests == 0),
+        };
+        let is_late = |since: Instant| {
+            let since = since.max(state.quiet_since);
+            now.saturating_duration_since(since) >= limits.header_timeout()
+        };
+        if header_since.is_some_and(is_late) {
             return Some(End::Now("header"));
         }
         state.answers.retain(|answer| answer.strong_count() > 0);
@@ -354,7 +371,12 @@ mod tests {
         assert_eq!(connection.due(at(3_000), &limits), soon);
         connection.sign_in();
         assert_eq!(connection.due(at(100_000), &limits), None);
+        connection.header(true);
+        assert_eq!(connection.due(at(100_000), &limits), None);
         drop(request);
+        assert_eq!(connection.due(at(900), &limits), None);
+        assert_eq!(connection.due(at(1_100), &limits), Some(End::Now("header")));
+        connection.header(false);
         assert_eq!(connection.due(at(9_000), &limits), None);
         assert_eq!(connection.due(at(11_000), &limits), Some(End::Soon("idle")));
     }

@@ -11,9 +11,12 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::connection::Connection;
 
 /// The first line of HTTP/2, which frames its requests itself.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0";
@@ -23,15 +26,17 @@ const CHUNK_DIGITS_MAX: u32 = 15;
 /// A connection on whose requests nobody can disagree.
 pub struct Framed<S> {
     stream: S,
+    connection: Arc<Connection>,
     scanner: Scanner,
 }
 
 impl<S> Framed<S> {
     /// Follows HTTP/1 on a stream, unless it turns out to be HTTP/2. A line of
     /// a header may have so many bytes.
-    pub fn new(stream: S, line_bytes_max: usize) -> Self {
+    pub fn new(stream: S, connection: Arc<Connection>, line_bytes_max: usize) -> Self {
         Self {
             stream,
+            connection,
             scanner: Scanner::new(line_bytes_max),
         }
     }
@@ -96,6 +101,12 @@ impl Scanner {
             chunk: 0,
             head: Head::default(),
         }
+    }
+
+    /// Whether a header, or the trailer of a body, has begun and is not at its end.
+    fn is_in_header(&self) -> bool {
+        let is_begun = self.head.is_begun || !self.line.is_empty();
+        matches!(self.part, Part::Line) && is_begun
     }
 
     /// Looks at the next bytes; where among them the first doubt is.
@@ -255,10 +266,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Framed<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let new = &mut buffer.filled_mut()[before..];
+        let was_in_header = self.scanner.is_in_header();
         if let Some(at) = self.scanner.look(new) {
             new[at] = 0;
             // The connection is over: what follows is nobody's request.
             self.scanner.part = Part::Nothing;
+        }
+        let is_in_header = self.scanner.is_in_header();
+        if is_in_header != was_in_header {
+            self.connection.header(is_in_header);
         }
         read
     }

@@ -152,7 +152,10 @@ impl Server {
             .timer(TokioTimer::new())
             .max_headers(twice(limits.header_fields_max))
             .max_buf_size(header_bytes)
-            .header_read_timeout(limits.header_timeout());
+            // The library counts from the end of the request before, so that a
+            // kept connection could not be idle for longer: `Framed` sees the
+            // first byte, `due` looks at the time.
+            .header_read_timeout(None);
         http.http2()
             .timer(TokioTimer::new())
             .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
@@ -231,7 +234,7 @@ impl Server {
             }
         });
         let stream = Lingering::new(stream, Arc::clone(&connection), &self.limits);
-        let stream = Framed::new(stream, self.header_bytes);
+        let stream = Framed::new(stream, Arc::clone(&connection), self.header_bytes);
         let serving = http
             .serve_connection(TokioIo::new(stream), service)
             .into_owned();
@@ -259,10 +262,8 @@ impl Server {
             };
             tokio::select! {
                 ended = serving.as_mut() => {
-                    match ended {
-                        Err(error) if is_timeout(&*error) => cut("header"),
-                        Err(_) => tracing::debug!("a connection broke off"),
-                        Ok(()) => {}
+                    if ended.is_err() {
+                        tracing::debug!("a connection broke off");
                     }
                     return;
                 }
@@ -293,12 +294,6 @@ impl Server {
             }
         }
     }
-}
-
-/// Whether a connection ended because a header did not come in time.
-fn is_timeout(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
-    let error = error.downcast_ref::<hyper::Error>();
-    error.is_some_and(hyper::Error::is_timeout)
 }
 
 /// Notes that a connection was closed because its client did not go on.

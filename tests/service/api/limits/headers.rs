@@ -39,6 +39,28 @@ async fn a_header_that_is_late_ends_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kept_connection_may_be_idle_for_longer_than_a_header_may_take() {
+    let server = server(Limits {
+        header_timeout_ms: 400,
+        idle_timeout_ms: 3_000,
+        ..Limits::default()
+    })
+    .await;
+    let request = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
+    let mut socket = Socket::open(&server).await;
+    // Empty lines before a request do not begin its header.
+    for next in [request, request, &format!("\r\n{request}")] {
+        socket.write(next).await;
+        let said = socket.read_to("\"}").await;
+        assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+    }
+    let begun = Instant::now();
+    assert_eq!(socket.read_to_end().await, "");
+    assert!(begun.elapsed() < DEFAULT);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_header_in_pieces_is_read_if_all_of_it_comes_in_time() {
     let server = server(Limits {
         header_timeout_ms: 2_000,
