@@ -108,13 +108,16 @@ async fn uploads(narrow: Narrow) {
     }
 }
 
+/// How long a job waits for the disk to be full; a busy machine needs most of it.
+const STALL_MS: u64 = 2_000;
+
 async fn jobs(narrow: Narrow) {
     let idle = narrow.place.launch().with("VIZARD_WORKERS", 0).serve();
     let ward = Ward::filled(&idle, 300).await;
     idle.kill();
     for round in 0..size(LEFT_BYTES.len()) {
         // The run waits until the disk is full; a second attempt does not.
-        let mut server = narrow.serve("job-run:1=stall:500");
+        let mut server = narrow.serve(&format!("job-run:1=stall:{STALL_MS}"));
         let person = ward.at(&server);
         let job = person
             .post_job("automatic", 20)
@@ -124,7 +127,7 @@ async fn jobs(narrow: Narrow) {
         running.await.expect("reading works");
         // Nothing at all: a few pages would be enough for this small release.
         narrow.disk.fill(0);
-        tokio::time::sleep(Duration::from_millis(900)).await;
+        tokio::time::sleep(Duration::from_millis(STALL_MS + 500)).await;
         let job_now = person.get(&format!("/v1/jobs/{job}")).await;
         assert_eq!(job_now.expect("reading works")["release"], Value::Null);
         let visible = person.all("/v1/releases").await.expect("reading works");

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-/// How long a server may take to answer what it was told.
-const ANSWER_MAX: Duration = Duration::from_secs(120);
+use super::size::size;
+
+/// Seconds that a server may take to answer what it was told, in CI's size.
+const ANSWER_S_MAX: usize = 120;
 
 /// How a request says where its body ends.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +37,12 @@ impl RawRequest<'_> {
     /// status and body of the answer.
     pub fn send(&self, mut body: impl Iterator<Item = Vec<u8>>) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).expect("the server listens");
+        let answer_max = Duration::from_secs(size(ANSWER_S_MAX) as u64);
         stream
-            .set_read_timeout(Some(ANSWER_MAX))
+            .set_read_timeout(Some(answer_max))
             .expect("a timeout");
         stream
-            .set_write_timeout(Some(ANSWER_MAX))
+            .set_write_timeout(Some(answer_max))
             .expect("a timeout");
         let framing = match self.framing {
             Framing::Length(bytes) => format!("content-length: {bytes}"),
