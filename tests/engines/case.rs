@@ -42,7 +42,7 @@ pub struct Case {
 }
 
 /// Every insensitive attribute: made-up ones identify nobody.
-fn accepted(schema: &Schema) -> Vec<AcceptedExact> {
+pub fn accepted(schema: &Schema) -> Vec<AcceptedExact> {
     let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
     let accepted = insensitive.into_iter().map(|index| AcceptedExact {
         attribute: schema.attribute(index).name.clone(),

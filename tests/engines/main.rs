@@ -13,6 +13,7 @@ mod differential;
 mod diverse;
 mod exact;
 mod exclusions;
+mod golden;
 mod grouped;
 mod handmade;
 mod ignored;

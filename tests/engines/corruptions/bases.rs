@@ -68,7 +68,8 @@ pub fn without(subject: usize) -> Vec<Base> {
     plans().into_iter().map(left_out).collect()
 }
 
-fn plans() -> Vec<Plan> {
+/// Runs of every engine in every form of table.
+pub fn plans() -> Vec<Plan> {
     let mut plans = grouped();
     plans.extend(blocks());
     plans.extend(sliced());
@@ -78,11 +79,11 @@ fn plans() -> Vec<Plan> {
 
 /// A run of an engine.
 #[derive(Clone)]
-struct Plan {
-    name: &'static str,
-    engine: &'static str,
-    table: Table,
-    parameters: Value,
+pub struct Plan {
+    pub name: &'static str,
+    pub engine: &'static str,
+    pub table: Table,
+    pub parameters: Value,
 }
 
 fn plan(name: &'static str, engine: &'static str, table: Table, parameters: Value) -> Plan {
@@ -201,7 +202,7 @@ fn base_with(plan: Plan, wishes: &[Preference]) -> Base {
 }
 
 /// Terms that every engine can meet.
-fn wishes(engine: &str) -> Vec<Preference> {
+pub fn wishes(engine: &str) -> Vec<Preference> {
     let mut all = vec![
         json!({"subject": key(0), "exclude": true}),
         json!({"subject": key(5), "max_leakage": 0.34}),
