@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-use crate::microdata::Spill;
+use vizard_anonymizer::microdata::Spill;
 
 /// Room for the subjects of an upload, for the cells of a row group, or for the
 /// text of a table.

@@ -1,4 +1,4 @@
-//! The layer rules of docs/ARCHITECTURE.md, checked over the text of `src/` and `tests/`.
+//! The layer rules of docs/ARCHITECTURE.md, checked over the text of both packages.
 //!
 //! Every rule stands twice: once on the project, where it must find nothing,
 //! and once on a made-up source that breaks it, where it must say so.
@@ -14,51 +14,58 @@ use std::path::Path;
 
 use source::{Source, read_folder};
 
+/// The source of both packages.
+const SOURCES: &[&str] = &["src", "crates/anonymizer/src"];
+/// All Rust text of both packages.
+const TEXTS: &[&str] = &[
+    "src",
+    "tests",
+    "crates/anonymizer/src",
+    "crates/anonymizer/tests",
+    "crates/anonymizer/examples",
+    "crates/anonymizer/benches",
+];
+
 fn check(folders: &[&str], rule: fn(&Source) -> Vec<String>) {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources: Vec<Source> = folders
-        .iter()
-        .flat_map(|folder| read_folder(project, folder))
-        .collect();
-    assert!(!sources.is_empty(), "there are files to check");
+    let read = |folder: &&str| {
+        let sources = read_folder(project, folder);
+        assert!(!sources.is_empty(), "{folder} has files to check");
+        sources
+    };
+    let sources: Vec<Source> = folders.iter().flat_map(read).collect();
     let found: Vec<String> = sources.iter().flat_map(rule).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn every_import_points_to_a_lower_layer() {
-    check(&["src"], rules::import_violations);
+    check(SOURCES, rules::import_violations);
 }
 
 #[test]
 fn pure_layers_name_no_file_socket_clock_runtime_or_ambient_randomness() {
-    check(&["src"], rules::purity_violations);
+    check(SOURCES, rules::purity_violations);
 }
 
 #[test]
 fn every_unwrap_says_why_it_cannot_fail() {
-    check(&["src"], rules::unwrap_violations);
+    check(SOURCES, rules::unwrap_violations);
 }
 
 #[test]
 fn every_module_has_a_name_that_says_something() {
-    check(&["src"], rules::name_violations);
+    check(SOURCES, rules::name_violations);
 }
 
 #[test]
 fn no_file_is_past_its_size() {
-    check(
-        &["src", "tests", "examples", "benches"],
-        rules::size_violations,
-    );
+    check(TEXTS, rules::size_violations);
 }
 
 #[test]
 fn every_file_begins_with_its_module_doc() {
-    check(
-        &["src", "tests", "examples", "benches"],
-        rules::doc_violations,
-    );
+    check(TEXTS, rules::doc_violations);
 }
 
 /// The functions of the store that change rows and leave no row in the audit
@@ -128,12 +135,18 @@ fn impure(path: &str, text: &str) -> usize {
 #[test]
 fn an_import_from_a_higher_layer_is_found() {
     assert_eq!(
-        imports("src/release/mod.rs", "use crate::engine::kernel;"),
+        imports(
+            "crates/anonymizer/src/release/mod.rs",
+            "use crate::engine::kernel;"
+        ),
         1
     );
     assert_eq!(imports("src/store/mod.rs", "use crate::http::Problem;"), 1);
     assert_eq!(
-        imports("src/engine/mod.rs", "use crate::release::Release;"),
+        imports(
+            "crates/anonymizer/src/engine/mod.rs",
+            "use crate::release::Release;"
+        ),
         0
     );
     assert_eq!(
@@ -153,9 +166,18 @@ fn an_import_from_a_sibling_is_found() {
         imports("src/worker/mod.rs", "fn f() { crate::http::serve() }"),
         1
     );
-    assert_eq!(imports("src/microdata/mod.rs", "use crate::privacy::K;"), 1);
     assert_eq!(
-        imports("src/privacy/mod.rs", "use crate::microdata::Table;"),
+        imports(
+            "crates/anonymizer/src/microdata/mod.rs",
+            "use crate::privacy::K;"
+        ),
+        1
+    );
+    assert_eq!(
+        imports(
+            "crates/anonymizer/src/privacy/mod.rs",
+            "use crate::microdata::Table;"
+        ),
         0
     );
 }
@@ -164,24 +186,31 @@ fn an_import_from_a_sibling_is_found() {
 fn the_verifier_cannot_reach_an_engine_a_measure_or_a_query() {
     for module in ["engine::kernel", "utility::ncp", "query", "catalog"] {
         let text = format!("use crate::{module};");
-        assert_eq!(imports("src/verify/l_diversity.rs", &text), 1, "{module}");
+        assert_eq!(
+            imports("crates/anonymizer/src/verify/l_diversity.rs", &text),
+            1,
+            "{module}"
+        );
     }
     let allowed = "use crate::{microdata::Table, privacy::Requirements, release::Release};";
-    assert_eq!(imports("src/verify/mod.rs", allowed), 0);
-    assert_eq!(imports("src/utility/mod.rs", allowed), 0);
+    assert_eq!(imports("crates/anonymizer/src/verify/mod.rs", allowed), 0);
+    assert_eq!(imports("crates/anonymizer/src/utility/mod.rs", allowed), 0);
 }
 
 #[test]
 fn nested_braces_and_several_lines_are_read() {
     let text = "use crate::{\n    release::{Manifest, table::{self, Cell as C}},\n    engine::{kernel, lgb::*},\n};";
-    assert_eq!(imports("src/query/mod.rs", text), 2);
+    assert_eq!(imports("crates/anonymizer/src/query/mod.rs", text), 2);
     assert_eq!(
-        imports("src/query/mod.rs", "use crate :: engine ::\n kernel;"),
+        imports(
+            "crates/anonymizer/src/query/mod.rs",
+            "use crate :: engine ::\n kernel;"
+        ),
         1
     );
     assert_eq!(
         imports(
-            "src/query/mod.rs",
+            "crates/anonymizer/src/query/mod.rs",
             "fn f() { crate::engine::lgb::run::<u8>() }"
         ),
         1
@@ -191,18 +220,24 @@ fn nested_braces_and_several_lines_are_read() {
 #[test]
 fn super_and_self_are_resolved() {
     assert_eq!(
-        imports("src/engine/lgb/mask.rs", "use super::super::arp::block;"),
+        imports(
+            "crates/anonymizer/src/engine/lgb/mask.rs",
+            "use super::super::arp::block;"
+        ),
         1
     );
     assert_eq!(
         imports(
-            "src/engine/lgb/mask.rs",
+            "crates/anonymizer/src/engine/lgb/mask.rs",
             "use super::super::kernel::median;"
         ),
         0
     );
     assert_eq!(
-        imports("src/verify/mod.rs", "use super::engine::kernel;"),
+        imports(
+            "crates/anonymizer/src/verify/mod.rs",
+            "use super::engine::kernel;"
+        ),
         1
     );
     assert_eq!(
@@ -221,21 +256,36 @@ fn super_and_self_are_resolved() {
 #[test]
 fn a_family_cannot_import_another_family() {
     assert_eq!(
-        imports("src/engine/lgb/mod.rs", "use crate::engine::arp::refine;"),
+        imports(
+            "crates/anonymizer/src/engine/lgb/mod.rs",
+            "use crate::engine::arp::refine;"
+        ),
         1
     );
     assert_eq!(
-        imports("src/engine/lgb/mod.rs", "use crate::engine::{arp, kernel};"),
+        imports(
+            "crates/anonymizer/src/engine/lgb/mod.rs",
+            "use crate::engine::{arp, kernel};"
+        ),
         1
     );
     assert_eq!(
-        imports("src/engine/kernel/mod.rs", "use crate::engine::lgb::mask;"),
+        imports(
+            "crates/anonymizer/src/engine/kernel/mod.rs",
+            "use crate::engine::lgb::mask;"
+        ),
         1
     );
     let allowed = "use crate::engine::{kernel::median, context::RunContext, EngineError};";
-    assert_eq!(imports("src/engine/lgb/mod.rs", allowed), 0);
     assert_eq!(
-        imports("src/engine/lgb/mask.rs", "use crate::engine::lgb::Params;"),
+        imports("crates/anonymizer/src/engine/lgb/mod.rs", allowed),
+        0
+    );
+    assert_eq!(
+        imports(
+            "crates/anonymizer/src/engine/lgb/mask.rs",
+            "use crate::engine::lgb::Params;"
+        ),
         0
     );
 }
@@ -259,14 +309,21 @@ fn files_sockets_clocks_and_ambient_randomness_are_found_in_pure_layers() {
         "use tokio::sync::mpsc;",
         "println!()",
     ] {
-        assert_eq!(impure("src/catalog/mod.rs", text), 1, "{text}");
+        assert_eq!(
+            impure("crates/anonymizer/src/catalog/mod.rs", text),
+            1,
+            "{text}"
+        );
     }
     assert_eq!(
         impure("src/worker/mod.rs", "use std::fs; use tokio::task;"),
         0
     );
     assert_eq!(
-        impure("src/engine/mod.rs", "use std::fmt; struct Instantly;"),
+        impure(
+            "crates/anonymizer/src/engine/mod.rs",
+            "use std::fmt; struct Instantly;"
+        ),
         0
     );
 }
@@ -289,13 +346,16 @@ fn comments_texts_and_test_code_do_not_count() {
         #[cfg(test)]
         mod tests { use crate::engine::lgb; use std::fs; fn g() { if true { std::fs::read("a"); } } }
     "####;
-    assert_eq!(imports("src/verify/mod.rs", text), 0);
-    assert_eq!(impure("src/verify/mod.rs", text), 0);
+    assert_eq!(imports("crates/anonymizer/src/verify/mod.rs", text), 0);
+    assert_eq!(impure("crates/anonymizer/src/verify/mod.rs", text), 0);
     let after = format!("{text}\nuse crate::engine::lgb; use std::fs;");
-    assert_eq!(imports("src/verify/mod.rs", &after), 1);
-    assert_eq!(impure("src/verify/mod.rs", &after), 1);
+    assert_eq!(imports("crates/anonymizer/src/verify/mod.rs", &after), 1);
+    assert_eq!(impure("crates/anonymizer/src/verify/mod.rs", &after), 1);
     let attribute = "#[serde(with = \"crate::engine::text\")] struct S;";
-    assert_eq!(imports("src/release/mod.rs", attribute), 1);
+    assert_eq!(
+        imports("crates/anonymizer/src/release/mod.rs", attribute),
+        1
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use vizard::microdata::domain::{MISSING_LABEL, date_text};
-use vizard::microdata::{
+use vizard_anonymizer::microdata::domain::{MISSING_LABEL, date_text};
+use vizard_anonymizer::microdata::{
     Chunk, ChunkColumn, Doubt, HierarchyFormat, HierarchySet, HierarchySource, Question,
     ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError,
     Target, read_parquet_records, read_records,

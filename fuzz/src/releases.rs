@@ -3,16 +3,16 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use vizard::catalog::{Assignment, Engine, Unobserved, in_memory, produce};
-use vizard::engine::RunContext;
-use vizard::microdata::{
+use vizard_anonymizer::catalog::{Assignment, Engine, Unobserved, in_memory, produce};
+use vizard_anonymizer::engine::RunContext;
+use vizard_anonymizer::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, RecordFormat, Schema, SubjectKeys,
     Table, TableBuilder, Target, read_records,
 };
-use vizard::privacy::{CancelFlag, Requirements, Seed};
-use vizard::query::QueryIndex;
-use vizard::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
-use vizard::verify::{Evidence, Ordered, Verdict, verify};
+use vizard_anonymizer::privacy::{CancelFlag, Requirements, Seed};
+use vizard_anonymizer::query::QueryIndex;
+use vizard_anonymizer::release::{InputDescription, Lineage, Manifest, PublishedTable, TableDescription};
+use vizard_anonymizer::verify::{Evidence, Ordered, Verdict, verify};
 
 /// Records of the bundled sample that the releases are made of.
 const SAMPLE_RECORDS: usize = 150;

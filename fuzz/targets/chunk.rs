@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::microdata::{ChunkColumn, decode_chunk, encode_chunk};
+use vizard_anonymizer::microdata::{ChunkColumn, decode_chunk, encode_chunk};
 use vizard_fuzz::records::target;
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::microdata::RecordFormat;
+use vizard_anonymizer::microdata::RecordFormat;
 use vizard_fuzz::records::{Records, Trickle};
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
-use vizard::microdata::{Hierarchy, HierarchyFormat, HierarchySource, NodeIndex};
+use vizard_anonymizer::microdata::{Hierarchy, HierarchyFormat, HierarchySource, NodeIndex};
 
 /// Steps from root to leaf that JSON can have: each nests an object and a list.
 const JSON_STEPS_MAX: u32 = 60;
@@ -64,7 +64,7 @@ fn json(tree: &Hierarchy, at: NodeIndex) -> Value {
 
 fn csv(tree: &Hierarchy) -> String {
     let leaves = tree.nodes().iter().filter(|node| node.children.is_empty());
-    let line = |leaf: &vizard::microdata::Node| {
+    let line = |leaf: &vizard_anonymizer::microdata::Node| {
         let mut cells = Vec::new();
         let mut node = leaf;
         loop {

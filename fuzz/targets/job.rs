@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use vizard::catalog::Engine;
-use vizard::microdata::Schema;
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::microdata::Schema;
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {
     vizard_fuzz::plant(bytes);

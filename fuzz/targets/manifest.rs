@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::release::Manifest;
+use vizard_anonymizer::release::Manifest;
 use vizard_fuzz::releases::releases;
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

@@ -6,7 +6,7 @@
 use std::io::{Read, Write};
 
 use libfuzzer_sys::fuzz_target;
-use vizard::microdata::packing::{ContentCoding, Growth, InflateFault, Inflater};
+use vizard_anonymizer::microdata::packing::{ContentCoding, Growth, InflateFault, Inflater};
 use vizard_fuzz::records::Trickle;
 
 const GROWTH: Growth = Growth {

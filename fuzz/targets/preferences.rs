@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::microdata::{Preference, RecordFormat, Terms, check_terms, read_preferences};
+use vizard_anonymizer::microdata::{Preference, RecordFormat, Terms, check_terms, read_preferences};
 use vizard_fuzz::records::{Trickle, target};
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::release::decode_parquet;
+use vizard_anonymizer::release::decode_parquet;
 use vizard_fuzz::releases::tables;
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

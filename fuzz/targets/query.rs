@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::query::{Answer, Query, QueryAnswer, QueryIndex, Select};
+use vizard_anonymizer::query::{Answer, Query, QueryAnswer, QueryIndex, Select};
 use vizard_fuzz::releases::query_indexes;
 
 fuzz_target!(init: vizard_fuzz::begin(), |bytes: &[u8]| {

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vizard::release::{
+use vizard_anonymizer::release::{
     CsvDecoder, Format, Lineage, PublishedTable, TableDescription, Transcoder, decode_parquet,
     encode_csv,
 };

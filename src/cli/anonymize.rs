@@ -9,6 +9,12 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use vizard_anonymizer::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use vizard_anonymizer::engine::{CancelFlag, Progress, RunContext, Silent};
+use vizard_anonymizer::microdata::{Question, Table};
+use vizard_anonymizer::privacy::Seed;
+use vizard_anonymizer::release::Format;
+use vizard_anonymizer::verify::Section;
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
@@ -18,13 +24,7 @@ use super::progress::Bar;
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
-use crate::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
-use crate::engine::{CancelFlag, Progress, RunContext, Silent};
 use crate::job::draw_seed;
-use crate::microdata::{Question, Table};
-use crate::privacy::Seed;
-use crate::release::Format;
-use crate::verify::Section;
 
 /// Options of `vizard anonymize`.
 #[derive(Args, Debug)]

@@ -13,6 +13,7 @@ use hyper::Method;
 use hyper::body::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use vizard_anonymizer::release::Guarantee;
 
 use super::client::Client;
 use super::exit::Exit;
@@ -23,7 +24,6 @@ use super::telemetry::TelemetryOptions;
 use super::{sample, serve};
 use crate::config::{Limits, Settings};
 use crate::http::auth::{KeyWish, OPERATOR, Role, create_key};
-use crate::release::Guarantee;
 use crate::store::{Act, Store};
 
 /// How long the demo waits for its job.

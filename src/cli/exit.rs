@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use vizard_anonymizer::catalog::ProduceError;
+use vizard_anonymizer::engine::EngineError;
+use vizard_anonymizer::microdata::{CellError, ReadSummary, TableError};
+
 use super::telemetry::tell_end;
-use crate::catalog::ProduceError;
-use crate::engine::EngineError;
-use crate::microdata::{CellError, ReadSummary, TableError};
 
 /// An end other than success. The codes are part of the contract (api.md).
 #[derive(Debug)]

@@ -12,15 +12,15 @@ use anyhow::Context;
 use clap::Args;
 use rand::TryRng;
 use rand::rngs::SysRng;
-
-use super::exit::Exit;
-use crate::job::OfflineSpec;
-use crate::microdata::{
+use vizard_anonymizer::microdata::{
     DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
     ReadSummary, RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target,
     read_parquet_records, read_preferences, read_records, repeated_member,
 };
-use crate::release::InputDescription;
+use vizard_anonymizer::release::InputDescription;
+
+use super::exit::Exit;
+use crate::job::OfflineSpec;
 
 /// Files that the offline commands read.
 #[derive(Args, Debug)]

@@ -1,10 +1,10 @@
 //! Options of what the operator asks of every job: floors, and second stewards.
 
 use clap::{Args, ValueEnum};
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::privacy::{Floors, K, L, Share, T};
 
-use crate::catalog::Engine;
 use crate::config::SecondSteward;
-use crate::privacy::{Floors, K, L, Share, T};
 use crate::worker::WorkerSettings;
 
 /// What no job may go below, and which publications take two stewards. The

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::engine::Progress;
+use vizard_anonymizer::engine::Progress;
 
 /// Ticks of one step of the bar.
 const TICKS: u64 = 1000;

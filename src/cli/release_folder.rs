@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-
-use super::exit::Exit;
-use crate::catalog::written_file;
-use crate::microdata::TableError;
-use crate::release::{
+use vizard_anonymizer::catalog::written_file;
+use vizard_anonymizer::microdata::TableError;
+use vizard_anonymizer::release::{
     Format, Manifest, PublishedTable, TableDescription, WireError, decode_csv, decode_parquet,
 };
+
+use super::exit::Exit;
 
 /// What a release claims.
 pub const MANIFEST: &str = "manifest.json";

@@ -1,7 +1,7 @@
 //! The bundled sample: a made-up hospital table with hierarchies and
 //! preferences, compiled in so that the demo needs no file.
 //!
-//! `examples/make_sample.rs` generates it.
+//! `crates/anonymizer/examples/make_sample` generates it.
 
 /// Schema and job.
 pub const SPEC: &[u8] = include_bytes!("../../sample/spec.json");

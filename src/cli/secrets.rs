@@ -11,13 +11,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use vizard_anonymizer::microdata::{TableError, from_hex, to_hex};
+use vizard_anonymizer::privacy::Seed;
 
 use super::exit::Exit;
 use super::new_folder::parent_of;
 use crate::config::{SecretFileError, read_secret_file};
 use crate::job::draw_seed;
-use crate::microdata::{TableError, from_hex, to_hex};
-use crate::privacy::Seed;
 
 /// Where the seed of a run is kept whose lineage is in a file: `FILE.seed`.
 pub fn beside(lineage: &Path) -> PathBuf {

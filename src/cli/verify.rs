@@ -10,17 +10,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
+use vizard_anonymizer::catalog::{Engine, report};
+use vizard_anonymizer::microdata::TableError;
+use vizard_anonymizer::privacy::{CancelFlag, Requirements};
+use vizard_anonymizer::release::Lineage;
+use vizard_anonymizer::utility;
+use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 use super::exit::Exit;
 use super::input::{self, InputOptions};
 use super::release_folder::{REPORT, ReleaseFolder, VERIFICATION, written};
 use super::secrets;
-use crate::catalog::{Engine, report};
-use crate::microdata::TableError;
-use crate::privacy::{CancelFlag, Requirements};
-use crate::release::Lineage;
-use crate::utility;
-use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 /// Options of `vizard verify`.
 #[derive(Args, Debug)]

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rustix::fs::{AtFlags, CWD, linkat};
+use vizard_anonymizer::catalog::{EncodedTable, TextRoom};
+use vizard_anonymizer::release::Format;
 
 use super::exit::Exit;
 use super::new_folder::parent_of;
-use crate::catalog::{EncodedTable, TextRoom};
-use crate::release::Format;
 use crate::room::Room;
 
 /// Bytes of a converted table that are written at a time.

@@ -156,7 +156,7 @@ mod tests {
         for round in 0..20_000 {
             let mut bytes = [0_u8; 32];
             random.fill_bytes(&mut bytes);
-            let hex = crate::microdata::to_hex(&bytes);
+            let hex = vizard_anonymizer::microdata::to_hex(&bytes);
             for key in [
                 STANDARD.encode(bytes),
                 STANDARD.encode(&bytes[..24]),

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::microdata::{HierarchyLimits, ReadLimits};
+use vizard_anonymizer::microdata::{HierarchyLimits, ReadLimits};
 
 /// A limit as a refusal names it: name, value and unit, nothing of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

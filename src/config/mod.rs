@@ -14,7 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::privacy::Floors;
+use vizard_anonymizer::privacy::Floors;
 
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
 pub use admin_key::{GuessableKey, judge_admin_key};

@@ -14,7 +14,7 @@ use axum::extract::Request;
 use tokio::time::{Instant, timeout};
 use tokio_stream::StreamExt;
 
-use super::coding::{ContentCoding, unpack};
+use super::coding::{self, ContentCoding, unpack};
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 
@@ -28,7 +28,7 @@ pub async fn unpacked_body(
     bytes_max: Limit,
     limits: &Limits,
 ) -> Result<Vec<u8>, Problem> {
-    let coding = ContentCoding::of_body(request.headers())?;
+    let coding = coding::of_body(request.headers())?;
     let body = whole_body(request.into_body(), bytes_max, limits).await?;
     if coding == ContentCoding::Identity {
         return Ok(body.into());

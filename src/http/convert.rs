@@ -3,10 +3,11 @@
 //! A failure of the store says to the client only whether to come again; the
 //! log gets the rest.
 
+use vizard_anonymizer::microdata::{CellErrorCode, TableError};
+
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 use crate::job::JobFailure;
-use crate::microdata::{CellErrorCode, TableError};
 use crate::store::{Conflict, StoreError};
 
 impl From<StoreError> for Problem {
@@ -123,8 +124,9 @@ impl From<JobFailure> for Problem {
         let detail = document["detail"].as_str().unwrap_or_default();
         let problem = Self::new(kind.copied().unwrap_or(ProblemKind::Internal), detail);
         match failure {
-            JobFailure::Engine(crate::engine::EngineError::InvalidParameter {
-                parameter, ..
+            JobFailure::Engine(vizard_anonymizer::engine::EngineError::InvalidParameter {
+                parameter,
+                ..
             }) => problem.with_parameter(parameter),
             _ => problem,
         }

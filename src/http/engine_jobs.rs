@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 use utoipa::openapi::{Components, RefOr, Schema};
 
-use crate::catalog;
+use vizard_anonymizer::catalog;
 
 /// Name of the component that a job is posted as.
 pub const JOB: &str = "Job";

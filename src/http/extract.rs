@@ -10,15 +10,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use vizard_anonymizer::microdata::schema::NAME_CHARACTERS_MAX;
+use vizard_anonymizer::microdata::{KeyRule, Schema, expectation, json_shape, repeated_member};
 
 use super::body::whole_body;
-use super::coding::ContentCoding;
+use super::coding::{self, ContentCoding};
 use super::objects::has_list_for_object;
 use super::problem::{Problem, ProblemKind};
 use super::state::AppState;
 use crate::config::Limits;
-use crate::microdata::schema::NAME_CHARACTERS_MAX;
-use crate::microdata::{KeyRule, Schema, expectation, json_shape, repeated_member};
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -165,7 +165,7 @@ where
 async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem> {
     let limits = &state.settings.limits;
     require_media_type(request.headers(), &["application/json"])?;
-    if ContentCoding::of_body(request.headers())? != ContentCoding::Identity {
+    if coding::of_body(request.headers())? != ContentCoding::Identity {
         let detail = "JSON is read as it is, without content coding";
         return Err(Problem::new(ProblemKind::UnsupportedMediaType, detail));
     }

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::microdata::{CellError, FaultCount, TableError};
+use vizard_anonymizer::microdata::{CellError, FaultCount, TableError};
 
 /// One thing wrong with one line of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

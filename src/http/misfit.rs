@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use vizard_anonymizer::microdata::SchemaMisfit;
 
 use super::problem::word;
-use crate::microdata::SchemaMisfit;
 
 /// One thing by which a schema does not fit what is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

@@ -97,7 +97,7 @@ impl<'de> Deserializer<'de> for Written {
 mod tests {
     use super::*;
     use crate::job::JobSpec;
-    use crate::microdata::Schema;
+    use vizard_anonymizer::microdata::Schema;
 
     #[test]
     fn lists_are_refused_where_objects_belong_and_only_there() {

@@ -21,6 +21,7 @@ use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, RefOr, Required,
 };
 use utoipa::{PartialSchema, ToSchema};
+use vizard_anonymizer::microdata::CellErrorCode;
 
 use super::access::{self, Access, Operation};
 use super::auth::Role;
@@ -30,7 +31,6 @@ use super::line_errors::{LineError, LineErrorCount};
 use super::problem::{LossView, MissingView, PROBLEM_JSON, ProblemDocument, ProblemKind};
 use super::refine::refine;
 use super::router::operations;
-use crate::microdata::CellErrorCode;
 
 /// Name of the security scheme.
 const BEARER: &str = "bearer";

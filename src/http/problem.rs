@@ -13,11 +13,11 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
+use vizard_anonymizer::microdata::{ReadSummary, TableError};
 
 use super::line_errors::{LineError, LineErrorCount, LineErrors};
 use super::misfit::SchemaMisfitView;
 use crate::config::Limit;
-use crate::microdata::{ReadSummary, TableError};
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $slug:literal, $status:ident, $retry:literal, $title:literal;)*) => {
@@ -450,8 +450,8 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{EngineError, Infeasible};
     use crate::job::JobFailure;
+    use vizard_anonymizer::engine::{EngineError, Infeasible};
 
     #[test]
     fn every_slug_is_named_once() {

@@ -5,10 +5,10 @@
 //! an exact number of shared subjects would tell that one person left.
 
 use serde_json::{Value, json};
+use vizard_anonymizer::release::candidates::Candidates;
+use vizard_anonymizer::verify::{Composition, composition};
 
 use crate::ids::ReleaseId;
-use crate::release::candidates::Candidates;
-use crate::verify::{Composition, composition};
 
 /// A public release that shares subjects with a draft.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ fn up_to_tens(count: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::candidates::AttributeCandidates;
+    use vizard_anonymizer::release::candidates::AttributeCandidates;
 
     fn kept(subjects: &[&str], class_of: &[u32]) -> Vec<u8> {
         let candidates = Candidates {

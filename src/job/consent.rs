@@ -8,11 +8,11 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::microdata::{Schema, Terms};
+use vizard_anonymizer::privacy::{Policy, RecordTerms};
 
 use super::{JobFailure, JobSpec};
-use crate::catalog::Engine;
-use crate::microdata::{Schema, Terms};
-use crate::privacy::{Policy, RecordTerms};
 
 /// One subject's document then and now; `None` where there is none.
 pub struct TermsChange<'a> {
@@ -130,8 +130,8 @@ fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{K, L, Model, Protection, Share, Spread, T};
     use serde_json::json;
+    use vizard_anonymizer::privacy::{K, L, Model, Protection, Share, Spread, T};
 
     fn setting() -> (Schema, Policy) {
         let schema: Schema = serde_json::from_value(json!({

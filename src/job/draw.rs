@@ -6,7 +6,7 @@
 use rand::TryRng;
 use rand::rngs::SysRng;
 
-use crate::privacy::Seed;
+use vizard_anonymizer::privacy::Seed;
 
 /// The operating system gave no random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,12 +8,12 @@
 //! The slugs are part of the API (docs/PROBLEMS.md); `http` names the same.
 
 use serde_json::{Value, json};
+use vizard_anonymizer::catalog::{Identifying, IdentifyingBy, ProduceError, how_to_mend};
+use vizard_anonymizer::engine::{EngineError, Infeasible};
+use vizard_anonymizer::microdata::TableError;
+use vizard_anonymizer::release::rounded_to_tens;
 
 use super::coarse;
-use crate::catalog::{Identifying, IdentifyingBy, ProduceError, how_to_mend};
-use crate::engine::{EngineError, Infeasible};
-use crate::microdata::TableError;
-use crate::release::rounded_to_tens;
 
 /// Why a job ended without a release, for good.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,8 +16,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::microdata::Schema;
-use crate::privacy::{
+use vizard_anonymizer::microdata::Schema;
+use vizard_anonymizer::privacy::{
     BlockForm, Floors, K, L, Model, Policy, ProtectedIndex, Protection, Share, T,
 };
 

@@ -5,7 +5,7 @@
 //! that is too low ends in a killed process, one that is too high in a job
 //! that waits: so it lies above what was measured.
 
-use crate::microdata::TextSize;
+use vizard_anonymizer::microdata::TextSize;
 
 /// What an estimate is made from.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,10 +7,10 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use vizard_anonymizer::microdata::Schema;
+use vizard_anonymizer::release::AcceptedExact;
 
 use crate::ids::DatasetId;
-use crate::microdata::Schema;
-use crate::release::AcceptedExact;
 
 /// Whether a release goes public by itself once it is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -13,10 +13,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use vizard_anonymizer::microdata::{from_hex, to_hex};
+
 use super::audit::{AuditAnchor, AuditBreak, AuditFilter};
 use super::durable::sync_folder_of;
 use super::{Store, StoreError};
-use crate::microdata::{from_hex, to_hex};
 
 /// A text that is no `POSITION:HASH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use vizard_anonymizer::privacy::Floors;
 
 use super::{PreferenceChange, PublishCheck, PublishDecision};
 use crate::config::SecondSteward;
@@ -16,7 +17,6 @@ use crate::job::JobSpec;
 use crate::job::approval::Ground;
 use crate::job::consent::Question;
 use crate::job::floors::{Below, InForce, Made, Ordered};
-use crate::privacy::Floors;
 
 /// What of a draft is below the floors, given the dataset's own.
 pub type FloorCheck = Box<dyn Fn(&Floors) -> Vec<Below> + Send>;

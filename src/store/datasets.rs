@@ -6,10 +6,10 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use vizard_anonymizer::privacy::Floors;
 
 use super::{Act, Page, PageRequest, Remains, StoreFuture};
 use crate::ids::DatasetId;
-use crate::privacy::Floors;
 
 /// A dataset to be created.
 #[derive(Debug, Clone)]

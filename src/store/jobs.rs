@@ -11,11 +11,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
+use vizard_anonymizer::privacy::Seed;
 
 use super::releases::{ReleaseCommit, ReleaseState};
 use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
-use crate::privacy::Seed;
 
 /// How often a job may be acquired before it is given up.
 pub const ATTEMPTS_MAX: u32 = 5;

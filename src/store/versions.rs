@@ -9,10 +9,10 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use vizard_anonymizer::microdata::TextSize;
 
 use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
-use crate::microdata::TextSize;
 
 /// How a version relates to the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

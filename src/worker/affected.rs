@@ -8,9 +8,10 @@
 
 use std::collections::HashSet;
 
+use vizard_anonymizer::release::candidates::Candidates;
+
 use crate::job::JobSpec;
 use crate::job::consent::{Question, held};
-use crate::release::candidates::Candidates;
 use crate::store::{Act, Affected, PreferenceChange, Store, StoreError, Unlooked};
 
 /// Subjects are counted up to a multiple of this: one change more or less is

@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use vizard_anonymizer::catalog::{EncodedTable, Piece, Produced};
+use vizard_anonymizer::microdata::{Schema, Table, from_hex};
+use vizard_anonymizer::release::{PIECE_BYTES_MAX, pack};
 
-use crate::catalog::{EncodedTable, Piece, Produced};
 use crate::ids::ReleaseId;
 use crate::job::consent::Question;
 use crate::job::floors::Made;
 use crate::job::{JobFailure, JobSpec, PublishMode};
-use crate::microdata::{Schema, Table, from_hex};
-use crate::release::{PIECE_BYTES_MAX, pack};
 use crate::store::{
     NewPiece, NewReleaseTable, OperatorRules, PublishRequest, ReleaseCommit, publish_questions,
 };

@@ -72,7 +72,7 @@ fn show_failures_at_zero() {
     for figures in ["told", "withheld"] {
         metrics::counter!("vizard_infeasible_answers_total", "figures" => figures).increment(0);
     }
-    let engines = crate::catalog::descriptions();
+    let engines = vizard_anonymizer::catalog::descriptions();
     for engine in engines.as_array().into_iter().flatten() {
         if let Some(name) = engine["name"].as_str() {
             metrics::counter!("vizard_verification_failures_total", "engine" => name.to_owned())

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use vizard_anonymizer::engine::{CancelFlag, Progress};
 
-use crate::engine::{CancelFlag, Progress};
 use crate::ids::JobId;
 use crate::store::{LeaseToken, Store, StoreError};
 

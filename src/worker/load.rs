@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ids::DatasetId;
-use crate::microdata::{
+use vizard_anonymizer::microdata::{
     HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table, TableBuilder,
     TableError, decode_chunk,
 };
+
+use crate::ids::DatasetId;
 use crate::store::{JobRow, Store, StoreError, VersionRow};
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.

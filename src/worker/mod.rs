@@ -24,8 +24,9 @@ mod steps;
 use std::sync::Arc;
 use std::time::Duration;
 
+use vizard_anonymizer::privacy::Floors;
+
 use crate::config::{MEMORY_BYTES_MAX, SecondSteward};
-use crate::privacy::Floors;
 use crate::store::{Act, Store};
 
 pub use driver::run;

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use crate::microdata::Spill;
+use vizard_anonymizer::microdata::Spill;
 
 /// Packing costs less time than the text takes to make.
 const LEVEL: i32 = 1;

@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
+use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::release::InputDescription;
 
 use super::Shared;
 use super::commit::commit;
@@ -16,12 +19,9 @@ use super::lease::{Lease, StopReason, Watch};
 use super::load::{self, LoadError, Loaded};
 use super::packed_room::PackedRoom;
 use super::steps::Steps;
-use crate::catalog::{Assignment, Engine, TextRoom, produce};
-use crate::engine::{EngineError, RunContext};
 use crate::failpoint;
 use crate::job::composition::overlaps;
 use crate::job::{JobFailure, JobSpec};
-use crate::release::InputDescription;
 use crate::store::{
     AcquiredJob, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
     public_series,

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
 use tracing::Span;
+use vizard_anonymizer::catalog::{Observer, Stage};
 
-use crate::catalog::{Observer, Stage};
 use crate::store::JobRow;
 use crate::telemetry::{TRACE_TARGET, root_of_job};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, DictionaryArray, RecordBatch};
-use arrow::datatypes::Int32Type;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 

@@ -8,24 +8,18 @@
     reason = "each test program uses its own part of what is shared"
 )]
 
+#[path = "../../crates/anonymizer/tests/common/cases.rs"]
 pub mod cases;
-#[cfg(feature = "server")]
 pub mod certificate;
-#[cfg(feature = "server")]
 pub mod client;
-#[cfg(feature = "server")]
 pub mod collector;
-#[cfg(feature = "server")]
 pub mod description;
+#[path = "../../crates/anonymizer/tests/common/forged_parquet.rs"]
 pub mod forged_parquet;
-#[cfg(feature = "server")]
 pub mod issuer;
-#[cfg(feature = "server")]
 pub mod postgres;
-#[cfg(feature = "server")]
 pub mod process;
-#[cfg(feature = "server")]
 pub mod program;
+#[path = "../../crates/anonymizer/tests/common/random_table.rs"]
 pub mod random_table;
-#[cfg(feature = "server")]
 pub mod statements;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// One source file.
 pub struct Source {
-    /// Path inside the project, with `/`: `src/engine/lgb/mod.rs`.
+    /// Path inside the project, with `/`: `src/store/mod.rs`.
     pub path: String,
     /// The text as written.
     pub text: String,
@@ -34,9 +34,12 @@ impl Source {
         self.code[..at].matches('\n').count() + 1
     }
 
-    /// Where the module lives: `src/engine/lgb/mod.rs` is `["engine", "lgb"]`.
+    /// Where the module lives in its package: `crates/anonymizer/src/engine/lgb/mod.rs`
+    /// is `["engine", "lgb"]`.
     pub fn module(&self) -> Vec<String> {
-        let inside = self.path.strip_prefix("src/").unwrap_or(&self.path);
+        let package = self.path.strip_prefix("crates/anonymizer/");
+        let inside = package.unwrap_or(&self.path);
+        let inside = inside.strip_prefix("src/").unwrap_or(inside);
         let inside = inside.strip_suffix(".rs").unwrap_or(inside);
         let inside = inside.strip_suffix("/mod").unwrap_or(inside);
         inside.split('/').map(str::to_owned).collect()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use vizard::http::ProblemKind;
 use vizard::http::access::OPERATIONS;
-use vizard::microdata::CellErrorCode;
+use vizard_anonymizer::microdata::CellErrorCode;
 
 use crate::common::client::description;
 

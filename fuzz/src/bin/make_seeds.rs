@@ -8,16 +8,14 @@ use std::sync::Arc;
 // What is instrumented does not link without the fuzzer.
 use libfuzzer_sys as _;
 
-use arrow::array::{
-    ArrayRef, Date32Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
-};
-use arrow::datatypes::Int32Type;
+use arrow_array::{ArrayRef, Date32Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use vizard::catalog::Engine;
-use vizard::microdata::{RecordFormat, Schema, encode_chunk};
-use vizard::release::{Format, TableDescription, Transcoder};
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::microdata::{RecordFormat, Schema, encode_chunk};
+use vizard_anonymizer::release::{Format, TableDescription, Transcoder};
 use vizard_fuzz::records::{Records, SCHEMA};
 use vizard_fuzz::releases::{releases, table, tables};
 

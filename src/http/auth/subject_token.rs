@@ -112,8 +112,8 @@ impl<S: Send + Sync> FromRequestParts<S> for SubjectBearer {
 mod tests {
     use super::*;
     use crate::http::near::{cases, near};
-    use crate::microdata::{from_hex, to_hex};
     use proptest::prelude::*;
+    use vizard_anonymizer::microdata::{from_hex, to_hex};
 
     #[test]
     fn a_new_token_has_128_random_bits_and_is_found_by_its_hash() {

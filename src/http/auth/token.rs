@@ -10,11 +10,11 @@ use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
+use vizard_anonymizer::microdata::to_hex;
 
 use super::issue::KeyWish;
 use crate::config::Secret;
 use crate::ids::KeyId;
-use crate::microdata::to_hex;
 use crate::store::{KeyRow, NewKey};
 
 /// Bytes of a secret.

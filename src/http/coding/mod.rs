@@ -6,12 +6,12 @@
 
 mod deflate;
 
-pub use crate::microdata::packing::{ContentCoding, Growth, InflateFault, Inflater};
 pub use deflate::Deflater;
+pub use vizard_anonymizer::microdata::packing::{ContentCoding, Growth, InflateFault, Inflater};
 
 use std::io::Read;
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::negotiate::wish;
 use super::problem::{Problem, ProblemKind};
@@ -57,72 +57,69 @@ pub fn unpack(
     }
 }
 
-impl ContentCoding {
-    /// What is offered, best first among what a client likes equally.
-    const OFFERED: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Identity];
+/// What is offered, best first among what a client likes equally.
+const OFFERED: [ContentCoding; 3] = [
+    ContentCoding::Zstd,
+    ContentCoding::Gzip,
+    ContentCoding::Identity,
+];
 
-    /// Name in headers.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Identity => "identity",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        }
+/// How a request's body is packed; a problem if in a way not read here.
+pub fn of_body(headers: &HeaderMap) -> Result<ContentCoding, Problem> {
+    let unsupported = || {
+        let detail = "content codings read here: gzip, zstd; one of them, once";
+        Problem::new(ProblemKind::UnsupportedMediaType, detail)
+    };
+    let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
+    let Some(first) = given.next() else {
+        return Ok(ContentCoding::Identity);
+    };
+    if given.next().is_some() {
+        return Err(unsupported());
     }
+    let name = first.to_str().map_err(|_| unsupported())?.trim();
+    match name.to_ascii_lowercase().as_str() {
+        "identity" => Ok(ContentCoding::Identity),
+        "gzip" | "x-gzip" => Ok(ContentCoding::Gzip),
+        "zstd" => Ok(ContentCoding::Zstd),
+        _ => Err(unsupported()),
+    }
+}
 
-    /// How a request's body is packed; a problem if in a way not read here.
-    pub fn of_body(headers: &HeaderMap) -> Result<Self, Problem> {
-        let unsupported = || {
-            let detail = "content codings read here: gzip, zstd; one of them, once";
-            Problem::new(ProblemKind::UnsupportedMediaType, detail)
+/// How a client would like an answer best, of what is offered. Who says
+/// nothing, or refuses everything, gets it unpacked.
+pub fn accepted(headers: &HeaderMap) -> ContentCoding {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let wishes: Vec<(String, u16)> = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(wish)
+        .collect();
+    let quality = |coding: ContentCoding| {
+        let named = |name: &str| wishes.iter().find(|(wish, _)| wish == name);
+        let nothing_said = if coding == ContentCoding::Identity {
+            1
+        } else {
+            0
         };
-        let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
-        let Some(first) = given.next() else {
-            return Ok(Self::Identity);
-        };
-        if given.next().is_some() {
-            return Err(unsupported());
-        }
-        let name = first.to_str().map_err(|_| unsupported())?.trim();
-        match name.to_ascii_lowercase().as_str() {
-            "identity" => Ok(Self::Identity),
-            "gzip" | "x-gzip" => Ok(Self::Gzip),
-            "zstd" => Ok(Self::Zstd),
-            _ => Err(unsupported()),
+        named(coding.as_str())
+            .or_else(|| named("*"))
+            .map_or(nothing_said, |&(_, quality)| quality)
+    };
+    let mut best = ContentCoding::Identity;
+    let mut most = 0;
+    for coding in OFFERED {
+        if quality(coding) > most {
+            (best, most) = (coding, quality(coding));
         }
     }
+    best
+}
 
-    /// How a client would like an answer best, of what is offered. Who says
-    /// nothing, or refuses everything, gets it unpacked.
-    pub fn accepted(headers: &HeaderMap) -> Self {
-        let values = headers.get_all(header::ACCEPT_ENCODING).iter();
-        let wishes: Vec<(String, u16)> = values
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .filter_map(wish)
-            .collect();
-        let quality = |coding: Self| {
-            let named = |name: &str| wishes.iter().find(|(wish, _)| wish == name);
-            let nothing_said = if coding == Self::Identity { 1 } else { 0 };
-            named(coding.as_str())
-                .or_else(|| named("*"))
-                .map_or(nothing_said, |&(_, quality)| quality)
-        };
-        let mut best = Self::Identity;
-        let mut most = 0;
-        for coding in Self::OFFERED {
-            if quality(coding) > most {
-                (best, most) = (coding, quality(coding));
-            }
-        }
-        best
-    }
-
-    /// The header that says so; none for what is not packed.
-    pub fn header(self) -> Option<(HeaderName, axum::http::HeaderValue)> {
-        let value = axum::http::HeaderValue::from_static(self.as_str());
-        (self != Self::Identity).then_some((header::CONTENT_ENCODING, value))
-    }
+/// The header that names a coding; none for what is not packed.
+pub fn content_encoding(coding: ContentCoding) -> Option<(HeaderName, HeaderValue)> {
+    let value = HeaderValue::from_static(coding.as_str());
+    (coding != ContentCoding::Identity).then_some((header::CONTENT_ENCODING, value))
 }
 
 #[cfg(test)]
@@ -136,9 +133,7 @@ mod tests {
 
     #[test]
     fn a_body_is_packed_once_in_a_known_way_or_not_at_all() {
-        let coding = |values: &[&'static str]| {
-            ContentCoding::of_body(&headers(header::CONTENT_ENCODING, values))
-        };
+        let coding = |values: &[&'static str]| of_body(&headers(header::CONTENT_ENCODING, values));
         assert_eq!(coding(&[]).unwrap(), ContentCoding::Identity);
         assert_eq!(coding(&["identity"]).unwrap(), ContentCoding::Identity);
         assert_eq!(coding(&["GZip"]).unwrap(), ContentCoding::Gzip);
@@ -151,13 +146,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_packed_as_the_client_likes_best() {
-        let accepted = |value: &'static str| {
-            ContentCoding::accepted(&headers(header::ACCEPT_ENCODING, &[value]))
-        };
-        assert_eq!(
-            ContentCoding::accepted(&HeaderMap::new()),
-            ContentCoding::Identity
-        );
+        let of = |value: &'static str| accepted(&headers(header::ACCEPT_ENCODING, &[value]));
+        assert_eq!(accepted(&HeaderMap::new()), ContentCoding::Identity);
         for (value, coding) in [
             ("gzip", ContentCoding::Gzip),
             ("gzip, deflate, br, zstd", ContentCoding::Zstd),
@@ -168,7 +158,7 @@ mod tests {
             ("identity;q=0", ContentCoding::Identity),
             ("gzip;q=x", ContentCoding::Identity),
         ] {
-            assert_eq!(accepted(value), coding, "{value}");
+            assert_eq!(of(value), coding, "{value}");
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use vizard_anonymizer::release::{Packed, TableDescription, Transcoder, Unpacker};
+
 use super::super::coding::Deflater;
 use super::Form;
-use crate::release::{Packed, TableDescription, Transcoder, Unpacker};
 
 /// Turns pieces into the form that is wanted, one after the other.
 pub(super) enum Maker {

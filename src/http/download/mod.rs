@@ -25,6 +25,7 @@ use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
+use vizard_anonymizer::release::{Format, TableDescription};
 
 use self::leave::Leave;
 use super::auth::Standing;
@@ -32,7 +33,6 @@ use super::coding::ContentCoding;
 use super::range::{Part, Window};
 use super::shares::Share;
 use super::state::AppState;
-use crate::release::{Format, TableDescription};
 use crate::store::ReleaseTableRow;
 
 /// What a download of a columnar format counts: it holds the row group that it

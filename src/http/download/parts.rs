@@ -11,13 +11,13 @@ use std::time::Duration;
 use axum::body::Bytes;
 use tokio::sync::mpsc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use vizard_anonymizer::microdata::Spill;
+use vizard_anonymizer::release::Packed;
 
 use super::Download;
 use super::maker::Maker;
 use super::pieces::Pieces;
 use crate::http::range::Window;
-use crate::microdata::Spill;
-use crate::release::Packed;
 use crate::room::Room;
 
 type Sender = mpsc::Sender<io::Result<Bytes>>;
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::http::coding::Deflater;
     use crate::http::range::Part;
-    use crate::release::{Unpacker, pack};
+    use vizard_anonymizer::release::{Unpacker, pack};
 
     /// Text of four frames, which pack it whole.
     const TEXT_BYTES: usize = 4 << 20;

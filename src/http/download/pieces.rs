@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use tokio_util::task::AbortOnDropHandle;
+use vizard_anonymizer::release::Packed;
 
 use super::Download;
-use crate::release::Packed;
 
 /// Pieces as they are stored, in order.
 pub(super) struct Pieces {

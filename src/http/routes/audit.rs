@@ -117,8 +117,8 @@ impl From<AuditRow> for AuditRowView {
             dataset: row.dataset,
             // A row that somebody else wrote is still shown.
             detail: visible(serde_json::from_str(&row.detail).unwrap_or(Value::Null)),
-            previous: crate::microdata::to_hex(&row.previous),
-            hash: crate::microdata::to_hex(&row.hash),
+            previous: vizard_anonymizer::microdata::to_hex(&row.previous),
+            hash: vizard_anonymizer::microdata::to_hex(&row.hash),
         }
     }
 }
@@ -128,7 +128,7 @@ impl From<AuditVerdict> for AuditVerdictView {
         Self {
             valid: verdict.broken.is_none(),
             rows: verdict.rows,
-            head_hash: crate::microdata::to_hex(&verdict.head.hash),
+            head_hash: vizard_anonymizer::microdata::to_hex(&verdict.head.hash),
             anchor: verdict.head.to_string(),
             broken: verdict.broken.map(|(position, broken)| AuditBreakView {
                 position,

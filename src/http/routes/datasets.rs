@@ -9,6 +9,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::DEFAULT_KEY_RULES;
+use vizard_anonymizer::privacy::Floors;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
@@ -23,8 +25,6 @@ use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
 use crate::ids::DatasetId;
-use crate::microdata::DEFAULT_KEY_RULES;
-use crate::privacy::Floors;
 use crate::store::{DatasetRow, NewDataset, Precondition, Remains, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {

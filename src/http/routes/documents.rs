@@ -15,6 +15,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::utility::{UtilityReport, public_part};
 
 use super::super::auth::{Principal, Role};
 use super::super::extract::UrlPath;
@@ -25,7 +26,6 @@ use super::affected::affected_release;
 use super::releases::{visible_manifest, visible_release, whole_manifest};
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
-use crate::utility::{UtilityReport, public_part};
 
 /// What a browser is told of a page: it loads and runs nothing.
 const PAGE_HEADERS: [(HeaderName, &str); 2] = [

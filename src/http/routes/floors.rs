@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::privacy::{Floors, K, L, ParameterError, Share, T};
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
 use super::super::extract::{JsonBody, UrlPath};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
-use crate::catalog::Engine;
 use crate::ids::DatasetId;
 use crate::job::floors::InForce;
-use crate::privacy::{Floors, K, L, ParameterError, Share, T};
 use crate::store::DatasetRow;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {

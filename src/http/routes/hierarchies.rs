@@ -16,6 +16,8 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::schema::NAME_CHARACTERS_MAX;
+use vizard_anonymizer::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
 
 use super::super::access::LIBRARY_ONLY;
 use super::super::answer::Answer;
@@ -26,8 +28,6 @@ use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
-use crate::microdata::schema::NAME_CHARACTERS_MAX;
-use crate::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
 use crate::store::{
     HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
 };

@@ -9,6 +9,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::catalog::{Engine, check_accepted, is_reason};
+use vizard_anonymizer::microdata::Schema;
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
@@ -18,13 +20,11 @@ use super::super::state::AppState;
 use super::job_view::JobView;
 use super::page::{PageView, page_request};
 use super::query::JobQuery;
-use crate::catalog::{Engine, check_accepted, is_reason};
 use crate::config::SecondSteward;
 use crate::failpoint;
 use crate::ids::JobId;
 use crate::job::floors::{InForce, Ordered, sentences};
 use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, estimate_bytes};
-use crate::microdata::Schema;
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
 

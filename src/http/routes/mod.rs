@@ -31,10 +31,10 @@ pub mod subjects;
 pub mod tables;
 
 use serde_json::Value;
+use vizard_anonymizer::microdata::Schema;
 
 use super::problem::Problem;
 use crate::ids::DatasetId;
-use crate::microdata::Schema;
 use crate::store::{DatasetRow, VersionRow};
 
 /// The schema of a stored dataset.

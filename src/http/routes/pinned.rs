@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+use vizard_anonymizer::microdata::{CellErrorCode, Schema};
 
 use super::super::line_errors::LineErrors;
 use super::super::problem::Problem;
 use super::super::state::AppState;
 use crate::ids::DatasetId;
-use crate::microdata::{CellErrorCode, Schema};
 use crate::store::{HierarchyHead, StoreError};
 
 /// A hierarchy that an upload was read with.

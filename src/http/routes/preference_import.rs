@@ -9,10 +9,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::{Chunk, ChunkColumn, Schema, near_key};
 
 use super::super::answer::Answer;
 use super::super::auth::{Principal, Role};
-use super::super::coding::ContentCoding;
+use super::super::coding;
 use super::super::extract::UrlPath;
 use super::super::problem::Problem;
 use super::super::state::AppState;
@@ -22,7 +23,6 @@ use super::records::{record_format, upload_share};
 use super::subject_search::look_into;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Chunk, ChunkColumn, Schema, near_key};
 use crate::store::{DatasetRow, PreferenceSource as _};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -75,7 +75,7 @@ async fn import_preferences(
 ) -> Result<Answer, Problem> {
     principal.sees(id, "dataset")?;
     let format = record_format(request.headers())?;
-    let coding = ContentCoding::of_body(request.headers())?;
+    let coding = coding::of_body(request.headers())?;
     let share = Arc::new(upload_share(&state, &principal)?);
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;

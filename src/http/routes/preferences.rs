@@ -13,6 +13,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::{
+    HierarchySet, Preference, RecordFormat, Schema, TableError, Target, each_preference, to_hex,
+};
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
@@ -28,9 +31,6 @@ use super::subject_of;
 use crate::config::Limits;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{
-    HierarchySet, Preference, RecordFormat, Schema, TableError, Target, each_preference, to_hex,
-};
 use crate::store::{DatasetRow, StoreError};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {

@@ -6,12 +6,12 @@
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
+use vizard_anonymizer::microdata::from_hex;
+use vizard_anonymizer::release::Format;
 
 use super::super::problem::{Problem, ProblemKind};
 use super::page::page_request;
 use crate::ids::DatasetId;
-use crate::microdata::from_hex;
-use crate::release::Format;
 use crate::store::{JobState, PageRequest, ReleaseState};
 
 /// Items on a page unless the client says otherwise.

@@ -9,10 +9,13 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::{
+    Doubt, Merged, Question, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
+};
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
-use super::super::coding::{ContentCoding, Growth};
+use super::super::coding::{self, ContentCoding, Growth};
 use super::super::described::DoubtWord;
 use super::super::extract::{UrlPath, UrlQuery, require_media_type};
 use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
@@ -24,9 +27,6 @@ use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{
-    Doubt, Merged, Question, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
-};
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
@@ -328,7 +328,7 @@ pub(super) async fn take_upload(
     let (parts, body) = request.into_parts();
     let format = upload_format(&parts.headers)?;
     let share = Arc::new(upload_share(state, principal)?);
-    let form = (format, ContentCoding::of_body(&parts.headers)?);
+    let form = (format, coding::of_body(&parts.headers)?);
     let mut intake = intake(state, id, (query.mode, query.hierarchies), form).await?;
     intake.only = only.map(|named| super::subject_of(&intake.schema, &named));
     let is_of_one = intake.only.is_some();

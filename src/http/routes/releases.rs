@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::catalog::is_reason;
 
 use super::super::answer::Answer;
 use super::super::auth::{Principal, Role};
@@ -19,7 +20,6 @@ use super::super::state::AppState;
 use super::affected::{AffectedView, affected_release};
 use super::page::{PageView, page_request};
 use super::query::ReleaseQuery;
-use crate::catalog::is_reason;
 use crate::failpoint;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::JobSpec;

@@ -9,6 +9,10 @@ use std::sync::Arc;
 use axum::extract::{FromRequest as _, Request, State};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::{
+    BoundTerms, HierarchySet, Schema, SchemaMisfit, StoredValues, Terms, column_misfits,
+    decode_chunk, key_rule_misfit, other_hierarchies,
+};
 
 use super::super::answer::Answer;
 use super::super::auth::Principal;
@@ -23,10 +27,6 @@ use super::datasets::{DatasetView, demanded, described};
 use super::query::{SchemaPutQuery, UploadHierarchies};
 use super::records::upload_share;
 use crate::ids::DatasetId;
-use crate::microdata::{
-    BoundTerms, HierarchySet, Schema, SchemaMisfit, StoredValues, Terms, column_misfits,
-    decode_chunk, key_rule_misfit, other_hierarchies,
-};
 use crate::store::{DatasetRow, NewSchema};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -159,7 +159,7 @@ async fn value_misfits(
         let schema = Arc::clone(&before.schema);
         let looking = tokio::task::spawn_blocking(move || {
             values.add(&decode_chunk(bytes, &schema)?)?;
-            Ok::<_, crate::microdata::TableError>(values)
+            Ok::<_, vizard_anonymizer::microdata::TableError>(values)
         });
         values = match looking.await {
             Ok(Ok(values)) => values,

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use vizard_anonymizer::microdata::{Chunk, Schema, decode_chunk};
+use vizard_anonymizer::release::candidates::Candidates;
+use vizard_anonymizer::release::without_subject;
 
 use super::super::problem::Problem;
 use super::super::state::AppState;
 use crate::ids::DatasetId;
-use crate::microdata::{Chunk, Schema, decode_chunk};
-use crate::release::candidates::Candidates;
-use crate::release::without_subject;
 use crate::store::{PageRequest, ReleaseFilter, ReleaseRow, StoreError, VersionRow};
 
 /// A record of a subject.

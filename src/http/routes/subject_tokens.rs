@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::microdata::ReadLimits;
 
 use super::super::answer::Answer;
 use super::super::auth::{NewSubjectToken, Principal};
@@ -19,7 +20,6 @@ use super::super::problem::{Problem, ProblemKind};
 use super::super::state::AppState;
 use crate::config::SubjectTokenLimits;
 use crate::ids::DatasetId;
-use crate::microdata::ReadLimits;
 use crate::store::NewSubjectTokens;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {

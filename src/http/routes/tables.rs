@@ -7,9 +7,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use vizard_anonymizer::release::{Format, TableDescription};
 
 use super::super::auth::Principal;
-use super::super::coding::ContentCoding;
+use super::super::coding::{self, ContentCoding};
 use super::super::download::{Download, Form, Length};
 use super::super::extract::{UrlPath, UrlQuery};
 use super::super::negotiate::preferred;
@@ -21,7 +22,6 @@ use super::super::state::AppState;
 use super::query::TableQuery;
 use super::releases::visible_release;
 use crate::ids::ReleaseId;
-use crate::release::{Format, TableDescription};
 use crate::store::{Conflict, ReleaseRead, ReleaseState, ReleaseTableRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -150,7 +150,7 @@ fn form(query: &TableQuery, headers: &HeaderMap) -> Result<Form, Problem> {
     };
     let is_text = matches!(format, Format::Csv | Format::Ndjson);
     let coding = match is_text && !headers.contains_key(header::RANGE) {
-        true => ContentCoding::accepted(headers),
+        true => coding::accepted(headers),
         false => ContentCoding::Identity,
     };
     Ok(Form {
@@ -168,7 +168,7 @@ fn tag(form: Form, table: &ReleaseTableRow) -> String {
         ContentCoding::Gzip => "-gzip",
         ContentCoding::Zstd => "-zstd",
     };
-    let digest = crate::microdata::to_hex(&table.sha256);
+    let digest = vizard_anonymizer::microdata::to_hex(&table.sha256);
     format!("{digest}-{}{safe}{packed}", form.format.as_str())
 }
 
@@ -185,7 +185,7 @@ fn response_headers(download: &Download) -> HeaderMap {
         HeaderValue::from_static("accept, accept-encoding"),
     );
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    headers.extend(form.coding.header());
+    headers.extend(coding::content_encoding(form.coding));
     // Names of tables are words of ours; any other is left to the browser.
     let file = format!(
         "attachment; filename=\"{}.{}\"",
@@ -223,7 +223,7 @@ fn description(table: &ReleaseTableRow) -> Result<TableDescription, Problem> {
     Ok(TableDescription {
         name: table.name.clone(),
         rows: table.rows,
-        sha256: crate::microdata::to_hex(&table.sha256),
+        sha256: vizard_anonymizer::microdata::to_hex(&table.sha256),
         columns,
     })
 }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
+use vizard_anonymizer::microdata::{Schema, decode_chunk, encode_chunk};
 
 use super::super::problem::Problem;
 use super::super::state::AppState;
 use super::ReadError;
 use super::spool::Spool;
-use crate::microdata::{Schema, decode_chunk, encode_chunk};
 use crate::store::{ChunkSource, DatasetRow, Store};
 
 /// The records that are not the subject's, and how many they are; `None` where

@@ -9,11 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use vizard_anonymizer::microdata::{
+    Gap, HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError,
+};
 
 use super::super::convert::table_problem;
 use super::super::problem::{Problem, ProblemKind};
 use crate::ids::DatasetId;
-use crate::microdata::{Gap, HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError};
 use crate::store::{HierarchyHead, HierarchyRow, Store, StoreError};
 
 /// Hierarchies that were found for a schema.

@@ -22,6 +22,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use tokio::runtime::Handle;
+use vizard_anonymizer::microdata::{
+    Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings, SubjectKeys,
+    TableError, Target, TextSize, encode_chunk, read_parquet_records, read_records,
+};
 
 use super::body::BodyPieces;
 use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
@@ -30,10 +34,6 @@ use super::problem::{Problem, ProblemKind};
 use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
-use crate::microdata::{
-    Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings, SubjectKeys,
-    TableError, Target, TextSize, encode_chunk, read_parquet_records, read_records,
-};
 use crate::room::Room;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
@@ -213,7 +213,7 @@ fn read(
     let mut spellings = Spellings::new(&intake.schema);
     let target = intake.target();
     let mut names_another = false;
-    let mut keep = |chunk: crate::microdata::Chunk| {
+    let mut keep = |chunk: vizard_anonymizer::microdata::Chunk| {
         if let Some(only) = &intake.only
             && chunk.records_of(&intake.schema, only).len() < chunk.records
         {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde_json::Value;
+use vizard_anonymizer::microdata::{Preference, RecordFormat, Spill as _, TableError};
 
 use super::super::coding::{ContentCoding, Growth, Inflater};
 use super::super::problem::{Problem, ProblemKind};
@@ -16,7 +17,6 @@ use super::body_reader::BodyReader;
 use super::{ReadError, streamed};
 use crate::config::Limits;
 use crate::http::shares::Share;
-use crate::microdata::{Preference, RecordFormat, Spill as _, TableError};
 use crate::room::Room;
 use crate::store::PreferenceSource;
 

@@ -4,7 +4,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
-use crate::microdata::TextSize;
+use vizard_anonymizer::microdata::TextSize;
+
 use crate::store::NewChunk;
 
 /// Bytes of a body that are passed on at a time.

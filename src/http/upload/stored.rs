@@ -5,13 +5,13 @@
 //! file, so that memory stays the same, and a chunk that loses none as it is.
 
 use tokio::runtime::Handle;
-
-use super::spool::{Spool, SpooledChunks};
-use super::{Intake, ReadError};
-use crate::microdata::{
+use vizard_anonymizer::microdata::{
     Multiplicity, Replaced, SubjectKeys, TableError, TextSize, UpsertCounts, decode_chunk,
     encode_chunk,
 };
+
+use super::spool::{Spool, SpooledChunks};
+use super::{Intake, ReadError};
 use crate::store::{ChunkRow, Store, VersionMode};
 
 /// What an upsert did to the records before it.

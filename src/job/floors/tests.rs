@@ -1,7 +1,8 @@
 //! Floors at exact equality, for every engine.
 
+use vizard_anonymizer::catalog::Engine;
+
 use super::*;
-use crate::catalog::Engine;
 
 fn schema(multiplicity: &str, sensitive: &[&str]) -> Schema {
     let mut attributes = vec![

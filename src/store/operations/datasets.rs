@@ -6,9 +6,9 @@ use super::secrets::draw_for_dataset;
 use super::tombstones::bury;
 use super::{SqlStore, page_bounds, page_of, populations, preferences};
 use serde_json::json;
+use vizard_anonymizer::privacy::Floors;
 
 use crate::ids::DatasetId;
-use crate::privacy::Floors;
 use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use vizard_anonymizer::microdata::to_hex;
 
 use super::entry::{Done, Entry};
 use super::terms::Terms;
 use super::{SqlStore, datasets, populations};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::to_hex;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{

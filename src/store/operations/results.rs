@@ -10,6 +10,7 @@
 //! it is either seen here, or it comes after the release was public.
 
 use serde_json::{Value, json};
+use vizard_anonymizer::microdata::{Schema, Sha256};
 
 use super::approvals::{Agreement, Second, claim, note, second};
 use super::datasets::{floors, hold};
@@ -22,7 +23,6 @@ use super::releases::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::job::floors::Below;
-use crate::microdata::{Schema, Sha256};
 use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{

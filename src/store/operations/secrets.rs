@@ -8,6 +8,7 @@
 //! preferences, which outlives the records.
 
 use serde_json::json;
+use vizard_anonymizer::privacy::Seed;
 
 use super::datasets::hold;
 use super::entry::{Done, Entry};
@@ -15,7 +16,6 @@ use super::jobs::{TABLE, get};
 use super::leases::Lease;
 use crate::ids::{DatasetId, JobId};
 use crate::job::draw_seed;
-use crate::privacy::Seed;
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, jobs as sql};

@@ -1,12 +1,12 @@
 //! Versions of records: one transaction an upload, chunks shared by appends.
 
 use serde_json::{Value, json};
+use vizard_anonymizer::microdata::{Sha256, TextSize};
 
 use super::SqlStore;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::microdata::{Sha256, TextSize};
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};

@@ -10,8 +10,8 @@ use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
 use uuid::Uuid;
+use vizard_anonymizer::microdata::Sha256;
 
-use crate::microdata::Sha256;
 use crate::store::StoreError;
 
 /// Columns that may name a row in an error.

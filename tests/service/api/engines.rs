@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::io::{Cursor, Read};
 
-use arrow::ipc::reader::StreamReader;
+use arrow_ipc::reader::StreamReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vizard::config::{SecondSteward, Settings};
-use vizard::privacy::Floors;
+use vizard_anonymizer::privacy::Floors;
 
 use super::{Server, on_both, story};
 use crate::common::client::{Answer, Client};
@@ -250,7 +250,7 @@ async fn a_release_that_publishes_itself_stays_a_draft_below_the_floors(server: 
     // The worker keeps to the service's floors and stewards too.
     for change in [
         (|settings: &mut vizard::worker::WorkerSettings| {
-            settings.floors.k_min = Some(vizard::privacy::K::new(6).expect("a k"));
+            settings.floors.k_min = Some(vizard_anonymizer::privacy::K::new(6).expect("a k"));
         }) as fn(&mut _),
         |settings| settings.second_steward = SecondSteward::Always,
     ] {

@@ -19,7 +19,7 @@ on_both!(
 );
 
 const PARQUET: &str = "application/vnd.apache.parquet";
-/// Random tables a store: many more are read without HTTP by tests/microdata.
+/// Random tables a store: many more are read without HTTP by the anonymizer's tests.
 const TABLES: usize = 6;
 
 /// Random tables and manners, the same in every run.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use vizard::release::{Cell, Cells, TableDescription, decode_parquet};
+use vizard_anonymizer::release::{Cell, Cells, TableDescription, decode_parquet};
 
 use super::{Server, on_both, story};
 use crate::common::client::{Answer, Call};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use vizard::ids::DatasetId;
-use vizard::microdata::{Chunk, ChunkColumn, Schema, decode_chunk};
+use vizard_anonymizer::microdata::{Chunk, ChunkColumn, Schema, decode_chunk};
 
 use super::{Server, on_both, story};
 use crate::common::client::{Answer, Call, Client};

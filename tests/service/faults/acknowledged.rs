@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use vizard::ids::DatasetId;
-use vizard::microdata::{ChunkColumn, Schema, decode_chunk};
+use vizard_anonymizer::microdata::{ChunkColumn, Schema, decode_chunk};
 
 use super::place::Place;
 use super::ward::{Answered, Person, Ward, is_over, records, schema};

@@ -151,7 +151,7 @@ async fn story(client: &Client) {
 
 /// Whether a label may have a value: one of its list, or of the list elsewhere.
 fn is_closed(label: &str, value: &str, listed: &[&str]) -> bool {
-    let engines = vizard::catalog::descriptions();
+    let engines = vizard_anonymizer::catalog::descriptions();
     let mut engines = engines.as_array().expect("a list").iter();
     match label {
         "path" => {

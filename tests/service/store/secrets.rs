@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 use vizard::ids::DatasetId;
-use vizard::privacy::Seed;
 use vizard::store::{
     AcquiredJob, AuditFilter, FIGURES_TOLD_MAX, JobProblem, JobSecrets, StoreError, VersionMode,
 };
+use vizard_anonymizer::privacy::Seed;
 
 use super::sealing::on_both_sealed;
 use super::stage::version;

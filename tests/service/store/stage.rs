@@ -9,11 +9,11 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use vizard::clock::{ManualClock, SystemClock};
 use vizard::ids::{DatasetId, JobId, ReleaseId};
-use vizard::microdata::TextSize;
 use vizard::store::{
     AcquiredJob, Act, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
     ReleaseCommit, Store, StoreOptions, VersionMode, open,
 };
+use vizard_anonymizer::microdata::TextSize;
 
 use crate::common::postgres::cluster;
 

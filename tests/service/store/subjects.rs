@@ -3,11 +3,11 @@
 
 use serde_json::json;
 use vizard::ids::DatasetId;
-use vizard::microdata::TextSize;
 use vizard::store::{
     Conflict, NewChunk, NewSubjectTokens, Remains, Rewritten, StoreError, SubjectErased,
     SubjectErasure, SubjectHeld, VersionMode,
 };
+use vizard_anonymizer::microdata::TextSize;
 
 use super::stage::version;
 use super::{Stage, act, on_both_and_sealed};

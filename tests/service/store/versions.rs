@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use vizard::microdata::TextSize;
 use vizard::store::{Conflict, NewChunk, NewSchema, StoreError, VersionMode};
+use vizard_anonymizer::microdata::TextSize;
 
 use super::stage::{CHUNK_TEXT, Stage, act, on_both_and_sealed, version};
 

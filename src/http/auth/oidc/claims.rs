@@ -8,13 +8,13 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use vizard_anonymizer::microdata::to_hex;
 
 use super::super::principal::Principal;
 use super::super::role::Role;
 use super::Refusal;
 use crate::config::OidcSettings;
 use crate::ids::DatasetId;
-use crate::microdata::to_hex;
 
 /// The claim of a token that is tied to no datasets where datasets are claimed.
 const ALL_DATASETS: &str = "*";

@@ -1,0 +1,101 @@
+//! Random 1:M tables × preferences × parameters (house.md, Tests).
+//!
+//! Every run ends in a release that the verifier passes after a trip through
+//! its bytes; *infeasible* with a reason that is true; or a parameter that is
+//! refused. Never a panic, never a release that fails.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use serde_json::Value;
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::privacy::Requirements;
+use vizard_anonymizer::release::Release;
+
+use crate::case::Case;
+use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
+
+use super::scenario::{Plan, Scenario};
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let subjects = prop_oneof![1..12_usize, 1..60_usize, 30..=200_usize];
+    (any::<u64>(), subjects, 0..=4_usize, 1..=2_usize).prop_map(
+        |(seed, subjects, quasi, sensitive)| Plan {
+            seed,
+            subjects,
+            quasi,
+            sensitive,
+        },
+    )
+}
+
+fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
+    let table = scenario.table();
+    let engine = Engine::parse(scenario.engine, parameters, &scenario.schema)?;
+    let policy = engine.policy(&scenario.schema)?;
+    let requirements = Requirements::new(&table, policy, &scenario.preferences);
+    engine.run(&table, &requirements, &RunContext::silent(seed))
+}
+
+fn publish(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
+    let release = run(scenario, parameters, seed)?;
+    let table = scenario.table();
+    let engine = Engine::parse(scenario.engine, parameters, &scenario.schema)?;
+    let policy = engine.policy(&scenario.schema)?;
+    let requirements = Requirements::new(&table, policy, &scenario.preferences);
+    let source = (table, requirements);
+    let parameters = engine.parameters();
+    Ok(Case::made_by(scenario.engine, source, parameters, release))
+}
+
+fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
+    let scenario = Scenario::of(engine, plan);
+    match publish(&scenario, &scenario.parameters, plan.seed) {
+        Ok(case) => must_hold(&case, "as asked"),
+        Err(EngineError::Infeasible(answer)) => {
+            let parameters = (&scenario.parameters, Scope::Job);
+            let publish = |parameters: &Value| publish(&scenario, parameters, plan.seed);
+            is_true(parameters, *answer, publish, must_hold)
+        }
+        Err(EngineError::InvalidParameter { .. }) => Ok(()),
+        Err(error) => Err(TestCaseError::fail(error.to_string())),
+    }
+}
+
+fn same_with_threads(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
+    let scenario = Scenario::of(engine, plan);
+    threads_do_not_matter(|| run(&scenario, &scenario.parameters, plan.seed))
+}
+
+#[test]
+fn every_run_of_one_to_many_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
+    for_plans(plans(), 200, |plan| ends_well("one_to_many", plan));
+}
+
+/// Once others have left, the most frequent fingerprint is too frequent even
+/// for somebody whose own l is below the job's.
+#[test]
+fn somebody_may_have_to_leave_for_an_l_below_the_job_s() {
+    let plan = Plan {
+        seed: 15_969_915_000_829_110_862,
+        subjects: 39,
+        quasi: 0,
+        sensitive: 1,
+    };
+    ends_well("one_to_many", plan).expect("the release holds");
+}
+
+#[test]
+fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
+    for_plans(plans(), 200, |plan| ends_well("rmr", plan));
+}
+
+#[test]
+fn one_thread_and_three_give_the_same_release_of_rmr() {
+    for_plans(plans(), 40, |plan| same_with_threads("rmr", plan));
+}
+
+#[test]
+fn one_thread_and_three_give_the_same_release_of_one_to_many() {
+    for_plans(plans(), 40, |plan| same_with_threads("one_to_many", plan));
+}

@@ -1,0 +1,230 @@
+//! The manifest: claims, counts, digests; and terms and floors that the
+//! release does not keep.
+
+use rand::RngExt;
+use serde_json::json;
+use vizard_anonymizer::microdata::Preference;
+use vizard_anonymizer::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Spread};
+use vizard_anonymizer::release::Guarantee;
+
+use super::super::super::case::Case;
+use super::super::{Corruption, Done, Random, any, corruption};
+use super::base::{JOB_L, preferences};
+
+const CLAIMS: &[&str] = &["claims_match_policy"];
+
+pub fn corruptions() -> Vec<Corruption> {
+    let mut all = claims();
+    all.extend(texts());
+    all.extend(terms());
+    all
+}
+
+/// Claims that are not those of the policy.
+fn claims() -> Vec<Corruption> {
+    vec![
+        corruption("claim more", CLAIMS, |case, _| claim(case, JOB_L + 1)),
+        corruption("claim less", CLAIMS, |case, _| claim(case, JOB_L - 1)),
+        corruption("claim nothing of one kind", CLAIMS, |case, random| {
+            let at = random.random_range(0..case.manifest.guarantees.len());
+            case.manifest.guarantees.remove(at);
+            Done::Keep
+        }),
+        corruption("claim something twice", CLAIMS, |case, random| {
+            let again = any(&case.manifest.guarantees, random).unwrap();
+            case.manifest.guarantees.push(again);
+            Done::Keep
+        }),
+        corruption("claim k-anonymity", CLAIMS, |case, _| {
+            let scope = "everyone".into();
+            case.manifest
+                .guarantees
+                .push(Guarantee::KAnonymity { k: 2, scope });
+            Done::Keep
+        }),
+        corruption("claim it of a quasi-identifier", CLAIMS, |case, _| {
+            let attribute = "city".into();
+            case.manifest.guarantees[0] = Guarantee::LDiversity {
+                attribute,
+                l: JOB_L,
+            };
+            Done::Keep
+        }),
+    ]
+}
+
+fn claim(case: &mut Case, claimed: u32) -> Done {
+    if let Some(Guarantee::LDiversity { l, .. }) = case.manifest.guarantees.first_mut() {
+        *l = claimed;
+    }
+    Done::Keep
+}
+
+/// Counts, digests and texts.
+fn texts() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
+            case.manifest.parameters = json!({"seed": 7});
+            Done::Keep
+        }),
+        corruption(
+            "write another format",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.format = "vizard-release/9".into();
+                Done::Keep
+            },
+        ),
+        corruption("count other records", &["every_record_once"], |case, _| {
+            case.manifest.records += 1;
+            Done::Keep
+        }),
+        corruption(
+            "count other excluded ones",
+            &["manifest_as_rendered"],
+            |case, random| {
+                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
+                Done::Keep
+            },
+        ),
+        corruption(
+            "count other rows",
+            &["tables_and_columns"],
+            |case, random| {
+                let at = random.random_range(0..case.manifest.tables.len());
+                case.manifest.tables[at].rows -= 1;
+                Done::Keep
+            },
+        ),
+        corruption("give another digest", &["table_digests"], |case, random| {
+            let at = random.random_range(0..case.manifest.tables.len());
+            case.manifest.tables[at].sha256 = "0".repeat(64);
+            Done::Keep
+        }),
+        corruption(
+            "describe other columns",
+            &["tables_and_columns"],
+            |case, random| {
+                let at = random.random_range(0..case.manifest.tables.len());
+                case.manifest.tables[at].columns[0].name = "other".into();
+                Done::Keep
+            },
+        ),
+        corruption(
+            "name another engine of the policy's model",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.engine = "ng".into();
+                Done::Keep
+            },
+        ),
+    ]
+}
+
+/// Terms and floors that the release does not keep.
+fn terms() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "let somebody ask for more than their block has",
+            &["max_leakage", "l_diversity"],
+            |case, random| ask(case, random, json!({"max_leakage": 0.01})),
+        ),
+        corruption(
+            "let somebody ask for more who look like them",
+            &["max_leakage"],
+            |case, random| ask(case, random, json!({"max_reidentification": 0.005})),
+        ),
+        corruption(
+            "let somebody ask to be left out",
+            &["exclusions_honoured"],
+            |case, random| ask(case, random, json!({"exclude": true})),
+        ),
+        corruption(
+            "raise the floor",
+            &["l_diversity", "vector_posterior"],
+            |case, _| {
+                policy(case, |policy| {
+                    for (_, protection) in &mut policy.protections {
+                        if let Protection::Diversity { l, .. } = protection {
+                            *l = L::new(12).unwrap();
+                        }
+                    }
+                })
+            },
+        ),
+        corruption(
+            "ask for values that lie farther apart",
+            &["min_spread", "claims_match_policy"],
+            |case, _| {
+                let verdict = case.verdict();
+                let mut checks = verdict.checks.iter();
+                let Some(check) = checks.find(|check| check.kind == "min_spread") else {
+                    return Done::Skip;
+                };
+                let more = check.attained.unwrap() * 1.01;
+                policy(case, |policy| {
+                    for (_, protection) in &mut policy.protections {
+                        if let Protection::Diversity { min_spread, .. } = protection
+                            && min_spread.get().is_some()
+                        {
+                            *min_spread = Spread::AtLeast(more);
+                        }
+                    }
+                })
+            },
+        ),
+        corruption(
+            "promise distinct values where only shares were kept",
+            &["l_diversity"],
+            |case, _| {
+                if case.manifest.engine != "aip" {
+                    return Done::Skip;
+                }
+                case.manifest.engine = "anatomy".into();
+                case.ordered.engine = "anatomy".into();
+                policy(case, |policy| {
+                    if let Model::Blocks { form, .. } = &mut policy.model {
+                        *form = BlockForm::Distinct;
+                    }
+                })
+            },
+        ),
+    ]
+}
+
+/// Another policy, which the manifest claims to follow.
+fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
+    let mut policy = case.requirements.policy().clone();
+    change(&mut policy);
+    for claim in &mut case.manifest.guarantees {
+        if let Guarantee::LDiversity { l, .. } = claim
+            && let Some((_, Protection::Diversity { l: floor, .. })) = policy.protections.last()
+        {
+            *l = floor.get();
+        }
+    }
+    case.requirements = Requirements::new(&case.table, policy, &preferences());
+    Done::Keep
+}
+
+/// Somebody asks for something, beside all others.
+fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
+    let row = random.random_range(0..case.rows());
+    let keys = case.table.subject_keys();
+    document["subject"] = json!(keys.get(case.subjects()[row].at()));
+    let asked: Preference = serde_json::from_value(document).expect("a preference");
+    let mut preferences = preferences();
+    preferences.retain(|preference| preference.subject != asked.subject);
+    preferences.push(asked);
+    let policy = case.requirements.policy().clone();
+    case.requirements = Requirements::new(&case.table, policy, &preferences);
+    Done::Keep
+}

@@ -1,0 +1,283 @@
+//! The manifest: claims, counts, digests; and terms and floors that the
+//! release does not keep.
+
+use rand::RngExt;
+use serde_json::json;
+use vizard_anonymizer::microdata::Preference;
+use vizard_anonymizer::privacy::{K, L, Model, Policy, Requirements};
+use vizard_anonymizer::release::Guarantee;
+
+use super::super::super::case::Case;
+use super::super::{Corruption, Done, Random, any, corruption};
+use super::base::{Engine, preferences};
+use super::is_rmr;
+
+const CLAIMS: &[&str] = &["claims_match_policy"];
+
+pub fn corruptions() -> Vec<Corruption> {
+    let mut all = guarantees();
+    all.extend(counts());
+    all.extend(descriptions());
+    all.extend(floors());
+    all
+}
+
+/// Claims that are not those of the policy.
+fn guarantees() -> Vec<Corruption> {
+    vec![
+        corruption("claim more", CLAIMS, |case, random| claim(case, random, 1)),
+        corruption("claim less", CLAIMS, |case, random| claim(case, random, -1)),
+        corruption("claim nothing of one kind", CLAIMS, |case, random| {
+            let at = random.random_range(0..case.manifest.guarantees.len());
+            case.manifest.guarantees.remove(at);
+            Done::Keep
+        }),
+        corruption("claim something twice", CLAIMS, |case, random| {
+            let again = any(&case.manifest.guarantees, random).unwrap();
+            case.manifest.guarantees.push(again);
+            Done::Keep
+        }),
+        corruption(
+            "claim diversity of one attribute",
+            CLAIMS,
+            |case, random| {
+                let attribute = any(&["disease", "drug"], random).unwrap().into();
+                let l = 2;
+                let claim = Guarantee::LDiversity { attribute, l };
+                case.manifest.guarantees.push(claim);
+                Done::Keep
+            },
+        ),
+    ]
+}
+
+/// Counts that are not those of the release, and texts of the manifest.
+fn counts() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
+            case.manifest.parameters = json!({"seed": 7});
+            Done::Keep
+        }),
+        corruption(
+            "count other subjects",
+            &["every_subject_once"],
+            |case, _| {
+                case.manifest.records += 1;
+                Done::Keep
+            },
+        ),
+        corruption(
+            "count other excluded ones",
+            &["manifest_as_rendered"],
+            |case, random| {
+                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
+                Done::Keep
+            },
+        ),
+        corruption("count other rows", &["tables_and_columns"], |case, _| {
+            case.manifest.tables[0].rows -= 1;
+            Done::Keep
+        }),
+    ]
+}
+
+/// Digests, columns and names that are not those of the release.
+fn descriptions() -> Vec<Corruption> {
+    vec![
+        corruption("change the digest", &["table_digests"], |case, random| {
+            let digest = &mut case.manifest.tables[0].sha256;
+            let at = random.random_range(0..digest.len());
+            let other = if digest.as_bytes()[at] == b'0' {
+                "1"
+            } else {
+                "0"
+            };
+            digest.replace_range(at..=at, other);
+            Done::Keep
+        }),
+        corruption(
+            "change the table, not its digest",
+            &["table_digests"],
+            |case, _| {
+                let mut numbers = case.numbers("persons", "group");
+                numbers.swap(0, 1);
+                numbers[0] += 1;
+                case.set_numbers("persons", "group", numbers);
+                Done::Keep
+            },
+        ),
+        corruption(
+            "describe a column wrongly",
+            &["tables_and_columns"],
+            |case, random| {
+                let columns = &mut case.manifest.tables[0].columns;
+                let at = random.random_range(0..columns.len());
+                columns[at].name.push('s');
+                Done::Keep
+            },
+        ),
+        corruption(
+            "leave the table out of the manifest",
+            &["tables_and_columns", "table_digests"],
+            |case, _| {
+                case.manifest.tables.clear();
+                Done::Keep
+            },
+        ),
+        corruption(
+            "name another engine",
+            &["manifest_as_rendered"],
+            |case, random| {
+                let other = if is_rmr(case) { "one_to_many" } else { "rmr" };
+                let names = ["lgb", "mondrian", "", other];
+                case.manifest.engine = any(&names, random).unwrap().into();
+                Done::Keep
+            },
+        ),
+    ]
+}
+
+/// Another number in some claim that has one.
+fn claim(case: &mut Case, random: &mut Random, by: i32) -> Done {
+    let claims = &mut case.manifest.guarantees;
+    let numbers = claims.iter_mut().filter_map(|claim| match claim {
+        Guarantee::KAnonymity { k, .. }
+        | Guarantee::FingerprintK { k }
+        | Guarantee::KmAnonymity { k, .. } => Some(k),
+        Guarantee::LDiversity { l, .. } | Guarantee::ValueL { l } => Some(l),
+        _ => None,
+    });
+    let mut numbers: Vec<&mut u32> = numbers.collect();
+    let at = random.random_range(0..numbers.len());
+    *numbers[at] = numbers[at].checked_add_signed(by).unwrap();
+    Done::Keep
+}
+
+fn floors() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "ask for larger groups",
+            &["k_anonymity", "linkage"],
+            |case, _| {
+                policy(case, |policy| match &mut policy.model {
+                    Model::Fingerprints { k_group, .. } => increase(k_group),
+                    Model::Itemsets { .. } => policy.k = K::new(13).unwrap(),
+                    _ => {}
+                })
+            },
+        ),
+        corruption(
+            "ask for one more of a fingerprint",
+            &["fingerprint_k"],
+            |case, _| match is_rmr(case) {
+                true => Done::Skip,
+                false => policy(case, |policy| increase(&mut policy.k)),
+            },
+        ),
+        corruption(
+            "ask for one more of a combination",
+            &["km_anonymity"],
+            |case, _| match is_rmr(case) {
+                true => policy(case, |policy| increase(&mut policy.k)),
+                false => Done::Skip,
+            },
+        ),
+        corruption(
+            "ask for one more value",
+            &["value_l"],
+            |case, _| match is_rmr(case) {
+                true => Done::Skip,
+                false => policy(case, |policy| {
+                    if let Model::Fingerprints { value_l, .. } = &mut policy.model {
+                        *value_l = L::new(value_l.get() + 1).unwrap();
+                    }
+                }),
+            },
+        ),
+        corruption(
+            "let somebody ask for a larger group",
+            &["k_anonymity", "max_leakage"],
+            |case, random| ask(case, random, json!({"max_reidentification": 0.02})),
+        ),
+        corruption(
+            "let somebody ask for more of theirs",
+            &["max_leakage"],
+            |case, random| ask(case, random, json!({"max_reidentification": 0.02})),
+        ),
+        corruption(
+            "let somebody ask for another l",
+            &["max_leakage"],
+            |case, random| ask(case, random, json!({"max_leakage": 0.125})),
+        ),
+        corruption(
+            "let somebody of a group ask for another l",
+            &["l_diversity"],
+            |case, random| match is_rmr(case) {
+                true => Done::Skip,
+                false => ask(case, random, json!({"max_leakage": {"drug": 0.125}})),
+            },
+        ),
+        corruption(
+            "let somebody ask to be left out",
+            &["exclusions_honoured"],
+            |case, random| ask(case, random, json!({"exclude": true})),
+        ),
+    ]
+}
+
+fn increase(k: &mut K) {
+    *k = K::new(k.get() + 1).expect("a k");
+}
+
+fn given(case: &Case) -> Vec<Preference> {
+    preferences(match is_rmr(case) {
+        true => Engine::Rmr,
+        false => Engine::OneToMany,
+    })
+}
+
+/// Another policy, which the manifest claims to follow.
+fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
+    let mut policy = case.requirements.policy().clone();
+    change(&mut policy);
+    let floor = policy.k.get();
+    for claim in &mut case.manifest.guarantees {
+        match (claim, &policy.model) {
+            (Guarantee::KAnonymity { k, .. }, Model::Fingerprints { k_group, .. }) => {
+                *k = k_group.get();
+            }
+            (Guarantee::ValueL { l }, Model::Fingerprints { value_l, .. }) => *l = value_l.get(),
+            (
+                Guarantee::KAnonymity { k, .. }
+                | Guarantee::FingerprintK { k }
+                | Guarantee::KmAnonymity { k, .. },
+                _,
+            ) => *k = floor,
+            _ => {}
+        }
+    }
+    case.requirements = Requirements::new(&case.table, policy, &given(case));
+    Done::Keep
+}
+
+/// Somebody asks for something, beside all others.
+fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
+    let row = random.random_range(0..case.rows());
+    let keys = case.table.subject_keys();
+    document["subject"] = json!(keys.get(case.subjects()[row].at()));
+    let asked: Preference = serde_json::from_value(document).expect("a preference");
+    let mut preferences = given(case);
+    preferences.retain(|preference| preference.subject != asked.subject);
+    preferences.push(asked);
+    let policy = case.requirements.policy().clone();
+    case.requirements = Requirements::new(&case.table, policy, &preferences);
+    Done::Keep
+}

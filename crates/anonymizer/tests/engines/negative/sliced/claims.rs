@@ -1,0 +1,238 @@
+//! The manifest, and terms and floors that the release does not keep.
+
+use rand::RngExt;
+use serde_json::json;
+use vizard_anonymizer::microdata::Preference;
+use vizard_anonymizer::privacy::{K, L, Policy, Protection, Requirements, Share, Spread, T};
+use vizard_anonymizer::release::Guarantee;
+
+use super::super::super::case::Case;
+use super::super::{Corruption, Done, Random, any, corruption};
+use super::base::wishes;
+
+const CLAIMS: &[&str] = &["claims_match_policy"];
+
+pub fn corruptions() -> Vec<Corruption> {
+    let mut all = guarantees();
+    all.extend(texts());
+    all.extend(floors());
+    all
+}
+
+fn claim(case: &mut Case, more: bool) -> Done {
+    for guarantee in &mut case.manifest.guarantees {
+        match guarantee {
+            Guarantee::LDiversity { l, .. } if more => *l += 1,
+            Guarantee::LDiversity { l, .. } => *l -= 1,
+            Guarantee::TCloseness { t, .. } if more => *t /= 2.0,
+            Guarantee::TCloseness { t, .. } => *t += 0.1,
+            _ => {}
+        }
+    }
+    Done::Keep
+}
+
+fn guarantees() -> Vec<Corruption> {
+    vec![
+        corruption("claim more", CLAIMS, |case, _| claim(case, true)),
+        corruption("claim less", CLAIMS, |case, _| claim(case, false)),
+        corruption("claim nothing of one kind", CLAIMS, |case, random| {
+            let at = random.random_range(0..case.manifest.guarantees.len());
+            case.manifest.guarantees.remove(at);
+            Done::Keep
+        }),
+        corruption("claim something twice", CLAIMS, |case, random| {
+            let again = any(&case.manifest.guarantees, random).unwrap();
+            case.manifest.guarantees.push(again);
+            Done::Keep
+        }),
+        corruption("claim a spread", CLAIMS, |case, _| {
+            let attribute = "job".into();
+            let min_spread = 2.0;
+            let claim = Guarantee::MinSpread {
+                attribute,
+                min_spread,
+            };
+            case.manifest.guarantees.push(claim);
+            Done::Keep
+        }),
+        corruption(
+            "claim diversity of a quasi-identifier",
+            CLAIMS,
+            |case, _| {
+                let attribute = "city".into();
+                case.manifest
+                    .guarantees
+                    .push(Guarantee::LDiversity { attribute, l: 2 });
+                Done::Keep
+            },
+        ),
+        corruption("claim a larger k", CLAIMS, |case, _| {
+            if let Some(Guarantee::KAnonymity { k, .. }) = case.manifest.guarantees.first_mut() {
+                *k += 1;
+            }
+            Done::Keep
+        }),
+    ]
+}
+
+fn texts() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "name nobody as the adversary",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.adversary = " ".into();
+                Done::Keep
+            },
+        ),
+        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
+            case.manifest.parameters = json!({"seed": 7});
+            Done::Keep
+        }),
+        corruption(
+            "be of another format",
+            &["manifest_as_rendered"],
+            |case, _| {
+                case.manifest.format.push('0');
+                Done::Keep
+            },
+        ),
+        corruption(
+            "be of another engine",
+            &["manifest_as_rendered"],
+            |case, random| {
+                case.manifest.engine = any(&["lgb", "one_to_many", "slice"], random)
+                    .unwrap()
+                    .into();
+                Done::Keep
+            },
+        ),
+        corruption("give another digest", &["table_digests"], |case, random| {
+            let at = random.random_range(0..case.manifest.tables.len());
+            case.manifest.tables[at].sha256 = "0".repeat(64);
+            Done::Keep
+        }),
+        corruption(
+            "describe fewer rows",
+            &["tables_and_columns"],
+            |case, random| {
+                let at = random.random_range(0..case.manifest.tables.len());
+                case.manifest.tables[at].rows -= 1;
+                Done::Keep
+            },
+        ),
+        corruption(
+            "describe a table that is not there",
+            &["tables_and_columns"],
+            |case, _| {
+                let again = case.manifest.tables[0].clone();
+                case.manifest.tables.push(again);
+                Done::Keep
+            },
+        ),
+    ]
+}
+
+/// Another policy, which the manifest claims to follow.
+fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
+    let mut policy = case.requirements.policy().clone();
+    change(&mut policy);
+    for claim in &mut case.manifest.guarantees {
+        match (claim, policy.protections[0].1) {
+            (Guarantee::KAnonymity { k, .. }, _) => *k = policy.k.get(),
+            (Guarantee::LDiversity { l, .. }, Protection::Diversity { l: floor, .. }) => {
+                *l = floor.get();
+            }
+            (Guarantee::TCloseness { t, .. }, Protection::Closeness { t: bound, .. }) => {
+                *t = bound.get();
+            }
+            _ => {}
+        }
+    }
+    case.requirements = Requirements::new(&case.table, policy, &wishes());
+    Done::Keep
+}
+
+/// Somebody asks for something, beside all others.
+fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
+    let row = random.random_range(0..case.rows());
+    let keys = case.table.subject_keys();
+    document["subject"] = json!(keys.get(case.subjects()[row].at()));
+    let asked: Preference = serde_json::from_value(document).expect("a preference");
+    let mut preferences = wishes();
+    preferences.retain(|preference| preference.subject != asked.subject);
+    preferences.push(asked);
+    let policy = case.requirements.policy().clone();
+    case.requirements = Requirements::new(&case.table, policy, &preferences);
+    Done::Keep
+}
+
+fn floors() -> Vec<Corruption> {
+    vec![
+        corruption(
+            "ask for an l that nobody has",
+            &["l_diversity", "max_leakage"],
+            |case, _| {
+                let diverse = matches!(
+                    case.requirements.policy().protections[0].1,
+                    Protection::Diversity { .. }
+                );
+                let protection = Protection::Diversity {
+                    l: L::new(7).unwrap(),
+                    min_spread: Spread::Nothing,
+                };
+                match diverse {
+                    true => policy(case, |policy| policy.protections[0].1 = protection),
+                    false => Done::Skip,
+                }
+            },
+        ),
+        corruption(
+            "ask for a t that nothing has",
+            &["t_closeness"],
+            |case, _| {
+                let diverse = matches!(
+                    case.requirements.policy().protections[0].1,
+                    Protection::Diversity { .. }
+                );
+                let protection = Protection::Closeness {
+                    t: T::new(0.01).unwrap(),
+                    max_posterior: Share::ALL,
+                };
+                match diverse {
+                    true => Done::Skip,
+                    false => policy(case, |policy| policy.protections[0].1 = protection),
+                }
+            },
+        ),
+        corruption(
+            "ask for a k that no bucket has",
+            &["k_anonymity", "linkage"],
+            |case, _| policy(case, |policy| policy.k = K::new(200).unwrap()),
+        ),
+        corruption(
+            "let a subject ask for more than can be",
+            &["max_leakage"],
+            |case, random| {
+                if matches!(
+                    case.requirements.policy().protections[0].1,
+                    Protection::Closeness { .. }
+                ) {
+                    return ask(case, random, json!({"max_leakage": {"job": 0.01}}));
+                }
+                ask(case, random, json!({"max_leakage": 0.01}))
+            },
+        ),
+        corruption(
+            "let a subject ask for a larger bucket",
+            &["k_anonymity", "max_leakage", "linkage"],
+            |case, random| ask(case, random, json!({"max_reidentification": 0.005})),
+        ),
+        corruption(
+            "let a subject ask to be left out",
+            &["exclusions_honoured"],
+            |case, random| ask(case, random, json!({"exclude": true})),
+        ),
+    ]
+}
