@@ -17,8 +17,8 @@ COPY . .
 # The caches live outside the image: a change of one line does not build every crate anew.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/source/target \
-    cargo build --release --locked --bin vizard \
-    && cp target/release/vizard /vizard
+    cargo build --profile dist --locked --bin vizard \
+    && cp target/dist/vizard /vizard
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Vizard" \

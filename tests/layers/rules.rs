@@ -78,7 +78,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// What an engine family may use of `engine`.
-const OPEN_TO_FAMILIES: &[&str] = &["kernel", "context", "error"];
+const OPEN_TO_FAMILIES: &[&str] = &["kernel", "context", "error", "info"];
 
 /// Module names that say nothing.
 const EMPTY_NAMES: &[&str] = &[

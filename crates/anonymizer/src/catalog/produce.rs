@@ -18,7 +18,7 @@ use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
     AcceptedExact, InputDescription, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
-    PublishedTable, Release, WireError, WireFault, rounded_to_tens, statement,
+    PublishedTable, Release, WireError, WireFault, guarantees, rounded_to_tens, statement,
 };
 use crate::utility;
 use crate::verify::{self, Verdict, verify};
@@ -351,7 +351,7 @@ fn encode(
         excluded: rounded_to_tens(release.excluded),
         suppressed: rounded_to_tens(assignment.suppressed),
         normalized: Normalized::of(assignment.table),
-        guarantees: release.guarantees,
+        guarantees: guarantees(policy, schema),
         adversary: statement::adversary(engine, policy),
         not_protected: statement::not_protected(engine, schema, policy, assignment.accept_exact),
         published_exactly: PublishedExactly::default(),

@@ -1,14 +1,15 @@
 //! The engines: pure functions from a table and its requirements to a release.
 //!
-//! Every family has the shape
-//! `run(&Table, &Requirements, &Params, &RunContext) -> Result<Release, EngineError>`.
+//! The parameters of each implement [`Engine`] in the file `describe` of their
+//! family, with what there is to say about them.
 //! The same input gives the same bytes with any number of threads. A family
-//! may use `kernel`, `context` and `error`, never another family.
+//! may use `kernel`, `context`, `error` and `info`, never another family.
 
 pub mod arp;
 pub mod baseline;
 pub mod context;
 pub mod error;
+pub mod info;
 pub mod kernel;
 pub mod lgb;
 pub mod one_to_many;
@@ -18,3 +19,4 @@ pub mod slicing;
 pub use crate::privacy::CancelFlag;
 pub use context::{Progress, RunContext, Silent};
 pub use error::{EngineError, Infeasible};
+pub use info::{Engine, Info};

@@ -16,6 +16,7 @@ mod error;
 pub mod exact;
 mod format;
 mod guarantee_words;
+mod guarantees;
 pub mod joined;
 mod lineage;
 mod manifest;
@@ -36,6 +37,7 @@ pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
+pub use guarantees::guarantees;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, TableLineage, without_subject};
 pub use manifest::{

@@ -6,7 +6,6 @@ use crate::microdata::{AttributeType, Codes};
 
 use super::cell::Cell;
 use super::lineage::Lineage;
-use super::manifest::Guarantee;
 
 /// What the cells of a published column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,8 +104,6 @@ pub struct Release {
     pub tables: Vec<PublishedTable>,
     /// Published rows and the subjects they came from; private.
     pub lineage: Lineage,
-    /// What the engine claims.
-    pub guarantees: Vec<Guarantee>,
     /// Records left out because their subject asked for it or their terms
     /// cannot be met.
     pub excluded: u64,

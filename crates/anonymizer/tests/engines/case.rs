@@ -8,7 +8,7 @@ use vizard_anonymizer::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requir
 use vizard_anonymizer::release::{
     AcceptedExact, Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, Normalized,
     PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, TableDescription,
-    decode_csv, encode_csv, order, rounded_to_tens, statement,
+    decode_csv, encode_csv, guarantees, order, rounded_to_tens, statement,
 };
 use vizard_anonymizer::utility::{self, EvidenceError, UtilityReport};
 use vizard_anonymizer::verify::{self, Evidence, Ordered, Verdict, verify};
@@ -99,7 +99,7 @@ impl Case {
             excluded: rounded_to_tens(release.excluded),
             suppressed: 0,
             normalized: Normalized::of(&table),
-            guarantees: release.guarantees,
+            guarantees: guarantees(policy, schema),
             adversary: statement::adversary(engine, policy),
             not_protected: statement::not_protected(engine, schema, policy, &accept_exact),
             published_exactly: PublishedExactly::default(),

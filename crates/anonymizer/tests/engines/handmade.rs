@@ -7,8 +7,7 @@ use vizard_anonymizer::microdata::{
 };
 use vizard_anonymizer::privacy::{K, L, Model, Policy, Protection, Requirements, Share, Spread, T};
 use vizard_anonymizer::release::{
-    Cells, ColumnDescription, Content, CsvDecoder, Guarantee, Lineage, PublishedTable, Release,
-    TableLineage,
+    Cells, ColumnDescription, Content, CsvDecoder, Lineage, PublishedTable, Release, TableLineage,
 };
 use vizard_anonymizer::verify::{Check, Place};
 
@@ -170,10 +169,6 @@ fn handmade_with(change: impl FnOnce(&mut [PublishedTable])) -> Case {
         (Value, None),
         (Count, None),
     ];
-    let l_diversity = |attribute: &str| Guarantee::LDiversity {
-        attribute: attribute.into(),
-        l: 3,
-    };
     // Records 6 and 12 change places in the buckets of pay: both earn 60.
     let mut tables = vec![
         decode("microdata", MICRODATA, &microdata),
@@ -188,23 +183,6 @@ fn handmade_with(change: impl FnOnce(&mut [PublishedTable])) -> Case {
                 subjects: (0..12).map(SubjectIndex).collect(),
             }],
         },
-        guarantees: vec![
-            Guarantee::KAnonymity {
-                k: 2,
-                scope: "quasi-identifiers as published".into(),
-            },
-            l_diversity("age"),
-            Guarantee::TCloseness {
-                attribute: "sex".into(),
-                t: 0.4,
-                max_posterior: 0.8,
-            },
-            l_diversity("pay"),
-            Guarantee::MaxLeakage {
-                attribute: "*".into(),
-                scope: "each subject's own preference".into(),
-            },
-        ],
         excluded: 0,
         unsatisfiable: Vec::new(),
     };

@@ -7,8 +7,8 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::microdata::{Schema, Table};
-use crate::privacy::{BlockForm, Policy, Requirements};
+use crate::microdata::Table;
+use crate::privacy::{BlockForm, Requirements};
 use crate::release::Release;
 
 use super::initial::{Least, partition};
@@ -20,26 +20,21 @@ use super::refine::refine;
 /// `aip`.
 pub mod aip {
     use super::{
-        BlockForm, EngineError, InitialParams, Job, Least, Policy, Release, Requirements,
-        RunContext, Schema, Table, listed, partition,
+        BlockForm, EngineError, InitialParams, Job, Least, Release, Requirements, RunContext,
+        Table, listed, partition,
     };
-
-    /// The floors that these parameters set for a schema.
-    pub fn policy(params: &InitialParams, schema: &Schema) -> Result<Policy, EngineError> {
-        params.policy(schema, BlockForm::Eligible)
-    }
 
     /// Publishes the initial partition of each sensitive attribute by its
     /// tables `quasi` and `sensitive`.
     ///
-    /// Errors as of [`run`](super::super::run).
+    /// Errors as of `arp`.
     pub fn run(
         table: &Table,
         requirements: &Requirements,
         params: &InitialParams,
         context: &RunContext<'_>,
     ) -> Result<Release, EngineError> {
-        policy(params, table.schema())?;
+        params.policy(table.schema(), BlockForm::Eligible)?;
         let job = Job::new(
             (table, requirements),
             params.l,
@@ -66,7 +61,7 @@ pub mod anatomy {
     /// Publishes blocks of l distinct values of each sensitive attribute by
     /// its tables `quasi` and `sensitive`.
     ///
-    /// Errors as of [`run`](super::super::run).
+    /// Errors as of `arp`.
     pub fn run(
         table: &Table,
         requirements: &Requirements,

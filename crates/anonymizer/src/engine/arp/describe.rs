@@ -1,55 +1,20 @@
-//! What releases of `arp` and its comparators claim, and their parameters as
-//! JSON Schema.
+//! The parameters of `arp` and its comparators as JSON Schema.
 
 use serde_json::{Value, json};
 
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::{max_excluded_schema, spreads_schema};
-use crate::microdata::Schema;
-use crate::privacy::{BlockForm, Model, Policy, Protection};
-use crate::release::Guarantee;
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{BlockForm, Policy, Requirements};
+use crate::release::Release;
 
-use super::params::{AnatomyParams, InitialParams, Params};
-
-/// What a release of this policy claims.
-pub(super) fn guarantees(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
-    let Model::Blocks { form, sensitive } = policy.model else {
-        return Vec::new();
-    };
-    let mut guarantees = Vec::new();
-    for (at, &(attribute, protection)) in (0..).zip(&policy.protections) {
-        if !sensitive.contains(crate::privacy::ProtectedIndex(at)) {
-            continue;
-        }
-        let attribute = schema.attribute(attribute).name.clone();
-        if let Protection::Diversity { l, min_spread } = protection {
-            let l = l.get();
-            let spread = min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                attribute: attribute.clone(),
-                min_spread,
-            });
-            guarantees.push(match form {
-                BlockForm::Randomized {
-                    retention,
-                    max_posterior,
-                } => Guarantee::RandomizedResponse {
-                    attribute,
-                    retention: retention.get(),
-                    max_posterior: max_posterior.get(),
-                },
-                BlockForm::Ring => Guarantee::RingDiversity { attribute, l },
-                _ => Guarantee::LDiversity { attribute, l },
-            });
-            guarantees.extend(spread);
-        }
-    }
-    if policy.apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    guarantees
-}
+use super::comparators::{aip, anatomy};
+use super::params::{
+    AipParams, AnatomyParams, InitialParams, Params, RingParams, refuse_withdrawn,
+};
+use super::{ring, run};
 
 fn l_schema() -> Value {
     json!({
@@ -72,6 +37,115 @@ fn partitioning_schema() -> Value {
         "description": "Whether blocks that had to be merged are left as they are, or split by the \
                         remaining attributes."
     })
+}
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "arp",
+        title: "Anonymization on refining partition",
+        multiplicity: Multiplicity::One,
+        parameters: Self::json_schema,
+        guarantees: &[
+            "l_diversity",
+            "min_spread",
+            "randomized_response",
+            "max_leakage",
+        ],
+        tables: &["quasi", "sensitive", "microdata"],
+        papers: &["Anonymization on refining partition: same privacy, more utility"],
+    };
+
+    fn refuse_withdrawn(parameters: &Value) -> Result<(), EngineError> {
+        refuse_withdrawn(parameters)
+    }
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
+
+impl Engine for AipParams {
+    const INFO: Info = Info {
+        name: "aip",
+        title: "Bucketization of the initial partition",
+        multiplicity: Multiplicity::One,
+        parameters: InitialParams::json_schema,
+        guarantees: &["l_diversity", "min_spread", "max_leakage"],
+        tables: &["quasi", "sensitive"],
+        papers: &["Anonymization on refining partition: same privacy, more utility"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        self.0.policy(schema, BlockForm::Eligible)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        aip::run(table, requirements, &self.0, context)
+    }
+}
+
+impl Engine for AnatomyParams {
+    const INFO: Info = Info {
+        name: "anatomy",
+        title: "Anatomy",
+        multiplicity: Multiplicity::One,
+        parameters: Self::json_schema,
+        guarantees: &["l_diversity", "min_spread", "max_leakage"],
+        tables: &["quasi", "sensitive"],
+        papers: &["Anatomy: simple and effective privacy preservation"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        anatomy::run(table, requirements, self, context)
+    }
+}
+
+impl Engine for RingParams {
+    const INFO: Info = Info {
+        name: "ng",
+        title: "Ring generalization of the initial partition",
+        multiplicity: Multiplicity::One,
+        parameters: InitialParams::ring_json_schema,
+        guarantees: &["ring_diversity", "max_leakage"],
+        tables: &["microdata"],
+        papers: &["Non-homogeneous generalization in privacy preserving data publishing"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        self.0.policy(schema, BlockForm::Ring)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        ring::run(table, requirements, &self.0, context)
+    }
 }
 
 impl Params {

@@ -12,7 +12,6 @@ use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
 use crate::release::{Lineage, PublishedTable, Release};
 
 use super::answer::Question;
-use super::describe::guarantees;
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
 use super::leave::{Refusal, check_budget, leave};
@@ -92,7 +91,6 @@ impl<'a> Job<'a> {
         Release {
             tables,
             lineage,
-            guarantees: guarantees(self.table.schema(), self.requirements.ordered()),
             excluded: (present.opted_out + gone.len()) as u64,
             unsatisfiable: gone.iter().map(subject).collect(),
         }

@@ -31,12 +31,11 @@ mod listed;
 mod params;
 mod randomized;
 mod refine;
-pub mod ring;
+mod ring;
 mod sliced;
 mod widen;
 
-pub use comparators::{aip, anatomy};
-pub use params::{AnatomyParams, InitialParams, Params, Partitioning, Publish, refuse_withdrawn};
+pub use params::{AipParams, AnatomyParams, Params, Partitioning, Publish, RingParams};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;

@@ -162,6 +162,16 @@ impl InitialParams {
     }
 }
 
+/// Parameters of `aip`, which publishes the blocks as they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AipParams(pub InitialParams);
+
+/// Parameters of `ng`, which publishes them by rings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RingParams(pub InitialParams);
+
 /// Parameters of `anatomy`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -23,19 +23,14 @@ use rand_chacha::ChaCha12Rng;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::microdata_table::{Look, of_looks};
-use crate::microdata::{Schema, Table};
-use crate::privacy::{BlockForm, Policy, Requirements, Seed};
+use crate::microdata::Table;
+use crate::privacy::{BlockForm, Requirements, Seed};
 use crate::release::Release;
 
 use super::frame::{Frame, Goal};
 use super::initial::{Least, partition, window};
 use super::job::{Job, Made};
 use super::params::InitialParams;
-
-/// The floors that these parameters set for a schema.
-pub fn policy(params: &InitialParams, schema: &Schema) -> Result<Policy, EngineError> {
-    params.policy(schema, BlockForm::Ring)
-}
 
 /// Publishes the initial partition of the sensitive attribute by rings.
 ///
@@ -46,7 +41,7 @@ pub fn run(
     params: &InitialParams,
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
-    policy(params, table.schema())?;
+    params.policy(table.schema(), BlockForm::Ring)?;
     let job = Job::new(
         (table, requirements),
         params.l,

@@ -36,8 +36,8 @@ mod strongest;
 pub use params::{Assignment, AttributeParams, BucketLink, Effort, Generalization, Params};
 
 use crate::microdata::{Multiplicity, RecordIndex, Table};
-use crate::privacy::{Policy, Protection, Requirements};
-use crate::release::{Guarantee, Release};
+use crate::privacy::Requirements;
+use crate::release::Release;
 
 use super::context::RunContext;
 use super::error::EngineError;
@@ -107,7 +107,6 @@ pub fn run(
     Ok(Release {
         tables,
         lineage,
-        guarantees: guarantees(table, requirements.ordered()),
         excluded: (prepared.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: unsatisfiable.collect(),
     })
@@ -133,43 +132,4 @@ fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<
             ))
         }
     }
-}
-
-fn guarantees(table: &Table, policy: &Policy) -> Vec<Guarantee> {
-    let mut guarantees = vec![Guarantee::KAnonymity {
-        k: policy.k.get(),
-        scope: "quasi-identifiers as published".into(),
-    }];
-    for &(attribute, protection) in &policy.protections {
-        let attribute = table.schema().attribute(attribute).name.clone();
-        match protection {
-            Protection::Diversity { l, min_spread } => {
-                guarantees.push(Guarantee::LDiversity {
-                    attribute: attribute.clone(),
-                    l: l.get(),
-                });
-                guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                    attribute,
-                    min_spread,
-                }));
-            }
-            Protection::Closeness { t, max_posterior } => {
-                guarantees.push(Guarantee::TCloseness {
-                    attribute,
-                    t: t.get(),
-                    max_posterior: max_posterior.get(),
-                });
-            }
-            // Not a protection of buckets: no parameters of lgb ask for it.
-            Protection::Leakage { .. } => {}
-            Protection::InGroup { .. } => {}
-        }
-    }
-    if policy.apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    guarantees
 }

@@ -2,9 +2,47 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::max_excluded_schema;
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
 
 use super::params::Params;
+use super::run;
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "one_to_many",
+        title: "1:M-generalization with (k, l)-diversity",
+        multiplicity: Multiplicity::Many,
+        parameters: Self::json_schema,
+        guarantees: &[
+            "k_anonymity",
+            "fingerprint_k",
+            "l_diversity",
+            "value_l",
+            "max_leakage",
+        ],
+        tables: &["persons"],
+        papers: &["Anonymizing 1:M microdata with high utility"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

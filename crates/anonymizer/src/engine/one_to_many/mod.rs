@@ -37,7 +37,7 @@ use rand::seq::SliceRandom;
 
 use crate::microdata::{Multiplicity, Table};
 use crate::privacy::{L, Requirements};
-use crate::release::{Guarantee, Release};
+use crate::release::Release;
 
 use super::context::RunContext;
 use super::error::EngineError;
@@ -81,7 +81,6 @@ pub fn run(
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
     check_table(table, requirements, Multiplicity::Many)?;
-    let claimed = params;
     let params = &of_known(requirements, params)?;
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather persons");
@@ -128,7 +127,6 @@ pub fn run(
     Ok(Release {
         tables: vec![published],
         lineage,
-        guarantees: guarantees(requirements, claimed)?,
         excluded: (persons.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: left_out.collect(),
     })
@@ -172,30 +170,4 @@ fn of_known(requirements: &Requirements, params: &Params) -> Result<Params, Engi
         k_group: Some(params.k_group()?),
         ..params.clone()
     })
-}
-
-fn guarantees(requirements: &Requirements, params: &Params) -> Result<Vec<Guarantee>, EngineError> {
-    let mut guarantees = vec![
-        Guarantee::KAnonymity {
-            k: params.k_group()?.get(),
-            scope: "subjects of a group".into(),
-        },
-        Guarantee::FingerprintK { k: params.k.get() },
-        Guarantee::LDiversity {
-            attribute: "*".into(),
-            l: params.l.get(),
-        },
-    ];
-    if params.value_l.get() > 1 {
-        guarantees.push(Guarantee::ValueL {
-            l: params.value_l.get(),
-        });
-    }
-    if requirements.policy().apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    Ok(guarantees)
 }

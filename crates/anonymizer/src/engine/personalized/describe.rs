@@ -2,9 +2,41 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::{askers_share_max_schema, max_excluded_schema};
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
 
 use super::params::Params;
+use super::run;
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "personalized",
+        title: "k-anonymization satisfying personalized privacy",
+        multiplicity: Multiplicity::One,
+        parameters: Self::json_schema,
+        guarantees: &["k_anonymity", "max_leakage"],
+        tables: &["microdata"],
+        papers: &["The k-anonymization method satisfying personalized privacy preservation"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

@@ -35,8 +35,8 @@ pub use params::{Grouping, Params};
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{NodeIndex, Table};
-use crate::privacy::{Recoding, Requirements};
-use crate::release::{Cell, Content, Guarantee, Release};
+use crate::privacy::Requirements;
+use crate::release::{Cell, Content, Release};
 
 use super::context::RunContext;
 use super::error::EngineError;
@@ -103,7 +103,6 @@ pub fn run(
     Ok(Release {
         tables: vec![published],
         lineage,
-        guarantees: guarantees(params),
         excluded: (settled.present.opted_out + settled.unsatisfiable.len()) as u64,
         unsatisfiable: left_out.collect(),
     })
@@ -130,25 +129,4 @@ fn own_cells(settled: &Settled<'_>) -> Vec<OwnCells> {
         })
     });
     cells.collect()
-}
-
-fn guarantees(params: &Params) -> Vec<Guarantee> {
-    let scope = match params.recoding {
-        Recoding::GroupCut => {
-            "each subject's own preference and the job's bound, values weighted by their frequency"
-        }
-        Recoding::Paper => {
-            "each subject's own preference and the job's bound, by the paper's measure alone"
-        }
-    };
-    vec![
-        Guarantee::KAnonymity {
-            k: params.k.get(),
-            scope: "quasi-identifiers as published".into(),
-        },
-        Guarantee::MaxLeakage {
-            attribute: params.sensitive.clone(),
-            scope: scope.into(),
-        },
-    ]
 }

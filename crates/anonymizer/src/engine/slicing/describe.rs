@@ -2,9 +2,47 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::{max_excluded_schema, spreads_schema};
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
 
 use super::params::Params;
+use super::run;
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "slicing",
+        title: "Slicing: columns permuted inside buckets",
+        multiplicity: Multiplicity::One,
+        parameters: Self::json_schema,
+        guarantees: &[
+            "k_anonymity",
+            "l_diversity",
+            "min_spread",
+            "t_closeness",
+            "max_leakage",
+        ],
+        tables: &["sliced", "columns"],
+        papers: &["Slicing: A New Approach for Privacy Preserving Data Publishing"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

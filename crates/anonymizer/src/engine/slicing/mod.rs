@@ -25,8 +25,8 @@ mod tally;
 pub use params::Params;
 
 use crate::microdata::{Role, Table};
-use crate::privacy::{ColumnRule, Model, Protection, Requirements, Slicing};
-use crate::release::{Guarantee, Release};
+use crate::privacy::{ColumnRule, Model, Requirements, Slicing};
+use crate::release::Release;
 
 use super::context::RunContext;
 use super::error::EngineError;
@@ -104,7 +104,6 @@ pub fn run(
     Ok(Release {
         tables,
         lineage,
-        guarantees: guarantees(table, requirements),
         excluded: (present.opted_out + prepared.unsatisfiable.len()) as u64,
         unsatisfiable: prepared.unsatisfiable.iter().map(subject).collect(),
     })
@@ -171,41 +170,4 @@ fn columns(
         }
     }
     Ok((slices, prepared))
-}
-
-fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
-    let policy = requirements.ordered();
-    let mut guarantees = vec![Guarantee::KAnonymity {
-        k: policy.k.get(),
-        scope: "records of a bucket, among which the columns are permuted".into(),
-    }];
-    for &(at, protection) in &policy.protections {
-        let attribute = table.schema().attribute(at).name.clone();
-        match protection {
-            Protection::Diversity { l, min_spread } => {
-                guarantees.push(Guarantee::LDiversity {
-                    attribute: attribute.clone(),
-                    l: l.get(),
-                });
-                guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                    attribute,
-                    min_spread,
-                }));
-            }
-            Protection::Closeness { t, max_posterior } => guarantees.push(Guarantee::TCloseness {
-                attribute,
-                t: t.get(),
-                max_posterior: max_posterior.get(),
-            }),
-            // No other protection is among those of `Params::policy`.
-            _ => {}
-        }
-    }
-    if policy.apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    guarantees
 }

@@ -9,8 +9,7 @@ use vizard_anonymizer::privacy::{
     BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Spread,
 };
 use vizard_anonymizer::release::{
-    Cell, Cells, Content, Guarantee, Lineage, PublishedColumn, PublishedTable, Release,
-    TableLineage,
+    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
 };
 
 use crate::case::{Case, dictionary};
@@ -144,10 +143,6 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
                 subjects: (0..8).map(SubjectIndex).collect(),
             }],
         },
-        guarantees: vec![Guarantee::LDiversity {
-            attribute: "disease".into(),
-            l: l.get(),
-        }],
         excluded: 0,
         unsatisfiable: Vec::new(),
     };

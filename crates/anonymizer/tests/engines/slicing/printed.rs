@@ -8,10 +8,9 @@ use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::microdata::{
     AttributeIndex, Code, Domain, RecordIndex, SubjectIndex, Table, Values,
 };
-use vizard_anonymizer::privacy::{Model, Protection, Requirements};
+use vizard_anonymizer::privacy::{Model, Requirements};
 use vizard_anonymizer::release::{
-    Cell, Cells, Content, Guarantee, Lineage, PublishedColumn, PublishedTable, Release,
-    TableLineage,
+    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
 };
 
 use crate::case::{Case, dictionary};
@@ -56,7 +55,6 @@ pub fn printed(table: Table, parameters: Value, buckets: Buckets) -> Case {
                 subjects,
             }],
         },
-        guarantees: guarantees(&table, &requirements),
         excluded: (table.records() - rows(0).len()) as u64,
         unsatisfiable: Vec::new(),
     };
@@ -174,33 +172,4 @@ fn exact(domain: &Domain, code: Code) -> Cell {
         Values::Category(values) => Cell::Label(values[code.at()].clone()),
         _ => panic!("numbers and categories only"),
     }
-}
-
-/// The claims that a policy asks for.
-pub fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
-    let policy = requirements.policy();
-    let mut all = vec![Guarantee::KAnonymity {
-        k: policy.k.get(),
-        scope: "records of a bucket, among which the columns are permuted".into(),
-    }];
-    for &(at, protection) in &policy.protections {
-        let attribute = table.schema().attribute(at).name.clone();
-        all.push(match protection {
-            Protection::Diversity { l, .. } => Guarantee::LDiversity {
-                attribute,
-                l: l.get(),
-            },
-            Protection::Closeness { t, max_posterior } => Guarantee::TCloseness {
-                attribute,
-                t: t.get(),
-                max_posterior: max_posterior.get(),
-            },
-            _ => panic!("slicing knows l and t"),
-        });
-    }
-    all.push(Guarantee::MaxLeakage {
-        attribute: "*".into(),
-        scope: "each subject's own preference".into(),
-    });
-    all
 }

@@ -2,9 +2,49 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::{askers_share_max_schema, max_excluded_schema};
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
 
 use super::params::Params;
+use super::run;
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "mondrian",
+        title: "Generalization by multi-dimensional partition",
+        multiplicity: Multiplicity::One,
+        parameters: Self::json_schema,
+        guarantees: &[
+            "k_anonymity",
+            "distinct_l_diversity",
+            "entropy_l_diversity",
+            "recursive_l_diversity",
+            "t_closeness",
+            "min_spread",
+            "max_leakage",
+        ],
+        tables: &["microdata"],
+        papers: &["Mondrian multidimensional k-anonymity"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

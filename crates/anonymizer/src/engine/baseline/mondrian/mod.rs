@@ -31,8 +31,8 @@ use crate::engine::kernel::{
     Among, Condition, Mondrian, Present, Refinement, Scale, companions, microdata_table,
 };
 use crate::microdata::{CodedColumn, RecordIndex, Table};
-use crate::privacy::{Diversity, Protection, Requirements};
-use crate::release::{Guarantee, Release};
+use crate::privacy::Requirements;
+use crate::release::Release;
 
 use conditions::Conditions;
 use pools::pools;
@@ -109,7 +109,6 @@ pub fn run(
     Ok(Release {
         tables: vec![published],
         lineage,
-        guarantees: guarantees(table, requirements),
         excluded: (present.opted_out + left_out.len()) as u64,
         unsatisfiable: left_out.iter().map(subject).collect(),
     })
@@ -155,53 +154,5 @@ impl Frame<'_> {
         let refined = refinement.refine(records, found, condition)?;
         groups.extend(refined.iter().map(<[u32]>::to_vec));
         Ok(())
-    }
-}
-
-fn guarantees(table: &Table, requirements: &Requirements) -> Vec<Guarantee> {
-    let policy = requirements.policy();
-    let mut guarantees = vec![Guarantee::KAnonymity {
-        k: policy.k.get(),
-        scope: "quasi-identifiers as published".into(),
-    }];
-    for &(attribute, protection) in &policy.protections {
-        let attribute = table.schema().attribute(attribute).name.clone();
-        if let Protection::InGroup {
-            diversity,
-            closeness,
-            min_spread,
-        } = protection
-        {
-            guarantees.extend(diversity.map(|kind| of_diversity(kind, attribute.clone())));
-            guarantees.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                attribute: attribute.clone(),
-                min_spread,
-            }));
-            guarantees.extend(closeness.map(|t| Guarantee::TCloseness {
-                attribute,
-                t: t.get(),
-                max_posterior: 1.0,
-            }));
-        }
-    }
-    if policy.apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    guarantees
-}
-
-fn of_diversity(diversity: Diversity, attribute: String) -> Guarantee {
-    let l = diversity.l().get();
-    match diversity {
-        Diversity::Distinct(_) => Guarantee::DistinctLDiversity { attribute, l },
-        Diversity::Entropy(_) => Guarantee::EntropyLDiversity { attribute, l },
-        Diversity::Recursive { c, .. } => Guarantee::RecursiveLDiversity {
-            attribute,
-            c: c.get(),
-            l,
-        },
     }
 }

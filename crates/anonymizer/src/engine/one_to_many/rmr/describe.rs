@@ -1,10 +1,42 @@
 //! The parameters as JSON Schema, for `GET /v1/engines`.
 
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
 use serde_json::{Value, json};
 
 use super::params::{M_MAX, Params};
+use super::run;
+use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
+use crate::engine::info::{Engine, Info};
 use crate::engine::kernel::acceptance::max_excluded_schema;
 use crate::engine::one_to_many::describe::qid_conflict_schema;
+
+impl Engine for Params {
+    const INFO: Info = Info {
+        name: "rmr",
+        title: "(k, k^m)-anonymity of quasi-identifiers and sets of values",
+        multiplicity: Multiplicity::Many,
+        parameters: Self::json_schema,
+        guarantees: &["k_anonymity", "km_anonymity", "max_leakage"],
+        tables: &["persons"],
+        papers: &["Anonymizing data with relational and transaction attributes"],
+    };
+
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError> {
+        Self::policy(self, schema)
+    }
+
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError> {
+        run(table, requirements, self, context)
+    }
+}
 
 impl Params {
     /// JSON Schema (2020-12) of the parameters.

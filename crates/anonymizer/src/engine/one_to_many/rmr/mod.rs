@@ -38,8 +38,8 @@ use crate::engine::one_to_many::persons::Persons;
 use crate::engine::one_to_many::publish::Layout;
 use crate::engine::one_to_many::trees::Trees;
 use crate::microdata::{Multiplicity, Table};
-use crate::privacy::{Policy, Requirements};
-use crate::release::{Guarantee, Release};
+use crate::privacy::Requirements;
+use crate::release::Release;
 
 use plan::{Frame, Plan};
 
@@ -91,7 +91,6 @@ pub fn run(
     Ok(Release {
         tables: vec![table],
         lineage,
-        guarantees: guarantees(requirements.policy(), params.m),
         excluded: (persons.opted_out + plan.unsatisfiable.len()) as u64,
         unsatisfiable: unsatisfiable.collect(),
     })
@@ -129,20 +128,4 @@ fn publish(
         fingerprints: &fingerprints,
     };
     layout.publish()
-}
-
-fn guarantees(policy: &Policy, m: u32) -> Vec<Guarantee> {
-    let k = policy.k.get();
-    let scope = "subjects of a group".into();
-    let mut guarantees = vec![
-        Guarantee::KAnonymity { k, scope },
-        Guarantee::KmAnonymity { k, m },
-    ];
-    if policy.apply_preferences {
-        guarantees.push(Guarantee::MaxLeakage {
-            attribute: "*".into(),
-            scope: "each subject's own preference".into(),
-        });
-    }
-    guarantees
 }

@@ -18,8 +18,7 @@ use vizard_anonymizer::privacy::{
     K, L, Model, Policy, Protection, QidConflict, RecordTerms, Requirements, Spread,
 };
 use vizard_anonymizer::release::{
-    Cell, Cells, Content, Guarantee, Item, Lineage, PublishedColumn, PublishedTable, Release,
-    TableLineage,
+    Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
 };
 
 use super::super::super::case::{Case, dictionary};
@@ -255,34 +254,6 @@ pub fn policy(engine: Engine, rule: QidConflict, table: &Table) -> Policy {
     }
 }
 
-fn guarantees(engine: Engine, policy: &Policy) -> Vec<Guarantee> {
-    let scope = String::from("subjects of a group");
-    let k = policy.k.get();
-    let mut guarantees = match (engine, &policy.model) {
-        (Engine::Rmr, _) => vec![
-            Guarantee::KAnonymity { k, scope },
-            Guarantee::KmAnonymity { k, m: 2 },
-        ],
-        (Engine::OneToMany, _) => vec![
-            Guarantee::KAnonymity {
-                k: GROUP_SIZE as u32,
-                scope,
-            },
-            Guarantee::FingerprintK { k },
-            Guarantee::LDiversity {
-                attribute: "*".into(),
-                l: KINDS.len() as u32,
-            },
-            Guarantee::ValueL { l: 3 },
-        ],
-    };
-    guarantees.push(Guarantee::MaxLeakage {
-        attribute: "*".into(),
-        scope: "each subject's own preference".into(),
-    });
-    guarantees
-}
-
 /// Subjects of each row and their group: kinds are dealt out by age, so that
 /// groups differ.
 fn rows(table: &Table, random: &mut Random) -> Vec<(SubjectIndex, usize)> {
@@ -400,7 +371,6 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
     let mut random = Random::seed_from_u64(seed);
     let table = source(&mut random);
     let policy = policy(engine, rule, &table);
-    let guarantees = guarantees(engine, &policy);
     let requirements = Requirements::new(&table, policy, &preferences(engine));
     let rows = rows(&table, &mut random);
     let mut numbers: Vec<u64> = (1..=GROUPS as u64).collect();
@@ -429,7 +399,6 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
                 subjects: rows.iter().map(|row| row.0).collect(),
             }],
         },
-        guarantees,
         excluded: 1,
         unsatisfiable: Vec::new(),
     };

@@ -1,0 +1,75 @@
+//! What every engine is: parameters that give a policy and make a release, and
+//! a description of them.
+//!
+//! The parameters of an engine implement [`Engine`]; the catalog lists their
+//! types once and asks nothing else of them.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::microdata::{Multiplicity, Schema, Table};
+use crate::privacy::{Policy, Requirements};
+use crate::release::Release;
+
+use super::context::RunContext;
+use super::error::EngineError;
+
+/// What an engine says about itself. Adversary and what is not protected are
+/// words of releases ([`statement`](crate::release::statement)).
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Name in the API and in manifests.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Records of a subject in the datasets that it publishes.
+    pub multiplicity: Multiplicity,
+    /// JSON Schema (2020-12) of the parameters.
+    pub parameters: fn() -> Value,
+    /// Kinds of guarantees that its releases may claim.
+    pub guarantees: &'static [&'static str],
+    /// Tables that its releases may have.
+    pub tables: &'static [&'static str],
+    /// Titles of the papers that it is built by.
+    pub papers: &'static [&'static str],
+}
+
+impl Info {
+    /// As `GET /v1/engines` says it.
+    pub fn document(&self) -> Value {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "multiplicity": self.multiplicity,
+            "parameters": (self.parameters)(),
+            "guarantees": self.guarantees,
+            "tables": self.tables,
+            "papers": self.papers,
+        })
+    }
+}
+
+/// An engine with its parameters.
+pub trait Engine: fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// What there is to say about it.
+    const INFO: Info;
+
+    /// An error that says what became of parameters which are no more.
+    fn refuse_withdrawn(_parameters: &Value) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// The floors that these parameters put under every record.
+    fn policy(&self, schema: &Schema) -> Result<Policy, EngineError>;
+
+    /// Makes a release in rayon's current pool.
+    fn run(
+        &self,
+        table: &Table,
+        requirements: &Requirements,
+        context: &RunContext<'_>,
+    ) -> Result<Release, EngineError>;
+}
