@@ -1,13 +1,11 @@
 //! The rules of engine `lgb` (local generalization and bucketization), put
 //! together: what its tables must look like, what they claim and attain.
 //!
-//! Order: the checks that read raw columns and counts come first and always
-//! speak. The rest need a [`View`]; where no view exists, or no buckets can be
-//! read, each guarantee is entered as not examined, which does not hold.
+//! Where no [`View`] exists, or no buckets can be read, each guarantee is
+//! entered as not examined, which does not hold.
 
 use rayon::prelude::*;
 
-use crate::microdata::RecordIndex;
 use crate::privacy::Protection;
 
 use super::attack::{
@@ -15,42 +13,33 @@ use super::attack::{
 };
 use super::buckets::{self, Buckets};
 use super::candidates::candidates_remain;
-use super::claims::claims_match_policy;
 use super::closeness::t_closeness;
-use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::conservation::groups_numbered;
 use super::coverage;
 use super::diversity::{l_diversity, min_spread};
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::leakage::max_leakage;
 use super::links;
 use super::membership::{self, Bucketized, Members};
-use super::order::canonical_order;
+use super::rules::{Rows, Rules};
 use super::shape::{self, MICRODATA};
 use super::signature::Signatures;
-use super::verdict::{Check, Failures, Section, Verdict};
+use super::verdict::{Check, Failures, Section};
 use super::view::View;
 
-/// Verifies a release by the rules of `lgb`.
-pub(super) fn verify_lgb(evidence: &Evidence) -> Verdict {
+/// The rules of `lgb`.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Rules<'e> {
     let links_groups = shape::links_groups(evidence);
     let expected = shape::expected(evidence.table.schema(), links_groups);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        every_record_once(evidence, MICRODATA),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    match View::of(evidence, &expected) {
-        Some(view) => with_view(evidence, &view, links_groups, &mut checks),
-        None => checks.extend(guarantees_not_examined(evidence, true)),
-    }
-    Verdict { checks }
+    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+        let mut checks = Vec::new();
+        match View::of(evidence, expected) {
+            Some(view) => with_view(evidence, &view, links_groups, &mut checks),
+            None => checks.extend(guarantees_not_examined(evidence, true)),
+        }
+        checks
+    })
 }
 
 /// What every release must be, and k-anonymity.

@@ -7,9 +7,10 @@
 //! value that was *attained*, not only yes or no. A failed check is data; no
 //! table, however broken, makes the verifier panic or give up.
 //!
-//! One file a property. [`verify`] dispatches by the engine that the job
-//! ordered, because each engine publishes tables of its own shape; an engine
-//! that nobody here knows is a failed check. What the manifest says decides
+//! One file a property. [`verify`] takes the rules of the engine that the job
+//! ordered, because each engine publishes tables of its own shape; what every
+//! release must be is in `rules`, for all of them. An engine without rules is
+//! a failed check. What the manifest says decides
 //! nothing: it is written anew and compared (`manifest`).
 
 mod attack;
@@ -39,6 +40,7 @@ mod numbering;
 mod order;
 mod personalized;
 mod persons;
+mod rules;
 mod shape;
 mod signature;
 mod sliced;
@@ -51,13 +53,7 @@ pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use verdict::{Check, Place, Section, State, Verdict};
 
 use self::attack::Homes;
-use self::blocks::verify_blocks;
 use self::exclusions::exclusions_asked_for;
-use self::grouped::verify_grouped;
-use self::lgb::verify_lgb;
-use self::personalized::verify_personalized;
-use self::persons::verify_persons;
-use self::sliced::verify_sliced;
 use crate::privacy::Model;
 
 /// Verifies a release by the rules of the engine that its job ordered, which
@@ -75,29 +71,32 @@ pub fn verify(evidence: &Evidence) -> Verdict {
 fn by_engine(evidence: &Evidence) -> Verdict {
     let model = &evidence.requirements.policy().model;
     let found = match (evidence.ordered.engine, model) {
-        ("lgb", Model::Bucketized) => Ok(verify_lgb(evidence)),
+        ("lgb", Model::Bucketized) => Ok(lgb::rules(evidence)),
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
-            verify_persons(evidence).ok_or(OTHER_MODEL)
+            persons::rules(evidence).ok_or(OTHER_MODEL)
         }
-        ("arp" | "aip" | "anatomy" | "ng", Model::Blocks { .. }) => {
-            verify_blocks(evidence).ok_or(OTHER_MODEL)
+        ("arp" | "aip" | "anatomy" | "ng", &Model::Blocks { form, .. }) => {
+            blocks::rules(evidence, form).ok_or(OTHER_MODEL)
         }
-        ("mondrian", Model::Generalized { .. }) => verify_grouped(evidence).ok_or(OTHER_MODEL),
-        ("personalized", Model::Personalized { .. }) => {
-            verify_personalized(evidence).ok_or(OTHER_MODEL)
+        ("mondrian", Model::Generalized { .. }) => Ok(grouped::rules(evidence)),
+        ("personalized", &Model::Personalized { recoding, .. }) => {
+            Ok(personalized::rules(evidence, recoding))
         }
         ("slicing", Model::Sliced(slicing)) => {
-            Ok(verify_sliced(evidence, slicing, &Homes::default()))
+            Ok(sliced::rules(evidence, slicing, Homes::default()))
         }
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the job ordered"),
     };
-    let mut verdict = found.unwrap_or_else(|note| Verdict {
-        checks: vec![Check::not_examined(Section::Structure, "engine_known").noting(note)],
-    });
+    let mut checks = match found {
+        Ok(rules) => rules.checks(evidence),
+        Err(note) => {
+            vec![Check::not_examined(Section::Structure, "engine_known").noting(note)]
+        }
+    };
     evidence.cancel.heed();
-    verdict.checks.push(attack::terms_visible(evidence));
-    verdict
+    checks.push(attack::terms_visible(evidence));
+    Verdict { checks }
 }
 
 /// Engines whose rules are known.

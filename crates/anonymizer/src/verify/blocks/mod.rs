@@ -2,11 +2,8 @@
 //! `arp` and its comparators `aip`, `anatomy` and `ng`.
 //!
 //! Which form a release must have, and which attributes are in it, is the
-//! policy's to say ([`BlockForm`]), never the manifest's. Order as in `lgb`:
-//! the checks that read raw columns and counts come first and always speak;
-//! the rest need a view of the tables, and where none exists each guarantee is
-//! entered as not examined, which does not hold. Beside them the records are
-//! dealt into blocks again (`dealt`).
+//! policy's to say ([`BlockForm`]), never the manifest's. Beside the checks of
+//! the tables the records are dealt into blocks again (`dealt`).
 
 mod compared;
 mod contents;
@@ -21,7 +18,6 @@ mod ring;
 mod rows;
 mod view;
 
-use crate::microdata::RecordIndex;
 use crate::privacy::{
     BlockForm, ColumnRule, Model, ProtectedIndex, Protection, Requirements, SliceVariant, Slicing,
 };
@@ -29,35 +25,28 @@ use crate::privacy::{
 use self::dealt::Dealing;
 use self::view::QuasiView;
 use super::attack::Homes;
-use super::claims::claims_match_policy;
-use super::conservation::{every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::leakage::Worst;
-use super::order::canonical_order;
+use super::rules::{Rows, Rules};
 use super::shape::{self, QUASI};
-use super::sliced::verify_sliced;
-use super::verdict::{Check, Section, Verdict};
+use super::sliced;
+use super::verdict::{Check, Section};
 
-/// Verifies a release of blocks; `None` if the manifest's engine does not
-/// publish in the form of the policy.
-pub(super) fn verify_blocks(evidence: &Evidence) -> Option<Verdict> {
-    let Model::Blocks { form, .. } = evidence.requirements.policy().model else {
-        return None;
-    };
+/// The rules of a release of blocks in this form; `None` if the engine that
+/// the job ordered does not publish in it.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, form: BlockForm) -> Option<Rules<'e>> {
     let dealing = Dealing::again(evidence, form);
-    let mut verdict = of_form(evidence, form, &dealing.homes)?;
-    verdict.checks.extend(dealing.check);
-    Some(verdict)
+    let rules = of_form(evidence, form, dealing.homes)?;
+    Some(rules.ending(dealing.check))
 }
 
-/// All checks but that of the dealing.
-fn of_form(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Option<Verdict> {
+/// All rules but that of the dealing.
+fn of_form<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Homes) -> Option<Rules<'e>> {
     match (evidence.ordered.engine, form) {
         ("arp" | "anatomy", BlockForm::Distinct) => Some(listed(evidence, true, homes)),
         ("aip", BlockForm::Eligible) => Some(listed(evidence, false, homes)),
         ("arp", BlockForm::Generalized | BlockForm::Randomized { .. })
-        | ("ng", BlockForm::Ring) => Some(rows::verify(evidence, form, homes)),
+        | ("ng", BlockForm::Ring) => Some(rows::rules(evidence, form, homes)),
         ("arp", BlockForm::Sliced) => {
             let found = Slicing {
                 variant: SliceVariant::Slicing,
@@ -65,7 +54,7 @@ fn of_form(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Option<Verdic
                 generalize: Vec::new(),
                 drop: Vec::new(),
             };
-            Some(verify_sliced(evidence, &found, homes))
+            Some(sliced::rules(evidence, &found, homes))
         }
         _ => None,
     }
@@ -88,33 +77,26 @@ fn floor(requirements: &Requirements, index: ProtectedIndex) -> u32 {
     }
 }
 
-/// Checks the tables `quasi` and `sensitive`; where `is_distinct`, no value is
-/// in a block twice.
-fn listed(evidence: &Evidence, is_distinct: bool, homes: &Homes) -> Verdict {
+/// The rules of the tables `quasi` and `sensitive`; where `is_distinct`, no
+/// value is in a block twice.
+fn listed<'e>(evidence: &'e Evidence<'e>, is_distinct: bool, homes: Homes) -> Rules<'e> {
     let requirements = evidence.requirements;
     let attributes: Vec<_> = published(requirements)
         .into_iter()
         .map(|index| requirements.attribute(index))
         .collect();
     let expected = shape::expected_listed(evidence.table.schema(), &attributes);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        every_record_once(evidence, QUASI),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, QUASI, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    match QuasiView::of(evidence, &expected) {
-        Some((view, failures)) => {
-            checks.push(Check::structure("blocks_well_formed", &failures));
-            with_view(&view, (is_distinct, homes), &mut checks);
+    Rules::new(expected.into(), Rows::Records(QUASI), move |expected| {
+        let mut checks = Vec::new();
+        match QuasiView::of(evidence, expected) {
+            Some((view, failures)) => {
+                checks.push(Check::structure("blocks_well_formed", &failures));
+                with_view(&view, (is_distinct, &homes), &mut checks);
+            }
+            None => checks.extend(guarantees_not_examined(evidence)),
         }
-        None => checks.extend(guarantees_not_examined(evidence)),
-    }
-    Verdict { checks }
+        checks
+    })
 }
 
 fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mut Vec<Check>) {

@@ -6,45 +6,36 @@
 //! the same: groups that do are one group to an adversary. The other forms
 //! have files of their own: `randomized`, `ring`.
 
-use crate::microdata::{RecordIndex, Role};
+use crate::microdata::Role;
 use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 use crate::release::Content;
 
 use super::super::attack::{Homes, linkage};
-use super::super::claims::claims_match_policy;
-use super::super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
+use super::super::conservation::blocks_numbered;
 use super::super::coverage;
 use super::super::diversity::{spread, spread_of_parts};
 use super::super::evidence::Evidence;
-use super::super::identifiers::no_source_identifier;
 use super::super::k_anonymity::LargestK;
 use super::super::leakage::{Ratio, Worst};
 use super::super::meaning::MeaningColumn;
-use super::super::order::canonical_order;
+use super::super::rules::{Rows, Rules};
 use super::super::shape::{self, MICRODATA};
 use super::super::signature::{Signatures, Subjects};
-use super::super::verdict::{Check, Failures, Place, Section, Verdict};
+use super::super::verdict::{Check, Failures, Place, Section};
 use super::super::view::{AttributeView, View};
 use super::{compared, floor, guarantees_not_examined, randomized, ring};
 
-/// Checks the table `microdata` of a form that has one.
-pub(super) fn verify(evidence: &Evidence, form: BlockForm, homes: &Homes) -> Verdict {
+/// The rules of a form whose table is `microdata`.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Homes) -> Rules<'e> {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        every_record_once(evidence, MICRODATA),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    match View::of(evidence, &expected) {
-        Some(view) => with_view(&view, (form, evidence.seed, homes), &mut checks),
-        None => checks.extend(guarantees_not_examined(evidence)),
-    }
-    Verdict { checks }
+    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+        let mut checks = Vec::new();
+        match View::of(evidence, expected) {
+            Some(view) => with_view(&view, (form, evidence.seed, &homes), &mut checks),
+            None => checks.extend(guarantees_not_examined(evidence)),
+        }
+        checks
+    })
 }
 
 /// The ways in which rows fall together.

@@ -65,7 +65,7 @@ impl<'a> QuasiView<'a> {
     /// `None` where a column that it needs cannot be read.
     pub(super) fn of(
         evidence: &Evidence<'a>,
-        expected: &[ExpectedTable; 2],
+        expected: &[ExpectedTable],
     ) -> Option<(Self, Failures)> {
         let table = evidence.table;
         if evidence.requirements.records() != table.records() {
@@ -74,7 +74,7 @@ impl<'a> QuasiView<'a> {
         let quasi = evidence.published(QUASI)?;
         let rows = quasi.rows();
         let column = |at: usize| {
-            let found = find(quasi, &expected[0].columns, at)?;
+            let found = find(quasi, &expected.first()?.columns, at)?;
             (found.cells.len() == rows).then_some(found)
         };
         let indexes = published(evidence.requirements);

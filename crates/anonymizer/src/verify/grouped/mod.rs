@@ -2,10 +2,6 @@
 //! row a record, with a group, generalized quasi-identifiers and exact
 //! sensitive values.
 //!
-//! Order as in `lgb`: the checks that read raw columns and counts come first
-//! and always speak. The rest need a [`View`]; where none exists, each
-//! guarantee is entered as not examined, which does not hold.
-//!
 //! What holds of groups must hold in both ways to see them ([`ways`]): by
 //! published number, and by what the quasi-identifiers show. Which guarantees
 //! there are is the policy's to say, never the manifest's:
@@ -25,52 +21,30 @@ mod ways;
 use rayon::prelude::*;
 
 use super::attack::linkage;
-use super::claims::claims_match_policy;
-use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::conservation::groups_numbered;
 use super::coverage;
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::order::canonical_order;
+use super::rules::{Rows, Rules};
 use super::shape::{self, MICRODATA};
 use super::signature::{Signatures, Subjects};
-use super::verdict::{Check, Section, Verdict};
+use super::verdict::{Check, Section};
 use super::view::View;
-use crate::microdata::{RecordIndex, Role};
-use crate::privacy::{Diversity, Model, Protection};
+use crate::microdata::Role;
+use crate::privacy::{Diversity, Protection};
 use crate::release::Content;
 
 use self::values::Values;
 
-/// Verifies a release by the rules of `mondrian`; `None` if the policy's model
-/// is another.
-pub(super) fn verify_grouped(evidence: &Evidence) -> Option<Verdict> {
-    let Model::Generalized { .. } = evidence.requirements.policy().model else {
-        return None;
-    };
+/// The rules of `mondrian`.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Rules<'e> {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
-    let (mut checks, of_view) = rayon::join(
-        || raw_checks(evidence, &expected),
-        || View::of(evidence, &expected).map(|view| with_view(&view)),
-    );
-    checks.extend(of_view.unwrap_or_else(|| guarantees_not_examined(evidence)));
-    Some(Verdict { checks })
-}
-
-/// The checks that need no view.
-fn raw_checks(evidence: &Evidence, expected: &[shape::ExpectedTable]) -> Vec<Check> {
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, expected),
-        claims_match_policy(evidence),
-        every_record_once(evidence, MICRODATA),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    checks
+    Rules::new(expected.into(), Rows::Records(MICRODATA), |expected| {
+        let view = View::of(evidence, expected);
+        let checks = view.map(|view| with_view(&view));
+        checks.unwrap_or_else(|| guarantees_not_examined(evidence))
+    })
 }
 
 fn with_view(view: &View) -> Vec<Check> {

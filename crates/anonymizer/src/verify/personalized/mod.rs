@@ -2,10 +2,6 @@
 //! one row a record, with generalized quasi-identifiers and a generalized
 //! sensitive value.
 //!
-//! Order as in `lgb`: the checks that read raw columns and counts come first
-//! and always speak. The rest need a [`View`]; where none exists, each
-//! guarantee is entered as not examined, which does not hold.
-//!
 //! Groups are what looks the same on the quasi-identifiers, whatever their
 //! numbers. How values were generalized is the policy's to say, never the
 //! manifest's.
@@ -20,52 +16,31 @@ mod published;
 pub(super) use self::needless::without_need;
 use self::published::Published;
 use super::attack::{Standing, equal_vectors, linkage};
-use super::claims::claims_match_policy;
-use super::conservation::{every_record_once, exclusions_honoured, groups_numbered};
+use super::conservation::groups_numbered;
 use super::coverage;
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::order::canonical_order;
+use super::rules::{Rows, Rules};
 use super::shape::{self, MICRODATA};
 use super::signature::{Signatures, Subjects};
-use super::verdict::{Check, Section, Verdict};
+use super::verdict::{Check, Section};
 use super::view::{AttributeView, View};
-use crate::microdata::{RecordIndex, Role};
-use crate::privacy::{Model, Recoding};
+use crate::microdata::Role;
+use crate::privacy::Recoding;
 use crate::release::Content;
 
-/// Verifies a release by the rules of `personalized`; `None` if the policy's
-/// model is another.
-pub(super) fn verify_personalized(evidence: &Evidence) -> Option<Verdict> {
-    let Model::Personalized { recoding, .. } = evidence.requirements.policy().model else {
-        return None;
-    };
+/// The rules of `personalized`.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, recoding: Recoding) -> Rules<'e> {
     let schema = evidence.table.schema();
     let expected = shape::expected_microdata(schema, Content::Generalized);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        every_record_once(evidence, MICRODATA),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, MICRODATA, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    let view = View::of(evidence, &expected);
-    let shown = view.as_ref().is_some_and(|view| {
-        let sensitive = view.protected().next();
-        let found = sensitive.map(|(_, sensitive)| with_view(view, sensitive, recoding));
-        let is_found = found.is_some();
-        checks.extend(found.into_iter().flatten());
-        is_found
-    });
-    if !shown {
-        checks.extend(guarantees_not_examined(evidence));
-    }
-    Some(Verdict { checks })
+    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+        let checks = View::of(evidence, expected).and_then(|view| {
+            let (_, sensitive) = view.protected().next()?;
+            Some(with_view(&view, sensitive, recoding))
+        });
+        checks.unwrap_or_else(|| guarantees_not_examined(evidence))
+    })
 }
 
 fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<Check> {

@@ -8,7 +8,7 @@ use super::super::verdict::{Check, Failures};
 
 /// `every_subject_once`. Needs no view: it speaks even where columns are
 /// missing.
-pub(super) fn every_subject_once(evidence: &Evidence) -> Check {
+pub fn every_subject_once(evidence: &Evidence) -> Check {
     let mut failures = Failures::none();
     let rows = rows_of_their_own(evidence, PERSONS, &mut failures);
     let manifest = evidence.manifest;

@@ -2,10 +2,6 @@
 //! `persons`: one row a subject of 1:M data, with a group, generalized
 //! quasi-identifiers and generalized fingerprints (sets of sensitive values).
 //!
-//! Order as in `lgb`: the checks that read raw columns and counts come first
-//! and always speak. The rest need a [`view::PersonsView`]; where none exists,
-//! each guarantee is entered as not examined, which does not hold.
-//!
 //! Which guarantees there are is the policy's to say ([`Model`]), never the
 //! manifest's: `claims_match_policy` holds the manifest to the policy.
 
@@ -24,58 +20,49 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use crate::microdata::{AttributeIndex, Role, Schema, SubjectRecords};
 use crate::privacy::{L, Model, QidConflict};
 
+pub(super) use self::conservation::every_subject_once;
 pub(super) use self::items::item_is_known;
 use self::partition::Partition;
 use self::view::PersonsView;
 use super::attack::linkage;
-use super::claims::{claims_match_policy, fingerprint_l};
-use super::conservation::{exclusions_honoured, groups_numbered};
+use super::claims::fingerprint_l;
+use super::conservation::groups_numbered;
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::order::canonical_order;
-use super::shape::{self, PERSONS};
+use super::rules::{Rows, Rules};
+use super::shape;
 use super::signature::Signatures;
-use super::verdict::{Check, Section, Verdict};
+use super::verdict::{Check, Section};
 
 /// What the policy asks of groups and fingerprints.
 #[derive(Clone, Copy, Debug)]
-enum Rules {
+enum Asked {
     Fingerprints { k_group: u32, value_l: L },
     Itemsets { m: u32 },
 }
 
-/// Verifies a release by the rules of `one_to_many` or `rmr`, whichever the
-/// policy's model belongs to; `None` if it belongs to neither.
-pub(super) fn verify_persons(evidence: &Evidence) -> Option<Verdict> {
-    let (rules, rule) = rules(evidence)?;
+/// The rules of `one_to_many` or `rmr`, whichever the policy's model belongs
+/// to; `None` if it belongs to neither.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Option<Rules<'e>> {
+    let (asked, rule) = asked(evidence)?;
     let expected = shape::expected_persons(evidence.table.schema());
-    let records = SubjectRecords::of(evidence.table);
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        conservation::every_subject_once(evidence),
-        exclusions_honoured(evidence, PERSONS, |subject| {
-            let known = subject.at() < records.subjects();
-            let records = known.then(|| records.of_subject(subject))?;
-            records.first().copied()
-        }),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    let view = expected
-        .first()
-        .and_then(|expected| PersonsView::of(evidence, expected, rule, &records));
-    match view {
-        Some(view) => with_view(&view, rules, &mut checks),
-        None => checks.extend(guarantees_not_examined(evidence, rules)),
-    }
-    Some(Verdict { checks })
+    let records = Arc::new(SubjectRecords::of(evidence.table));
+    let rows = Rows::Subjects(Arc::clone(&records));
+    Some(Rules::new(expected.into(), rows, move |expected| {
+        let mut checks = Vec::new();
+        let table = expected.first();
+        match table.and_then(|table| PersonsView::of(evidence, table, rule, &records)) {
+            Some(view) => with_view(&view, asked, &mut checks),
+            None => checks.extend(guarantees_not_examined(evidence, asked)),
+        }
+        checks
+    }))
 }
 
 /// Names of the attributes in the table, in schema order.
@@ -83,7 +70,7 @@ fn published_attributes(schema: &Schema) -> Vec<AttributeIndex> {
     schema.select(|attribute| matches!(attribute.role, Role::QuasiIdentifier | Role::Sensitive))
 }
 
-fn rules(evidence: &Evidence) -> Option<(Rules, QidConflict)> {
+fn asked(evidence: &Evidence) -> Option<(Asked, QidConflict)> {
     match evidence.requirements.policy().model {
         Model::Fingerprints {
             k_group,
@@ -91,14 +78,14 @@ fn rules(evidence: &Evidence) -> Option<(Rules, QidConflict)> {
             qid_conflict,
         } => {
             let k_group = k_group.get();
-            Some((Rules::Fingerprints { k_group, value_l }, qid_conflict))
+            Some((Asked::Fingerprints { k_group, value_l }, qid_conflict))
         }
-        Model::Itemsets { m, qid_conflict } => Some((Rules::Itemsets { m }, qid_conflict)),
+        Model::Itemsets { m, qid_conflict } => Some((Asked::Itemsets { m }, qid_conflict)),
         _ => None,
     }
 }
 
-fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
+fn with_view(view: &PersonsView, asked: Asked, checks: &mut Vec<Check>) {
     let columns: Vec<&MeaningColumn> = view.quasi.iter().map(|quasi| &quasi.cells).collect();
     let groups = Signatures::of_groups(view.group, view.subjects());
     let looks = Signatures::of_columns(view.group, &columns, view.subjects());
@@ -120,19 +107,19 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
         .collect();
     let policy = view.requirements.policy();
     let k = policy.k.get();
-    let k_floor = match rules {
-        Rules::Fingerprints { k_group, .. } => k_group,
-        Rules::Itemsets { .. } => k,
+    let k_floor = match asked {
+        Asked::Fingerprints { k_group, .. } => k_group,
+        Asked::Itemsets { .. } => k,
     };
     view.cancel.heed();
     checks.extend(sizes(view, &partitions, k_floor));
-    let claim = match rules {
-        Rules::Fingerprints { value_l, .. } => value_l.get(),
-        Rules::Itemsets { .. } => 1,
+    let claim = match asked {
+        Asked::Fingerprints { value_l, .. } => value_l.get(),
+        Asked::Itemsets { .. } => 1,
     };
     let shares = values::shares(view, &partitions, claim);
-    match rules {
-        Rules::Fingerprints { value_l, .. } => {
+    match asked {
+        Asked::Fingerprints { value_l, .. } => {
             let sharers = diversity::sharers(view);
             view.cancel.heed();
             checks.push(diversity::fingerprint_k(view, &sharers));
@@ -157,7 +144,7 @@ fn with_view(view: &PersonsView, rules: Rules, checks: &mut Vec<Check>) {
                 worst,
             ));
         }
-        Rules::Itemsets { m } => {
+        Asked::Itemsets { m } => {
             let mut combinations = km::Combinations::of(view, &partitions, (k, m));
             view.cancel.heed();
             checks.push(combinations.km_anonymity());
@@ -191,14 +178,14 @@ fn sizes(view: &PersonsView, partitions: &[Partition], floor: u32) -> Vec<Check>
 }
 
 /// Entries for the guarantees that the table is too broken to show.
-fn guarantees_not_examined(evidence: &Evidence, rules: Rules) -> Vec<Check> {
+fn guarantees_not_examined(evidence: &Evidence, asked: Asked) -> Vec<Check> {
     let policy = evidence.requirements.policy();
     let check = |kind, claimed: u32| {
         Check::not_examined(Section::Guarantee, kind).claiming(f64::from(claimed))
     };
     let k = policy.k.get();
-    let mut checks = match rules {
-        Rules::Fingerprints { k_group, value_l } => {
+    let mut checks = match asked {
+        Asked::Fingerprints { k_group, value_l } => {
             let mut checks = vec![
                 check("k_anonymity", k_group),
                 check("fingerprint_k", k),
@@ -207,7 +194,7 @@ fn guarantees_not_examined(evidence: &Evidence, rules: Rules) -> Vec<Check> {
             checks.extend((value_l > L::NONE).then(|| check("value_l", value_l.get())));
             checks
         }
-        Rules::Itemsets { .. } => vec![check("k_anonymity", k), check("km_anonymity", k)],
+        Asked::Itemsets { .. } => vec![check("k_anonymity", k), check("km_anonymity", k)],
     };
     checks.push(check("max_leakage", 1).about("*"));
     checks

@@ -2,10 +2,6 @@
 //! permuted inside buckets, and `columns`, which says which attributes form
 //! one ([Slicing]).
 //!
-//! Order as in `lgb`: the checks that read raw columns and counts come first
-//! and always speak. The rest need a [`view::SlicedView`]; where none exists,
-//! each guarantee is entered as not examined, which does not hold.
-//!
 //! An adversary knows every quasi-identifier and may read each column by
 //! itself, join columns that show the same attribute, and weigh the buckets
 //! that a target matches: see `views` and `posterior`.
@@ -20,61 +16,59 @@ mod posterior;
 mod view;
 mod views;
 
-use crate::microdata::{AttributeIndex, RecordIndex, Role};
+use crate::microdata::{AttributeIndex, Role};
 use crate::privacy::{Protection, Slicing};
 
 use self::guarantees::{Combinations, Found};
 use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::{Homes, linkage};
-use super::claims::claims_match_policy;
-use super::conservation::{blocks_numbered, every_record_once, exclusions_honoured};
+use super::conservation::blocks_numbered;
 use super::evidence::Evidence;
-use super::identifiers::no_source_identifier;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
-use super::order::canonical_order;
-use super::shape::{self, SLICED};
+use super::rules::{Rows, Rules};
+use super::shape::SLICED;
 use super::signature::{Signatures, Subjects};
-use super::verdict::{Check, Section, Verdict};
+use super::verdict::{Check, Section};
 
-/// Verifies a sliced release. `slicing` is what the job's policy says of
+/// The rules of a sliced release. `slicing` is what the job's policy says of
 /// columns; an engine that finds its own gives [`ColumnRule::Found`]. `homes`
 /// are the blocks of like people that it dealt rows from, if it did.
 ///
 /// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
-pub(super) fn verify_sliced(evidence: &Evidence, slicing: &Slicing, homes: &Homes) -> Verdict {
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Homes) -> Rules<'e> {
     let schema = evidence.table.schema();
     let declared = declared::read(evidence);
     let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
-    let mut checks = vec![
-        shape::tables_and_columns(evidence, &expected),
-        claims_match_policy(evidence),
-        declared::columns_as_declared(evidence, slicing, declared.as_ref()),
-        every_record_once(evidence, SLICED),
-        // With one record a subject, a subject's position is the record's.
-        exclusions_honoured(evidence, SLICED, |subject| Some(RecordIndex(subject.0))),
-        no_source_identifier(evidence),
-    ];
-    evidence.cancel.heed();
-    checks.extend(canonical_order(evidence));
-    checks.extend(
-        declared
+    let as_declared = declared::columns_as_declared(evidence, slicing, declared.as_ref());
+    let rules = Rules::new(expected.into(), Rows::Records(SLICED), move |expected| {
+        let mut checks = Vec::new();
+        checks.extend(
+            declared
+                .as_ref()
+                .map(|declared| order::columns_sorted(evidence, declared, &expected[0])),
+        );
+        let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
+        let shown = view
             .as_ref()
-            .map(|declared| order::columns_sorted(evidence, declared, &expected[0])),
-    );
-    let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
-    let shown = view
-        .as_ref()
-        .is_some_and(|view| with_view(view, homes, &mut checks));
-    if !shown {
-        let policy = evidence.requirements.policy();
-        let names = policy.protections.iter();
-        let names = names.map(|&(at, protection)| (schema.attribute(at).name.as_str(), protection));
-        let names: Vec<(&str, Protection)> = names.collect();
-        checks.extend(guarantees::not_examined(&names, policy.k.get()));
-    }
-    Verdict { checks }
+            .is_some_and(|view| with_view(view, &homes, &mut checks));
+        if !shown {
+            checks.extend(guarantees_not_examined(evidence));
+        }
+        checks
+    });
+    rules.declaring(as_declared)
+}
+
+/// Entries for the guarantees that the tables are too broken to show.
+fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
+    let schema = evidence.table.schema();
+    let policy = evidence.requirements.policy();
+    let names = policy.protections.iter();
+    let names = names.map(|&(at, protection)| (schema.attribute(at).name.as_str(), protection));
+    let names: Vec<(&str, Protection)> = names.collect();
+    guarantees::not_examined(&names, policy.k.get())
 }
 
 /// For each sensitive attribute the quasi-identifiers that every column shows

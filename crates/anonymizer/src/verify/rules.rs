@@ -1,0 +1,126 @@
+//! What every release must be, whatever its family, and how a family adds its
+//! own rules.
+//!
+//! A family says which tables a release has and whom their rows are about. The
+//! checks of that are made here for all families: tables and columns, claims,
+//! each subject once, exclusions, identifiers, order. They read raw columns
+//! and counts, so they always speak. The family's own checks need a view of
+//! the tables; where none exists they enter each guarantee as not examined,
+//! which does not hold.
+
+use std::sync::Arc;
+
+use crate::microdata::{RecordIndex, SubjectIndex, SubjectRecords};
+
+use super::claims::claims_match_policy;
+use super::conservation::{every_record_once, exclusions_honoured};
+use super::evidence::Evidence;
+use super::identifiers::no_source_identifier;
+use super::order::canonical_order;
+use super::persons::every_subject_once;
+use super::shape::{ExpectedTable, PERSONS, tables_and_columns};
+use super::verdict::Check;
+
+/// Whom the rows of a release are about.
+pub(super) enum Rows {
+    /// Each row of the table with this name is about a record, the only one of
+    /// its subject.
+    Records(&'static str),
+    /// Each row of `persons` is about a subject with many records.
+    Subjects(Arc<SubjectRecords>),
+}
+
+/// The own checks of a family, given the tables that a release must have.
+type Own<'e> = Box<dyn FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e>;
+
+/// The rules that one release is held to.
+pub(super) struct Rules<'e> {
+    expected: Vec<ExpectedTable>,
+    rows: Rows,
+    declared: Option<Check>,
+    own: Own<'e>,
+}
+
+impl<'e> Rules<'e> {
+    /// Rules of a release with these tables and rows; `own` makes the family's
+    /// own checks.
+    pub(super) fn new(
+        expected: Vec<ExpectedTable>,
+        rows: Rows,
+        own: impl FnOnce(&[ExpectedTable]) -> Vec<Check> + Send + 'e,
+    ) -> Self {
+        Self {
+            expected,
+            rows,
+            declared: None,
+            own: Box::new(own),
+        }
+    }
+
+    /// The same, with the check of a table that says what others are.
+    pub(super) fn declaring(self, check: Check) -> Self {
+        Self {
+            declared: Some(check),
+            ..self
+        }
+    }
+
+    /// The same, with one more check at the end.
+    pub(super) fn ending(self, check: Option<Check>) -> Self {
+        let own = self.own;
+        let own: Own<'e> = Box::new(move |expected| {
+            let mut checks = own(expected);
+            checks.extend(check);
+            checks
+        });
+        Self { own, ..self }
+    }
+
+    /// All checks: those of every release first.
+    pub(super) fn checks(self, evidence: &Evidence) -> Vec<Check> {
+        let Self {
+            expected,
+            rows,
+            declared,
+            own,
+        } = self;
+        let (mut checks, own) = rayon::join(
+            || of_every_release(evidence, &expected, &rows, declared),
+            || own(&expected),
+        );
+        checks.extend(own);
+        checks
+    }
+}
+
+fn of_every_release(
+    evidence: &Evidence,
+    expected: &[ExpectedTable],
+    rows: &Rows,
+    declared: Option<Check>,
+) -> Vec<Check> {
+    let mut checks = vec![
+        tables_and_columns(evidence, expected),
+        claims_match_policy(evidence),
+    ];
+    checks.extend(declared);
+    checks.extend(match rows {
+        Rows::Records(table) => [
+            every_record_once(evidence, table),
+            // With one record a subject, a subject's position is the record's.
+            exclusions_honoured(evidence, table, |subject| Some(RecordIndex(subject.0))),
+        ],
+        Rows::Subjects(records) => [
+            every_subject_once(evidence),
+            exclusions_honoured(evidence, PERSONS, |subject: SubjectIndex| {
+                let known = subject.at() < records.subjects();
+                let records = known.then(|| records.of_subject(subject))?;
+                records.first().copied()
+            }),
+        ],
+    });
+    checks.push(no_source_identifier(evidence));
+    evidence.cancel.heed();
+    checks.extend(canonical_order(evidence));
+    checks
+}
