@@ -32,7 +32,7 @@ use super::view::View;
 pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Rules<'e> {
     let links_groups = shape::links_groups(evidence);
     let expected = shape::expected(evidence.table.schema(), links_groups);
-    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
+    Rules::new(expected, Rows::Records(MICRODATA), move |expected| {
         let mut checks = Vec::new();
         match View::of(evidence, expected) {
             Some(view) => with_view(evidence, &view, links_groups, &mut checks),
