@@ -207,7 +207,7 @@ fn names_are_read_from_the_columns_where_and_test_alone() {
 
 #[test]
 fn the_security_page_names_tests_and_files_that_exist() {
-    let code = ["src", "tests"].map(|folder| sources(&project().join(folder)));
+    let code = ["src", "tests", "crates"].map(|folder| sources(&project().join(folder)));
     let code = code.concat();
     let named = named_in_tables(&text("docs/SECURITY.md"));
     assert!(named.len() > 300, "{} names are not all", named.len());
