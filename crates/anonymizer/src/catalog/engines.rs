@@ -14,6 +14,8 @@ use crate::microdata::{Schema, Table, expectation};
 use crate::privacy::{Policy, Requirements};
 use crate::release::{Release, order, statement};
 
+use super::parameters;
+
 /// All engines, in the order of `GET /v1/engines`.
 static ENGINES: [Entry; 10] = [
     Entry::of::<lgb::Params>(),
@@ -32,6 +34,7 @@ static ENGINES: [Entry; 10] = [
 struct Entry {
     info: Info,
     read: fn(&Value) -> Result<Read, EngineError>,
+    parameters: fn() -> Value,
 }
 
 /// Parameters as they were read, and as a manifest has them: with defaults.
@@ -42,6 +45,7 @@ impl Entry {
         Self {
             info: E::INFO,
             read: read::<E>,
+            parameters: parameters::schema_of::<E>,
         }
     }
 }
@@ -169,8 +173,9 @@ const fn names() -> [&'static str; ENGINES.len()] {
 /// guarantees, papers, and the words of their releases.
 pub fn descriptions() -> Value {
     let describe = |entry: &Entry| {
-        let mut document = entry.info.document();
+        let mut document = json!(entry.info);
         let name = entry.info.name;
+        document["parameters"] = (entry.parameters)();
         document["adversary"] = json!(statement::adversary_of(name));
         document["not_protected"] = json!(statement::not_protected_of(name));
         document
@@ -234,6 +239,87 @@ mod tests {
             for sentence in statement::not_protected(name, &schema, &policy, &[]) {
                 let of_any = sentence.replace(" illness ", " an attribute ");
                 assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
+            }
+        }
+    }
+
+    /// Values to try in the place of each parameter.
+    fn tried(property: &Value) -> Vec<Value> {
+        let mut tried = vec![
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!(0),
+            json!(1),
+            json!(2),
+            json!(0.5),
+            json!(1.5),
+            json!(5),
+            json!(6),
+            json!(4_294_967_296_u64),
+            json!(2_000_000),
+            json!("other"),
+            json!([]),
+            json!([[]]),
+            json!({}),
+            json!(["illness"]),
+            json!({"illness": 2}),
+            json!({"illness": -2}),
+            json!({"illness": {"l": 2}}),
+            json!({"illness": {"l": 0}}),
+            json!({"illness": {"min_spread": -1}}),
+            json!({"illness": {"t_closeness": 1.5}}),
+            json!({"illness": {"more": 1}}),
+        ];
+        tried.extend(property["enum"].as_array().cloned().unwrap_or_default());
+        tried
+    }
+
+    #[test]
+    fn the_json_schema_of_parameters_takes_all_that_the_parser_takes_and_no_other_shape() {
+        for entry in &ENGINES {
+            let schema = schema(&json!(entry.info.multiplicity));
+            let described = (entry.parameters)();
+            let validator = jsonschema::validator_for(&described).expect("a JSON Schema");
+            let base = PARAMETERS.iter().find(|(of, _)| *of == entry.info.name);
+            let base: Value = serde_json::from_str(base.expect("parameters").1).expect("JSON");
+            let mut documents = vec![base.clone(), json!({}), json!([]), json!(null)];
+            let properties = described["properties"].as_object().expect("properties");
+            let unknown = ("more".to_owned(), json!({}));
+            for (name, property) in properties.iter().chain([(&unknown.0, &unknown.1)]) {
+                for value in tried(property) {
+                    let mut document = base.clone();
+                    document[name] = value;
+                    documents.push(document);
+                }
+                let mut document = base.clone();
+                document.as_object_mut().expect("an object").remove(name);
+                documents.push(document);
+            }
+            for document in documents {
+                let is_valid = validator.is_valid(&document);
+                let is_taken = Engine::parse(entry.info.name, &document, &schema).is_ok();
+                assert!(is_valid || !is_taken, "{}: {document}", entry.info.name);
+                let is_read = (entry.read)(&document).is_ok();
+                assert!(is_read || !is_valid, "{}: {document}", entry.info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_in_the_json_schema_are_those_of_the_parser() {
+        for entry in &ENGINES {
+            let base = PARAMETERS.iter().find(|(of, _)| *of == entry.info.name);
+            let base = serde_json::from_str(base.expect("parameters").1).expect("JSON");
+            let (_, written) = (entry.read)(&base).expect("parameters");
+            let described = (entry.parameters)();
+            for (name, property) in described["properties"].as_object().expect("properties") {
+                assert!(property["description"].is_string(), "{name}");
+                let is_given = base.get(name).is_some();
+                match property.get("default") {
+                    Some(default) if !is_given => assert_eq!(&written[name], default, "{name}"),
+                    _ => {}
+                }
             }
         }
     }

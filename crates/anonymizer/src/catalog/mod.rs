@@ -8,6 +8,7 @@
 mod encoded;
 mod engines;
 mod identifying;
+mod parameters;
 mod produce;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};

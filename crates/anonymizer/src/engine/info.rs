@@ -6,9 +6,10 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
@@ -19,7 +20,7 @@ use super::error::EngineError;
 
 /// What an engine says about itself. Adversary and what is not protected are
 /// words of releases ([`statement`](crate::release::statement)).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Info {
     /// Name in the API and in manifests.
     pub name: &'static str,
@@ -27,8 +28,6 @@ pub struct Info {
     pub title: &'static str,
     /// Records of a subject in the datasets that it publishes.
     pub multiplicity: Multiplicity,
-    /// JSON Schema (2020-12) of the parameters.
-    pub parameters: fn() -> Value,
     /// Kinds of guarantees that its releases may claim.
     pub guarantees: &'static [&'static str],
     /// Tables that its releases may have.
@@ -37,23 +36,11 @@ pub struct Info {
     pub papers: &'static [&'static str],
 }
 
-impl Info {
-    /// As `GET /v1/engines` says it.
-    pub fn document(&self) -> Value {
-        json!({
-            "name": self.name,
-            "title": self.title,
-            "multiplicity": self.multiplicity,
-            "parameters": (self.parameters)(),
-            "guarantees": self.guarantees,
-            "tables": self.tables,
-            "papers": self.papers,
-        })
-    }
-}
-
-/// An engine with its parameters.
-pub trait Engine: fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+/// An engine with its parameters, whose JSON Schema is derived: bounds and
+/// descriptions are those of the type.
+pub trait Engine:
+    fmt::Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// What there is to say about it.
     const INFO: Info;
 

@@ -1,5 +1,6 @@
 //! The parameters of the privacy models, each with its bounds and source.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A parameter out of its bounds: which one, and what it must be.
@@ -10,6 +11,25 @@ pub struct ParameterError {
     pub name: &'static str,
     /// What it must be.
     pub bounds: &'static str,
+}
+
+/// JSON Schema of a parameter: its bounds, in the place of each use.
+macro_rules! bounded {
+    ($name:ident, $schema:tt) => {
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
 }
 
 macro_rules! whole_number {
@@ -63,6 +83,8 @@ macro_rules! whole_number {
                 parameter.0
             }
         }
+
+        bounded!($name, {"type": "integer", "minimum": 1, "maximum": u32::MAX});
     };
 }
 
@@ -151,6 +173,8 @@ impl From<Share> for f64 {
     }
 }
 
+bounded!(Share, {"type": "number", "exclusiveMinimum": 0, "maximum": 1});
+
 /// Largest distance between the distribution in a bucket or group and the
 /// distribution it is measured against (t-closeness, Li et al. 2007), in
 /// [0, 1], kept in parts per billion.
@@ -198,6 +222,8 @@ impl From<T> for f64 {
         t.get()
     }
 }
+
+bounded!(T, {"type": "number", "minimum": 0, "maximum": 1});
 
 /// How much more often the most frequent value of a group may occur than all
 /// values together from the l-th most frequent one on: the c of recursive
@@ -247,6 +273,8 @@ impl From<C> for f64 {
         c.get()
     }
 }
+
+bounded!(C, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000});
 
 #[cfg(test)]
 mod tests {

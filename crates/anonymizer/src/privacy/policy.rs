@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeIndex;
@@ -113,7 +114,7 @@ impl Diversity {
 }
 
 /// Which quasi-identifiers a subject has whose records disagree (1:M data).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QidConflict {
     /// None: such a table is refused.
@@ -129,14 +130,15 @@ pub enum QidConflict {
 }
 
 /// How sensitive values of one group are generalized (`[PERS]`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recoding {
     /// All of the group's values under a node become that node: what a group
     /// publishes are nodes, none above another (*ours*).
     #[default]
     GroupCut,
-    /// One colliding value at a time, as the paper has it. Kept to compare.
+    /// One colliding value at a time, as the paper has it, which tells what the
+    /// values were. Kept to compare.
     Paper,
 }
 

@@ -1,12 +1,13 @@
 //! How a table is to be sliced: which attributes stay linked, and what is
 //! done with the others.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeIndex;
 
 /// Which kind of slicing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceVariant {
     /// Every attribute in one column (`[Slicing]`).

@@ -11,12 +11,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
-    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    check_max_excluded, invalid, least_spreads, max_excluded_default, refuse_semi_sensitive,
     refuse_unknown_spreads, spread_of_number,
 };
 use crate::microdata::{Role, Schema};
@@ -29,7 +30,7 @@ use crate::privacy::{
 const RANDOMIZED_L_MAX: u32 = 64;
 
 /// How the initial partition goes on where blocks had to be merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Partitioning {
     /// Merged blocks are not split again; a block is merged with a random
@@ -42,7 +43,7 @@ pub enum Partitioning {
 }
 
 /// How the refined blocks are published.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Publish {
     /// Exact non-sensitive values, and the values of each block.
@@ -72,30 +73,38 @@ pub fn refuse_withdrawn(parameters: &Value) -> Result<(), EngineError> {
 }
 
 /// Parameters of `arp`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// No sensitive value belongs to more than 1 in l of a block.
     pub l: L,
-    /// Names of the sensitive attributes to publish; all of them if absent.
+    /// Sensitive attributes to publish, each in blocks of its own; all of them if
+    /// absent. Others are not published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub sensitive: Option<Vec<String>>,
-    /// How the initial partition is made.
+    /// How the initial partition goes on where blocks had to be merged.
     #[serde(default)]
     pub partitioning: Partitioning,
     /// How the blocks are published.
     #[serde(default)]
     pub publish: Publish,
-    /// Probability that a sensitive value is kept; for `randomization` alone.
+    /// Probability that a sensitive value is kept rather than drawn from its
+    /// block, below 1; for randomization, which needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = below_one)]
     pub retention: Option<Share>,
     /// By sensitive number or date, what the known values of a block span at
-    /// least; 0 asks for nothing.
+    /// least, in its unit (days for dates); 0 asks for nothing. Without it and
+    /// with l above 1: a tenth of what lies between the 5th and the 95th of a
+    /// hundred known values of the dataset.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "least_spreads")]
     pub min_spread: BTreeMap<String, f64>,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 
@@ -130,24 +139,30 @@ impl Params {
 }
 
 /// Parameters of `aip` and `ng`, which publish the initial partition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InitialParams {
     /// No sensitive value belongs to more than 1 in l of a block.
     pub l: L,
-    /// Names of the sensitive attributes to publish; all of them if absent.
+    /// Sensitive attributes to publish, each in blocks of its own; all of them if
+    /// absent. Others are not published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub sensitive: Option<Vec<String>>,
-    /// How the initial partition is made.
+    /// How the initial partition goes on where blocks had to be merged.
     #[serde(default)]
     pub partitioning: Partitioning,
     /// By sensitive number or date, what the known values of a block span at
-    /// least; 0 asks for nothing.
+    /// least, in its unit (days for dates); 0 asks for nothing. Without it and
+    /// with l above 1: a tenth of what lies between the 5th and the 95th of a
+    /// hundred known values of the dataset.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "least_spreads")]
     pub min_spread: BTreeMap<String, f64>,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 
@@ -163,31 +178,53 @@ impl InitialParams {
 }
 
 /// Parameters of `aip`, which publishes the blocks as they are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct AipParams(pub InitialParams);
 
 /// Parameters of `ng`, which publishes them by rings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(transform = without_min_spread)]
 pub struct RingParams(pub InitialParams);
 
+/// Randomization that keeps every value is none.
+fn below_one(schema: &mut schemars::Schema) {
+    schema.remove("maximum");
+    schema.insert("exclusiveMaximum".into(), 1.into());
+}
+
+/// Rings keep no least spread.
+fn without_min_spread(schema: &mut schemars::Schema) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.remove("min_spread");
+    }
+}
+
 /// Parameters of `anatomy`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnatomyParams {
-    /// Every block has at least l values, each once.
+    /// No sensitive value belongs to more than 1 in l of a block; every block
+    /// has at least l values, each once.
     pub l: L,
-    /// Names of the sensitive attributes to publish; all of them if absent.
+    /// Sensitive attributes to publish, each in blocks of its own; all of them if
+    /// absent. Others are not published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub sensitive: Option<Vec<String>>,
     /// By sensitive number or date, what the known values of a block span at
-    /// least; 0 asks for nothing.
+    /// least, in its unit (days for dates); 0 asks for nothing. Without it and
+    /// with l above 1: a tenth of what lies between the 5th and the 95th of a
+    /// hundred known values of the dataset.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "least_spreads")]
     pub min_spread: BTreeMap<String, f64>,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use schemars::{SchemaGenerator, json_schema};
 
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::{Attribute, AttributeType, CodedColumn, Multiplicity, Role, Schema, Table};
@@ -19,11 +19,12 @@ pub const fn max_excluded_default() -> f64 {
     MAX_EXCLUDED_DEFAULT
 }
 
-/// JSON Schema of `max_excluded`.
-pub fn max_excluded_schema() -> Value {
-    json!({
-        "type": "number", "minimum": 0, "maximum": 1, "default": MAX_EXCLUDED_DEFAULT,
-        "description": "Largest share of subjects left out because their terms cannot be met."
+/// JSON Schema of least spreads by attribute.
+pub fn least_spreads(_: &mut SchemaGenerator) -> schemars::Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {"type": "number", "minimum": 0},
+        "examples": [{"cost": 500}]
     })
 }
 
@@ -79,20 +80,6 @@ pub fn refuse_unknown_spreads(
     }
 }
 
-/// JSON Schema of `min_spread` by attribute.
-pub fn spreads_schema(of: &str) -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": {"type": "number", "minimum": 0},
-        "description": format!(
-            "By sensitive number or date, what the known values of {of} span at least, in its unit \
-             (days for dates); 0 asks for nothing. Without it and with l above 1: a tenth of what \
-             lies between the 5th and the 95th of a hundred known values of the dataset."
-        ),
-        "examples": [{"cost": 500}]
-    })
-}
-
 /// The answer where everyone together spans less than is asked for.
 pub fn too_narrow(attribute: String, wanted: f64, widest: f64) -> Infeasible {
     Infeasible {
@@ -109,16 +96,6 @@ pub fn too_narrow(attribute: String, wanted: f64, widest: f64) -> Infeasible {
 /// a job says otherwise: a quarter.
 pub const fn askers_share_max_default() -> Share {
     Share::QUARTER
-}
-
-/// JSON Schema of `askers_share_max`.
-pub fn askers_share_max_schema() -> Value {
-    json!({
-        "type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": Share::QUARTER.get(),
-        "description": "Largest share of subjects with terms of their own among those who look as if \
-                        they had any: so many others are grouped by the same terms. They are drawn by \
-                        the dataset's secret and stay the same from release to release. 1 adds nobody."
-    })
 }
 
 /// `max_excluded` is a share of subjects, 0 to 1.

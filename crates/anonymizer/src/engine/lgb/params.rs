@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
@@ -24,7 +25,7 @@ use crate::privacy::{K, L, Model, Policy, Protection, Share, Spread, T};
 pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
 
 /// How groups are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Generalization {
     /// Multi-dimensional partition (`[LGB]` Alg. 3).
@@ -35,7 +36,7 @@ pub enum Generalization {
 }
 
 /// How the cells of a set that cannot be split further are put into buckets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Assignment {
     /// Drawn: no value is paired with another again and again (*ours*).
@@ -48,7 +49,7 @@ pub enum Assignment {
 }
 
 /// What a bucket is linked to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BucketLink {
     /// To each row.
@@ -60,41 +61,47 @@ pub enum BucketLink {
 }
 
 /// Protection of one attribute where it differs from the job's `l`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeParams {
     /// l of this attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l: Option<L>,
-    /// t-closeness instead of l-diversity.
+    /// Largest distance of a bucket's distribution from that of the attribute's
+    /// flagged cells; instead of l.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t_closeness: Option<T>,
-    /// With `t_closeness`: largest share of one value in a bucket.
+    /// With t_closeness: largest share of one value in a bucket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = MAX_POSTERIOR_DEFAULT))]
     pub max_posterior: Option<Share>,
-    /// With l-diversity: numeric range, or branches of the hierarchy's root,
-    /// that each bucket spans at least (*ours*).
+    /// With l: numeric range (dates in days), or number of branches of the
+    /// hierarchy's root, that each bucket spans at least; 0 asks for none. A
+    /// sensitive number or date without it has a tenth of what lies between the
+    /// 5th and the 95th of a hundred known values of the dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
     pub min_spread: Option<f64>,
 }
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Least size of a group.
+    /// Least number of records that look the same.
     pub k: K,
-    /// l of every semi-sensitive or sensitive attribute that has none of its
-    /// own.
+    /// No value in more than 1 in l of a bucket; for every semi-sensitive or
+    /// sensitive attribute that has none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l: Option<L>,
     /// How groups are made.
     #[serde(default)]
     pub generalization: Generalization,
-    /// How buckets are filled.
+    /// How buckets are filled. Beside min_spread it is by chance.
     #[serde(default)]
     pub assignment: Assignment,
-    /// Refinement of the groups; not given: see [`Params::effort`].
+    /// How long groups are refined by local search. Not given: none for mdp, fast
+    /// for ncp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// Protection by attribute name.
@@ -103,10 +110,10 @@ pub struct Params {
     /// What buckets are linked to.
     #[serde(default)]
     pub bucket_link: BucketLink,
-    /// Largest share of records that may be left out because their subject's
-    /// terms cannot be met, 0 to 1. Subjects who asked to be left out do not
-    /// count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

@@ -7,6 +7,7 @@
 //! Unknown fields are refused. [`Params::policy`] checks the parameters
 //! against a schema and gives the floors that they set.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
@@ -17,7 +18,7 @@ use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Spread};
 
 /// What is done where a hierarchy has nodes with so many children that too
 /// few subjects share a set of them (*ours*).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SiblingUnions {
     /// Only the hierarchy's own nodes are published.
@@ -31,7 +32,7 @@ pub enum SiblingUnions {
 }
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Least number of subjects who share a published fingerprint.
@@ -42,22 +43,25 @@ pub struct Params {
     /// Least number of subjects in a group; l if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k_group: Option<K>,
-    /// No exactly published value belongs to more than 1 in this many
-    /// subjects of a group (*ours*).
+    /// No exactly published value belongs to more than 1 in value_l subjects of a
+    /// group; 1 asks for nothing (*ours*).
     #[serde(default = "no_l")]
     pub value_l: L,
-    /// Quasi-identifiers of subjects whose records disagree.
+    /// Quasi-identifiers of a subject whose records disagree.
     #[serde(default)]
     pub qid_conflict: QidConflict,
-    /// Whether neighbouring nodes of a hierarchy may be joined.
+    /// Whether neighbouring children of a hierarchy's node may be published as
+    /// one set.
     #[serde(default)]
     pub sibling_unions: SiblingUnions,
-    /// Refinement of the groups (*ours*).
+    /// How long groups are refined by local search; not where a subject covers
+    /// several values (qid_conflict hull).
     #[serde(default)]
     pub effort: Effort,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

@@ -7,6 +7,7 @@
 //! Unknown fields are refused. [`Params::policy`] checks the parameters
 //! against a schema and gives the floors that they set.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
@@ -19,7 +20,7 @@ use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
 use crate::privacy::{K, Model, Policy, Protection, Recoding, Share};
 
 /// How records are gathered into groups.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
     /// Runs of the records in order of their quasi-identifiers (`[PERS]`).
@@ -30,33 +31,36 @@ pub enum Grouping {
 }
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Least number of records that look the same.
     pub k: K,
-    /// The sensitive attribute; a category with a hierarchy.
+    /// The sensitive attribute, the only one: a category with a hierarchy.
     pub sensitive: String,
-    /// Largest probability of a subject's own value; subjects may ask for
-    /// less.
+    /// Largest probability of a subject's own value, given what is published. The
+    /// stricter of this and the subject's own max_leakage holds.
     #[serde(default = "all")]
     pub max_leakage: Share,
     /// How records are gathered into groups.
     #[serde(default)]
     pub grouping: Grouping,
-    /// Refinement of the groups (*ours*).
+    /// How long groups are refined by local search.
     #[serde(default)]
     pub effort: Effort,
     /// How sensitive values of a group are generalized.
     #[serde(default)]
     pub recoding: Recoding,
-    /// Largest share of those who ask for something among those who are treated
-    /// as if they did (*ours*).
+    /// Largest share of subjects with terms of their own among those who look as
+    /// if they had any: so many others are grouped by the same terms. They are
+    /// drawn by the dataset's secret and stay the same from release to release. 1
+    /// adds nobody.
     #[serde(default = "askers_share_max_default")]
     pub askers_share_max: Share,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

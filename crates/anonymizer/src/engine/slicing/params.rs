@@ -11,11 +11,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{
-    check_max_excluded, invalid, max_excluded_default, refuse_semi_sensitive,
+    check_max_excluded, invalid, least_spreads, max_excluded_default, refuse_semi_sensitive,
     refuse_unknown_spreads, spread_of_number,
 };
 use crate::engine::kernel::mondrian::SplitChoice;
@@ -26,46 +27,56 @@ use crate::privacy::{
 };
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Which kind of slicing.
     #[serde(default)]
     pub variant: SliceVariant,
-    /// Least number of records of a bucket.
+    /// Least number of records of a bucket, among which the columns are permuted.
     #[serde(default = "no_k")]
     pub k: K,
-    /// No sensitive value with more than 1 in l, whatever an adversary knows
-    /// of the quasi-identifiers; or `t_closeness`.
+    /// Whatever an adversary knows of the quasi-identifiers, no sensitive value
+    /// is anyone's with more than 1 in l. Or t_closeness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l: Option<L>,
-    /// Largest distance of the sensitive values beside one combination of
-    /// quasi-identifiers from those of the whole table; or `l`.
+    /// In every bucket the sensitive values beside one combination of
+    /// quasi-identifiers are within this distance of the whole table's. Or l.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t_closeness: Option<T>,
-    /// Attributes that stay linked, by name; or `clusters`.
+    /// Attributes that stay linked: every quasi-identifier and sensitive
+    /// attribute that is not generalized or dropped. Or clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), inner(length(min = 1)))]
     pub columns: Option<Vec<Vec<String>>>,
-    /// Number of clusters of attributes that go together, found by φ²; or
-    /// `columns`.
+    /// Number of clusters of attributes that go together (k-medoids on the
+    /// contingency of pairs, φ²); quasi-identifiers beside which the sensitive
+    /// values would not hold leave their column. Or columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = u32::MAX))]
     pub clusters: Option<u32>,
     /// Quasi-identifiers that are generalized over each bucket.
     #[serde(default)]
+    #[schemars(extend("uniqueItems" = true))]
     pub generalize: Vec<String>,
     /// Quasi-identifiers that are not published.
     #[serde(default)]
+    #[schemars(extend("uniqueItems" = true))]
     pub drop: Vec<String>,
     /// Which attribute a set of records is cut by.
     #[serde(default)]
     pub split: SplitChoice,
-    /// By sensitive number or date, what the known values beside a combination
-    /// of quasi-identifiers span at least; 0 asks for nothing. With `l`.
+    /// By sensitive number or date, what the known values of one combination of
+    /// quasi-identifiers in a bucket span at least, in its unit (days for dates);
+    /// 0 asks for nothing. Without it and with l above 1: a tenth of what lies
+    /// between the 5th and the 95th of a hundred known values of the dataset.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "least_spreads")]
     pub min_spread: BTreeMap<String, f64>,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
@@ -23,7 +24,7 @@ use crate::microdata::{Attribute, Role, Schema};
 use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, Share, T};
 
 /// What l says of the values of a group (Machanavajjhala et al. 2006).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiversityKind {
     /// l different values.
@@ -31,52 +32,57 @@ pub enum DiversityKind {
     Distinct,
     /// Entropy of at least ln l.
     Entropy,
-    /// (c, l): the most frequent value is not too frequent.
+    /// (c, l): the most frequent value occurs less than c times as often as all
+    /// from the l-th most frequent one on.
     Recursive,
 }
 
 /// Protection of one attribute where it differs from the job's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeParams {
     /// l of this attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l: Option<L>,
-    /// What its l says.
+    /// What its l says; the job's if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diversity: Option<DiversityKind>,
-    /// c of recursive diversity.
+    /// c of recursive diversity; the job's if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c: Option<C>,
-    /// t-closeness, beside l.
+    /// t of this attribute, beside l.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t_closeness: Option<T>,
-    /// What the values of a number or date span at least in every group, in
-    /// its unit; 0 asks for nothing. With l and without it: a tenth of what
-    /// lies between the 5th and the 95th of a hundred values.
+    /// What the known values of a number or date span at least in every group, in
+    /// its unit (days for dates); 0 asks for nothing. With l and without it: a
+    /// tenth of what lies between the 5th and the 95th of a hundred known values
+    /// of the dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
     pub min_spread: Option<f64>,
 }
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Least number of records that look the same.
     pub k: K,
-    /// l of every sensitive attribute that has none of its own.
+    /// l of every sensitive attribute that has none of its own; without it
+    /// nothing is asked of their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l: Option<L>,
-    /// What l says.
+    /// What l says of the values of a group.
     #[serde(default)]
     pub diversity: DiversityKind,
     /// c of recursive diversity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c: Option<C>,
-    /// t of every sensitive attribute that has none of its own.
+    /// Largest distance of a group's values from those of the whole published
+    /// table, for every sensitive attribute that has none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t_closeness: Option<T>,
-    /// Protection by attribute name.
+    /// Protection of sensitive attributes by name.
     #[serde(default)]
     pub attributes: BTreeMap<String, AttributeParams>,
     /// Which attribute a set is cut by.
@@ -85,17 +91,19 @@ pub struct Params {
     /// Where records go that are equal to a median.
     #[serde(default)]
     pub partitioning: Partitioning,
-    /// Refinement of the groups.
+    /// How long groups are refined by local search.
     #[serde(default)]
     pub effort: Effort,
-    /// Largest share of those who ask for something among those who are treated
-    /// as if they did (*ours*).
+    /// Largest share of subjects with terms of their own among those who look as
+    /// if they had any: so many others are grouped by the same terms. They are
+    /// drawn by the dataset's secret and stay the same from release to release. 1
+    /// adds nobody.
     #[serde(default = "askers_share_max_default")]
     pub askers_share_max: Share,
-    /// Largest share of records that may be left out because their subject's
-    /// terms cannot be met, 0 to 1. Subjects who asked to be left out do not
-    /// count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 

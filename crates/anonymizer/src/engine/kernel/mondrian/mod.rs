@@ -23,6 +23,7 @@ mod set;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::RunContext;
@@ -41,7 +42,7 @@ use set::{Board, Cell};
 const NARROW_CODES: usize = 1 << 16;
 
 /// Which attribute a set is cut by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitChoice {
     /// The one with the largest normalized range.
@@ -52,7 +53,7 @@ pub enum SplitChoice {
 }
 
 /// Where records go that are equal to the median.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Partitioning {
     /// All of them to the lower part.

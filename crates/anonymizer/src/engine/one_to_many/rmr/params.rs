@@ -1,5 +1,6 @@
 //! Parameters of `rmr`, as a job writes them: `{"k": 10, "m": 2, "delta": 0.65}`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
@@ -12,23 +13,26 @@ use crate::privacy::{K, L, Model, Policy, QidConflict};
 pub const M_MAX: u32 = 5;
 
 /// Parameters of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Least number of subjects in a cluster, and of those in it who share
     /// any combination of at most m values.
     pub k: K,
-    /// Values that an adversary knows, 1 to [`M_MAX`].
+    /// Number of sensitive values of a subject that an adversary knows.
+    #[schemars(range(min = 1, max = "M_MAX"))]
     pub m: u32,
-    /// Clusters are merged as long as the mean loss of quasi-identifiers
-    /// stays at or below this, 0 to 1.
+    /// Largest mean loss of quasi-identifiers, up to which clusters are merged to
+    /// keep more of the sensitive values.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub delta: f64,
-    /// Quasi-identifiers of subjects whose records disagree.
+    /// Quasi-identifiers of a subject whose records disagree.
     #[serde(default)]
     pub qid_conflict: QidConflict,
-    /// Largest share of subjects that may be left out because their terms
-    /// cannot be met, 0 to 1. Subjects who asked to be left out do not count.
+    /// Largest share of subjects left out because their terms cannot be met.
+    /// Subjects who asked to be left out do not count.
     #[serde(default = "max_excluded_default")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_excluded: f64,
 }
 
