@@ -1,17 +1,17 @@
-//! A small HTTP client for the commands that talk to a server.
+//! The HTTP client of the commands that talk to a server.
 //!
-//! One request, one answer in memory, no redirects: what `demo` and
-//! `healthcheck` need of the library's client.
+//! One request, one answer in memory, no redirect, no proxy: `demo` and
+//! `healthcheck` ask a server beside them.
+
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
-use hyper::http::request::Builder;
-use hyper::{Method, Request};
-use hyper_util::client::legacy::Client as Pooled;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{ClientBuilder, Method, redirect};
 use serde_json::Value;
+
+use super::pinned;
 
 /// A server's answer.
 pub struct Answer {
@@ -38,28 +38,45 @@ impl Answer {
 
 /// A client of one server, with one key.
 pub struct Client {
-    address: String,
+    base: String,
     token: Option<String>,
-    pooled: Pooled<HttpConnector, Full<Bytes>>,
+    requests: reqwest::Client,
 }
 
 impl Client {
-    /// A client of the server at `address` (`host:port`).
-    pub fn new(address: &str, token: Option<&str>) -> Self {
-        let pooled = Pooled::builder(TokioExecutor::new()).build_http();
-        Self {
-            address: address.into(),
-            token: token.map(Into::into),
-            pooled,
-        }
+    /// A client of the server at `address` (`host:port`), without TLS.
+    pub fn plain(address: &str) -> Result<Self> {
+        // No authority is asked for: a machine without any can still ask.
+        Self::new(format!("http://{address}"), builder().tls_certs_only([]))
+    }
+
+    /// The same over TLS, with the authorities that the system trusts.
+    pub fn trusting_system(address: &str) -> Result<Self> {
+        Self::new(format!("https://{address}"), builder())
+    }
+
+    /// The same over TLS; the certificate of the PEM file is trusted, and no other.
+    pub fn trusting_only(address: &str, certificate: &Path) -> Result<Self> {
+        let config = pinned::trusting_only(certificate)?;
+        let requests = builder().tls_backend_preconfigured(config);
+        Self::new(format!("https://{address}"), requests)
+    }
+
+    fn new(base: String, requests: ClientBuilder) -> Result<Self> {
+        let requests = requests.build().context("there is no client for HTTP")?;
+        Ok(Self {
+            base,
+            token: None,
+            requests,
+        })
     }
 
     /// The same server with another key.
     pub fn with_token(&self, token: &str) -> Self {
         Self {
-            address: self.address.clone(),
+            base: self.base.clone(),
             token: Some(token.into()),
-            pooled: self.pooled.clone(),
+            requests: self.requests.clone(),
         }
     }
 
@@ -71,9 +88,10 @@ impl Client {
 
     /// `GET path`, as a browser asks.
     pub async fn get_page(&self, path: &str) -> Result<Answer> {
-        self.request(
-            self.request_to(Method::GET, path, "application/json", "text/html"),
-            Bytes::new(),
+        self.ask(
+            self.requests
+                .get(self.url(path))
+                .header(ACCEPT, "text/html"),
         )
         .await
     }
@@ -94,40 +112,32 @@ impl Client {
         media_type: &str,
         body: Bytes,
     ) -> Result<Answer> {
-        self.request(
-            self.request_to(method, path, media_type, "application/json, */*;q=0.5"),
-            body,
-        )
-        .await
-    }
-
-    fn request_to(&self, method: Method, path: &str, media_type: &str, accept: &str) -> Builder {
-        Request::builder()
-            .method(method)
-            .uri(format!("http://{}{path}", self.address))
-            .header("content-type", media_type)
-            .header("accept", accept)
-    }
-
-    async fn request(&self, mut request: Builder, body: Bytes) -> Result<Answer> {
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
+        let request = self.requests.request(method, self.url(path)).body(body);
         let request = request
-            .body(Full::new(body))
-            .context("the request cannot be built")?;
-        let answer = self
-            .pooled
-            .request(request)
-            .await
-            .context("the server does not answer")?;
+            .header(CONTENT_TYPE, media_type)
+            .header(ACCEPT, "application/json, */*;q=0.5");
+        self.ask(request).await
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    async fn ask(&self, request: reqwest::RequestBuilder) -> Result<Answer> {
+        let request = match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        let answer = request.send().await.map_err(reqwest::Error::without_url);
+        let answer = answer.context("the server does not answer")?;
         let status = answer.status().as_u16();
-        let body = answer
-            .into_body()
-            .collect()
-            .await
-            .context("the answer broke off")?
-            .to_bytes();
+        let body = answer.bytes().await.context("the answer broke off")?;
         Ok(Answer { status, body })
     }
+}
+
+fn builder() -> ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .no_proxy()
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use hyper::Method;
 use hyper::body::Bytes;
+use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use vizard_anonymizer::release::Guarantee;
@@ -96,7 +96,7 @@ async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
         let (_, token) = create_key(store, |_| Act::by(OPERATOR), wish).await?;
         Ok::<_, anyhow::Error>(token.expose().to_owned())
     };
-    let server = Client::new(address, None);
+    let server = Client::plain(address)?;
     let uploader = server.with_token(&key("uploader", Role::Uploader).await?);
     let consent = server.with_token(&key("consent system", Role::Consent).await?);
     let steward_token = key("steward", Role::Steward).await?;

@@ -15,7 +15,6 @@ use clap::Args;
 use super::client::Client;
 use super::exit::Exit;
 use super::options::runtime;
-use super::pinned;
 
 /// Where readiness is asked.
 const PATH: &str = "/readyz";
@@ -68,9 +67,18 @@ impl Options {
         let (scheme, address) = place.split_once("://").unwrap_or(("", place));
         match (scheme, &self.tls_cert) {
             ("" | "https", Some(certificate)) => {
-                pinned::status_of(address, PATH, certificate).await
+                let asked = Client::trusting_only(address, certificate)?.get(PATH).await;
+                Ok(asked
+                    .context("the server shows another certificate, or none")?
+                    .status)
             }
-            ("https", None) => trusted_status(address).await,
+            ("https", None) => {
+                let asked = Client::trusting_system(address)?.get(PATH).await;
+                let asked = asked.with_context(|| {
+                    format!("{address} does not answer over TLS, or its certificate is not trusted (--tls-cert FILE)")
+                })?;
+                Ok(asked.status)
+            }
             ("" | "http", _) => {
                 let asked = plain_status(address).await;
                 asked.with_context(|| format!("{address}{}", where_else(is_named)))
@@ -99,21 +107,7 @@ fn hint(status: u16) -> &'static str {
 }
 
 async fn plain_status(address: &str) -> anyhow::Result<u16> {
-    Ok(Client::new(address, None).get(PATH).await?.status)
-}
-
-/// Over TLS, by the authorities that the system trusts.
-async fn trusted_status(address: &str) -> anyhow::Result<u16> {
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-    let answer = client
-        .build()?
-        .get(format!("https://{address}{PATH}"))
-        .send()
-        .await;
-    let answer = answer.with_context(|| {
-        format!("{address} does not answer over TLS, or its certificate is not trusted (--tls-cert FILE)")
-    })?;
-    Ok(answer.status().as_u16())
+    Ok(Client::plain(address)?.get(PATH).await?.status)
 }
 
 /// An address to ask at, for one to listen on: "all of them" is not a place.

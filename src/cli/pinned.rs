@@ -1,4 +1,4 @@
-//! One question to a server of our own, over TLS that trusts one certificate.
+//! TLS that trusts one certificate.
 //!
 //! A health check runs beside the server and asks it by the address
 //! 127.0.0.1, which no certificate names. It is given the very file that the
@@ -9,12 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use http_body_util::Empty;
-use hyper::Request;
-use hyper::body::Bytes;
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
@@ -27,8 +21,9 @@ use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
 };
 
-/// The status with which the server at `address` (`host:port`) answers `GET path`.
-pub async fn status_of(address: &str, path: &str, certificate: &Path) -> Result<u16> {
+/// TLS of a client that trusts the certificate of a PEM file, whatever name it
+/// has and whoever signed it.
+pub fn trusting_only(certificate: &Path) -> Result<ClientConfig> {
     let pem = std::fs::read(certificate).context("the certificate cannot be read")?;
     let trusted = CertificateDer::from_pem_slice(&pem)
         .map_err(|_| anyhow::anyhow!("the certificate is not a PEM file with what is needed"))?;
@@ -38,23 +33,7 @@ pub async fn status_of(address: &str, path: &str, certificate: &Path) -> Result<
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Pinned { trusted, provider }))
         .with_no_client_auth();
-    let stream = TcpStream::connect(address)
-        .await
-        .context("the server does not answer")?;
-    let name = ServerName::IpAddress(std::net::Ipv4Addr::LOCALHOST.into());
-    let stream = TlsConnector::from(Arc::new(config))
-        .connect(name, stream)
-        .await
-        .context("the server shows another certificate")?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
-    let request = Request::get(path).header("host", address);
-    let answer = sender
-        .send_request(request.body(Empty::<Bytes>::new())?)
-        .await
-        .context("the server does not answer")?;
-    Ok(answer.status().as_u16())
+    Ok(config)
 }
 
 /// Trusts one certificate.

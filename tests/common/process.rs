@@ -76,7 +76,8 @@ impl ServerProcess {
 
     /// A client with the admin key.
     pub fn admin(&self) -> Client {
-        Client::new(&self.address, Some(ADMIN_KEY))
+        let server = Client::plain(&self.address).expect("a client");
+        server.with_token(ADMIN_KEY)
     }
 
     /// SIGKILL: no handler runs.

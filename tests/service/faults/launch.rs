@@ -120,7 +120,8 @@ pub struct Program {
 impl Program {
     /// A client of this server with `token`.
     pub fn client(&self, token: &str) -> Client {
-        Client::new(&self.address, Some(token))
+        let server = Client::plain(&self.address).expect("a client");
+        server.with_token(token)
     }
 
     /// A client with the admin key.

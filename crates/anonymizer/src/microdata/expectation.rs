@@ -43,6 +43,45 @@ mod tests {
     use super::*;
     use crate::microdata::Schema;
 
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Written {
+        #[serde(rename = "k")]
+        _k: crate::privacy::K,
+        #[serde(rename = "kind")]
+        _kind: Option<crate::microdata::AttributeType>,
+        #[serde(rename = "pair")]
+        _pair: Option<(u8, u8)>,
+    }
+
+    /// serde has no typed errors: a release of it with other texts fails here.
+    #[test]
+    fn the_texts_of_serde_are_those_that_are_read_here() {
+        for (document, expected) in [
+            (r#"{}"#, "missing field `k`"),
+            (r#"{"k": "canary"}"#, "expected u32"),
+            (r#"{"k": 1.5}"#, "expected u32"),
+            (r#"{"k": -1}"#, "expected u32"),
+            (r#"{"k": 0}"#, "k must be a whole number of at least 1"),
+            (
+                r#"{"k": 2, "canary": 1}"#,
+                "expected one of `k`, `kind`, `pair`",
+            ),
+            (
+                r#"{"k": 2, "kind": "canary"}"#,
+                "expected one of `integer`, `decimal`, `date`, `categorical`",
+            ),
+            (r#"{"k": 2, "pair": [1]}"#, "expected a tuple of size 2"),
+            (r#"{"k": 2, "k": 3}"#, "does not fit"),
+            (r#"["canary"]"#, "expected u32"),
+            (r#"{"k": 2"#, "does not fit"),
+            (r#"{"k": 2} canary"#, "does not fit"),
+        ] {
+            let error = serde_json::from_str::<Written>(document).expect_err(document);
+            assert_eq!(expectation(&error), expected, "{document}");
+        }
+    }
+
     #[test]
     fn what_was_found_is_never_quoted() {
         for document in [

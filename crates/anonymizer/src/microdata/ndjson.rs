@@ -1,9 +1,10 @@
 //! Records as NDJSON: one flat object a line.
 //!
 //! Every attribute of the schema must be there, in any order, and no other
-//! name but those that the schema reads past, whatever their values. Null is an empty cell. A number stands for itself where a number is
-//! due, and as a whole number for a category or an identifier too; its digits
-//! are taken as they are written, so that no binary fraction comes between.
+//! name but those that the schema reads past, whatever their values. Null is an
+//! empty cell. A number stands for itself where a number is due, and as a
+//! whole number for a category or an identifier too; its digits are taken as
+//! they are written, so that no binary fraction comes between.
 //! Arrays, objects and truth values are not cells.
 
 use std::io::Read;
@@ -208,7 +209,9 @@ impl Object<'_> {
     }
 
     fn member(&mut self) -> Result<(), Refusal> {
-        self.demand(b'"', "a name in quotes is due")?;
+        if self.peek() != Some(b'"') {
+            return Err(malformed("a name in quotes is due"));
+        }
         let start = self.text.len();
         self.string()?;
         let name = std::str::from_utf8(&self.text[start..]);
@@ -248,10 +251,7 @@ impl Object<'_> {
     fn value(&mut self, index: AttributeIndex) -> Result<(), Refusal> {
         self.demand(b':', "`:` is due")?;
         match self.peek() {
-            Some(b'"') => {
-                self.rest = &self.rest[1..];
-                self.string()?;
-            }
+            Some(b'"') => self.string()?,
             Some(b'-' | b'0'..=b'9') => {
                 let is_whole = self.number()?;
                 if !is_whole && !self.is_numeric(index) {
@@ -288,68 +288,30 @@ impl Object<'_> {
         attribute.role != Role::Identifier && attribute.kind != Some(AttributeType::Categorical)
     }
 
-    /// Appends a string, whose opening quote was read, to the text.
+    /// Appends a string, whose opening quote is next, to the text.
     fn string(&mut self) -> Result<(), Refusal> {
+        let (mut at, mut is_escaped) = (1, false);
+        let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
         loop {
-            let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            let at = self.rest.iter().position(stop).ok_or(OPEN_STRING)?;
-            self.text.extend_from_slice(&self.rest[..at]);
-            let (end, rest) = (self.rest[at], &self.rest[at + 1..]);
-            self.rest = rest;
-            match end {
-                b'"' => return Ok(()),
-                b'\\' => self.escape()?,
+            let behind = self.rest.get(at..).ok_or(OPEN_STRING)?;
+            at += behind.iter().position(stop).ok_or(OPEN_STRING)?;
+            match self.rest[at] {
+                b'"' => break,
+                b'\\' => (is_escaped, at) = (true, at + 2),
                 _ => return Err(malformed("a control character in a string")),
             }
         }
-    }
-
-    fn escape(&mut self) -> Result<(), Refusal> {
-        let (&kind, rest) = self.rest.split_first().ok_or(ESCAPE)?;
+        let (quoted, rest) = self.rest.split_at(at + 1);
+        let written = &quoted[1..at];
+        // Bytes that are no text are refused with the cell that they are in.
+        if is_escaped && std::str::from_utf8(written).is_ok() {
+            let text: String = serde_json::from_slice(quoted).map_err(|_| ESCAPE)?;
+            self.text.extend_from_slice(text.as_bytes());
+        } else {
+            self.text.extend_from_slice(written);
+        }
         self.rest = rest;
-        let byte = match kind {
-            b'"' | b'\\' | b'/' => kind,
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => return self.escaped_character(),
-            _ => return Err(ESCAPE),
-        };
-        self.text.push(byte);
         Ok(())
-    }
-
-    fn escaped_character(&mut self) -> Result<(), Refusal> {
-        let first = self.hexadecimal()?;
-        let point = match first {
-            // The first of a surrogate pair; the second must follow.
-            0xD800..=0xDBFF => {
-                self.rest = self.rest.strip_prefix(b"\\u").ok_or(ESCAPE)?;
-                match self.hexadecimal()? {
-                    second @ 0xDC00..=0xDFFF => {
-                        0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
-                    }
-                    _ => return Err(ESCAPE),
-                }
-            }
-            point => point,
-        };
-        let character = char::from_u32(point).ok_or(ESCAPE)?;
-        let mut room = [0; 4];
-        let bytes = character.encode_utf8(&mut room).as_bytes();
-        self.text.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn hexadecimal(&mut self) -> Result<u32, Refusal> {
-        let (digits, rest) = self.rest.split_at_checked(4).ok_or(ESCAPE)?;
-        self.rest = rest;
-        digits.iter().try_fold(0, |sum, &digit| {
-            let digit = char::from(digit).to_digit(16).ok_or(ESCAPE)?;
-            Ok(sum * 16 + digit)
-        })
     }
 
     /// Appends a number as it is written to the text; whether it is whole.
