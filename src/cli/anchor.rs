@@ -40,7 +40,7 @@ impl AnchorOptions {
     /// `shutdown`; `None` where no file was named.
     pub async fn keep(
         &self,
-        store: &Arc<dyn Store>,
+        store: &Arc<Store>,
         shutdown: &CancellationToken,
     ) -> Result<Option<Keeper>, Exit> {
         let Some(path) = &self.audit_anchor else {
@@ -69,7 +69,7 @@ impl AnchorOptions {
 
 impl Keeper {
     /// Moves the anchor on for the last time: after the last request.
-    pub async fn end(self, store: &dyn Store) {
+    pub async fn end(self, store: &Store) {
         // It ends with the shutdown; a panic in it was logged.
         let _ = self.task.await;
         if let Err(error) = self.file.advance(store).await {

@@ -90,7 +90,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
     ended
 }
 
-async fn story(address: &str, store: &dyn Store, folder: &Path) -> Result<()> {
+async fn story(address: &str, store: &Store, folder: &Path) -> Result<()> {
     let key = async |name: &str, role| {
         let wish = KeyWish::new(format!("demo {name}"), [role]);
         let (_, token) = create_key(store, |_| Act::by(OPERATOR), wish).await?;

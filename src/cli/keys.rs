@@ -66,7 +66,7 @@ pub fn run(options: Options) -> Result<(), Exit> {
     })
 }
 
-async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
+async fn command(store: &Store, command: Command) -> Result<(), Exit> {
     match command {
         Command::Create {
             roles,
@@ -107,7 +107,7 @@ async fn command(store: &dyn Store, command: Command) -> Result<(), Exit> {
 }
 
 /// Wraps a batch a transaction until none is left. Stopped, it is begun again.
-async fn rotate_master(store: &dyn Store) -> Result<(), Exit> {
+async fn rotate_master(store: &Store) -> Result<(), Exit> {
     let mut rewrapped = 0;
     loop {
         let batch = store

@@ -88,7 +88,7 @@ impl StoreOption {
 
     /// Opens the store for a command that works beside a running server; where
     /// there is none it makes none.
-    pub async fn open_present(&self) -> Result<Arc<dyn Store>, Exit> {
+    pub async fn open_present(&self) -> Result<Arc<Store>, Exit> {
         self.warn_of_password();
         let url = self.url()?;
         let found = store::inspect(&url).await;
@@ -107,7 +107,7 @@ impl StoreOption {
 
     /// Opens the store and brings its tables up to date. A command that works
     /// beside a running server is not `exclusive`.
-    pub async fn open(&self, exclusive: bool) -> Result<Arc<dyn Store>, Exit> {
+    pub async fn open(&self, exclusive: bool) -> Result<Arc<Store>, Exit> {
         let url = self.url()?;
         if url.starts_with("sqlite:") {
             std::fs::create_dir_all(&self.data).context("the data directory cannot be made")?;

@@ -149,7 +149,7 @@ pub struct Server {
     /// Address it listens on (`host:port`).
     pub address: String,
     /// Its store.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     shutdown: CancellationToken,
     keeper: Option<Keeper>,
     api: JoinHandle<()>,

@@ -4,6 +4,8 @@
 //! These answer a [`Problem`] and quote nothing: a place in the body and what
 //! was expected there is all that is said.
 
+use std::sync::Arc;
+
 use axum::body::Bytes;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -17,8 +19,7 @@ use super::body::whole_body;
 use super::coding::{self, ContentCoding};
 use super::objects::has_list_for_object;
 use super::problem::{Problem, ProblemKind};
-use super::state::AppState;
-use crate::config::Limits;
+use crate::config::{Limits, Settings};
 
 /// Parts of the path, read as `T`.
 pub struct UrlPath<T>(pub T);
@@ -69,12 +70,12 @@ impl<T, S> FromRequest<S> for JsonBody<T>
 where
     T: DeserializeOwned,
     S: Send + Sync,
-    AppState: FromRef<S>,
+    Arc<Settings>: FromRef<S>,
 {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let body = json_bytes(request, &AppState::from_ref(state)).await?;
+        let body = json_bytes(request, &Arc::from_ref(state)).await?;
         read_json(&body, ProblemKind::InvalidBody).map(Self)
     }
 }
@@ -102,15 +103,15 @@ impl SchemaBody {
 impl<S> FromRequest<S> for SchemaBody
 where
     S: Send + Sync,
-    AppState: FromRef<S>,
+    Arc<Settings>: FromRef<S>,
 {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let state = AppState::from_ref(state);
-        let body = json_bytes(request, &state).await?;
+        let settings = Arc::from_ref(state);
+        let body = json_bytes(request, &settings).await?;
         let schema: Schema = read_json(&body, ProblemKind::InvalidSchema)?;
-        let limits = &state.settings.limits;
+        let limits = &settings.limits;
         if schema.attributes().len() as u64 > limits.attributes_max {
             return Err(Problem::past(limits.attributes_max()));
         }
@@ -127,7 +128,7 @@ pub struct NoBody;
 impl<S> FromRequest<S> for NoBody
 where
     S: Send + Sync,
-    AppState: FromRef<S>,
+    Arc<Settings>: FromRef<S>,
 {
     type Rejection = Problem;
 
@@ -147,12 +148,12 @@ impl<T, S> FromRequest<S> for OptionalBody<T>
 where
     T: DeserializeOwned,
     S: Send + Sync,
-    AppState: FromRef<S>,
+    Arc<Settings>: FromRef<S>,
 {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let limits = AppState::from_ref(state).settings.limits;
+        let limits = Arc::<Settings>::from_ref(state).limits;
         let body = whole_body(request.into_body(), limits.json_bytes_max(), &limits).await?;
         check_depth(&body, &limits)?;
         Ok(Self(match body.is_empty() {
@@ -162,8 +163,8 @@ where
     }
 }
 
-async fn json_bytes(request: Request, state: &AppState) -> Result<Bytes, Problem> {
-    let limits = &state.settings.limits;
+async fn json_bytes(request: Request, settings: &Settings) -> Result<Bytes, Problem> {
+    let limits = &settings.limits;
     require_media_type(request.headers(), &["application/json"])?;
     if coding::of_body(request.headers())? != ContentCoding::Identity {
         let detail = "JSON is read as it is, without content coding";

@@ -8,6 +8,8 @@
 //! `Accept`) may stand in several fields; what holds one coding or one range
 //! is refused, or passed over, where it is read.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
@@ -15,8 +17,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::problem::{Problem, ProblemKind};
-use super::state::AppState;
-use crate::config::Limits;
+use crate::config::{Limits, Settings};
 
 /// Bytes around a field: `: ` and the line end.
 const BYTES_AROUND: usize = 4;
@@ -26,11 +27,11 @@ pub static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Lets a request through whose header is within the limits and beyond doubt.
 pub async fn refuse_header(
-    State(state): State<AppState>,
+    State(settings): State<Arc<Settings>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let checked = check(&request, &state.settings.limits);
+    let checked = check(&request, &settings.limits);
     match checked.and_then(|()| refuse_doubled(request.headers())) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),

@@ -81,8 +81,16 @@ async fn accept(
 ) {
     let open = TaskTracker::new();
     let shutdown = state.shutdown.clone();
-    tokio::spawn(super::idempotency::sweep(state.clone()));
-    tokio::spawn(super::refusals::keep(state.clone()));
+    tokio::spawn(super::idempotency::sweep(
+        Arc::clone(&state.store),
+        state.settings.idempotency_retention_s,
+        shutdown.clone(),
+    ));
+    tokio::spawn(super::refusals::keep(
+        Arc::clone(&state.gate.refusals),
+        Arc::clone(&state.store),
+        shutdown.clone(),
+    ));
     loop {
         let next = async { (connections.room().await, listener.accept().await) };
         let (room, accepted) = tokio::select! {
@@ -114,7 +122,7 @@ async fn accept(
     if drained.is_err() {
         tracing::warn!("requests were cut off: the drain limit is over");
     }
-    state.refusals.write(state.store.as_ref()).await;
+    state.gate.refusals.write(&state.store).await;
 }
 
 /// Who is at the other end, and what ends the connection.

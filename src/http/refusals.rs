@@ -5,12 +5,12 @@
 //! accepted is `nobody`; an address would be personal data.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use tokio_util::sync::CancellationToken;
 
-use super::state::AppState;
 use crate::store::{Refused, Store};
 
 /// Time over which refusals are added up.
@@ -47,7 +47,7 @@ impl Refusals {
 
     /// Writes what was added up into the log. What cannot be written now is
     /// kept for the next time.
-    pub async fn write(&self, store: &dyn Store) {
+    pub async fn write(&self, store: &Store) {
         let sums = std::mem::take(&mut *self.sums());
         if sums.is_empty() {
             return;
@@ -76,13 +76,13 @@ impl Refusals {
 
 /// Writes them once a minute until the service stops; the last ones are
 /// written when its requests have ended.
-pub async fn keep(state: AppState) {
+pub async fn keep(refusals: Arc<Refusals>, store: Arc<Store>, shutdown: CancellationToken) {
     loop {
         tokio::select! {
-            () = state.shutdown.cancelled() => return,
+            () = shutdown.cancelled() => return,
             () = tokio::time::sleep(INTERVAL) => {}
         }
-        state.refusals.write(state.store.as_ref()).await;
+        refusals.write(&store).await;
     }
 }
 

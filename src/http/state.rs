@@ -1,16 +1,16 @@
-//! What every handler is given.
+//! The state of a server. Extractors and the layers before a handler take the
+//! part that they need.
 
 use std::sync::Arc;
 
+use axum::extract::FromRef;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::auth::{AdminDigest, KeyUse, Oidc};
+use super::auth::{Gate, Oidc};
 use super::download::Downloads;
-use super::refusals::Refusals;
 use super::shares::Shares;
-use super::throttle::Throttle;
 use super::tls::Tls;
 use super::upload::ReadingThreads;
 use crate::clock::Clock;
@@ -27,7 +27,7 @@ pub type ReportPage = fn(&Value, &Value, &Value, &Value) -> String;
 #[derive(Clone)]
 pub struct AppState {
     /// Everything that survives a restart.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What the process was told when it started.
@@ -48,22 +48,14 @@ pub struct AppState {
     pub(super) downloads: Arc<Downloads>,
     /// Where they are read.
     pub(super) reading: Arc<ReadingThreads>,
-    /// The operator's own admin key, if there is one.
-    pub(super) admin: Option<AdminDigest>,
-    /// Believes the JWTs of an issuer, if one was named.
-    pub(super) oidc: Option<Arc<Oidc>>,
-    /// How often clients may ask.
-    pub(super) throttle: Arc<Throttle>,
-    /// Requests that were refused, on their way to the audit log.
-    pub(super) refusals: Arc<Refusals>,
-    /// When each key was last noted as used.
-    pub(super) key_use: Arc<KeyUse>,
+    /// Lets requests in.
+    pub(super) gate: Gate,
 }
 
 impl AppState {
     /// Puts the state of a server together; `shutdown` ends its endless streams.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
         settings: Settings,
         metrics: PrometheusHandle,
@@ -78,13 +70,9 @@ impl AppState {
                 settings.limits.event_streams_max(),
                 settings.limits.event_streams_of_key_max(),
             )),
-            refusals: Arc::default(),
             downloads: Arc::new(Downloads::new(&settings.limits)),
             reading: Arc::default(),
-            throttle: Arc::new(Throttle::new(&settings.limits)),
-            admin: settings.admin_key.as_ref().map(AdminDigest::of),
-            oidc: None,
-            key_use: Arc::default(),
+            gate: Gate::new(Arc::clone(&store), Arc::clone(&clock), &settings),
             report_page: None,
             tls: None,
             store,
@@ -98,7 +86,7 @@ impl AppState {
     /// The same, with JWTs of an issuer as bearer tokens too.
     #[must_use]
     pub fn with_oidc(mut self, oidc: Oidc) -> Self {
-        self.oidc = Some(Arc::new(oidc));
+        self.gate = self.gate.with_oidc(oidc);
         self
     }
 
@@ -114,5 +102,23 @@ impl AppState {
     pub fn with_tls(mut self, tls: Option<Tls>) -> Self {
         self.tls = tls;
         self
+    }
+}
+
+impl FromRef<AppState> for Gate {
+    fn from_ref(state: &AppState) -> Self {
+        state.gate.clone()
+    }
+}
+
+impl FromRef<AppState> for Arc<Store> {
+    fn from_ref(state: &AppState) -> Self {
+        Self::clone(&state.store)
+    }
+}
+
+impl FromRef<AppState> for Arc<Settings> {
+    fn from_ref(state: &AppState) -> Self {
+        Self::clone(&state.settings)
     }
 }

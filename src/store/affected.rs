@@ -11,7 +11,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Act, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// What later terms ask of a published release.
@@ -51,26 +50,4 @@ pub struct AffectedRelease {
     pub subjects: Option<u64>,
     /// When it was first found.
     pub since: DateTime<Utc>,
-}
-
-/// Operations on what terms ask of published releases.
-pub trait AffectedReleases {
-    /// Published releases with terms that changed since they were looked at.
-    fn releases_unlooked(&self) -> StoreFuture<'_, Vec<Unlooked>>;
-
-    /// Notes what was found of a release by its terms up to `latest_preferences`.
-    /// An entry of the log where that is new; nothing where somebody has looked
-    /// further, or the release is published no more.
-    fn release_looked_at(
-        &self,
-        act: Act<()>,
-        looked: Unlooked,
-        found: Affected,
-    ) -> StoreFuture<'_, ()>;
-
-    /// The affected releases of a dataset, in order of ids.
-    fn releases_affected(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<AffectedRelease>>;
-
-    /// How many published releases are affected.
-    fn releases_affected_count(&self) -> StoreFuture<'_, u64>;
 }

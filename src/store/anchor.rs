@@ -132,7 +132,7 @@ impl AnchorFile {
     /// An error unless the store's log goes through the anchor in the file.
     ///
     /// One row is looked at, not the chain: `audit_verify` walks that.
-    pub async fn compare(&self, store: &dyn Store) -> Result<Option<AuditAnchor>, AnchorError> {
+    pub async fn compare(&self, store: &Store) -> Result<Option<AuditAnchor>, AnchorError> {
         let Some(anchor) = self.read()? else {
             return Ok(None);
         };
@@ -156,7 +156,7 @@ impl AnchorFile {
 
     /// Moves the anchor on to the head of the log, if the log still goes
     /// through the old one.
-    pub async fn advance(&self, store: &dyn Store) -> Result<AuditAnchor, AnchorError> {
+    pub async fn advance(&self, store: &Store) -> Result<AuditAnchor, AnchorError> {
         let anchor = self.compare(store).await?;
         let head = store.audit_head().await?;
         match anchor {

@@ -10,7 +10,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::StoreFuture;
 use crate::ids::DatasetId;
 
 /// One row of the log.
@@ -121,26 +120,4 @@ pub struct Refused {
     pub status: u16,
     /// How often.
     pub requests: u64,
-}
-
-/// Operations on the audit log. None of them writes but for what was refused:
-/// every operation of the other areas does.
-pub trait Audit {
-    /// At most `limit` rows below the position `before`, newest first.
-    fn audit_list(
-        &self,
-        limit: u32,
-        before: Option<u64>,
-        filter: AuditFilter,
-    ) -> StoreFuture<'_, AuditPage>;
-
-    /// Notes requests that were refused, a row each.
-    fn audit_refused(&self, refused: Vec<Refused>) -> StoreFuture<'_, ()>;
-
-    /// The head of the chain as the store has it noted, without a walk.
-    fn audit_head(&self) -> StoreFuture<'_, AuditAnchor>;
-
-    /// Walks the whole chain, some rows in memory at a time, up to the first
-    /// break; it must also go through the places of all anchors.
-    fn audit_verify(&self, anchors: Vec<AuditAnchor>) -> StoreFuture<'_, AuditVerdict>;
 }

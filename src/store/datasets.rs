@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use vizard_anonymizer::privacy::Floors;
 
-use super::{Act, Page, PageRequest, Remains, StoreFuture};
+use super::Remains;
 use crate::ids::DatasetId;
 
 /// A dataset to be created.
@@ -82,47 +82,4 @@ pub struct Erasure {
     /// What stays of its bytes: while wiping goes on, `erasure_get` tells when
     /// it is over.
     pub remains: Remains,
-}
-
-/// Operations on datasets.
-pub trait Datasets {
-    /// Creates a dataset without records. `Conflict::Exists` if the id is taken.
-    /// One that joins a population takes over the terms in force there.
-    fn dataset_create(
-        &self,
-        act: Act<DatasetRow>,
-        dataset: NewDataset,
-    ) -> StoreFuture<'_, DatasetRow>;
-
-    /// One dataset; an erased one is not found.
-    fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow>;
-
-    /// The datasets of a dataset's population, itself too, in order of ids;
-    /// erased ones left out.
-    fn dataset_population(&self, id: DatasetId) -> StoreFuture<'_, Vec<DatasetId>>;
-
-    /// Datasets, newest first, erased ones left out; `only` restricts to some.
-    fn dataset_list(
-        &self,
-        page: PageRequest,
-        only: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<DatasetRow>>;
-
-    /// Gives a dataset floors of its own. Whatever publishes meanwhile comes
-    /// before, or compares its draft with these.
-    fn dataset_set_floors(
-        &self,
-        act: Act<DatasetRow>,
-        id: DatasetId,
-        floors: Floors,
-    ) -> StoreFuture<'_, DatasetRow>;
-
-    /// Erases records, lineage, preferences, drafts and the dataset's own
-    /// hierarchies in one transaction.
-    ///
-    /// Published and withdrawn releases stay (without lineage), the rows of
-    /// versions and jobs stay, and the dataset's row stays as a tombstone.
-    /// Jobs under way are cancelled, so that none can bring a draft back, and
-    /// the keys of all that goes are destroyed. Leaves a tombstone.
-    fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure>;
 }

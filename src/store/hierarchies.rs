@@ -6,11 +6,8 @@
 //! when the caller says so; older ones stay addressable by digest, because
 //! versions of datasets pin them. A dataset's own go when it is erased.
 
-use std::collections::BTreeSet;
-
 use chrono::{DateTime, Utc};
 
-use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
 
 /// A hierarchy to be kept.
@@ -94,38 +91,4 @@ pub enum HierarchyPut {
     Unchanged,
     /// The name has other content, and a new revision was not allowed.
     Conflict,
-}
-
-/// Operations on hierarchies.
-pub trait Hierarchies {
-    /// Keeps a hierarchy under its name; not found where its dataset is.
-    ///
-    /// A revision of the library is told in the audit log of every dataset
-    /// whose schema names it, unless the dataset has one of its own.
-    fn hierarchy_put(
-        &self,
-        act: Act<HierarchyPut>,
-        hierarchy: NewHierarchy,
-    ) -> StoreFuture<'_, HierarchyPut>;
-
-    /// What a name means to a dataset: its own hierarchy, else the library's;
-    /// `None`: the library's alone. With a digest the latest revision that has
-    /// it, else the latest.
-    fn hierarchy_get(
-        &self,
-        dataset: Option<DatasetId>,
-        name: String,
-        digest: Option<String>,
-    ) -> StoreFuture<'_, HierarchyRow>;
-
-    /// Hierarchies by name: at most `limit`, behind the name `after`.
-    fn hierarchy_list(
-        &self,
-        scope: HierarchyScope,
-        limit: u32,
-        after: Option<String>,
-    ) -> StoreFuture<'_, HierarchyPage>;
-
-    /// Names that the schemas of datasets name; of erased ones none.
-    fn hierarchy_names(&self, datasets: Vec<DatasetId>) -> StoreFuture<'_, BTreeSet<String>>;
 }

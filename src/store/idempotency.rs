@@ -7,11 +7,9 @@
 //! are kept as hashes and answers sealed: the store can read none of them.
 
 use std::fmt;
-use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::StoreFuture;
 use crate::ids::DatasetId;
 
 /// A key, and the request that is made under it.
@@ -63,36 +61,4 @@ pub enum Reserve {
     Answered(KeptAnswer),
     /// The key was given to another request.
     OtherRequest,
-}
-
-/// Operations on keys of requests. None is a change of state that a client
-/// could see, so none is in the audit log.
-pub trait Idempotency {
-    /// Reserves a key for `lease` from now, if nobody has it.
-    fn idempotency_reserve(
-        &self,
-        request: KeyedRequest,
-        lease: Duration,
-    ) -> StoreFuture<'_, Reserve>;
-
-    /// Extends a reservation; false where it was lost.
-    fn idempotency_extend(
-        &self,
-        reservation: Reservation,
-        lease: Duration,
-    ) -> StoreFuture<'_, bool>;
-
-    /// Keeps the answer of a request that changed nothing; false where the
-    /// reservation was lost, or its dataset was erased.
-    fn idempotency_keep(
-        &self,
-        reservation: Reservation,
-        answer: KeptAnswer,
-    ) -> StoreFuture<'_, bool>;
-
-    /// Frees a key whose request was not answered well.
-    fn idempotency_free(&self, reservation: Reservation) -> StoreFuture<'_, ()>;
-
-    /// Removes keys older than `retention`; tells how many.
-    fn idempotency_sweep(&self, retention: Duration) -> StoreFuture<'_, u64>;
 }

@@ -5,16 +5,12 @@
 //! token *and* that time: a worker that was away too long changes nothing and
 //! learns it by `StoreError::LeaseLost`. docs/STORE.md draws the states.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 use vizard_anonymizer::privacy::Seed;
 
-use super::releases::{ReleaseCommit, ReleaseState};
-use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// How often a job may be acquired before it is given up.
@@ -221,91 +217,4 @@ pub struct Swept {
     pub failed: u64,
     /// Expired after somebody asked to stop them: cancelled.
     pub cancelled: u64,
-}
-
-/// Operations on jobs.
-pub trait Jobs {
-    /// Queues a job and wakes a worker. Not found: the dataset or its version.
-    fn job_create(&self, act: Act<JobRow>, job: NewJob) -> StoreFuture<'_, JobRow>;
-
-    /// One job.
-    fn job_get(&self, id: JobId) -> StoreFuture<'_, JobRow>;
-
-    /// Jobs, newest first.
-    fn job_list(&self, page: PageRequest, filter: JobFilter) -> StoreFuture<'_, Page<JobRow>>;
-
-    /// Asks to stop a job: a queued one is cancelled at once, a running one is
-    /// flagged, a finished one stays as it is.
-    fn job_cancel_request(&self, act: Act<JobRow>, id: JobId) -> StoreFuture<'_, JobRow>;
-
-    /// Takes the oldest job that is queued, or whose lease ran out with an
-    /// attempt left; `None` if there is none. Counts the attempt. The act names
-    /// the worker.
-    fn job_acquire(
-        &self,
-        act: Act<Option<AcquiredJob>>,
-        lease_duration: Duration,
-    ) -> StoreFuture<'_, Option<AcquiredJob>>;
-
-    /// What the run of a job in hand is decided by. Draws what a row of before
-    /// there were secrets does not have.
-    fn job_secrets(
-        &self,
-        act: Act<JobSecrets>,
-        id: JobId,
-        token: LeaseToken,
-    ) -> StoreFuture<'_, JobSecrets>;
-
-    /// Extends the lease by `lease_duration` from now and tells the progress, if any.
-    fn job_heartbeat(
-        &self,
-        id: JobId,
-        token: LeaseToken,
-        lease_duration: Duration,
-        progress: Option<Value>,
-    ) -> StoreFuture<'_, Heartbeat>;
-
-    /// Commits a job's release in one transaction; answers the release's state.
-    fn job_complete(
-        &self,
-        act: Act<ReleaseState>,
-        id: JobId,
-        token: LeaseToken,
-        release: ReleaseCommit,
-    ) -> StoreFuture<'_, ReleaseState>;
-
-    /// Ends a job with a problem; answers whether it has its figures. Of one
-    /// version of a dataset [`FIGURES_TOLD_MAX`] problems have them.
-    fn job_fail(
-        &self,
-        act: Act<bool>,
-        id: JobId,
-        token: LeaseToken,
-        problem: JobProblem,
-    ) -> StoreFuture<'_, bool>;
-
-    /// Ends a job because somebody asked to.
-    fn job_cancelled(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
-
-    /// Gives a job back unharmed (the worker drains): queued again, the
-    /// attempt not counted; cancelled if somebody asked for that.
-    fn job_yield(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()>;
-
-    /// Ends jobs whose lease ran out and that nobody may acquire again; those
-    /// out of attempts fail with `problem`.
-    fn job_sweep(&self, act: Act<Swept>, problem: Value) -> StoreFuture<'_, Swept>;
-
-    /// Waits until there may be a job to acquire, at most `timeout`; tells
-    /// whether there may be one.
-    ///
-    /// Interest is registered before the first look, so a job that is queued
-    /// between the two is not missed.
-    fn job_wait(&self, timeout: Duration) -> StoreFuture<'_, bool>;
-
-    /// Waits until a job's revision is above `revision`, at most `timeout`;
-    /// answers the job as it then is.
-    fn job_watch(&self, id: JobId, revision: u64, timeout: Duration) -> StoreFuture<'_, JobRow>;
-
-    /// Number of jobs in each state, all states named.
-    fn queue_depth(&self) -> StoreFuture<'_, Vec<(JobState, u64)>>;
 }

@@ -5,7 +5,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, KeyId};
 
 /// A key to be kept.
@@ -55,35 +54,4 @@ impl KeyRow {
     pub fn is_live(&self) -> bool {
         self.revoked_at.is_none() && !self.is_expired
     }
-}
-
-/// Operations on keys.
-pub trait Keys {
-    /// Keeps a new key. `Conflict::Exists` if the id is taken.
-    fn key_create(&self, act: Act<KeyRow>, key: NewKey) -> StoreFuture<'_, KeyRow>;
-
-    /// Keeps a new key only if no live key has the role `admin`; tells whether it did.
-    ///
-    /// Several processes that start on one empty store make one key.
-    fn key_create_first_admin(&self, act: Act<bool>, key: NewKey) -> StoreFuture<'_, bool>;
-
-    /// One key, revoked or not.
-    fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow>;
-
-    /// Keys, newest first, revoked ones among them; `within` restricts to those
-    /// that are tied to some of these datasets and to no others.
-    fn key_list(
-        &self,
-        page: PageRequest,
-        within: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<KeyRow>>;
-
-    /// Revokes a key for good; a second time changes nothing.
-    fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> StoreFuture<'_, KeyRow>;
-
-    /// Notes that a key was used now. Unknown keys are ignored.
-    fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()>;
-
-    /// Whether a live key has the role `admin`.
-    fn admin_key_exists(&self) -> StoreFuture<'_, bool>;
 }

@@ -7,7 +7,6 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Act, Page, PageRequest, StoreFuture};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 
 /// When something was done to a release, and by whom.
@@ -84,23 +83,4 @@ pub enum ReleaseRead {
     Verification,
     /// An answer to a query.
     Query,
-}
-
-/// Operations on the ledger.
-pub trait Ledger {
-    /// Releases, newest first; `only` restricts to some datasets.
-    fn ledger_list(
-        &self,
-        page: PageRequest,
-        only: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<LedgerRow>>;
-
-    /// Notes that somebody reads a release: a row in the audit log and one
-    /// more in the ledger. To be called before the first byte is sent.
-    fn release_read(
-        &self,
-        act: Act<()>,
-        release: ReleaseId,
-        read: ReleaseRead,
-    ) -> StoreFuture<'_, ()>;
 }

@@ -1,9 +1,9 @@
 //! Everything that survives a restart.
 //!
-//! `Store` is one trait made of an area each file: its rows and its
-//! operations. Two implementations keep the same tables with the same
-//! meaning: `postgres` (any number of processes) and `sqlite` (one process,
-//! zero set-up); one conformance suite runs on both.
+//! [`Store`] is one struct. Each area has a file here for its rows and one in
+//! `operations` for its operations, which are written once over two backends:
+//! `postgres` (any number of processes) and `sqlite` (one process, zero
+//! set-up); one conformance suite runs on both.
 //!
 //! The store knows nothing of tables about people: schemas, specifications,
 //! preferences and manifests are JSON values, chunks and pieces are bytes.
@@ -48,89 +48,41 @@ pub mod tombstones;
 pub mod versions;
 
 pub use act::Act;
-pub use affected::{Affected, AffectedRelease, AffectedReleases, Unlooked};
+pub use affected::{Affected, AffectedRelease, Unlooked};
 pub use anchor::{AnchorError, AnchorFile, NoAnchor};
 pub use approvals::{Approval, FloorCheck, OperatorRules, PublishRules, publish_questions};
-pub use audit::{
-    Audit, AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused,
-};
-pub use datasets::{DatasetRow, Datasets, Erasure, NewDataset};
+pub use audit::{AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused};
+pub use datasets::{DatasetRow, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
 pub use hierarchies::{
-    Hierarchies, HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope,
-    NewHierarchy,
+    HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
 };
-pub use idempotency::{Idempotency, KeptAnswer, KeyedRequest, Reservation, Reserve};
+pub use idempotency::{KeptAnswer, KeyedRequest, Reservation, Reserve};
 pub use jobs::{
     ATTEMPTS_MAX, AcquiredJob, FIGURES_TOLD_MAX, Heartbeat, JobFilter, JobProblem, JobRow,
-    JobSecrets, JobState, Jobs, LeaseToken, NewJob, Swept,
+    JobSecrets, JobState, LeaseToken, NewJob, Swept,
 };
-pub use keys::{KeyRow, Keys, NewKey};
-pub use ledger::{Ledger, LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
+pub use keys::{KeyRow, NewKey};
+pub use ledger::{LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{Found, StoreOptions, inspect, open, open_host};
+pub use operations::Store;
 pub use precondition::{Precondition, Tags};
-pub use preferences::{
-    PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource, Preferences,
-};
+pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
-    ReleaseTableRow, Releases, public_series,
+    ReleaseTableRow, public_series,
 };
-pub use retention::{Purge, RAW_RETENTION_DAYS_MAX, Retention};
+pub use retention::{Purge, RAW_RETENTION_DAYS_MAX};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
 pub use seal::{MasterKeyError, MasterKeys};
-pub use sealing::{DataKeyCounts, Sealing};
-pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow, SubjectTokens};
-pub use subjects::{
-    HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasure, SubjectHeld, Subjects,
-};
-pub use tombstones::{Buried, ErasureState, Reapplied, Remains, Tombstone, Tombstones};
+pub use sealing::DataKeyCounts;
+pub use subject_tokens::{NewSubjectTokens, SubjectTokenRow};
+pub use subjects::{HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasure, SubjectHeld};
+pub use tombstones::{Buried, ErasureState, Reapplied, Remains, Tombstone};
 pub use versions::{
-    ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow, Versions,
+    ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow,
 };
 
-/// The answer of a store operation, on its way.
-pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-/// The store: shared as `Arc<dyn Store>`.
-///
-/// The operations of all areas can be called on `dyn Store` without importing
-/// their traits.
-pub trait Store:
-    Keys
-    + Datasets
-    + Versions
-    + Hierarchies
-    + Preferences
-    + SubjectTokens
-    + Subjects
-    + Jobs
-    + Releases
-    + AffectedReleases
-    + Ledger
-    + Audit
-    + Sealing
-    + Retention
-    + Tombstones
-    + Idempotency
-    + Send
-    + Sync
-    + 'static
-{
-    /// Answers if the database does.
-    fn ping(&self) -> StoreFuture<'_, ()>;
-
-    /// How busy the connections are.
-    fn pool_figures(&self) -> PoolFigures;
-
-    /// Number of the latest migration that this database has.
-    fn schema_version(&self) -> StoreFuture<'_, u64>;
-
-    /// Prepares every statement that the store ever runs, without running any;
-    /// answers their number. An error means that the tables are not ours.
-    fn statements_check(&self) -> StoreFuture<'_, usize>;
-
-    /// Closes all connections, after their present work.
-    fn close(&self) -> StoreFuture<'_, ()>;
-}
+/// An answer of a backend, on its way.
+type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

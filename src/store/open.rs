@@ -59,10 +59,7 @@ impl std::fmt::Debug for StoreOptions {
 /// is missing, and erases again what the journal of tombstones says.
 ///
 /// `clock` decides about times on SQLite; on PostgreSQL the database's clock does.
-pub async fn open(
-    options: StoreOptions,
-    clock: Arc<dyn Clock>,
-) -> Result<Arc<dyn Store>, StoreError> {
+pub async fn open(options: StoreOptions, clock: Arc<dyn Clock>) -> Result<Arc<Store>, StoreError> {
     let StoreOptions {
         url,
         connections_max,

@@ -12,13 +12,10 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Act, StoreFuture};
-use crate::ids::DatasetId;
 use crate::job::consent::TermsChange;
 
 /// One subject's preference in force.
@@ -109,72 +106,4 @@ impl PreferenceSource for Vec<(String, Value)> {
     fn batch(&self, index: usize) -> io::Result<Option<Vec<(String, Value)>>> {
         Ok((index == 0).then(|| self.clone()))
     }
-}
-
-/// Operations on preferences. A change is made in every dataset of the
-/// dataset's population, in all or in none, and answers the dataset's own new
-/// preference version.
-pub trait Preferences {
-    /// Sets one subject's document.
-    fn preference_put(
-        &self,
-        act: Act<u64>,
-        dataset: DatasetId,
-        subject: String,
-        document: Value,
-    ) -> StoreFuture<'_, u64>;
-
-    /// One subject's document in force; `None`: none is. A reading that the
-    /// audit log tells of, whatever it finds.
-    fn preference_get(
-        &self,
-        act: Act<Option<PreferenceRow>>,
-        dataset: DatasetId,
-        subject: String,
-    ) -> StoreFuture<'_, Option<PreferenceRow>>;
-
-    /// Subjects and their documents in force, at most `limit` from `cursor` on.
-    /// A reading that the audit log tells of.
-    fn preference_list(
-        &self,
-        act: Act<PreferencePage>,
-        dataset: DatasetId,
-        limit: u32,
-        cursor: Option<Vec<u8>>,
-    ) -> StoreFuture<'_, PreferencePage>;
-
-    /// Takes one subject's document out of force; not found if none is.
-    fn preference_delete(
-        &self,
-        act: Act<u64>,
-        dataset: DatasetId,
-        subject: String,
-    ) -> StoreFuture<'_, u64>;
-
-    /// Sets many documents in one transaction and one version.
-    ///
-    /// The last of several documents for one subject counts. An empty list
-    /// makes no version.
-    fn preference_bulk(
-        &self,
-        act: Act<u64>,
-        dataset: DatasetId,
-        documents: Arc<dyn PreferenceSource>,
-    ) -> StoreFuture<'_, u64>;
-
-    /// All subjects and documents in force at a version, in byte order of subjects.
-    fn preferences_at(
-        &self,
-        dataset: DatasetId,
-        version: u64,
-    ) -> StoreFuture<'_, Vec<(String, Value)>>;
-
-    /// Subjects whose document changed after a version, with the old and the new one.
-    ///
-    /// A subject whose document went and came back the same is not among them.
-    fn preferences_changed_since(
-        &self,
-        dataset: DatasetId,
-        version: u64,
-    ) -> StoreFuture<'_, Vec<PreferenceChange>>;
 }

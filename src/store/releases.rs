@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::approvals::{Approval, PublishRules};
 use super::preferences::PreferenceChange;
-use super::{Act, Page, PageRequest, StoreError, StoreFuture};
+use super::{Store, StoreError};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::approval::Ground;
 use crate::job::floors::Below;
@@ -238,7 +238,7 @@ pub struct ReleaseFilter {
 /// The public releases about the people of a dataset, with what each shows of
 /// them where that is kept.
 pub async fn public_series(
-    store: &(impl Releases + ?Sized),
+    store: &Store,
     dataset: DatasetId,
 ) -> Result<Vec<(ReleaseId, Option<Vec<u8>>)>, StoreError> {
     let mut public = Vec::new();
@@ -246,68 +246,4 @@ pub async fn public_series(
         public.push((id, store.release_candidates(id).await?));
     }
     Ok(public)
-}
-
-/// Operations on releases.
-pub trait Releases {
-    /// One release in any state.
-    fn release_get(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
-
-    /// Releases, newest first.
-    fn release_list(
-        &self,
-        page: PageRequest,
-        filter: ReleaseFilter,
-    ) -> StoreFuture<'_, Page<ReleaseRow>>;
-
-    /// One of a release's documents.
-    fn release_document(&self, id: ReleaseId, document: ReleaseDocument) -> StoreFuture<'_, Value>;
-
-    /// A release's lineage; not found after erasure or withdrawal.
-    fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>>;
-
-    /// All releases that ever were public and are about the people of a
-    /// dataset, in order of their ids; withdrawn ones among them.
-    fn release_series(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<ReleaseId>>;
-
-    /// What a release shows of each subject; `None` where that is not kept any
-    /// more, or never was.
-    fn release_candidates(&self, id: ReleaseId) -> StoreFuture<'_, Option<Vec<u8>>>;
-
-    /// A release's tables in order.
-    fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>>;
-
-    /// One table of a release.
-    fn table_get(&self, release: ReleaseId, name: String) -> StoreFuture<'_, ReleaseTableRow>;
-
-    /// One piece's compressed bytes, from position 0; `Inconsistent` if they
-    /// do not match their SHA-256, not found after a withdrawal.
-    fn table_piece(
-        &self,
-        release: ReleaseId,
-        name: String,
-        position: u32,
-    ) -> StoreFuture<'_, Vec<u8>>;
-
-    /// Publishes a draft if the request's check allows it; answers what the check said, and
-    /// the release.
-    ///
-    /// The operator's rules are looked at as well: a draft below the floors
-    /// stays one, and so does one that needs a second steward. The first
-    /// call writes an approval, and the same actor's second one is
-    /// `Conflict::SecondSteward`.
-    ///
-    /// A published release stays published without asking the check;
-    /// a withdrawn one is `Conflict::ReleaseState`. A draft whose dataset was
-    /// erased is gone.
-    fn release_publish(
-        &self,
-        act: Act<PublishOutcome>,
-        id: ReleaseId,
-        request: PublishRequest,
-    ) -> StoreFuture<'_, PublishOutcome>;
-
-    /// Takes a draft or published release back: pieces and lineage go, row and
-    /// documents stay. A second time changes nothing.
-    fn release_withdraw(&self, act: Act<ReleaseRow>, id: ReleaseId) -> StoreFuture<'_, ReleaseRow>;
 }

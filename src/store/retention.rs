@@ -12,7 +12,6 @@
 //! that upload or with the last release made of them; jobs may work on them
 //! until then. Their purge leaves the records that replaced them alone.
 
-use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
 
 /// Most days that records may be kept: a hundred years.
@@ -31,29 +30,4 @@ pub struct Purge {
     pub drafts: u64,
     /// Jobs that were queued or running.
     pub jobs_cancelled: u64,
-}
-
-/// Operations on retention.
-pub trait Retention {
-    /// Says how many days the records of a dataset stay, 1 to
-    /// [`RAW_RETENTION_DAYS_MAX`]; `None`: as the service's settings say.
-    fn retention_set(
-        &self,
-        act: Act<DatasetRow>,
-        dataset: DatasetId,
-        raw_retention_days: Option<u32>,
-    ) -> StoreFuture<'_, DatasetRow>;
-
-    /// The datasets whose time is up by the store's clock. `default_days` counts
-    /// for those that say nothing; `None`: they keep their records.
-    fn retention_due(&self, default_days: Option<u32>) -> StoreFuture<'_, Vec<DatasetId>>;
-
-    /// Purges a dataset, if its time is still up; `None`: it is not. Leaves a
-    /// tombstone.
-    fn retention_purge(
-        &self,
-        act: Act<Option<Purge>>,
-        dataset: DatasetId,
-        default_days: Option<u32>,
-    ) -> StoreFuture<'_, Option<Purge>>;
 }

@@ -5,8 +5,6 @@
 //! wrapped anew, a batch a transaction, while servers run: nothing that was
 //! sealed is touched. Stopped half way, it is simply begun again.
 
-use super::{Act, StoreFuture};
-
 /// How many data keys there are, by what wraps them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DataKeyCounts {
@@ -16,15 +14,4 @@ pub struct DataKeyCounts {
     pub earlier: u64,
     /// Destroyed, with what they sealed.
     pub destroyed: u64,
-}
-
-/// Operations on data keys.
-pub trait Sealing {
-    /// Wraps at most `limit` data keys of earlier master keys under the current
-    /// one, in one transaction; answers how many. Those that somebody else
-    /// holds at the moment are passed over.
-    fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> StoreFuture<'_, u64>;
-
-    /// Counts the data keys.
-    fn data_key_counts(&self) -> StoreFuture<'_, DataKeyCounts>;
 }

@@ -6,10 +6,6 @@
 //! row, so a used token and one that never was look the same, and take the
 //! same statements to refuse.
 
-use chrono::{DateTime, Utc};
-use serde_json::Value;
-
-use super::{Act, StoreFuture};
 use crate::ids::DatasetId;
 
 /// Tokens to be kept, all for one dataset and one time.
@@ -52,33 +48,4 @@ impl std::fmt::Debug for SubjectTokenRow {
             .field("dataset", &self.dataset)
             .finish_non_exhaustive()
     }
-}
-
-/// Operations on subject tokens.
-pub trait SubjectTokens {
-    /// Keeps tokens; answers until when they live. Not found if there is no
-    /// such dataset. `Conflict::Exists` if a hash is taken: then none is kept.
-    fn subject_tokens_create(
-        &self,
-        act: Act<DateTime<Utc>>,
-        tokens: NewSubjectTokens,
-    ) -> StoreFuture<'_, DateTime<Utc>>;
-
-    /// Whose terms the token with this hash may set now. Not found, by the same
-    /// statements, if it never was, was used, or its time is over.
-    fn subject_token_find(&self, token_hash: [u8; 32]) -> StoreFuture<'_, SubjectTokenRow>;
-
-    /// Uses a token up and sets its subject's document, both or neither;
-    /// answers the dataset's new preference version. Not found as above: of
-    /// many uses at the same time one succeeds.
-    fn subject_token_use(
-        &self,
-        act: Act<u64>,
-        token_hash: [u8; 32],
-        document: Value,
-    ) -> StoreFuture<'_, u64>;
-
-    /// Forgets tokens whose time is over; answers their number. It takes many
-    /// in one go, and leaves the rest to the next.
-    fn subject_tokens_sweep(&self) -> StoreFuture<'_, u64>;
 }

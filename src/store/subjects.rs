@@ -8,8 +8,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::Remains;
 use super::versions::ChunkSource;
-use super::{Act, Remains, StoreFuture};
 use crate::ids::{DatasetId, ReleaseId};
 
 /// Terms of a subject, in force or of before.
@@ -89,31 +89,4 @@ pub struct SubjectErased {
     pub tokens: u64,
     /// What stays of the bytes in the database's files.
     pub remains: Remains,
-}
-
-/// Operations on one subject.
-pub trait Subjects {
-    /// What is known of a subject; a reading that the audit log tells of with
-    /// the number of `records` that the caller found, without the subject.
-    fn subject_export(
-        &self,
-        act: Act<SubjectHeld>,
-        dataset: DatasetId,
-        subject: String,
-        records: u64,
-    ) -> StoreFuture<'_, SubjectHeld>;
-
-    /// Forgets a subject; `rewritten` is the latest version without them, if it
-    /// holds them.
-    ///
-    /// `Conflict::VersionMoved` if versions or releases are not those that the
-    /// caller saw. Where records go, a tombstone for the dataset's records is
-    /// left: a restored backup of before loses all of them, for it holds the
-    /// subject.
-    fn subject_erase(
-        &self,
-        act: Act<SubjectErased>,
-        erasure: SubjectErasure,
-        rewritten: Option<Rewritten>,
-    ) -> StoreFuture<'_, SubjectErased>;
 }

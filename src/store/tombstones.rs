@@ -15,7 +15,6 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::StoreFuture;
 use crate::ids::{DatasetId, ReleaseId};
 
 /// What a tombstone stands for.
@@ -123,25 +122,4 @@ pub struct Reapplied {
     pub releases: u64,
     /// Tombstones of the table that the journal did not have.
     pub journaled: u64,
-}
-
-/// Operations on tombstones.
-pub trait Tombstones {
-    /// All tombstones, oldest first.
-    fn tombstone_list(&self) -> StoreFuture<'_, Vec<Tombstone>>;
-
-    /// How far the erasure of a dataset is, if it was erased.
-    fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState>;
-
-    /// Erasures, purges and withdrawals that are still wiped.
-    fn erasures_incomplete(&self) -> StoreFuture<'_, u64>;
-
-    /// Wipes what erasures left behind, if anything may be left; how many are
-    /// not complete yet.
-    fn erasures_complete(&self) -> StoreFuture<'_, u64>;
-
-    /// Erases again what the journal says was erased, and writes into the
-    /// journal what it does not say yet. Without a journal it changes nothing.
-    /// [`open`](super::open()) does this for a server, before it serves.
-    fn tombstones_reapply(&self) -> StoreFuture<'_, Reapplied>;
 }

@@ -11,7 +11,6 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use vizard_anonymizer::microdata::TextSize;
 
-use super::{Act, DatasetRow, StoreFuture};
 use crate::ids::DatasetId;
 
 /// How a version relates to the one before.
@@ -150,45 +149,4 @@ pub struct ChunkRow {
     pub bytes: u64,
     /// SHA-256 of its bytes as they are stored.
     pub sha256: [u8; 32],
-}
-
-/// Operations on versions.
-pub trait Versions {
-    /// Commits a version and all of its chunks in one transaction, or nothing.
-    ///
-    /// `Conflict::VersionMoved` if the latest version is not `base_version`.
-    fn version_commit(
-        &self,
-        act: Act<VersionRow>,
-        version: NewVersion,
-    ) -> StoreFuture<'_, VersionRow>;
-
-    /// Gives a dataset another schema: a version that shares all chunks of the
-    /// one before.
-    ///
-    /// `Conflict::VersionMoved` if the latest versions of records and
-    /// preferences are not those that the caller looked at.
-    fn schema_change(&self, act: Act<DatasetRow>, change: NewSchema)
-    -> StoreFuture<'_, DatasetRow>;
-
-    /// One version; not found if retention took its chunks away.
-    fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow>;
-
-    /// All versions of a dataset, newest first.
-    fn version_list(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<VersionRow>>;
-
-    /// The chunks of a version in order.
-    fn version_chunk_list(
-        &self,
-        dataset: DatasetId,
-        version: u64,
-    ) -> StoreFuture<'_, Vec<ChunkRow>>;
-
-    /// One chunk's bytes; `Inconsistent` if they do not match their SHA-256.
-    fn chunk_get(
-        &self,
-        dataset: DatasetId,
-        version: u64,
-        position: u32,
-    ) -> StoreFuture<'_, Vec<u8>>;
 }

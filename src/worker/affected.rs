@@ -20,7 +20,7 @@ const TENS: u64 = 10;
 
 /// Looks at every release whose people's terms moved; what was found is `by`'s
 /// entry of the audit log.
-pub(super) async fn look(store: &dyn Store, by: &str) {
+pub(super) async fn look(store: &Store, by: &str) {
     let releases = match store.releases_unlooked().await {
         Ok(releases) => releases,
         Err(error) => return tracing::warn!(%error, "no look at published releases"),
@@ -37,7 +37,7 @@ pub(super) async fn look(store: &dyn Store, by: &str) {
     }
 }
 
-async fn found(store: &dyn Store, looked: Unlooked) -> Result<Affected, StoreError> {
+async fn found(store: &Store, looked: Unlooked) -> Result<Affected, StoreError> {
     let (dataset, since) = (looked.dataset, looked.preference_version);
     let changes = store.preferences_changed_since(dataset, since).await?;
     if changes.is_empty() {
@@ -84,7 +84,7 @@ fn shown(candidates: &[u8], subjects: &HashSet<String>) -> Option<u64> {
 }
 
 /// What the release's job promised; `None` where that cannot be read any more.
-async fn question(store: &dyn Store, looked: Unlooked) -> Result<Option<Question>, StoreError> {
+async fn question(store: &Store, looked: Unlooked) -> Result<Option<Question>, StoreError> {
     // Also of a version whose records were purged.
     let versions = store.version_list(looked.dataset).await?;
     let version = versions

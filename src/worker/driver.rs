@@ -22,7 +22,7 @@ const STORE_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// Works on jobs until `shutdown`, then drains. Fails only if the CPU pool
 /// cannot be built.
 pub async fn run(
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     settings: WorkerSettings,
     shutdown: CancellationToken,
 ) -> Result<(), rayon::ThreadPoolBuildError> {

@@ -19,11 +19,7 @@ use crate::store::{Act, Store};
 const NAME: &str = "janitor";
 
 /// Sweeps twice a lease, and looks for records whose time is up, until shutdown.
-pub async fn keep_house(
-    store: Arc<dyn Store>,
-    settings: WorkerSettings,
-    shutdown: CancellationToken,
-) {
+pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: CancellationToken) {
     let store = store.as_ref();
     let sweeping = async {
         loop {
@@ -55,7 +51,7 @@ pub async fn keep_house(
     tokio::join!(sweeping, purging, looking);
 }
 
-async fn sweep(store: &dyn Store) {
+async fn sweep(store: &Store) {
     let problem = JobFailure::AttemptsExhausted.problem();
     match store.job_sweep(Act::by(NAME), problem).await {
         Ok(swept) if swept.failed + swept.cancelled > 0 => {
@@ -76,7 +72,7 @@ async fn sweep(store: &dyn Store) {
     }
 }
 
-async fn purge(store: &dyn Store, default_days: Option<u32>) {
+async fn purge(store: &Store, default_days: Option<u32>) {
     let due = match store.retention_due(default_days).await {
         Ok(due) => due,
         Err(error) => return tracing::warn!(%error, "no look at retention"),

@@ -96,7 +96,7 @@ impl Lease {
     ///
     /// A store that does not answer is tried again until the lease has run out
     /// by our own measure: from then on another worker may hold the job.
-    pub async fn keep(&self, store: &dyn Store, watch: &Watch, done: &CancellationToken) {
+    pub async fn keep(&self, store: &Store, watch: &Watch, done: &CancellationToken) {
         let mut extended = tokio::time::Instant::now();
         let mut unsent = None;
         loop {

@@ -38,7 +38,7 @@ pub enum LoadError {
 }
 
 /// Reads everything a run needs.
-pub async fn load(store: &dyn Store, job: &JobRow) -> Result<Loaded, LoadError> {
+pub async fn load(store: &Store, job: &JobRow) -> Result<Loaded, LoadError> {
     let version = store.version_get(job.dataset, job.dataset_version).await?;
     let schema: Schema = serde_json::from_value(version.schema.clone())
         .map_err(|_| inconsistent("dataset_versions", "schema", job.dataset))?;
@@ -64,7 +64,7 @@ pub async fn load(store: &dyn Store, job: &JobRow) -> Result<Loaded, LoadError> 
 }
 
 async fn pinned_hierarchies(
-    store: &dyn Store,
+    store: &Store,
     dataset: DatasetId,
     version: &VersionRow,
 ) -> Result<HierarchySet, LoadError> {

@@ -90,7 +90,7 @@ impl WorkerSettings {
 
 /// What the tasks of one process share.
 struct Shared {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     settings: WorkerSettings,
     pool: pool::CpuPool,
     memory: memory::MemoryBudget,

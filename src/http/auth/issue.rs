@@ -112,7 +112,7 @@ impl KeyWish {
 /// Makes a key; the token is readable in this answer alone, and in what `act`
 /// keeps of it under seal.
 pub async fn create_key(
-    store: &dyn Store,
+    store: &Store,
     act: impl FnOnce(&Secret) -> Act<KeyRow>,
     mut wish: KeyWish,
 ) -> Result<(KeyRow, Secret), KeyError> {
@@ -130,10 +130,7 @@ pub async fn create_key(
 /// Where no key was chosen and none has the role `admin`, makes one, and writes
 /// it to a file of mode 0600 in the data folder. Several processes that start
 /// on one empty store make one key.
-pub async fn ensure_admin_key(
-    store: &dyn Store,
-    settings: &Settings,
-) -> Result<AdminKey, KeyError> {
+pub async fn ensure_admin_key(store: &Store, settings: &Settings) -> Result<AdminKey, KeyError> {
     if let Some(key) = &settings.admin_key {
         judge_admin_key(key.expose())?;
         return Ok(AdminKey::Chosen);

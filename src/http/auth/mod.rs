@@ -6,6 +6,7 @@
 //! its key is tied to, drafts — is asked of the principal by the handlers and
 //! answered with 404, never 403.
 
+mod gate;
 mod issue;
 mod oidc;
 mod principal;
@@ -14,6 +15,7 @@ mod standing;
 mod subject_token;
 mod token;
 
+pub use gate::Gate;
 pub use issue::{AdminKey, KEY_LIFETIME_S_MAX, KeyError, KeyWish, create_key, ensure_admin_key};
 pub use oidc::{Oidc, SourceError};
 pub use principal::{OPERATOR, Principal};
@@ -37,7 +39,6 @@ use super::access::{self, Access};
 use super::connection::Connection;
 use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
-use super::state::AppState;
 use super::throttle::RemoteAddress;
 use token::Token;
 
@@ -54,7 +55,7 @@ const BEARER_BYTES_MAX: usize = 16 << 10;
 /// Runs on matched routes only. A route that the table of operations does not
 /// name is answered as if it were not there: forgetting one fails closed.
 pub async fn authorize(
-    State(state): State<AppState>,
+    State(gate): State<Gate>,
     path: MatchedPath,
     mut request: Request,
     next: Next,
@@ -69,9 +70,8 @@ pub async fn authorize(
     let roles = match operation.access {
         Access::Public => return next.run(request).await,
         Access::SubjectToken => {
-            let response = with_subject(&state, request, next).await;
-            state
-                .refusals
+            let response = with_subject(&gate, request, next).await;
+            gate.refusals
                 .note((SUBJECT, operation.id), response.status());
             return response;
         }
@@ -79,8 +79,8 @@ pub async fn authorize(
         Access::Roles(roles) => roles,
     };
     let from = address_of(&request);
-    let authenticated = match authenticate(&state, request.headers(), from).await {
-        Ok(principal) => state.throttle.request(principal.name()).map(|()| principal),
+    let authenticated = match authenticate(&gate, request.headers(), from).await {
+        Ok(principal) => gate.throttle.request(principal.name()).map(|()| principal),
         Err(problem) => Err(problem),
     };
     let actor = match &authenticated {
@@ -105,7 +105,7 @@ pub async fn authorize(
         }
     };
     let by = (actor.as_str(), operation.id);
-    state.refusals.note(by, response.status());
+    gate.refusals.note(by, response.status());
     response
 }
 
@@ -116,12 +116,12 @@ fn address_of(request: &Request) -> IpAddr {
 }
 
 /// Lets the holder of a subject token through to its one operation.
-async fn with_subject(state: &AppState, mut request: Request, next: Next) -> Response {
+async fn with_subject(gate: &Gate, mut request: Request, next: Next) -> Response {
     let from = address_of(&request);
     let bearer = match bearer(request.headers()) {
         // Whoever guesses is held up before the store is asked.
-        Some(bearer) => match state.throttle.token(bearer, from) {
-            Ok(()) => SubjectBearer::of(state, bearer).await,
+        Some(bearer) => match gate.throttle.token(bearer, from) {
+            Ok(()) => SubjectBearer::of(&gate.store, bearer).await,
             Err(problem) => Err(problem),
         },
         None => Err(unauthenticated()),
@@ -162,30 +162,30 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Who shows a token; tokens that were not accepted before are counted.
 async fn authenticate(
-    state: &AppState,
+    gate: &Gate,
     headers: &HeaderMap,
     from: IpAddr,
 ) -> Result<Principal, Problem> {
     let bearer = bearer(headers).ok_or_else(unauthenticated)?;
-    state.throttle.token(bearer, from)?;
-    let found = identify(state, bearer).await;
+    gate.throttle.token(bearer, from)?;
+    let found = identify(gate, bearer).await;
     match &found {
         Err(problem) if problem.kind() != ProblemKind::Unauthenticated => {}
-        found => state.throttle.note_token(bearer, found.is_ok()),
+        found => gate.throttle.note_token(bearer, found.is_ok()),
     }
     found
 }
 
 /// Whose token it is.
-async fn identify(state: &AppState, bearer: &str) -> Result<Principal, Problem> {
-    if state.admin.as_ref().is_some_and(|admin| admin.is(bearer)) {
+async fn identify(gate: &Gate, bearer: &str) -> Result<Principal, Problem> {
+    if gate.admin.as_ref().is_some_and(|admin| admin.is(bearer)) {
         return Ok(Principal::operator());
     }
-    if let Some(oidc) = state.oidc.as_ref().filter(|_| Oidc::is_jwt(bearer)) {
+    if let Some(oidc) = gate.oidc.as_ref().filter(|_| Oidc::is_jwt(bearer)) {
         return oidc.principal(bearer).await;
     }
     let token = Token::read(bearer).ok_or_else(unauthenticated)?;
-    let key = match state.store.key_get(token.key).await {
+    let key = match gate.store.key_get(token.key).await {
         Ok(key) => key,
         Err(crate::store::StoreError::NotFound { .. }) => return Err(unauthenticated()),
         Err(error) => return Err(error.into()),
@@ -193,7 +193,7 @@ async fn identify(state: &AppState, bearer: &str) -> Result<Principal, Problem> 
     if !token.opens(&key) {
         return Err(unauthenticated());
     }
-    state.key_use.note(state, key.id);
+    gate.key_use.note(&gate.store, key.id, gate.clock.now());
     Ok(Principal::of(key))
 }
 

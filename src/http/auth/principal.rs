@@ -1,7 +1,7 @@
 //! Who a request comes from, once its token was checked.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,11 +11,10 @@ use super::super::answer::Answer;
 use super::super::idempotency::Ticket;
 use super::super::observe::RequestId;
 use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::role::Role;
 use super::standing::Standing;
 use crate::ids::{DatasetId, KeyId};
-use crate::store::{Act, KeyRow, ReleaseRow, ReleaseState};
+use crate::store::{Act, KeyRow, ReleaseRow, ReleaseState, Store};
 
 /// Who a request comes from.
 #[derive(Clone, Debug)]
@@ -211,11 +210,11 @@ pub(in crate::http) struct KeyUse(Mutex<HashMap<KeyId, DateTime<Utc>>>);
 impl KeyUse {
     const INTERVAL: TimeDelta = TimeDelta::minutes(1);
 
-    pub(super) fn note(&self, state: &AppState, key: KeyId) {
-        if !self.is_due(key, state.clock.now()) {
+    pub(super) fn note(&self, store: &Arc<Store>, key: KeyId, now: DateTime<Utc>) {
+        if !self.is_due(key, now) {
             return;
         }
-        let store = state.store.clone();
+        let store = Arc::clone(store);
         tokio::spawn(async move {
             if let Err(error) = store.key_touch(key).await {
                 tracing::debug!(%key, %error, "the use of a key was not noted");

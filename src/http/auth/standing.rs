@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::http::state::AppState;
+use super::Gate;
 use crate::ids::KeyId;
 use crate::store::StoreError;
 
@@ -30,23 +30,23 @@ pub(in crate::http) enum Standing {
 
 impl Standing {
     /// Whether it holds now.
-    pub async fn holds(self, state: &AppState) -> bool {
+    pub async fn holds(self, gate: &Gate) -> bool {
         match self {
             Self::Operator => true,
-            Self::Key(id) => match state.store.key_get(id).await {
+            Self::Key(id) => match gate.store.key_get(id).await {
                 Ok(key) => key.is_live(),
                 Err(StoreError::NotFound { .. }) => false,
                 Err(_) => true,
             },
-            Self::Until(end) => state.clock.now() < end,
+            Self::Until(end) => gate.clock.now() < end,
         }
     }
 
     /// Waits until it holds no more.
-    pub async fn ended(self, state: AppState) {
+    pub async fn ended(self, gate: Gate) {
         loop {
             tokio::time::sleep(STANDING_INTERVAL).await;
-            if !self.holds(&state).await {
+            if !self.holds(&gate).await {
                 return;
             }
         }

@@ -12,10 +12,9 @@ use sha2::{Digest, Sha256};
 
 use super::super::observe::RequestId;
 use super::super::problem::Problem;
-use super::super::state::AppState;
 use super::token::random_digits;
 use crate::config::Secret;
-use crate::store::{Act, StoreError, SubjectTokenRow};
+use crate::store::{Act, Store, StoreError, SubjectTokenRow};
 
 const PREFIX: &str = "vs_";
 /// Bytes of randomness: 128 bits, which nobody guesses.
@@ -62,9 +61,9 @@ pub struct SubjectBearer {
 
 impl SubjectBearer {
     /// The holder of a bearer token, or the one answer to every other.
-    pub(super) async fn of(state: &AppState, bearer: &str) -> Result<Self, Problem> {
+    pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
         let token_hash = hash_of(bearer).ok_or_else(super::unauthenticated)?;
-        match state.store.subject_token_find(token_hash).await {
+        match store.subject_token_find(token_hash).await {
             Ok(row) => Ok(Self {
                 token_hash,
                 row,

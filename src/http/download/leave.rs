@@ -38,7 +38,7 @@ impl Leave {
         if !self.is_due() {
             return Ok(());
         }
-        if !self.standing.holds(&self.state).await {
+        if !self.standing.holds(&self.state.gate).await {
             return Err(self.over("its key is revoked or has expired"));
         }
         match self.state.store.release_get(self.release).await {

@@ -20,13 +20,14 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio_util::sync::CancellationToken;
 
 use super::auth::Principal;
 use super::body::BodyPieces;
 use super::problem::{Problem, ProblemKind};
-use super::state::AppState;
+use crate::config::{Limits, Settings};
 use crate::ids::DatasetId;
-use crate::store::{KeptAnswer, KeyedRequest, Reserve};
+use crate::store::{KeptAnswer, KeyedRequest, Reserve, Store};
 use secrets::{Secrets, key_hash};
 use ticket::{Held, LEASE};
 
@@ -48,10 +49,15 @@ pub fn takes_key(method: &str) -> bool {
 }
 
 /// Runs a request, or answers as it was answered before.
-pub async fn admit(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub async fn admit(
+    State(store): State<Arc<Store>>,
+    State(settings): State<Arc<Settings>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let admitted = match keyed(&request) {
         Ok(None) => return next.run(request).await,
-        Ok(Some(keyed)) => keyed.admit(&state, request, next).await,
+        Ok(Some(keyed)) => keyed.admit((store, &settings.limits), request, next).await,
         Err(problem) => Err(problem),
     };
     admitted.unwrap_or_else(IntoResponse::into_response)
@@ -151,19 +157,18 @@ fn reused() -> Problem {
 impl Keyed {
     async fn admit(
         self,
-        state: &AppState,
+        (store, limits): (Arc<Store>, &Limits),
         request: Request,
         next: Next,
     ) -> Result<Response, Problem> {
         let request_hash = self.request.request_hash;
-        let reserved = state.store.idempotency_reserve(self.request.clone(), LEASE);
+        let reserved = store.idempotency_reserve(self.request.clone(), LEASE);
         match reserved.await? {
             Reserve::Ours(reservation) => {
-                let store = Arc::clone(&state.store);
                 let held = Held::new(store, reservation, self.secrets, request_hash);
                 Ok(held.run(request, next).await)
             }
-            Reserve::Answered(kept) => self.replay(state, request, kept).await,
+            Reserve::Answered(kept) => self.replay(limits, request, kept).await,
             Reserve::OtherRequest => Err(reused()),
             Reserve::Running => Err(Problem::new(
                 ProblemKind::IdempotencyInProgress,
@@ -176,11 +181,10 @@ impl Keyed {
     /// hashed piece by piece.
     async fn replay(
         self,
-        state: &AppState,
+        limits: &Limits,
         request: Request,
         kept: KeptAnswer,
     ) -> Result<Response, Problem> {
-        let limits = &state.settings.limits;
         let mut pieces = BodyPieces::new(request.into_body(), limits.upload_bytes_max(), limits)?;
         let mut hash = self.secrets.hash(b"body");
         while let Some(piece) = pieces.next().await? {
@@ -199,14 +203,14 @@ impl Keyed {
 
 /// Removes keys that are too old, until the service stops. Any number of
 /// processes may do so.
-pub async fn sweep(state: AppState) {
-    let retention = Duration::from_secs(state.settings.idempotency_retention_s);
+pub async fn sweep(store: Arc<Store>, retention_s: u64, shutdown: CancellationToken) {
+    let retention = Duration::from_secs(retention_s);
     loop {
-        if let Err(error) = state.store.idempotency_sweep(retention).await {
+        if let Err(error) = store.idempotency_sweep(retention).await {
             tracing::warn!(%error, "old idempotency keys were not removed");
         }
         tokio::select! {
-            () = state.shutdown.cancelled() => return,
+            () = shutdown.cancelled() => return,
             () = tokio::time::sleep(SWEEP_INTERVAL) => {}
         }
     }

@@ -79,7 +79,7 @@ impl Ticket {
 
 /// A reserved key around its handler.
 pub struct Held {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     reservation: Reservation,
     secrets: Option<(Secrets, [u8; 32])>,
     extending: JoinHandle<()>,
@@ -89,7 +89,7 @@ pub struct Held {
 impl Held {
     /// Holds a key that was just reserved.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         reservation: Reservation,
         secrets: Secrets,
         request_hash: [u8; 32],

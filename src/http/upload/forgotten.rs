@@ -41,7 +41,7 @@ pub async fn without_subject(
 }
 
 fn rewritten(
-    store: &dyn Store,
+    store: &Store,
     handle: &Handle,
     dataset: &DatasetRow,
     (schema, subject): (&Schema, &str),

@@ -33,7 +33,7 @@ pub struct Found {
 /// With `is_lenient` one that nobody has put is left out; else it is a problem
 /// that names it.
 pub async fn load_hierarchies(
-    store: &dyn Store,
+    store: &Store,
     dataset: DatasetId,
     schema: &Schema,
     pinned: &Value,

@@ -194,7 +194,7 @@ async fn streamed<T: Send + 'static>(
 fn read(
     intake: &Intake,
     body: BodyReader,
-    store: &dyn Store,
+    store: &Store,
     handle: &Handle,
 ) -> Result<Received, ReadError> {
     let mut room = Room::new().map_err(ReadError::Room)?;

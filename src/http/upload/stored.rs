@@ -28,7 +28,7 @@ pub struct Upserted {
 /// The version that an upload adds to; reading it may block.
 pub(super) struct Stored<'a> {
     pub intake: &'a Intake,
-    pub store: &'a dyn Store,
+    pub store: &'a Store,
     pub handle: &'a Handle,
 }
 

@@ -3,14 +3,12 @@
 
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::entry::{Done, Entry};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
-use crate::store::{
-    Act, Affected, AffectedRelease, AffectedReleases, StoreError, StoreFuture, Unlooked,
-};
+use crate::store::{Act, Affected, AffectedRelease, StoreError, Unlooked};
 
 const TABLE: &str = "release";
 
@@ -82,40 +80,47 @@ async fn note(
     Ok(Done::one((), entry.telling(detail)))
 }
 
-impl AffectedReleases for SqlStore {
-    fn releases_unlooked(&self) -> StoreFuture<'_, Vec<Unlooked>> {
+impl Store {
+    /// Published releases with terms that changed since they were looked at.
+    pub async fn releases_unlooked(&self) -> Result<Vec<Unlooked>, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 let rows = session.rows(TABLE, sql::UNLOOKED, Vec::new()).await?;
                 rows.iter().map(unlooked).collect()
             })
         })
+        .await
     }
 
-    fn release_looked_at(
+    /// Notes what was found of a release by its terms up to `latest_preferences`.
+    /// An entry of the log where that is new; nothing where somebody has looked
+    /// further, or the release is published no more.
+    pub async fn release_looked_at(
         &self,
         act: Act<()>,
         looked: Unlooked,
         found: Affected,
-    ) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            let before = self.read(move |session| Box::pin(known(session, looked.release)));
-            if before.await? != found {
-                let noted = self.write(act, move |session| Box::pin(note(session, looked, found)));
-                return noted.await;
-            }
-            self.write_unaudited(move |session| {
-                Box::pin(async move {
-                    let cells = cells![looked.release.uuid(), looked.latest_preferences];
-                    session.run(sql::LOOKED, cells).await?;
-                    Ok(())
-                })
+    ) -> Result<(), StoreError> {
+        let before = self.read(move |session| Box::pin(known(session, looked.release)));
+        if before.await? != found {
+            let noted = self.write(act, move |session| Box::pin(note(session, looked, found)));
+            return noted.await;
+        }
+        self.write_unaudited(move |session| {
+            Box::pin(async move {
+                let cells = cells![looked.release.uuid(), looked.latest_preferences];
+                session.run(sql::LOOKED, cells).await?;
+                Ok(())
             })
-            .await
         })
+        .await
     }
 
-    fn releases_affected(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<AffectedRelease>> {
+    /// The affected releases of a dataset, in order of ids.
+    pub async fn releases_affected(
+        &self,
+        dataset: DatasetId,
+    ) -> Result<Vec<AffectedRelease>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let cells = cells![dataset.uuid()];
@@ -123,14 +128,17 @@ impl AffectedReleases for SqlStore {
                 rows.iter().map(affected_release).collect()
             })
         })
+        .await
     }
 
-    fn releases_affected_count(&self) -> StoreFuture<'_, u64> {
+    /// How many published releases are affected.
+    pub async fn releases_affected_count(&self) -> Result<u64, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 let row = session.row(TABLE, sql::AFFECTED_COUNT, Vec::new()).await?;
                 row.map_or(Ok(0), |row| row.count("count"))
             })
         })
+        .await
     }
 }

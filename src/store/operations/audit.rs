@@ -7,7 +7,7 @@
 
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::entry::Entry;
 use super::jobs::allowed;
 use crate::failpoint;
@@ -16,8 +16,8 @@ use crate::store::chain::{Walk, digest};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::audit as sql;
 use crate::store::{
-    Audit, AuditAnchor, AuditFilter, AuditPage, AuditRow, AuditVerdict, PAGE_LIMIT_MAX, Refused,
-    StoreError, StoreFuture,
+    AuditAnchor, AuditFilter, AuditPage, AuditRow, AuditVerdict, PAGE_LIMIT_MAX, Refused,
+    StoreError,
 };
 
 const TABLE: &str = "audit";
@@ -162,17 +162,20 @@ fn entry_of(refused: &Refused) -> Entry {
     }))
 }
 
-impl Audit for SqlStore {
-    fn audit_list(
+impl Store {
+    /// At most `limit` rows below the position `before`, newest first.
+    pub async fn audit_list(
         &self,
         limit: u32,
         before: Option<u64>,
         filter: AuditFilter,
-    ) -> StoreFuture<'_, AuditPage> {
+    ) -> Result<AuditPage, StoreError> {
         self.read(move |session| Box::pin(list(session, limit, before, filter)))
+            .await
     }
 
-    fn audit_refused(&self, mut refused: Vec<Refused>) -> StoreFuture<'_, ()> {
+    /// Notes requests that were refused, a row each.
+    pub async fn audit_refused(&self, mut refused: Vec<Refused>) -> Result<(), StoreError> {
         refused.sort_by(|one, other| {
             let key = |refused: &Refused| (refused.operation, refused.status);
             (&one.actor, key(one)).cmp(&(&other.actor, key(other)))
@@ -186,39 +189,44 @@ impl Audit for SqlStore {
                 Ok(())
             })
         })
+        .await
     }
 
-    fn audit_head(&self) -> StoreFuture<'_, AuditAnchor> {
-        self.read(|session| Box::pin(head(session)))
+    /// The head of the chain as the store has it noted, without a walk.
+    pub async fn audit_head(&self) -> Result<AuditAnchor, StoreError> {
+        self.read(|session| Box::pin(head(session))).await
     }
 
-    fn audit_verify(&self, anchors: Vec<AuditAnchor>) -> StoreFuture<'_, AuditVerdict> {
-        Box::pin(async move {
-            // The end is fixed first: a log that grows while it is walked
-            // would never be walked to its end.
-            let (last, noted) = self.read(|session| Box::pin(end(session))).await?;
-            let mut walk = Walk::new(anchors);
-            let broken = loop {
-                let after = walk.head.position;
-                let mut rows = self
-                    .read(move |session| Box::pin(batch(session, after)))
-                    .await?;
-                rows.retain(|row| row.position <= last.max(noted.position));
-                if rows.is_empty() {
-                    break walk.end(noted);
-                }
-                let wrong = rows
-                    .iter()
-                    .find_map(|row| walk.step(row).err().map(|broken| (row.position, broken)));
-                if wrong.is_some() {
-                    break wrong;
-                }
-            };
-            Ok(AuditVerdict {
-                rows: walk.head.position,
-                head: walk.head,
-                broken,
-            })
+    /// Walks the whole chain, some rows in memory at a time, up to the first
+    /// break; it must also go through the places of all anchors.
+    pub async fn audit_verify(
+        &self,
+        anchors: Vec<AuditAnchor>,
+    ) -> Result<AuditVerdict, StoreError> {
+        // The end is fixed first: a log that grows while it is walked
+        // would never be walked to its end.
+        let (last, noted) = self.read(|session| Box::pin(end(session))).await?;
+        let mut walk = Walk::new(anchors);
+        let broken = loop {
+            let after = walk.head.position;
+            let mut rows = self
+                .read(move |session| Box::pin(batch(session, after)))
+                .await?;
+            rows.retain(|row| row.position <= last.max(noted.position));
+            if rows.is_empty() {
+                break walk.end(noted);
+            }
+            let wrong = rows
+                .iter()
+                .find_map(|row| walk.step(row).err().map(|broken| (row.position, broken)));
+            if wrong.is_some() {
+                break wrong;
+            }
+        };
+        Ok(AuditVerdict {
+            rows: walk.head.position,
+            head: walk.head,
+            broken,
         })
     }
 }

@@ -4,7 +4,7 @@ use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
 use super::secrets::draw_for_dataset;
 use super::tombstones::bury;
-use super::{SqlStore, page_bounds, page_of, populations, preferences};
+use super::{Store, page_bounds, page_of, populations, preferences};
 use serde_json::json;
 use vizard_anonymizer::privacy::Floors;
 
@@ -16,8 +16,8 @@ use crate::store::statements::{
     subject_tokens as subject_token_sql,
 };
 use crate::store::{
-    Act, Buried, Conflict, DatasetRow, Datasets, Erasure, NewDataset, Page, PageRequest, Remains,
-    StoreError, StoreFuture, Tombstone, Tombstones as _,
+    Act, Buried, Conflict, DatasetRow, Erasure, NewDataset, Page, PageRequest, Remains, StoreError,
+    Tombstone,
 };
 
 const TABLE: &str = "dataset";
@@ -190,28 +190,36 @@ pub(super) async fn erase(
     Ok(Done::one(erasure, entry))
 }
 
-impl Datasets for SqlStore {
-    fn dataset_create(
+impl Store {
+    /// Creates a dataset without records. `Conflict::Exists` if the id is taken.
+    /// One that joins a population takes over the terms in force there.
+    pub async fn dataset_create(
         &self,
         act: Act<DatasetRow>,
         dataset: NewDataset,
-    ) -> StoreFuture<'_, DatasetRow> {
+    ) -> Result<DatasetRow, StoreError> {
         self.write(act, |session| Box::pin(create(session, dataset)))
+            .await
     }
 
-    fn dataset_get(&self, id: DatasetId) -> StoreFuture<'_, DatasetRow> {
-        self.read(move |session| Box::pin(get(session, id)))
+    /// One dataset; an erased one is not found.
+    pub async fn dataset_get(&self, id: DatasetId) -> Result<DatasetRow, StoreError> {
+        self.read(move |session| Box::pin(get(session, id))).await
     }
 
-    fn dataset_population(&self, id: DatasetId) -> StoreFuture<'_, Vec<DatasetId>> {
+    /// The datasets of a dataset's population, itself too, in order of ids;
+    /// erased ones left out.
+    pub async fn dataset_population(&self, id: DatasetId) -> Result<Vec<DatasetId>, StoreError> {
         self.read(move |session| Box::pin(populations::members(session, id)))
+            .await
     }
 
-    fn dataset_list(
+    /// Datasets, newest first, erased ones left out; `only` restricts to some.
+    pub async fn dataset_list(
         &self,
         page: PageRequest,
         only: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<DatasetRow>> {
+    ) -> Result<Page<DatasetRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let (cursor, limit) = page_bounds(page);
@@ -223,29 +231,42 @@ impl Datasets for SqlStore {
                 page_of(rows, page, dataset_row)
             })
         })
+        .await
     }
 
-    fn dataset_set_floors(
+    /// Gives a dataset floors of its own. Whatever publishes meanwhile comes
+    /// before, or compares its draft with these.
+    pub async fn dataset_set_floors(
         &self,
         act: Act<DatasetRow>,
         id: DatasetId,
         floors: Floors,
-    ) -> StoreFuture<'_, DatasetRow> {
+    ) -> Result<DatasetRow, StoreError> {
         self.write(act, move |session| {
             Box::pin(set_floors(session, id, floors))
         })
+        .await
     }
 
-    fn dataset_erase(&self, act: Act<Erasure>, id: DatasetId) -> StoreFuture<'_, Erasure> {
+    /// Erases records, lineage, preferences, drafts and the dataset's own
+    /// hierarchies in one transaction.
+    ///
+    /// Published and withdrawn releases stay (without lineage), the rows of
+    /// versions and jobs stay, and the dataset's row stays as a tombstone.
+    /// Jobs under way are cancelled, so that none can bring a draft back, and
+    /// the keys of all that goes are destroyed. Leaves a tombstone.
+    pub async fn dataset_erase(
+        &self,
+        act: Act<Erasure>,
+        id: DatasetId,
+    ) -> Result<Erasure, StoreError> {
         let actor = act.actor().to_owned();
-        Box::pin(async move {
-            let erased = self.write(act.erasing(), move |session| {
-                Box::pin(erase_for_good(session, id, actor))
-            });
-            let erased = erased.await?;
-            let state = self.erasure_get(id).await?;
-            let remains = state.remains.unwrap_or_default();
-            Ok(Erasure { remains, ..erased })
-        })
+        let erased = self.write(act.erasing(), move |session| {
+            Box::pin(erase_for_good(session, id, actor))
+        });
+        let erased = erased.await?;
+        let state = self.erasure_get(id).await?;
+        let remains = state.remains.unwrap_or_default();
+        Ok(Erasure { remains, ..erased })
     }
 }

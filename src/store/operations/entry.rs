@@ -1,7 +1,7 @@
 //! Entries: what an operation has to say for the audit log.
 //!
 //! The body of a write answers `Done`: its answer, and an entry for each
-//! change of state that it made. `SqlStore::write` appends them to the log in
+//! change of state that it made. `Store::write` appends them to the log in
 //! the same transaction, and takes everything back if rows were changed and
 //! nothing is said about it. So an operation can neither forget its entry nor
 //! be told from outside what to write into it.

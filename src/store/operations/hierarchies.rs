@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::SqlStore;
+use super::Store;
 use super::datasets::hold;
 use super::entry::{Done, Entry};
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::hierarchies as sql;
 use crate::store::{
-    Act, Hierarchies, HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope,
-    NewHierarchy, PAGE_LIMIT_MAX, StoreError, StoreFuture,
+    Act, HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
+    PAGE_LIMIT_MAX, StoreError,
 };
 
 const TABLE: &str = "hierarchy";
@@ -182,34 +182,50 @@ async fn list(
     })
 }
 
-impl Hierarchies for SqlStore {
-    fn hierarchy_put(
+impl Store {
+    /// Keeps a hierarchy under its name; not found where its dataset is.
+    ///
+    /// A revision of the library is told in the audit log of every dataset
+    /// whose schema names it, unless the dataset has one of its own.
+    pub async fn hierarchy_put(
         &self,
         act: Act<HierarchyPut>,
         hierarchy: NewHierarchy,
-    ) -> StoreFuture<'_, HierarchyPut> {
+    ) -> Result<HierarchyPut, StoreError> {
         self.write(act, |session| Box::pin(put(session, hierarchy)))
+            .await
     }
 
-    fn hierarchy_get(
+    /// What a name means to a dataset: its own hierarchy, else the library's;
+    /// `None`: the library's alone. With a digest the latest revision that has
+    /// it, else the latest.
+    pub async fn hierarchy_get(
         &self,
         dataset: Option<DatasetId>,
         name: String,
         digest: Option<String>,
-    ) -> StoreFuture<'_, HierarchyRow> {
+    ) -> Result<HierarchyRow, StoreError> {
         self.read(move |session| Box::pin(get(session, (dataset, name, digest))))
+            .await
     }
 
-    fn hierarchy_list(
+    /// Hierarchies by name: at most `limit`, behind the name `after`.
+    pub async fn hierarchy_list(
         &self,
         scope: HierarchyScope,
         limit: u32,
         after: Option<String>,
-    ) -> StoreFuture<'_, HierarchyPage> {
+    ) -> Result<HierarchyPage, StoreError> {
         self.read(move |session| Box::pin(list(session, scope, (limit, after))))
+            .await
     }
 
-    fn hierarchy_names(&self, datasets: Vec<DatasetId>) -> StoreFuture<'_, BTreeSet<String>> {
+    /// Names that the schemas of datasets name; of erased ones none.
+    pub async fn hierarchy_names(
+        &self,
+        datasets: Vec<DatasetId>,
+    ) -> Result<BTreeSet<String>, StoreError> {
         self.read(move |session| Box::pin(async move { names(session, &datasets).await }))
+            .await
     }
 }

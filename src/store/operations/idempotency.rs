@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::SqlStore;
+use super::Store;
 use super::datasets::hold;
 use crate::ids::DatasetId;
 use crate::store::session::{Cell, Row, Session, cells};
 use crate::store::statements::idempotency as sql;
-use crate::store::{
-    Conflict, Idempotency, KeptAnswer, KeyedRequest, Reservation, Reserve, StoreError, StoreFuture,
-};
+use crate::store::{Conflict, KeptAnswer, KeyedRequest, Reservation, Reserve, StoreError};
 
 const TABLE: &str = "idempotency";
 
@@ -139,29 +137,28 @@ pub(super) async fn forget_answers(session: &mut Session, id: DatasetId) -> Resu
     Ok(())
 }
 
-impl Idempotency for SqlStore {
-    fn idempotency_reserve(
+impl Store {
+    /// Reserves a key for `lease` from now, if nobody has it.
+    pub async fn idempotency_reserve(
         &self,
         request: KeyedRequest,
         lease: Duration,
-    ) -> StoreFuture<'_, Reserve> {
-        Box::pin(async move {
-            let wanted = request.clone();
-            let looked = self.read(|session| Box::pin(async move { look(session, &wanted).await }));
-            if let Some(said) = looked.await? {
-                return Ok(said);
-            }
-            let taken =
-                self.write_unaudited(move |session| Box::pin(take(session, request, lease)));
-            taken.await
-        })
+    ) -> Result<Reserve, StoreError> {
+        let wanted = request.clone();
+        let looked = self.read(|session| Box::pin(async move { look(session, &wanted).await }));
+        if let Some(said) = looked.await? {
+            return Ok(said);
+        }
+        let taken = self.write_unaudited(move |session| Box::pin(take(session, request, lease)));
+        taken.await
     }
 
-    fn idempotency_extend(
+    /// Extends a reservation; false where it was lost.
+    pub async fn idempotency_extend(
         &self,
         reservation: Reservation,
         lease: Duration,
-    ) -> StoreFuture<'_, bool> {
+    ) -> Result<bool, StoreError> {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 let expiry = later(session.now().await?, lease);
@@ -170,13 +167,16 @@ impl Idempotency for SqlStore {
                 Ok(session.run(sql::EXTEND, cells).await? > 0)
             })
         })
+        .await
     }
 
-    fn idempotency_keep(
+    /// Keeps the answer of a request that changed nothing; false where the
+    /// reservation was lost, or its dataset was erased.
+    pub async fn idempotency_keep(
         &self,
         reservation: Reservation,
         answer: KeptAnswer,
-    ) -> StoreFuture<'_, bool> {
+    ) -> Result<bool, StoreError> {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 match keep(session, &reservation, answer).await {
@@ -186,18 +186,22 @@ impl Idempotency for SqlStore {
                 }
             })
         })
+        .await
     }
 
-    fn idempotency_free(&self, reservation: Reservation) -> StoreFuture<'_, ()> {
+    /// Frees a key whose request was not answered well.
+    pub async fn idempotency_free(&self, reservation: Reservation) -> Result<(), StoreError> {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 session.run(sql::FREE, shown(&reservation)).await?;
                 Ok(())
             })
         })
+        .await
     }
 
-    fn idempotency_sweep(&self, retention: Duration) -> StoreFuture<'_, u64> {
+    /// Removes keys older than `retention`; tells how many.
+    pub async fn idempotency_sweep(&self, retention: Duration) -> Result<u64, StoreError> {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 let now = session.now().await?;
@@ -206,5 +210,6 @@ impl Idempotency for SqlStore {
                 session.run(sql::SWEEP, cells).await
             })
         })
+        .await
     }
 }

@@ -11,14 +11,14 @@ use serde_json::json;
 use super::datasets::hold;
 use super::entry::{Done, Entry};
 use super::secrets::drawn_for_job;
-use super::{SqlStore, page_bounds, page_of};
+use super::{Store, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, Signal, cells, id_list};
 use crate::store::statements::{jobs as sql, versions as version_sql};
 use crate::store::{
     ATTEMPTS_MAX, AcquiredJob, Act, Conflict, Heartbeat, JobFilter, JobProblem, JobRow, JobSecrets,
-    JobState, Jobs, LeaseToken, NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError,
-    StoreFuture, Swept,
+    JobState, LeaseToken, NewJob, Page, PageRequest, ReleaseCommit, ReleaseState, StoreError,
+    Swept,
 };
 
 pub(super) const TABLE: &str = "job";
@@ -171,53 +171,77 @@ async fn depth(session: &mut Session) -> Result<Vec<(JobState, u64)>, StoreError
     Ok(depth)
 }
 
-impl Jobs for SqlStore {
-    fn job_create(&self, act: Act<JobRow>, job: NewJob) -> StoreFuture<'_, JobRow> {
+impl Store {
+    /// Queues a job and wakes a worker. Not found: the dataset or its version.
+    pub async fn job_create(&self, act: Act<JobRow>, job: NewJob) -> Result<JobRow, StoreError> {
         self.write(act, |session| Box::pin(create(session, job)))
+            .await
     }
 
-    fn job_get(&self, id: JobId) -> StoreFuture<'_, JobRow> {
-        self.read(move |session| Box::pin(get(session, id)))
+    /// One job.
+    pub async fn job_get(&self, id: JobId) -> Result<JobRow, StoreError> {
+        self.read(move |session| Box::pin(get(session, id))).await
     }
 
-    fn job_list(&self, page: PageRequest, filter: JobFilter) -> StoreFuture<'_, Page<JobRow>> {
+    /// Jobs, newest first.
+    pub async fn job_list(
+        &self,
+        page: PageRequest,
+        filter: JobFilter,
+    ) -> Result<Page<JobRow>, StoreError> {
         self.read(move |session| Box::pin(list(session, page, filter)))
+            .await
     }
 
-    fn job_cancel_request(&self, act: Act<JobRow>, id: JobId) -> StoreFuture<'_, JobRow> {
+    /// Asks to stop a job: a queued one is cancelled at once, a running one is
+    /// flagged, a finished one stays as it is.
+    pub async fn job_cancel_request(
+        &self,
+        act: Act<JobRow>,
+        id: JobId,
+    ) -> Result<JobRow, StoreError> {
         self.write(act, move |session| Box::pin(cancel_request(session, id)))
+            .await
     }
 
-    fn job_acquire(
+    /// Takes the oldest job that is queued, or whose lease ran out with an
+    /// attempt left; `None` if there is none. Counts the attempt. The act names
+    /// the worker.
+    pub async fn job_acquire(
         &self,
         act: Act<Option<AcquiredJob>>,
         lease_duration: Duration,
-    ) -> StoreFuture<'_, Option<AcquiredJob>> {
+    ) -> Result<Option<AcquiredJob>, StoreError> {
         let worker = act.actor().to_owned();
         self.write(act, move |session| {
             Box::pin(super::leases::acquire(session, worker, lease_duration))
         })
+        .await
     }
 
-    fn job_secrets(
+    /// What the run of a job in hand is decided by. Draws what a row of before
+    /// there were secrets does not have.
+    pub async fn job_secrets(
         &self,
         act: Act<JobSecrets>,
         id: JobId,
         token: LeaseToken,
-    ) -> StoreFuture<'_, JobSecrets> {
+    ) -> Result<JobSecrets, StoreError> {
         let lease = super::leases::Lease { id, token };
         self.write(act, move |session| {
             Box::pin(super::secrets::of_job(session, lease))
         })
+        .await
     }
 
-    fn job_heartbeat(
+    /// Extends the lease by `lease_duration` from now and tells the progress, if any.
+    pub async fn job_heartbeat(
         &self,
         id: JobId,
         token: LeaseToken,
         lease_duration: Duration,
         progress: Option<serde_json::Value>,
-    ) -> StoreFuture<'_, Heartbeat> {
+    ) -> Result<Heartbeat, StoreError> {
         let lease = super::leases::Lease { id, token };
         self.write_unaudited(move |session| {
             Box::pin(super::leases::heartbeat(
@@ -227,91 +251,128 @@ impl Jobs for SqlStore {
                 progress,
             ))
         })
+        .await
     }
 
-    fn job_complete(
+    /// Commits a job's release in one transaction; answers the release's state.
+    pub async fn job_complete(
         &self,
         act: Act<ReleaseState>,
         id: JobId,
         token: LeaseToken,
         release: ReleaseCommit,
-    ) -> StoreFuture<'_, ReleaseState> {
+    ) -> Result<ReleaseState, StoreError> {
         let lease = super::leases::Lease { id, token };
         let actor = act.actor().to_owned();
         self.write(act, move |session| {
             Box::pin(super::results::complete(session, lease, release, actor))
         })
+        .await
     }
 
-    fn job_fail(
+    /// Ends a job with a problem; answers whether it has its figures. Of one
+    /// version of a dataset [`FIGURES_TOLD_MAX`] problems have them.
+    pub async fn job_fail(
         &self,
         act: Act<bool>,
         id: JobId,
         token: LeaseToken,
         problem: JobProblem,
-    ) -> StoreFuture<'_, bool> {
+    ) -> Result<bool, StoreError> {
         let lease = super::leases::Lease { id, token };
         self.write(act, move |session| {
             Box::pin(super::leases::fail(session, lease, problem))
         })
+        .await
     }
 
-    fn job_cancelled(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+    /// Ends a job because somebody asked to.
+    pub async fn job_cancelled(
+        &self,
+        act: Act<()>,
+        id: JobId,
+        token: LeaseToken,
+    ) -> Result<(), StoreError> {
         let lease = super::leases::Lease { id, token };
         self.write(act, move |session| {
             Box::pin(super::leases::cancel(session, lease))
         })
+        .await
     }
 
-    fn job_yield(&self, act: Act<()>, id: JobId, token: LeaseToken) -> StoreFuture<'_, ()> {
+    /// Gives a job back unharmed (the worker drains): queued again, the
+    /// attempt not counted; cancelled if somebody asked for that.
+    pub async fn job_yield(
+        &self,
+        act: Act<()>,
+        id: JobId,
+        token: LeaseToken,
+    ) -> Result<(), StoreError> {
         let lease = super::leases::Lease { id, token };
         self.write(act, move |session| {
             Box::pin(super::leases::give_back(session, lease))
         })
+        .await
     }
 
-    fn job_sweep(&self, act: Act<Swept>, problem: serde_json::Value) -> StoreFuture<'_, Swept> {
+    /// Ends jobs whose lease ran out and that nobody may acquire again; those
+    /// out of attempts fail with `problem`.
+    pub async fn job_sweep(
+        &self,
+        act: Act<Swept>,
+        problem: serde_json::Value,
+    ) -> Result<Swept, StoreError> {
         self.write(act, move |session| {
             Box::pin(super::leases::sweep(session, problem))
         })
+        .await
     }
 
-    fn job_wait(&self, timeout: Duration) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let end = Instant::now() + timeout;
-            let mut signal = self.backend.signals().subscribe(Signal::JobQueued);
-            loop {
-                if self.read(|session| Box::pin(waiting(session))).await? {
-                    return Ok(true);
-                }
-                let now = Instant::now();
-                if now >= end {
-                    return Ok(false);
-                }
-                let next_look = end.min(now + LOOK_INTERVAL);
-                // Signalled or timed out: either way, look again.
-                let _ = timeout_at(next_look, signal.changed()).await;
+    /// Waits until there may be a job to acquire, at most `timeout`; tells
+    /// whether there may be one.
+    ///
+    /// Interest is registered before the first look, so a job that is queued
+    /// between the two is not missed.
+    pub async fn job_wait(&self, timeout: Duration) -> Result<bool, StoreError> {
+        let end = Instant::now() + timeout;
+        let mut signal = self.backend.signals().subscribe(Signal::JobQueued);
+        loop {
+            if self.read(|session| Box::pin(waiting(session))).await? {
+                return Ok(true);
             }
-        })
-    }
-
-    fn job_watch(&self, id: JobId, revision: u64, timeout: Duration) -> StoreFuture<'_, JobRow> {
-        Box::pin(async move {
-            let end = Instant::now() + timeout;
-            let mut signal = self.backend.signals().subscribe(Signal::JobChanged);
-            loop {
-                let job = self.job_get(id).await?;
-                let now = Instant::now();
-                if job.revision > revision || now >= end {
-                    return Ok(job);
-                }
-                let next_look = end.min(now + LOOK_INTERVAL);
-                let _ = timeout_at(next_look, signal.changed()).await;
+            let now = Instant::now();
+            if now >= end {
+                return Ok(false);
             }
-        })
+            let next_look = end.min(now + LOOK_INTERVAL);
+            // Signalled or timed out: either way, look again.
+            let _ = timeout_at(next_look, signal.changed()).await;
+        }
     }
 
-    fn queue_depth(&self) -> StoreFuture<'_, Vec<(JobState, u64)>> {
-        self.read(|session| Box::pin(depth(session)))
+    /// Waits until a job's revision is above `revision`, at most `timeout`;
+    /// answers the job as it then is.
+    pub async fn job_watch(
+        &self,
+        id: JobId,
+        revision: u64,
+        timeout: Duration,
+    ) -> Result<JobRow, StoreError> {
+        let end = Instant::now() + timeout;
+        let mut signal = self.backend.signals().subscribe(Signal::JobChanged);
+        loop {
+            let job = self.job_get(id).await?;
+            let now = Instant::now();
+            if job.revision > revision || now >= end {
+                return Ok(job);
+            }
+            let next_look = end.min(now + LOOK_INTERVAL);
+            let _ = timeout_at(next_look, signal.changed()).await;
+        }
+    }
+
+    /// Number of jobs in each state, all states named.
+    pub async fn queue_depth(&self) -> Result<Vec<(JobState, u64)>, StoreError> {
+        self.read(|session| Box::pin(depth(session))).await
     }
 }

@@ -5,14 +5,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::entry::{Done, Entry};
-use super::{SqlStore, page_bounds, page_of};
+use super::{Store, page_bounds, page_of};
 use crate::failpoint;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::keys as sql;
-use crate::store::{
-    Act, Conflict, KeyRow, Keys, NewKey, Page, PageRequest, StoreError, StoreFuture,
-};
+use crate::store::{Act, Conflict, KeyRow, NewKey, Page, PageRequest, StoreError};
 
 const TABLE: &str = "api_key";
 
@@ -121,24 +119,37 @@ async fn admin_exists(session: &mut Session) -> Result<bool, StoreError> {
     Ok(row.ok_or(StoreError::not_found("key"))?.count("keys")? > 0)
 }
 
-impl Keys for SqlStore {
-    fn key_create(&self, act: Act<KeyRow>, key: NewKey) -> StoreFuture<'_, KeyRow> {
+impl Store {
+    /// Keeps a new key. `Conflict::Exists` if the id is taken.
+    pub async fn key_create(&self, act: Act<KeyRow>, key: NewKey) -> Result<KeyRow, StoreError> {
         self.write(act, |session| Box::pin(create(session, key)))
+            .await
     }
 
-    fn key_create_first_admin(&self, act: Act<bool>, key: NewKey) -> StoreFuture<'_, bool> {
+    /// Keeps a new key only if no live key has the role `admin`; tells whether it did.
+    ///
+    /// Several processes that start on one empty store make one key.
+    pub async fn key_create_first_admin(
+        &self,
+        act: Act<bool>,
+        key: NewKey,
+    ) -> Result<bool, StoreError> {
         self.write(act, |session| Box::pin(create_first_admin(session, key)))
+            .await
     }
 
-    fn key_get(&self, id: KeyId) -> StoreFuture<'_, KeyRow> {
-        self.read(move |session| Box::pin(get(session, id)))
+    /// One key, revoked or not.
+    pub async fn key_get(&self, id: KeyId) -> Result<KeyRow, StoreError> {
+        self.read(move |session| Box::pin(get(session, id))).await
     }
 
-    fn key_list(
+    /// Keys, newest first, revoked ones among them; `within` restricts to those
+    /// that are tied to some of these datasets and to no others.
+    pub async fn key_list(
         &self,
         page: PageRequest,
         within: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<KeyRow>> {
+    ) -> Result<Page<KeyRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let (cursor, limit): (Uuid, u32) = page_bounds(page);
@@ -151,13 +162,17 @@ impl Keys for SqlStore {
                 Ok(page)
             })
         })
+        .await
     }
 
-    fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> StoreFuture<'_, KeyRow> {
+    /// Revokes a key for good; a second time changes nothing.
+    pub async fn key_revoke(&self, act: Act<KeyRow>, id: KeyId) -> Result<KeyRow, StoreError> {
         self.write(act, move |session| Box::pin(revoke(session, id)))
+            .await
     }
 
-    fn key_touch(&self, id: KeyId) -> StoreFuture<'_, ()> {
+    /// Notes that a key was used now. Unknown keys are ignored.
+    pub async fn key_touch(&self, id: KeyId) -> Result<(), StoreError> {
         self.write_unaudited(move |session| {
             Box::pin(async move {
                 let now = session.now().await?;
@@ -165,9 +180,11 @@ impl Keys for SqlStore {
                 Ok(())
             })
         })
+        .await
     }
 
-    fn admin_key_exists(&self) -> StoreFuture<'_, bool> {
-        self.read(|session| Box::pin(admin_exists(session)))
+    /// Whether a live key has the role `admin`.
+    pub async fn admin_key_exists(&self) -> Result<bool, StoreError> {
+        self.read(|session| Box::pin(admin_exists(session))).await
     }
 }

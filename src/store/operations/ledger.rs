@@ -4,13 +4,12 @@
 use serde_json::json;
 
 use super::entry::{Done, Entry};
-use super::{SqlStore, page_bounds, page_of};
+use super::{Store, page_bounds, page_of};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, cells, id_list};
 use crate::store::statements::ledger as sql;
 use crate::store::{
-    Act, Ledger, LedgerReads, LedgerRow, LedgerStep, Page, PageRequest, ReleaseRead, StoreError,
-    StoreFuture,
+    Act, LedgerReads, LedgerRow, LedgerStep, Page, PageRequest, ReleaseRead, StoreError,
 };
 
 const TABLE: &str = "ledger";
@@ -69,12 +68,13 @@ async fn read(
     Ok(Done::one((), entry))
 }
 
-impl Ledger for SqlStore {
-    fn ledger_list(
+impl Store {
+    /// Releases, newest first; `only` restricts to some datasets.
+    pub async fn ledger_list(
         &self,
         page: PageRequest,
         only: Option<Vec<DatasetId>>,
-    ) -> StoreFuture<'_, Page<LedgerRow>> {
+    ) -> Result<Page<LedgerRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let (cursor, limit) = page_bounds(page);
@@ -86,14 +86,18 @@ impl Ledger for SqlStore {
                 page_of(rows, page, ledger_row)
             })
         })
+        .await
     }
 
-    fn release_read(
+    /// Notes that somebody reads a release: a row in the audit log and one
+    /// more in the ledger. To be called before the first byte is sent.
+    pub async fn release_read(
         &self,
         act: Act<()>,
         release: ReleaseId,
         what: ReleaseRead,
-    ) -> StoreFuture<'_, ()> {
+    ) -> Result<(), StoreError> {
         self.write(act, move |session| Box::pin(read(session, release, what)))
+            .await
     }
 }

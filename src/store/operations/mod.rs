@@ -1,7 +1,7 @@
 //! The operations of the store, written once for both databases.
 //!
-//! `SqlStore` is a backend (how to get a session) under the traits of the
-//! areas (what to do with it). A read takes a connection and gives it back. A
+//! `Store` is a backend (how to get a session) and the operations of all areas
+//! (what to do with it), a file each. A read takes a connection and gives it back. A
 //! write takes an act and a transaction, and appends to the audit log what was
 //! done in it; the few writes that are no change of state (`write_unaudited`)
 //! are listed in tests/layers.rs. A write runs *in a task of its own*: when a client
@@ -17,6 +17,7 @@ mod datasets;
 mod entry;
 mod hierarchies;
 mod idempotency;
+mod in_force;
 mod jobs;
 mod keys;
 mod leases;
@@ -46,7 +47,7 @@ use entry::Done;
 use super::journal::Journal;
 use super::session::{Row, Session, Signals};
 use super::statements;
-use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, Store, StoreError, StoreFuture};
+use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, StoreError, StoreFuture};
 
 /// A future inside a session.
 pub(super) type SessionFuture<'s, T> =
@@ -84,33 +85,31 @@ pub(super) trait Backend: Send + Sync + 'static {
     fn close(&self) -> StoreFuture<'_, ()>;
 }
 
-/// The store on a backend.
-pub(super) struct SqlStore {
+/// The store: shared as `Arc<Store>`.
+pub struct Store {
     backend: Arc<dyn Backend>,
 }
 
-impl SqlStore {
+impl Store {
     /// The store on `backend`, whose tables are up to date.
     pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend }
     }
 
     /// Runs `body` on a connection.
-    fn read<T, F>(&self, body: F) -> StoreFuture<'_, T>
+    async fn read<T, F>(&self, body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
     {
-        Box::pin(async move {
-            let mut session = self.backend.read().await?;
-            body(&mut session).await
-        })
+        let mut session = self.backend.read().await?;
+        body(&mut session).await
     }
 
     /// Runs `body` in a transaction, keeps the answer under the act's reserved
     /// key, and appends what was done to the audit log as the last thing before
     /// the commit: all of it is kept or nothing.
-    fn write<T, F>(&self, mut act: Act<T>, body: F) -> StoreFuture<'_, T>
+    async fn write<T, F>(&self, mut act: Act<T>, body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, Done<T>> + Send + 'static,
@@ -142,21 +141,22 @@ impl SqlStore {
                 Ok(answer)
             })
         })
+        .await
     }
 
     /// Runs `body` in a transaction: commits if it answers, else takes all
     /// back. For what is no change of state: see tests/layers.rs.
-    fn write_unaudited<T, F>(&self, body: F) -> StoreFuture<'_, T>
+    async fn write_unaudited<T, F>(&self, body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
     {
-        self.transact(false, body)
+        self.transact(false, body).await
     }
 
     /// Runs `body` in a transaction; one that `erases` may use room that is
     /// held back for it.
-    fn transact<T, F>(&self, erases: bool, body: F) -> StoreFuture<'_, T>
+    async fn transact<T, F>(&self, erases: bool, body: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> SessionFuture<'s, T> + Send + 'static,
@@ -169,7 +169,7 @@ impl SqlStore {
                     let has_erased = session.erases();
                     session.commit(backend.signals()).await?;
                     if has_erased {
-                        wipe::after_commit(&backend).await;
+                        wipe::after_commit(backend).await;
                     }
                     Ok(answer)
                 }
@@ -181,28 +181,30 @@ impl SqlStore {
             }
         };
         let task = tokio::spawn(transaction.in_current_span());
-        Box::pin(async move {
-            task.await
-                .unwrap_or_else(|_| Err(StoreError::driver("a write transaction panicked")))
-        })
+        task.await
+            .unwrap_or_else(|_| Err(StoreError::driver("a write transaction panicked")))
     }
 }
 
-impl Store for SqlStore {
-    fn ping(&self) -> StoreFuture<'_, ()> {
+impl Store {
+    /// Answers if the database does.
+    pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 session.row("(none)", statements::PING, Vec::new()).await?;
                 Ok(())
             })
         })
+        .await
     }
 
-    fn pool_figures(&self) -> PoolFigures {
+    /// How busy the connections are.
+    pub fn pool_figures(&self) -> PoolFigures {
         self.backend.pool_figures()
     }
 
-    fn schema_version(&self) -> StoreFuture<'_, u64> {
+    /// Number of the latest migration that this database has.
+    pub async fn schema_version(&self) -> Result<u64, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 let table = "_sqlx_migrations";
@@ -213,9 +215,12 @@ impl Store for SqlStore {
                     .count("version")
             })
         })
+        .await
     }
 
-    fn statements_check(&self) -> StoreFuture<'_, usize> {
+    /// Prepares every statement that the store ever runs, without running any;
+    /// answers their number. An error means that the tables are not ours.
+    pub async fn statements_check(&self) -> Result<usize, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 let all = statements::all(session.dialect());
@@ -225,10 +230,12 @@ impl Store for SqlStore {
                 Ok(all.len())
             })
         })
+        .await
     }
 
-    fn close(&self) -> StoreFuture<'_, ()> {
-        self.backend.close()
+    /// Closes all connections, after their present work.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.backend.close().await
     }
 }
 

@@ -12,15 +12,16 @@ use serde_json::{Value, json};
 use vizard_anonymizer::microdata::to_hex;
 
 use super::entry::{Done, Entry};
+use super::in_force::{at, changed_since, get, list, read_one};
 use super::terms::Terms;
-use super::{SqlStore, datasets, populations};
+use super::{Store, datasets, populations};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::store::session::{Row, Session, cells};
+use crate::store::session::{Session, cells};
 use crate::store::statements::{datasets as dataset_sql, preferences as sql};
 use crate::store::{
-    Act, PAGE_LIMIT_MAX, PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource,
-    Preferences, StoreError, StoreFuture, SubjectErasure,
+    Act, PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource, StoreError,
+    SubjectErasure,
 };
 
 const TABLE: &str = "preference";
@@ -321,180 +322,98 @@ pub(super) async fn take_over(
     Ok(0)
 }
 
-/// All subjects and documents in force at `version`, in byte order of subjects.
-async fn at(
-    session: &mut Session,
-    dataset: DatasetId,
-    version: u64,
-) -> Result<Vec<(String, Value)>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
-    let cells = cells![dataset.uuid(), version];
-    let mut all = Vec::new();
-    for row in session.rows(TABLE, sql::AT, cells).await? {
-        all.extend(terms.read(&row, ("document", "version"))?);
-    }
-    all.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(all)
-}
-
-/// A subject's document in force, and whose it is.
-fn preference_row(terms: &Terms, row: &Row) -> Result<(String, PreferenceRow), StoreError> {
-    let (subject, document) = terms
-        .read(row, ("document", "version"))?
-        .ok_or(StoreError::not_found("preference"))?;
-    let row = PreferenceRow {
-        document,
-        version: row.count("version")?,
-        created_at: row.time("created_at")?,
-    };
-    Ok((subject, row))
-}
-
-async fn get(
-    session: &mut Session,
-    dataset: DatasetId,
-    subject: &str,
-) -> Result<Option<PreferenceRow>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
-    let cells = cells![dataset.uuid(), terms.subject(subject)];
-    let row = session.row(TABLE, sql::GET, cells).await?;
-    let read = row.map(|row| preference_row(&terms, &row)).transpose()?;
-    Ok(read.map(|(_, row)| row))
-}
-
-/// The same for somebody: the reading is an entry of the log.
-async fn read_one(
-    session: &mut Session,
-    dataset: DatasetId,
-    subject: String,
-) -> Result<Done<Option<PreferenceRow>>, StoreError> {
-    let keep = session.dialect().dataset_keep;
-    datasets::hold(session, dataset, keep).await?;
-    let row = get(session, dataset, &subject).await?;
-    let detail = json!({"subjects": u8::from(row.is_some())});
-    let entry = Entry::preferences("get_preference", dataset).telling(detail);
-    Ok(Done::one(row, entry))
-}
-
-/// One page of what is in force; the reading is an entry of the log.
-async fn list(
-    session: &mut Session,
-    dataset: DatasetId,
-    (limit, cursor): (u32, Option<Vec<u8>>),
-) -> Result<Done<PreferencePage>, StoreError> {
-    let keep = session.dialect().dataset_keep;
-    datasets::hold(session, dataset, keep).await?;
-    let terms = Terms::of(session, dataset).await?;
-    let limit = limit.clamp(1, PAGE_LIMIT_MAX);
-    let cells = cells![dataset.uuid(), cursor.unwrap_or_default(), limit + 1];
-    let mut rows = session.rows(TABLE, sql::LIST, cells).await?;
-    let next = rows.drain(rows.len().min(limit as usize)..).next();
-    let next = next.map(|row| row.bytes("subject")).transpose()?;
-    let items = rows.iter().map(|row| preference_row(&terms, row));
-    let items = items.collect::<Result<Vec<_>, _>>()?;
-    let detail = json!({"subjects": items.len()});
-    let entry = Entry::preferences("list_preferences", dataset).telling(detail);
-    Ok(Done::one(PreferencePage { items, next }, entry))
-}
-
-/// Whose document in force at `version` is not the one in force now.
-pub(super) async fn changed_since(
-    session: &mut Session,
-    dataset: DatasetId,
-    version: u64,
-) -> Result<Vec<PreferenceChange>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
-    let cells = cells![dataset.uuid(), version];
-    let mut changes = Vec::new();
-    for row in session.rows(TABLE, sql::CHANGED_SINCE, cells).await? {
-        let past = terms.read(&row, ("past", "past_version"))?;
-        let present = terms.read(&row, ("present", "present_version"))?;
-        // The same terms sealed twice are two texts: only here can they be compared.
-        if past != present
-            && let Some((subject, _)) = present.as_ref().or(past.as_ref())
-        {
-            changes.push(PreferenceChange {
-                subject: subject.clone(),
-                old: past.map(|(_, document)| document),
-                new: present.map(|(_, document)| document),
-            });
-        }
-    }
-    changes.sort_by(|one, other| one.subject.cmp(&other.subject));
-    Ok(changes)
-}
-
-impl Preferences for SqlStore {
-    fn preference_put(
+impl Store {
+    /// Sets one subject's document.
+    pub async fn preference_put(
         &self,
         act: Act<u64>,
         dataset: DatasetId,
         subject: String,
         document: Value,
-    ) -> StoreFuture<'_, u64> {
+    ) -> Result<u64, StoreError> {
         self.write(act, move |session| {
             Box::pin(put(session, dataset, subject, document))
         })
+        .await
     }
 
-    fn preference_get(
+    /// One subject's document in force; `None`: none is. A reading that the
+    /// audit log tells of, whatever it finds.
+    pub async fn preference_get(
         &self,
         act: Act<Option<PreferenceRow>>,
         dataset: DatasetId,
         subject: String,
-    ) -> StoreFuture<'_, Option<PreferenceRow>> {
+    ) -> Result<Option<PreferenceRow>, StoreError> {
         self.write(act, move |session| {
             Box::pin(read_one(session, dataset, subject))
         })
+        .await
     }
 
-    fn preference_list(
+    /// Subjects and their documents in force, at most `limit` from `cursor` on.
+    /// A reading that the audit log tells of.
+    pub async fn preference_list(
         &self,
         act: Act<PreferencePage>,
         dataset: DatasetId,
         limit: u32,
         cursor: Option<Vec<u8>>,
-    ) -> StoreFuture<'_, PreferencePage> {
+    ) -> Result<PreferencePage, StoreError> {
         self.write(act, move |session| {
             Box::pin(list(session, dataset, (limit, cursor)))
         })
+        .await
     }
 
-    fn preference_delete(
+    /// Takes one subject's document out of force; not found if none is.
+    pub async fn preference_delete(
         &self,
         act: Act<u64>,
         dataset: DatasetId,
         subject: String,
-    ) -> StoreFuture<'_, u64> {
+    ) -> Result<u64, StoreError> {
         self.write(act, move |session| {
             Box::pin(delete(session, dataset, subject))
         })
+        .await
     }
 
-    fn preference_bulk(
+    /// Sets many documents in one transaction and one version.
+    ///
+    /// The last of several documents for one subject counts. An empty list
+    /// makes no version.
+    pub async fn preference_bulk(
         &self,
         act: Act<u64>,
         dataset: DatasetId,
         documents: Arc<dyn PreferenceSource>,
-    ) -> StoreFuture<'_, u64> {
+    ) -> Result<u64, StoreError> {
         self.write(act, move |session| {
             Box::pin(bulk(session, dataset, documents))
         })
+        .await
     }
 
-    fn preferences_at(
+    /// All subjects and documents in force at a version, in byte order of subjects.
+    pub async fn preferences_at(
         &self,
         dataset: DatasetId,
         version: u64,
-    ) -> StoreFuture<'_, Vec<(String, Value)>> {
+    ) -> Result<Vec<(String, Value)>, StoreError> {
         self.read(move |session| Box::pin(at(session, dataset, version)))
+            .await
     }
 
-    fn preferences_changed_since(
+    /// Subjects whose document changed after a version, with the old and the new one.
+    ///
+    /// A subject whose document went and came back the same is not among them.
+    pub async fn preferences_changed_since(
         &self,
         dataset: DatasetId,
         version: u64,
-    ) -> StoreFuture<'_, Vec<PreferenceChange>> {
+    ) -> Result<Vec<PreferenceChange>, StoreError> {
         self.read(move |session| Box::pin(changed_since(session, dataset, version)))
+            .await
     }
 }

@@ -4,14 +4,14 @@ use super::approvals::approval_of;
 use super::entry::{Done, Entry};
 use super::jobs::allowed;
 use super::tombstones::bury;
-use super::{SqlStore, page_bounds, page_of, populations};
+use super::{Store, page_bounds, page_of, populations};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
     Act, Buried, Page, PageRequest, PublishOutcome, PublishRequest, ReleaseDocument, ReleaseFilter,
-    ReleaseRow, ReleaseState, ReleaseTableRow, Releases, StoreError, StoreFuture, Tombstone,
+    ReleaseRow, ReleaseState, ReleaseTableRow, StoreError, Tombstone,
 };
 
 const TABLE: &str = "release";
@@ -204,40 +204,54 @@ async fn of_table(
         .ok_or(missing)
 }
 
-impl Releases for SqlStore {
-    fn release_get(&self, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
-        self.read(move |session| Box::pin(get(session, id)))
+impl Store {
+    /// One release in any state.
+    pub async fn release_get(&self, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
+        self.read(move |session| Box::pin(get(session, id))).await
     }
 
-    fn release_list(
+    /// Releases, newest first.
+    pub async fn release_list(
         &self,
         page: PageRequest,
         filter: ReleaseFilter,
-    ) -> StoreFuture<'_, Page<ReleaseRow>> {
+    ) -> Result<Page<ReleaseRow>, StoreError> {
         self.read(move |session| Box::pin(list(session, page, filter)))
+            .await
     }
 
-    fn release_document(
+    /// One of a release's documents.
+    pub async fn release_document(
         &self,
         id: ReleaseId,
         document: ReleaseDocument,
-    ) -> StoreFuture<'_, serde_json::Value> {
+    ) -> Result<serde_json::Value, StoreError> {
         self.read(move |session| Box::pin(self::document(session, id, document)))
+            .await
     }
 
-    fn release_lineage(&self, id: ReleaseId) -> StoreFuture<'_, Vec<u8>> {
+    /// A release's lineage; not found after erasure or withdrawal.
+    pub async fn release_lineage(&self, id: ReleaseId) -> Result<Vec<u8>, StoreError> {
         self.read(move |session| Box::pin(lineage(session, id)))
+            .await
     }
 
-    fn release_series(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<ReleaseId>> {
+    /// All releases that ever were public and are about the people of a
+    /// dataset, in order of their ids; withdrawn ones among them.
+    pub async fn release_series(&self, dataset: DatasetId) -> Result<Vec<ReleaseId>, StoreError> {
         self.read(move |session| Box::pin(series(session, dataset)))
+            .await
     }
 
-    fn release_candidates(&self, id: ReleaseId) -> StoreFuture<'_, Option<Vec<u8>>> {
+    /// What a release shows of each subject; `None` where that is not kept any
+    /// more, or never was.
+    pub async fn release_candidates(&self, id: ReleaseId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(move |session| Box::pin(candidates(session, id)))
+            .await
     }
 
-    fn table_list(&self, release: ReleaseId) -> StoreFuture<'_, Vec<ReleaseTableRow>> {
+    /// A release's tables in order.
+    pub async fn table_list(&self, release: ReleaseId) -> Result<Vec<ReleaseTableRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let cells = cells![release.uuid()];
@@ -247,41 +261,70 @@ impl Releases for SqlStore {
                 rows.iter().map(table_row).collect()
             })
         })
+        .await
     }
 
-    fn table_get(&self, release: ReleaseId, name: String) -> StoreFuture<'_, ReleaseTableRow> {
+    /// One table of a release.
+    pub async fn table_get(
+        &self,
+        release: ReleaseId,
+        name: String,
+    ) -> Result<ReleaseTableRow, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 table_row(&of_table(session, sql::TABLE_GET, release, (name, None)).await?)
             })
         })
+        .await
     }
 
-    fn table_piece(
+    /// One piece's compressed bytes, from position 0; `Inconsistent` if they
+    /// do not match their SHA-256, not found after a withdrawal.
+    pub async fn table_piece(
         &self,
         release: ReleaseId,
         name: String,
         position: u32,
-    ) -> StoreFuture<'_, Vec<u8>> {
+    ) -> Result<Vec<u8>, StoreError> {
         self.read(move |session| Box::pin(piece(session, release, name, position)))
+            .await
     }
 
-    fn release_publish(
+    /// Publishes a draft if the request's check allows it; answers what the check said, and
+    /// the release.
+    ///
+    /// The operator's rules are looked at as well: a draft below the floors
+    /// stays one, and so does one that needs a second steward. The first
+    /// call writes an approval, and the same actor's second one is
+    /// `Conflict::SecondSteward`.
+    ///
+    /// A published release stays published without asking the check;
+    /// a withdrawn one is `Conflict::ReleaseState`. A draft whose dataset was
+    /// erased is gone.
+    pub async fn release_publish(
         &self,
         act: Act<PublishOutcome>,
         id: ReleaseId,
         request: PublishRequest,
-    ) -> StoreFuture<'_, PublishOutcome> {
+    ) -> Result<PublishOutcome, StoreError> {
         let actor = act.actor().to_owned();
         self.write(act, move |session| {
             Box::pin(super::results::publish(session, id, request, actor))
         })
+        .await
     }
 
-    fn release_withdraw(&self, act: Act<ReleaseRow>, id: ReleaseId) -> StoreFuture<'_, ReleaseRow> {
+    /// Takes a draft or published release back: pieces and lineage go, row and
+    /// documents stay. A second time changes nothing.
+    pub async fn release_withdraw(
+        &self,
+        act: Act<ReleaseRow>,
+        id: ReleaseId,
+    ) -> Result<ReleaseRow, StoreError> {
         let actor = act.actor().to_owned();
         self.write(act, move |session| {
             Box::pin(withdraw_for_good(session, id, actor))
         })
+        .await
     }
 }

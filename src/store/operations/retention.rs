@@ -7,7 +7,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
@@ -18,8 +18,7 @@ use crate::store::seal::renew_records_key;
 use crate::store::session::{Row, Session, Signal, cells};
 use crate::store::statements::{datasets as dataset_sql, retention as sql};
 use crate::store::{
-    Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, Retention, StoreError, StoreFuture,
-    Tombstone, VersionMode,
+    Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, StoreError, Tombstone, VersionMode,
 };
 
 const TABLE: &str = "dataset";
@@ -230,31 +229,43 @@ async fn set(
     Ok(Done::one(get(session, id).await?, entry))
 }
 
-impl Retention for SqlStore {
-    fn retention_set(
+impl Store {
+    /// Says how many days the records of a dataset stay, 1 to
+    /// [`RAW_RETENTION_DAYS_MAX`]; `None`: as the service's settings say.
+    pub async fn retention_set(
         &self,
         act: Act<DatasetRow>,
         dataset: DatasetId,
         raw_retention_days: Option<u32>,
-    ) -> StoreFuture<'_, DatasetRow> {
+    ) -> Result<DatasetRow, StoreError> {
         self.write(act, move |session| {
             Box::pin(set(session, dataset, raw_retention_days))
         })
+        .await
     }
 
-    fn retention_due(&self, default_days: Option<u32>) -> StoreFuture<'_, Vec<DatasetId>> {
+    /// The datasets whose time is up by the store's clock. `default_days` counts
+    /// for those that say nothing; `None`: they keep their records.
+    pub async fn retention_due(
+        &self,
+        default_days: Option<u32>,
+    ) -> Result<Vec<DatasetId>, StoreError> {
         self.read(move |session| Box::pin(due(session, default_days)))
+            .await
     }
 
-    fn retention_purge(
+    /// Purges a dataset, if its time is still up; `None`: it is not. Leaves a
+    /// tombstone.
+    pub async fn retention_purge(
         &self,
         act: Act<Option<Purge>>,
         dataset: DatasetId,
         default_days: Option<u32>,
-    ) -> StoreFuture<'_, Option<Purge>> {
+    ) -> Result<Option<Purge>, StoreError> {
         let actor = act.actor().to_owned();
         self.write(act.erasing(), move |session| {
             Box::pin(purge_due(session, dataset, default_days, actor))
         })
+        .await
     }
 }

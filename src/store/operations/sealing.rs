@@ -2,14 +2,12 @@
 
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::entry::{Done, Entry};
 use crate::store::seal::{check_master_keys, rewrap};
 use crate::store::session::{Session, cells};
 use crate::store::statements::dataset_keys as sql;
-use crate::store::{
-    Act, DataKeyCounts, MasterKeyError, Reapplied, Sealing, StoreError, StoreFuture,
-};
+use crate::store::{Act, DataKeyCounts, MasterKeyError, Reapplied, StoreError};
 
 fn not_usable(error: MasterKeyError) -> StoreError {
     StoreError::driver(error.to_string())
@@ -28,12 +26,17 @@ async fn rewrap_some(session: &mut Session, limit: u32) -> Result<Done<u64>, Sto
     })
 }
 
-impl Sealing for SqlStore {
-    fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> StoreFuture<'_, u64> {
+impl Store {
+    /// Wraps at most `limit` data keys of earlier master keys under the current
+    /// one, in one transaction; answers how many. Those that somebody else
+    /// holds at the moment are passed over.
+    pub async fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> Result<u64, StoreError> {
         self.write(act, move |session| Box::pin(rewrap_some(session, limit)))
+            .await
     }
 
-    fn data_key_counts(&self) -> StoreFuture<'_, DataKeyCounts> {
+    /// Counts the data keys.
+    pub async fn data_key_counts(&self) -> Result<DataKeyCounts, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 // Without a master key every wrapped key is one of another.
@@ -52,14 +55,14 @@ impl Sealing for SqlStore {
                 })
             })
         })
+        .await
     }
 }
 
-impl SqlStore {
+impl Store {
     /// What must hold before a server serves: every sealed dataset can be
     /// opened, and what was erased is erased.
     pub(in crate::store) async fn prepare_to_serve(&self) -> Result<Reapplied, StoreError> {
-        use crate::store::Tombstones as _;
         self.read(|session| Box::pin(check_master_keys(session)))
             .await?;
         self.tombstones_reapply().await

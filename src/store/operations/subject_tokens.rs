@@ -4,14 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::entry::{Done, Entry};
-use super::{SqlStore, datasets, preferences};
+use super::{Store, datasets, preferences};
 use crate::ids::DatasetId;
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
-use crate::store::{
-    Act, Conflict, NewSubjectTokens, StoreError, StoreFuture, SubjectTokenRow, SubjectTokens,
-};
+use crate::store::{Act, Conflict, NewSubjectTokens, StoreError, SubjectTokenRow};
 
 const TABLE: &str = "subject_token";
 
@@ -101,31 +99,46 @@ async fn use_up(
     }
 }
 
-impl SubjectTokens for SqlStore {
-    fn subject_tokens_create(
+impl Store {
+    /// Keeps tokens; answers until when they live. Not found if there is no
+    /// such dataset. `Conflict::Exists` if a hash is taken: then none is kept.
+    pub async fn subject_tokens_create(
         &self,
         act: Act<DateTime<Utc>>,
         tokens: NewSubjectTokens,
-    ) -> StoreFuture<'_, DateTime<Utc>> {
+    ) -> Result<DateTime<Utc>, StoreError> {
         self.write(act, move |session| Box::pin(create(session, tokens)))
+            .await
     }
 
-    fn subject_token_find(&self, token_hash: [u8; 32]) -> StoreFuture<'_, SubjectTokenRow> {
+    /// Whose terms the token with this hash may set now. Not found, by the same
+    /// statements, if it never was, was used, or its time is over.
+    pub async fn subject_token_find(
+        &self,
+        token_hash: [u8; 32],
+    ) -> Result<SubjectTokenRow, StoreError> {
         self.read(move |session| Box::pin(find(session, token_hash)))
+            .await
     }
 
-    fn subject_token_use(
+    /// Uses a token up and sets its subject's document, both or neither;
+    /// answers the dataset's new preference version. Not found as above: of
+    /// many uses at the same time one succeeds.
+    pub async fn subject_token_use(
         &self,
         act: Act<u64>,
         token_hash: [u8; 32],
         document: Value,
-    ) -> StoreFuture<'_, u64> {
+    ) -> Result<u64, StoreError> {
         self.write(act, move |session| {
             Box::pin(use_up(session, token_hash, document))
         })
+        .await
     }
 
-    fn subject_tokens_sweep(&self) -> StoreFuture<'_, u64> {
+    /// Forgets tokens whose time is over; answers their number. It takes many
+    /// in one go, and leaves the rest to the next.
+    pub async fn subject_tokens_sweep(&self) -> Result<u64, StoreError> {
         self.write_unaudited(|session| {
             Box::pin(async move {
                 let now = session.now().await?;
@@ -133,5 +146,6 @@ impl SubjectTokens for SqlStore {
                 session.run(sweep, cells![now]).await
             })
         })
+        .await
     }
 }

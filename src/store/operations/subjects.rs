@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::datasets::{get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
@@ -20,8 +20,8 @@ use crate::store::statements::{
     versions as version_sql,
 };
 use crate::store::{
-    Act, Buried, Conflict, HeldTerms, HeldToken, Remains, Rewritten, StoreError, StoreFuture,
-    SubjectErased, SubjectErasure, SubjectHeld, Subjects, Tombstone,
+    Act, Buried, Conflict, HeldTerms, HeldToken, Remains, Rewritten, StoreError, SubjectErased,
+    SubjectErasure, SubjectHeld, Tombstone,
 };
 
 async fn terms(
@@ -226,46 +226,54 @@ async fn forget(
     Ok(Done::many(erased, entries))
 }
 
-impl Subjects for SqlStore {
-    fn subject_export(
+impl Store {
+    /// What is known of a subject; a reading that the audit log tells of with
+    /// the number of `records` that the caller found, without the subject.
+    pub async fn subject_export(
         &self,
         act: Act<SubjectHeld>,
         dataset: DatasetId,
         subject: String,
         records: u64,
-    ) -> StoreFuture<'_, SubjectHeld> {
+    ) -> Result<SubjectHeld, StoreError> {
         self.write(act, move |session| {
             Box::pin(export(session, dataset, (subject, records)))
         })
+        .await
     }
 
-    fn subject_erase(
+    /// Forgets a subject; `rewritten` is the latest version without them, if it
+    /// holds them.
+    ///
+    /// `Conflict::VersionMoved` if versions or releases are not those that the
+    /// caller saw. Where records go, a tombstone for the dataset's records is
+    /// left: a restored backup of before loses all of them, for it holds the
+    /// subject.
+    pub async fn subject_erase(
         &self,
         act: Act<SubjectErased>,
         erasure: SubjectErasure,
         rewritten: Option<Rewritten>,
-    ) -> StoreFuture<'_, SubjectErased> {
-        Box::pin(async move {
-            let dataset = erasure.dataset;
-            let erased = self.write(act.erasing(), move |session| {
-                Box::pin(forget(session, erasure, rewritten))
-            });
-            let erased = erased.await?;
-            let open = self.read(move |session| {
-                Box::pin(async move {
-                    let cells = cells![dataset.uuid()];
-                    let row = session
-                        .row("tombstone", tombstone_sql::UNWIPED_OF, cells)
-                        .await?;
-                    row.map_or(Ok(0), |row| row.count("count"))
-                })
-            });
-            let remains = match open.await? {
-                // The dataset's keys stay, for the others.
-                0 => Remains::after_wiping(self.backend.overwrites(), false),
-                _ => Remains::Wiping,
-            };
-            Ok(SubjectErased { remains, ..erased })
-        })
+    ) -> Result<SubjectErased, StoreError> {
+        let dataset = erasure.dataset;
+        let erased = self.write(act.erasing(), move |session| {
+            Box::pin(forget(session, erasure, rewritten))
+        });
+        let erased = erased.await?;
+        let open = self.read(move |session| {
+            Box::pin(async move {
+                let cells = cells![dataset.uuid()];
+                let row = session
+                    .row("tombstone", tombstone_sql::UNWIPED_OF, cells)
+                    .await?;
+                row.map_or(Ok(0), |row| row.count("count"))
+            })
+        });
+        let remains = match open.await? {
+            // The dataset's keys stay, for the others.
+            0 => Remains::after_wiping(self.backend.overwrites(), false),
+            _ => Remains::Wiping,
+        };
+        Ok(SubjectErased { remains, ..erased })
     }
 }

@@ -9,9 +9,9 @@ use super::*;
 use crate::clock::SystemClock;
 use crate::store::session::{Surroundings, cells};
 use crate::store::statements::keys;
-use crate::store::{Act, Audit as _, Keys as _, NewKey, Refused};
+use crate::store::{Act, NewKey, Refused};
 
-async fn store_with_a_key() -> (TempDir, SqlStore, crate::ids::KeyId) {
+async fn store_with_a_key() -> (TempDir, Store, crate::ids::KeyId) {
     let folder = TempDir::new().expect("a folder");
     let surroundings = Surroundings {
         clock: Arc::new(SystemClock),
@@ -73,7 +73,7 @@ struct Growing(Arc<dyn Backend>);
 impl Backend for Growing {
     fn read(&self) -> StoreFuture<'_, Session> {
         Box::pin(async move {
-            let store = SqlStore::new(Arc::clone(&self.0));
+            let store = Store::new(Arc::clone(&self.0));
             let refused = Refused {
                 actor: "somebody".to_owned(),
                 operation: "list_keys",
@@ -122,7 +122,7 @@ impl Backend for Growing {
 async fn a_log_that_grows_while_it_is_walked_is_walked_to_the_end_that_it_had() {
     let (_folder, store, _) = store_with_a_key().await;
     let before = store.audit_head().await.expect("the head").position;
-    let growing = SqlStore::new(Arc::new(Growing(Arc::clone(&store.backend))));
+    let growing = Store::new(Arc::new(Growing(Arc::clone(&store.backend))));
     let limit = std::time::Duration::from_secs(30);
     let walked = tokio::time::timeout(limit, growing.audit_verify(Vec::new())).await;
     let verdict = walked.expect("it ends").expect("an answer");

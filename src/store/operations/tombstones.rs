@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::SqlStore;
+use super::Store;
 use super::datasets::erase;
 use super::entry::{Done, Entry};
 use super::releases::withdraw;
@@ -12,9 +12,7 @@ use super::retention::purge_as_of;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::tombstones as sql;
-use crate::store::{
-    Act, Buried, ErasureState, Reapplied, Remains, StoreError, StoreFuture, Tombstone, Tombstones,
-};
+use crate::store::{Act, Buried, ErasureState, Reapplied, Remains, StoreError, Tombstone};
 
 const TABLE: &str = "tombstone";
 
@@ -85,61 +83,69 @@ async fn erasure(
     })
 }
 
-impl Tombstones for SqlStore {
-    fn erasure_get(&self, dataset: DatasetId) -> StoreFuture<'_, ErasureState> {
+impl Store {
+    /// How far the erasure of a dataset is, if it was erased.
+    pub async fn erasure_get(&self, dataset: DatasetId) -> Result<ErasureState, StoreError> {
         let overwrites = self.backend.overwrites();
         self.read(move |session| Box::pin(erasure(session, dataset, overwrites)))
+            .await
     }
 
-    fn erasures_incomplete(&self) -> StoreFuture<'_, u64> {
+    /// Erasures, purges and withdrawals that are still wiped.
+    pub async fn erasures_incomplete(&self) -> Result<u64, StoreError> {
         self.read(|session| {
             Box::pin(async move {
                 let row = session.row(TABLE, sql::UNWIPED_COUNT, Vec::new()).await?;
                 row.map_or(Ok(0), |row| row.count("count"))
             })
         })
+        .await
     }
 
-    fn erasures_complete(&self) -> StoreFuture<'_, u64> {
-        Box::pin(self.wipe())
+    /// Wipes what erasures left behind, if anything may be left; how many are
+    /// not complete yet.
+    pub async fn erasures_complete(&self) -> Result<u64, StoreError> {
+        self.wipe().await
     }
 
-    fn tombstone_list(&self) -> StoreFuture<'_, Vec<Tombstone>> {
-        self.read(|session| Box::pin(list(session)))
+    /// All tombstones, oldest first.
+    pub async fn tombstone_list(&self) -> Result<Vec<Tombstone>, StoreError> {
+        self.read(|session| Box::pin(list(session))).await
     }
 
-    fn tombstones_reapply(&self) -> StoreFuture<'_, Reapplied> {
-        Box::pin(async move {
-            let Some(journal) = self.backend.journal() else {
-                return Ok(Reapplied::default());
+    /// Erases again what the journal says was erased, and writes into the
+    /// journal what it does not say yet. Without a journal it changes nothing.
+    /// [`open`](super::open()) does this for a server, before it serves.
+    pub async fn tombstones_reapply(&self) -> Result<Reapplied, StoreError> {
+        let Some(journal) = self.backend.journal() else {
+            return Ok(Reapplied::default());
+        };
+        let mut done = Reapplied::default();
+        let kept = self.tombstone_list().await?;
+        for tombstone in journal.tombstones() {
+            if kept.contains(&tombstone) {
+                continue;
+            }
+            let erased = self.write(Act::by(RESTORE), move |session| {
+                Box::pin(reapply(session, tombstone))
+            });
+            let count = match tombstone.what {
+                Buried::Dataset(_) => &mut done.datasets,
+                Buried::Records(_) => &mut done.records,
+                Buried::Release(_) => &mut done.releases,
             };
-            let mut done = Reapplied::default();
-            let kept = self.tombstone_list().await?;
-            for tombstone in journal.tombstones() {
-                if kept.contains(&tombstone) {
-                    continue;
-                }
-                let erased = self.write(Act::by(RESTORE), move |session| {
-                    Box::pin(reapply(session, tombstone))
-                });
-                let count = match tombstone.what {
-                    Buried::Dataset(_) => &mut done.datasets,
-                    Buried::Records(_) => &mut done.records,
-                    Buried::Release(_) => &mut done.releases,
-                };
-                *count += u64::from(erased.await?);
+            *count += u64::from(erased.await?);
+        }
+        let journaled = journal.tombstones();
+        for tombstone in kept {
+            if !journaled.contains(&tombstone) {
+                let journal = Arc::clone(&journal);
+                tokio::task::spawn_blocking(move || journal.append(&tombstone))
+                    .await
+                    .map_err(|_| StoreError::driver("writing the journal panicked"))??;
+                done.journaled += 1;
             }
-            let journaled = journal.tombstones();
-            for tombstone in kept {
-                if !journaled.contains(&tombstone) {
-                    let journal = Arc::clone(&journal);
-                    tokio::task::spawn_blocking(move || journal.append(&tombstone))
-                        .await
-                        .map_err(|_| StoreError::driver("writing the journal panicked"))??;
-                    done.journaled += 1;
-                }
-            }
-            Ok(done)
-        })
+        }
+        Ok(done)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vizard_anonymizer::microdata::{Sha256, TextSize};
 
-use super::SqlStore;
+use super::Store;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
@@ -12,7 +12,7 @@ use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
     Act, ChunkRow, ChunkSource, Conflict, DatasetRow, NewChunk, NewSchema, NewVersion, StoreError,
-    StoreFuture, SubjectErasure, VersionMode, VersionRow, Versions,
+    SubjectErasure, VersionMode, VersionRow,
 };
 
 const TABLE: &str = "dataset_version";
@@ -358,30 +358,47 @@ async fn change_schema(
     Ok(Done::one(row, entry))
 }
 
-impl Versions for SqlStore {
-    fn version_commit(
+impl Store {
+    /// Commits a version and all of its chunks in one transaction, or nothing.
+    ///
+    /// `Conflict::VersionMoved` if the latest version is not `base_version`.
+    pub async fn version_commit(
         &self,
         act: Act<VersionRow>,
         version: NewVersion,
-    ) -> StoreFuture<'_, VersionRow> {
+    ) -> Result<VersionRow, StoreError> {
         self.write(act, |session| Box::pin(commit(session, version)))
+            .await
     }
 
-    fn schema_change(
+    /// Gives a dataset another schema: a version that shares all chunks of the
+    /// one before.
+    ///
+    /// `Conflict::VersionMoved` if the latest versions of records and
+    /// preferences are not those that the caller looked at.
+    pub async fn schema_change(
         &self,
         act: Act<DatasetRow>,
         change: NewSchema,
-    ) -> StoreFuture<'_, DatasetRow> {
+    ) -> Result<DatasetRow, StoreError> {
         self.write(act, |session| Box::pin(change_schema(session, change)))
+            .await
     }
 
-    fn version_get(&self, dataset: DatasetId, version: u64) -> StoreFuture<'_, VersionRow> {
+    /// One version; not found if retention took its chunks away.
+    pub async fn version_get(
+        &self,
+        dataset: DatasetId,
+        version: u64,
+    ) -> Result<VersionRow, StoreError> {
         self.read(move |session| {
             Box::pin(async move { version_row(&row_of(session, dataset, version).await?) })
         })
+        .await
     }
 
-    fn version_list(&self, dataset: DatasetId) -> StoreFuture<'_, Vec<VersionRow>> {
+    /// All versions of a dataset, newest first.
+    pub async fn version_list(&self, dataset: DatasetId) -> Result<Vec<VersionRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let rows = session
@@ -390,13 +407,15 @@ impl Versions for SqlStore {
                 rows.iter().map(version_row).collect()
             })
         })
+        .await
     }
 
-    fn version_chunk_list(
+    /// The chunks of a version in order.
+    pub async fn version_chunk_list(
         &self,
         dataset: DatasetId,
         version: u64,
-    ) -> StoreFuture<'_, Vec<ChunkRow>> {
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let extent = extent_of(session, dataset, version).await?;
@@ -410,14 +429,16 @@ impl Versions for SqlStore {
                 rows.iter().map(chunk_row).collect()
             })
         })
+        .await
     }
 
-    fn chunk_get(
+    /// One chunk's bytes; `Inconsistent` if they do not match their SHA-256.
+    pub async fn chunk_get(
         &self,
         dataset: DatasetId,
         version: u64,
         position: u32,
-    ) -> StoreFuture<'_, Vec<u8>> {
+    ) -> Result<Vec<u8>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
                 let custody = of(session, dataset.uuid(), Purpose::Records).await?;
@@ -433,5 +454,6 @@ impl Versions for SqlStore {
                 custody.bytes(&place, kept, (&row, "bytes"))
             })
         })
+        .await
     }
 }

@@ -9,11 +9,12 @@
 //! Wiping is tried a few times before the erasure is answered, and then by
 //! whoever keeps house, in any process, until it succeeds.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::tombstones::tombstone_of;
-use super::{Backend, SqlStore};
+use super::{Backend, Store};
 use crate::store::StoreError;
 use crate::store::session::cells;
 use crate::store::statements::tombstones as sql;
@@ -24,27 +25,29 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Wipes after an erasure was committed, as far as nobody is in the way for long.
-pub(super) async fn after_commit(backend: &Arc<dyn Backend>) {
-    let store = SqlStore::new(Arc::clone(backend));
-    for attempt in 1..=ATTEMPTS {
-        match store.wipe().await {
-            Ok(0) => {
-                let backend = Arc::clone(backend);
-                // Nobody waits for it, and an end in the middle loses nothing.
-                tokio::spawn(async move { backend.give_back().await });
-                return;
-            }
-            Ok(_) if attempt < ATTEMPTS => tokio::time::sleep(PAUSE).await,
-            Ok(left) => tracing::warn!(left, "the bytes of what was erased are not gone yet"),
-            Err(error) => {
-                tracing::warn!(%error, "the bytes of what was erased are not gone yet");
-                return;
+/// Boxed: wiping ends with a transaction of its own.
+pub(super) fn after_commit(backend: Arc<dyn Backend>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let store = Store::new(Arc::clone(&backend));
+        for attempt in 1..=ATTEMPTS {
+            match store.wipe().await {
+                Ok(0) => {
+                    // Nobody waits for it, and an end in the middle loses nothing.
+                    tokio::spawn(async move { backend.give_back().await });
+                    return;
+                }
+                Ok(_) if attempt < ATTEMPTS => tokio::time::sleep(PAUSE).await,
+                Ok(left) => tracing::warn!(left, "the bytes of what was erased are not gone yet"),
+                Err(error) => {
+                    tracing::warn!(%error, "the bytes of what was erased are not gone yet");
+                    return;
+                }
             }
         }
-    }
+    })
 }
 
-impl SqlStore {
+impl Store {
     /// Wipes what erasures left behind; how many are not complete yet.
     pub(super) async fn wipe(&self) -> Result<u64, StoreError> {
         let unwiped = self.read(|session| {

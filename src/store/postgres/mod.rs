@@ -16,7 +16,7 @@ use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool, Row as _}
 use tokio::task::AbortHandle;
 
 use super::journal::Journal;
-use super::operations::{Backend, SqlStore};
+use super::operations::{Backend, Store};
 use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::{POSTGRES, SCHEMA_VERSION};
 use super::{PoolFigures, StoreError, StoreFuture};
@@ -59,7 +59,7 @@ pub(super) async fn open(
     url: &str,
     connections_max: u32,
     surroundings: Surroundings,
-) -> Result<SqlStore, StoreError> {
+) -> Result<Store, StoreError> {
     let options = read_address(url)?;
     // The pool would go on trying for as long as an operation may wait.
     connect(&options).await?.close().await?;
@@ -90,7 +90,7 @@ pub(super) async fn open(
         connections_max,
         listener,
     };
-    Ok(SqlStore::new(Arc::new(backend)))
+    Ok(Store::new(Arc::new(backend)))
 }
 
 fn read_address(url: &str) -> Result<PgConnectOptions, StoreError> {

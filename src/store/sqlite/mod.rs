@@ -21,7 +21,7 @@ use sqlx::{ConnectOptions, Connection, Executor, Row as _, SqliteConnection, Sql
 use self::lock::FileLock;
 use self::reserve::Reserve;
 use super::journal::Journal;
-use super::operations::{Backend, SqlStore};
+use super::operations::{Backend, Store};
 use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::{SCHEMA_VERSION, SQLITE};
 use super::{PoolFigures, StoreError, StoreFuture};
@@ -67,7 +67,7 @@ pub(super) async fn open(
     connections_max: u32,
     exclusive: Option<u64>,
     surroundings: Surroundings,
-) -> Result<SqlStore, StoreError> {
+) -> Result<Store, StoreError> {
     let lock = lock::prepare(path, exclusive.is_some())?;
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -112,7 +112,7 @@ pub(super) async fn open(
         reserve,
         _lock: lock,
     };
-    Ok(SqlStore::new(Arc::new(backend)))
+    Ok(Store::new(Arc::new(backend)))
 }
 
 /// Number of the latest migration of the store in the file at `path`; `None`

@@ -20,7 +20,7 @@ fn settings(folder: &TempDir, store: Option<String>) -> Settings {
     }
 }
 
-async fn opened(settings: &Settings) -> Arc<dyn Store> {
+async fn opened(settings: &Settings) -> Arc<Store> {
     let options = StoreOptions::new(settings.store_url());
     open(options, Arc::new(SystemClock))
         .await

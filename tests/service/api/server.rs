@@ -45,7 +45,7 @@ const ADMIN_KEY: &str = "an-admin-key-of-more-than-32-characters";
 
 /// A running server; stopped when dropped.
 pub struct Server {
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// Address of its store.
     pub url: String,
     /// Ends the server.

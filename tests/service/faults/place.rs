@@ -71,7 +71,7 @@ impl Place {
 
     /// The store as a neighbour of the server sees it. Close it before the
     /// next server starts: what an open neighbour keeps is not recovered.
-    pub async fn look_inside(&self) -> Arc<dyn Store> {
+    pub async fn look_inside(&self) -> Arc<Store> {
         let options = StoreOptions {
             exclusive: false,
             connections_max: 2,

@@ -76,7 +76,7 @@ async fn mend(stage: &Stage) {
     }
 }
 
-async fn broken(store: &dyn Store, anchor: Option<AuditAnchor>) -> Option<(u64, AuditBreak)> {
+async fn broken(store: &Store, anchor: Option<AuditAnchor>) -> Option<(u64, AuditBreak)> {
     let anchors = anchor.into_iter().collect();
     store.audit_verify(anchors).await.expect("a verdict").broken
 }

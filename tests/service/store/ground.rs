@@ -55,7 +55,7 @@ impl Ground {
     pub async fn open(
         &self,
         adjust: impl FnOnce(&mut StoreOptions),
-    ) -> Result<Arc<dyn Store>, StoreError> {
+    ) -> Result<Arc<Store>, StoreError> {
         match &self.0 {
             Database::Sqlite { url, clock, .. } => {
                 let mut options = StoreOptions::new(url);

@@ -71,7 +71,7 @@ pub(super) enum Database {
 
 /// An empty store.
 pub struct Stage {
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     pub(super) database: Database,
 }
 
