@@ -6,6 +6,7 @@
 //! its key is tied to, drafts — is asked of the principal by the handlers and
 //! answered with 404, never 403.
 
+mod bearer;
 mod gate;
 mod issue;
 mod oidc;
@@ -31,7 +32,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -40,15 +41,12 @@ use super::connection::Connection;
 use super::observe::RequestId;
 use super::problem::{Problem, ProblemKind};
 use super::throttle::RemoteAddress;
+use bearer::{bearer, unauthenticated};
+use subject_token::SUBJECT;
 use token::Token;
 
-/// How the audit log names every subject: never who it was.
-const SUBJECT: &str = "subject";
 /// How it names who showed no token that is accepted.
 const NOBODY: &str = "nobody";
-
-/// Bytes of a bearer token; a longer one is nobody's, and is not looked at.
-const BEARER_BYTES_MAX: usize = 16 << 10;
 
 /// Lets a request through to its handler, or answers 401 or 403.
 ///
@@ -144,22 +142,6 @@ fn note_signed_in(request: &Request) {
     }
 }
 
-/// The one answer to every token that opens nothing.
-fn unauthenticated() -> Problem {
-    Problem::new(ProblemKind::Unauthenticated, "no valid bearer token")
-}
-
-/// The bearer token that the headers show.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim())
-        .filter(|token| token.len() <= BEARER_BYTES_MAX)
-}
-
 /// Who shows a token; tokens that were not accepted before are counted.
 async fn authenticate(
     gate: &Gate,
@@ -195,33 +177,4 @@ async fn identify(gate: &Gate, bearer: &str) -> Result<Principal, Problem> {
     }
     gate.key_use.note(&gate.store, key.id, gate.clock.now());
     Ok(Principal::of(key))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::near::{self, cases, near};
-    use proptest::prelude::*;
-
-    proptest! {
-        #![proptest_config(cases())]
-
-        #[test]
-        fn a_bearer_token_is_what_stands_behind_its_scheme(
-            text in near(&["Bearer vz_0199_5e", "bearer  a.b.c ", "Basic dXNlcjpwYXNz"]),
-        ) {
-            let Some(headers) = near::header(header::AUTHORIZATION, &text) else { return Ok(()) };
-            if let Some(token) = bearer(&headers) {
-                prop_assert!(text[..7].eq_ignore_ascii_case("bearer "));
-                prop_assert_eq!(token, text[7..].trim());
-            } else {
-                let is_scheme = |head: &str| head.eq_ignore_ascii_case("bearer ");
-                prop_assert!(!text.is_ascii() || !text.get(..7).is_some_and(is_scheme));
-            }
-            for token in [bearer(&headers), Some(text.as_str())].into_iter().flatten() {
-                let parts = token.split('.').count();
-                prop_assert_eq!(Oidc::is_jwt(token), parts == 3);
-            }
-        }
-    }
 }

@@ -6,13 +6,14 @@
 //! second at most. A store that does not answer says nothing about a key: the
 //! stream goes on, and is asked about a second later.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::Gate;
+use crate::clock::Clock;
 use crate::ids::KeyId;
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 
 /// Time between two looks at what a stream rests on.
 pub(in crate::http) const STANDING_INTERVAL: Duration = Duration::from_secs(1);
@@ -30,23 +31,23 @@ pub(in crate::http) enum Standing {
 
 impl Standing {
     /// Whether it holds now.
-    pub async fn holds(self, gate: &Gate) -> bool {
+    pub async fn holds(self, store: &Store, clock: &dyn Clock) -> bool {
         match self {
             Self::Operator => true,
-            Self::Key(id) => match gate.store.key_get(id).await {
+            Self::Key(id) => match store.key_get(id).await {
                 Ok(key) => key.is_live(),
                 Err(StoreError::NotFound { .. }) => false,
                 Err(_) => true,
             },
-            Self::Until(end) => gate.clock.now() < end,
+            Self::Until(end) => clock.now() < end,
         }
     }
 
     /// Waits until it holds no more.
-    pub async fn ended(self, gate: Gate) {
+    pub async fn ended(self, store: Arc<Store>, clock: Arc<dyn Clock>) {
         loop {
             tokio::time::sleep(STANDING_INTERVAL).await;
-            if !self.holds(&gate).await {
+            if !self.holds(&store, clock.as_ref()).await {
                 return;
             }
         }

@@ -12,9 +12,13 @@ use sha2::{Digest, Sha256};
 
 use super::super::observe::RequestId;
 use super::super::problem::Problem;
+use super::bearer::unauthenticated;
 use super::token::random_digits;
 use crate::config::Secret;
 use crate::store::{Act, Store, StoreError, SubjectTokenRow};
+
+/// How the audit log names every subject: never who it was.
+pub(super) const SUBJECT: &str = "subject";
 
 const PREFIX: &str = "vs_";
 /// Bytes of randomness: 128 bits, which nobody guesses.
@@ -62,7 +66,7 @@ pub struct SubjectBearer {
 impl SubjectBearer {
     /// The holder of a bearer token, or the one answer to every other.
     pub(super) async fn of(store: &Store, bearer: &str) -> Result<Self, Problem> {
-        let token_hash = hash_of(bearer).ok_or_else(super::unauthenticated)?;
+        let token_hash = hash_of(bearer).ok_or_else(unauthenticated)?;
         match store.subject_token_find(token_hash).await {
             Ok(row) => Ok(Self {
                 token_hash,
@@ -81,7 +85,7 @@ impl SubjectBearer {
 
     /// What the store is told of an act of this request.
     pub fn act<T>(&self) -> Act<T> {
-        let act = Act::by(super::SUBJECT);
+        let act = Act::by(SUBJECT);
         match &self.request {
             Some(request) => act.in_request(request.as_str()),
             None => act,
@@ -92,7 +96,7 @@ impl SubjectBearer {
     /// token that never was.
     pub fn problem(error: StoreError) -> Problem {
         match error {
-            StoreError::NotFound { .. } => super::unauthenticated(),
+            StoreError::NotFound { .. } => unauthenticated(),
             error => error.into(),
         }
     }
@@ -103,7 +107,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SubjectBearer {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let bearer = parts.extensions.get::<Self>().cloned();
-        bearer.ok_or_else(super::unauthenticated)
+        bearer.ok_or_else(unauthenticated)
     }
 }
 

@@ -38,7 +38,11 @@ impl Leave {
         if !self.is_due() {
             return Ok(());
         }
-        if !self.standing.holds(&self.state.gate).await {
+        if !self
+            .standing
+            .holds(&self.state.store, self.state.clock.as_ref())
+            .await
+        {
             return Err(self.over("its key is revoked or has expired"));
         }
         match self.state.store.release_get(self.release).await {

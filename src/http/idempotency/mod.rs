@@ -8,6 +8,7 @@
 //! frees its key. What is kept can be read by the caller alone (`secrets`).
 
 mod body;
+mod held;
 mod secrets;
 mod ticket;
 
@@ -28,8 +29,8 @@ use super::problem::{Problem, ProblemKind};
 use crate::config::{Limits, Settings};
 use crate::ids::DatasetId;
 use crate::store::{KeptAnswer, KeyedRequest, Reserve, Store};
+use held::{Held, LEASE};
 use secrets::{Secrets, key_hash};
-use ticket::{Held, LEASE};
 
 /// Names a request of a client's own making.
 pub static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -74,7 +74,7 @@ async fn stream_job_events(
         id,
     };
     let shutdown = state.shutdown.clone().cancelled_owned();
-    let revoked = principal.standing().ended(state.gate);
+    let revoked = principal.standing().ended(state.store, state.clock);
     let end = async move {
         tokio::select! {
             () = shutdown => {}

@@ -19,6 +19,7 @@ use jsonwebtoken::{Validation, decode, decode_header};
 use tokio_util::sync::CancellationToken;
 
 use super::super::problem::{Problem, ProblemKind};
+use super::bearer::unauthenticated;
 use super::principal::Principal;
 use crate::clock::Clock;
 use crate::config::OidcSettings;
@@ -99,7 +100,7 @@ impl Oidc {
             Ok(Ok(principal)) => Ok(principal),
             Ok(Err(reason)) => {
                 tracing::info!(?reason, "a JWT was refused");
-                Err(super::unauthenticated())
+                Err(unauthenticated())
             }
             Err(cache::Unreachable) => Err(Problem::new(
                 ProblemKind::Unavailable,
