@@ -3,6 +3,8 @@
 //! Every rule stands twice: once on the project, where it must find nothing,
 //! and once on a made-up source that breaks it, where it must say so.
 
+#[path = "layers/circles.rs"]
+mod circles;
 #[path = "layers/paths.rs"]
 mod paths;
 #[path = "layers/rules.rs"]
@@ -12,6 +14,7 @@ mod source;
 
 use std::path::Path;
 
+use circles::circles;
 use source::{Source, read_folder};
 
 /// The source of both packages.
@@ -114,6 +117,33 @@ fn every_write_of_the_store_is_audited_but_for_a_short_list() {
     let mut listed: Vec<String> = UNAUDITED.iter().map(|name| (*name).to_owned()).collect();
     listed.sort();
     assert_eq!(found, listed);
+}
+
+#[test]
+fn no_circle_of_imports_is_larger_than_four_files() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let circles = circles(&read_folder(project, "src"));
+    let large: Vec<_> = circles.iter().filter(|files| files.len() > 4).collect();
+    assert!(large.is_empty(), "{large:#?}");
+}
+
+#[test]
+fn a_circle_is_found_and_a_list_of_re_exports_is_none() {
+    let sources = [
+        (
+            "src/a/mod.rs",
+            "mod b; mod c; pub use b::One; pub(super) use c::Two;",
+        ),
+        ("src/a/b.rs", "use super::Two; pub struct One;"),
+        ("src/a/c.rs", "pub struct Two; fn f() { crate::d::g() }"),
+        ("src/d.rs", "pub(in crate::a) fn g() -> crate::a::One {}"),
+        ("src/e.rs", "use crate::a::One;"),
+    ];
+    let sources = sources.map(|(path, text)| Source::new(path, text));
+    assert_eq!(
+        circles(&sources),
+        [["src/a/b.rs", "src/a/c.rs", "src/d.rs"]]
+    );
 }
 
 #[test]

@@ -11,14 +11,12 @@
 //! request neither tears nor blocks it, because write transactions run in a
 //! task of their own. Times are UTC in whole microseconds.
 
-use std::future::Future;
-use std::pin::Pin;
-
 mod act;
 pub mod affected;
 mod anchor;
 pub mod approvals;
 pub mod audit;
+mod backend;
 mod chain;
 pub mod datasets;
 mod durable;
@@ -71,7 +69,7 @@ pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, Preferenc
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
-    ReleaseTableRow, public_series,
+    ReleaseTableRow,
 };
 pub use retention::{Purge, RAW_RETENTION_DAYS_MAX};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
@@ -83,6 +81,3 @@ pub use tombstones::{Buried, ErasureState, Reapplied, Remains, Tombstone};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow,
 };
-
-/// An answer of a backend, on its way.
-type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

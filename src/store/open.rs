@@ -74,13 +74,14 @@ pub async fn open(options: StoreOptions, clock: Arc<dyn Clock>) -> Result<Arc<St
         master_keys,
         journal: journal.map(Arc::new),
     };
-    let store = match place(&url)? {
+    let backend = match place(&url)? {
         Place::File(path) => {
             let exclusive = exclusive.then_some(erasure_reserve_bytes);
             sqlite::open(&path, connections_max, exclusive, surroundings).await?
         }
         Place::Server => postgres::open(&url, connections_max, surroundings).await?,
     };
+    let store = Store::new(backend);
     if exclusive {
         let reapplied = store.prepare_to_serve().await?;
         if reapplied != Reapplied::default() {

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::approvals::{Approval, PublishRules};
 use super::preferences::PreferenceChange;
-use super::{Store, StoreError};
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::approval::Ground;
 use crate::job::floors::Below;
@@ -233,17 +232,4 @@ pub struct ReleaseFilter {
     pub dataset: Option<DatasetId>,
     /// Only of these datasets (what the caller may see); `None`: all.
     pub only: Option<Vec<DatasetId>>,
-}
-
-/// The public releases about the people of a dataset, with what each shows of
-/// them where that is kept.
-pub async fn public_series(
-    store: &Store,
-    dataset: DatasetId,
-) -> Result<Vec<(ReleaseId, Option<Vec<u8>>)>, StoreError> {
-    let mut public = Vec::new();
-    for id in store.release_series(dataset).await? {
-        public.push((id, store.release_candidates(id).await?));
-    }
-    Ok(public)
 }

@@ -24,7 +24,6 @@ use crate::job::composition::overlaps;
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{
     AcquiredJob, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
-    public_series,
 };
 
 /// How a run ended.
@@ -201,7 +200,7 @@ async fn beside_others(
     let Some(mut request) = commit.publish.take() else {
         return Ended::Done(commit);
     };
-    let series = public_series(shared.store.as_ref(), job.dataset).await;
+    let series = shared.store.public_series(job.dataset).await;
     let Ok(public) = series else {
         return Ended::Retry;
     };

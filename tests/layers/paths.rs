@@ -22,7 +22,10 @@ pub fn mentions(source: &Source) -> Vec<Mention> {
     for root in ["crate", "vizard", "super", "self"] {
         for (at, _) in code.match_indices(root) {
             let before = code[..at].trim_end();
-            let starts_a_path = !code[..at].ends_with(is_name_letter) && !before.ends_with("::");
+            // `pub(in crate::store)` says who may see it, and names nothing.
+            let starts_a_path = !code[..at].ends_with(is_name_letter)
+                && !before.ends_with("::")
+                && !before.ends_with("(in");
             let rest = &code[at + root.len()..];
             if !starts_a_path || !rest.trim_start().starts_with("::") {
                 continue;
@@ -42,6 +45,21 @@ pub fn mentions(source: &Source) -> Vec<Mention> {
         }
     }
     found
+}
+
+/// The paths of every `use` whose text up to and with `use` is `wanted`, as they
+/// are written.
+pub fn trees(source: &Source, wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
+    let code = &source.code;
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        let is_word = !code[..at].ends_with(is_name_letter);
+        if is_word && wanted(&code[..at + 3]) {
+            let rest = &code[at + 4..];
+            Reader { rest }.tree(Vec::new(), &mut paths);
+        }
+    }
+    paths
 }
 
 fn is_name_letter(letter: char) -> bool {
@@ -71,7 +89,8 @@ fn inline_modules(code: &str) -> Vec<(usize, usize, String)> {
     modules
 }
 
-fn resolved(module: &[String], path: &[String]) -> Vec<String> {
+/// A path that begins with `crate`, `super` or `self`, from the crate's root.
+pub fn resolved(module: &[String], path: &[String]) -> Vec<String> {
     let mut from = match path.first().map(String::as_str) {
         Some("super" | "self") => module.to_vec(),
         _ => Vec::new(),

@@ -30,7 +30,7 @@ use crate::job::floors::{Made, sentences};
 use crate::store::{
     Approval, Composed, OperatorRules, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, PublishRules, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
-    public_series, publish_questions,
+    publish_questions,
 };
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -349,7 +349,7 @@ async fn composed(
     release: &ReleaseRow,
     body: PublishBody,
 ) -> Result<(Vec<ReleaseId>, Option<Composed>), Problem> {
-    let public = public_series(state.store.as_ref(), release.dataset).await?;
+    let public = state.store.public_series(release.dataset).await?;
     let ids = public.iter().map(|(id, _)| *id).collect();
     if public.is_empty() {
         return Ok((ids, None));

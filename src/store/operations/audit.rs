@@ -8,8 +8,8 @@
 use serde_json::json;
 
 use super::Store;
+use super::allowed;
 use super::entry::Entry;
-use super::jobs::allowed;
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::chain::{Walk, digest};

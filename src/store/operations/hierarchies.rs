@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Store;
-use super::datasets::hold;
+use super::dataset_row::hold;
 use super::entry::{Done, Entry};
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Store;
-use super::datasets::hold;
+use super::dataset_row::hold;
 use crate::ids::DatasetId;
 use crate::store::session::{Cell, Row, Session, cells};
 use crate::store::statements::idempotency as sql;

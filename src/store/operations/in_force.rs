@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::datasets;
+use super::dataset_row;
 use super::entry::{Done, Entry};
 use super::terms::Terms;
 use crate::ids::DatasetId;
@@ -61,7 +61,7 @@ pub(super) async fn read_one(
     subject: String,
 ) -> Result<Done<Option<PreferenceRow>>, StoreError> {
     let keep = session.dialect().dataset_keep;
-    datasets::hold(session, dataset, keep).await?;
+    dataset_row::hold(session, dataset, keep).await?;
     let row = get(session, dataset, &subject).await?;
     let detail = json!({"subjects": u8::from(row.is_some())});
     let entry = Entry::preferences("get_preference", dataset).telling(detail);
@@ -75,7 +75,7 @@ pub(super) async fn list(
     (limit, cursor): (u32, Option<Vec<u8>>),
 ) -> Result<Done<PreferencePage>, StoreError> {
     let keep = session.dialect().dataset_keep;
-    datasets::hold(session, dataset, keep).await?;
+    dataset_row::hold(session, dataset, keep).await?;
     let terms = Terms::of(session, dataset).await?;
     let limit = limit.clamp(1, PAGE_LIMIT_MAX);
     let cells = cells![dataset.uuid(), cursor.unwrap_or_default(), limit + 1];

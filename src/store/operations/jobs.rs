@@ -8,12 +8,14 @@ use tokio::time::{Instant, timeout_at};
 
 use serde_json::json;
 
-use super::datasets::hold;
+use super::allowed;
+use super::dataset_row::hold;
 use super::entry::{Done, Entry};
+use super::job_row::{TABLE, get, job_row};
 use super::secrets::drawn_for_job;
 use super::{Store, page_bounds, page_of};
-use crate::ids::{DatasetId, JobId, ReleaseId};
-use crate::store::session::{Row, Session, Signal, cells, id_list};
+use crate::ids::JobId;
+use crate::store::session::{Session, Signal, cells};
 use crate::store::statements::{jobs as sql, versions as version_sql};
 use crate::store::{
     ATTEMPTS_MAX, AcquiredJob, Act, Conflict, Heartbeat, JobFilter, JobProblem, JobRow, JobSecrets,
@@ -21,42 +23,9 @@ use crate::store::{
     Swept,
 };
 
-pub(super) const TABLE: &str = "job";
-
 /// Longest time between two looks while waiting: what a lost signal costs, and
 /// how soon an expired lease is noticed (nothing signals the passing of time).
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-
-pub(super) fn job_row(row: &Row) -> Result<JobRow, StoreError> {
-    Ok(JobRow {
-        id: JobId::from(row.uuid("id")?),
-        dataset: DatasetId::from(row.uuid("dataset_id")?),
-        dataset_version: row.count("dataset_version")?,
-        preference_version: row.count("preference_version")?,
-        engine: row.text("engine")?,
-        spec: row.json("spec")?,
-        publish: row.text("publish")?,
-        created_by: row.text("created_by")?,
-        memory_bytes: row.count_or_null("memory_bytes")?,
-        state: row.word("state", JobState::parse)?,
-        revision: row.count("revision")?,
-        progress: row.json_or_null("progress")?,
-        problem: row.json_or_null("problem")?,
-        release: row.uuid_or_null("release_id")?.map(ReleaseId::from),
-        attempts: row.count32("attempts")?,
-        cancel_requested: row.truth("cancel_requested")?,
-        worker: row.text_or_null("worker")?,
-        lease_expires_at: row.time_or_null("lease_expires_at")?,
-        created_at: row.time("created_at")?,
-        started_at: row.time_or_null("started_at")?,
-        finished_at: row.time_or_null("finished_at")?,
-    })
-}
-
-pub(super) async fn get(session: &mut Session, id: JobId) -> Result<JobRow, StoreError> {
-    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
-    job_row(&row.ok_or(StoreError::not_found("job"))?)
-}
 
 async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, StoreError> {
     // Held against other jobs that are being queued: they are counted.
@@ -137,17 +106,6 @@ async fn list(
         .rows(TABLE, statement, cells![cursor, &states, only, limit])
         .await?;
     page_of(rows, page, job_row)
-}
-
-/// Both filters on datasets as one list: those allowed, of which perhaps one is wanted.
-pub(super) fn allowed(wanted: Option<DatasetId>, only: Option<Vec<DatasetId>>) -> Option<String> {
-    let ids = match (wanted, only) {
-        (None, None) => return None,
-        (Some(wanted), None) => vec![wanted],
-        (None, Some(only)) => only,
-        (Some(wanted), Some(only)) => only.into_iter().filter(|id| *id == wanted).collect(),
-    };
-    Some(id_list(ids.into_iter().map(DatasetId::uuid)))
 }
 
 async fn waiting(session: &mut Session) -> Result<bool, StoreError> {

@@ -17,9 +17,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::datasets::hold;
+use super::dataset_row::hold;
 use super::entry::{Done, Entry};
-use super::jobs::{TABLE, get};
+use super::job_row::{TABLE, get};
 use crate::ids::{DatasetId, JobId};
 use crate::store::session::{Cell, Session, Signal, Times, cells};
 use crate::store::statements::jobs as sql;

@@ -13,17 +13,21 @@
 mod affected;
 mod approvals;
 mod audit;
+mod dataset_row;
 mod datasets;
 mod entry;
 mod hierarchies;
 mod idempotency;
 mod in_force;
+mod job_row;
 mod jobs;
 mod keys;
 mod leases;
 mod ledger;
 mod populations;
 mod preferences;
+mod reapply;
+mod release_row;
 mod releases;
 mod results;
 mod retention;
@@ -36,7 +40,6 @@ mod tombstones;
 mod versions;
 mod wipe;
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use tracing::Instrument as _;
@@ -44,46 +47,11 @@ use uuid::Uuid;
 
 use entry::Done;
 
-use super::journal::Journal;
-use super::session::{Row, Session, Signals};
+use super::backend::{Backend, SessionFuture};
+use super::session::{Row, Session, id_list};
 use super::statements;
-use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, StoreError, StoreFuture};
-
-/// A future inside a session.
-pub(super) type SessionFuture<'s, T> =
-    Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 's>>;
-
-/// A database: where sessions come from.
-pub(super) trait Backend: Send + Sync + 'static {
-    /// A session outside a transaction.
-    fn read(&self) -> StoreFuture<'_, Session>;
-
-    /// A session inside a transaction that may write; one that erases may
-    /// use the room that is held back for it.
-    fn write(&self, erases: bool) -> StoreFuture<'_, Session>;
-
-    /// The signals of this process.
-    fn signals(&self) -> &Signals;
-
-    /// The journal of tombstones, if there is one.
-    fn journal(&self) -> Option<Arc<Journal>>;
-
-    /// Wipes what erasures left behind: old pages, dead rows of keys. False
-    /// where somebody is in the way.
-    fn wipe(&self) -> StoreFuture<'_, bool>;
-
-    /// Whether nothing stays in the files of what was wiped.
-    fn overwrites(&self) -> bool;
-
-    /// Gives room that nothing stands in back to the disk, or to what comes next.
-    fn give_back(&self) -> StoreFuture<'_, ()>;
-
-    /// How busy the connections are.
-    fn pool_figures(&self) -> PoolFigures;
-
-    /// Closes all connections.
-    fn close(&self) -> StoreFuture<'_, ()>;
-}
+use super::{Act, PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures, StoreError};
+use crate::ids::DatasetId;
 
 /// The store: shared as `Arc<Store>`.
 pub struct Store {
@@ -244,6 +212,17 @@ impl Store {
 fn page_bounds(page: PageRequest) -> (Uuid, u32) {
     let limit = page.limit.clamp(1, PAGE_LIMIT_MAX);
     (page.cursor.unwrap_or(Uuid::max()), limit + 1)
+}
+
+/// Both filters on datasets as one list: those allowed, of which perhaps one is wanted.
+fn allowed(wanted: Option<DatasetId>, only: Option<Vec<DatasetId>>) -> Option<String> {
+    let ids = match (wanted, only) {
+        (None, None) => return None,
+        (Some(wanted), None) => vec![wanted],
+        (None, Some(only)) => only,
+        (Some(wanted), Some(only)) => only.into_iter().filter(|id| *id == wanted).collect(),
+    };
+    Some(id_list(ids.into_iter().map(DatasetId::uuid)))
 }
 
 /// Cuts the rows of a list to a page.

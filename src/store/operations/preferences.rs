@@ -14,7 +14,7 @@ use vizard_anonymizer::microdata::to_hex;
 use super::entry::{Done, Entry};
 use super::in_force::{at, changed_since, get, list, read_one};
 use super::terms::Terms;
-use super::{Store, datasets, populations};
+use super::{Store, dataset_row, populations};
 use crate::failpoint;
 use crate::ids::DatasetId;
 use crate::store::session::{Session, cells};
@@ -112,7 +112,7 @@ async fn decide(
     }
     let lock = session.dialect().dataset_lock;
     for member in populations::held_members(session, dataset).await? {
-        match datasets::hold(session, member, lock).await {
+        match dataset_row::hold(session, member, lock).await {
             // Erased since the population was read.
             Err(StoreError::NotFound { .. }) if member != dataset => {}
             held => held?,
@@ -174,7 +174,7 @@ pub(super) async fn forget(
             true => dialect.dataset_lock_erase,
             false => dialect.dataset_lock,
         };
-        match datasets::hold(session, member, lock).await {
+        match dataset_row::hold(session, member, lock).await {
             // Erased since the population was read.
             Err(StoreError::NotFound { .. }) if member != dataset => continue,
             held => held?,
@@ -304,11 +304,11 @@ pub(super) async fn take_over(
             continue;
         }
         // All datasets of a population have the same terms: one that stays will do.
-        match datasets::hold(session, sibling, keep).await {
+        match dataset_row::hold(session, sibling, keep).await {
             Err(StoreError::NotFound { .. }) => continue,
             held => held?,
         }
-        let row = datasets::get(session, sibling).await?;
+        let row = dataset_row::get(session, sibling).await?;
         let documents = at(session, sibling, row.preference_version).await?;
         let subjects = documents.len();
         if subjects > 0 {

@@ -1,11 +1,10 @@
 //! Releases: reading them, and taking them back.
 
-use super::approvals::approval_of;
 use super::entry::{Done, Entry};
-use super::jobs::allowed;
+use super::release_row::{TABLE, get, release_row, series};
 use super::tombstones::bury;
-use super::{Store, page_bounds, page_of, populations};
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use super::{Store, allowed, page_bounds, page_of};
+use crate::ids::{DatasetId, ReleaseId};
 use crate::store::seal::{Place, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
@@ -13,30 +12,6 @@ use crate::store::{
     Act, Buried, Page, PageRequest, PublishOutcome, PublishRequest, ReleaseDocument, ReleaseFilter,
     ReleaseRow, ReleaseState, ReleaseTableRow, StoreError, Tombstone,
 };
-
-const TABLE: &str = "release";
-
-fn release_row(row: &Row) -> Result<ReleaseRow, StoreError> {
-    Ok(ReleaseRow {
-        id: ReleaseId::from(row.uuid("id")?),
-        job: JobId::from(row.uuid("job_id")?),
-        dataset: DatasetId::from(row.uuid("dataset_id")?),
-        dataset_version: row.count("dataset_version")?,
-        preference_version: row.count("preference_version")?,
-        engine: row.text("engine")?,
-        state: row.word("state", ReleaseState::parse)?,
-        manifest: row.json("manifest")?,
-        composition: row.json_or_null("composition")?.unwrap_or_default(),
-        grounds: match row.json_or_null("grounds")? {
-            None => Vec::new(),
-            Some(kept) => serde_json::from_value(kept).map_err(|_| row.inconsistent("grounds"))?,
-        },
-        approval: approval_of(row)?,
-        created_at: row.time("created_at")?,
-        published_at: row.time_or_null("published_at")?,
-        withdrawn_at: row.time_or_null("withdrawn_at")?,
-    })
-}
 
 fn table_row(row: &Row) -> Result<ReleaseTableRow, StoreError> {
     Ok(ReleaseTableRow {
@@ -48,11 +23,6 @@ fn table_row(row: &Row) -> Result<ReleaseTableRow, StoreError> {
         sha256: row.digest("sha256")?,
         pieces: row.count32("pieces")?,
     })
-}
-
-pub(super) async fn get(session: &mut Session, id: ReleaseId) -> Result<ReleaseRow, StoreError> {
-    let row = session.row(TABLE, sql::GET, cells![id.uuid()]).await?;
-    release_row(&row.ok_or(StoreError::not_found("release"))?)
 }
 
 async fn list(
@@ -135,24 +105,6 @@ async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreE
         .bytes_or_null("lineage")?
         .ok_or(StoreError::not_found("lineage"))?;
     custody.bytes(&Place::Lineage(id), kept, (&row, "lineage"))
-}
-
-/// All releases that ever were public and are about the people of a dataset.
-pub(super) async fn series(
-    session: &mut Session,
-    dataset: DatasetId,
-) -> Result<Vec<ReleaseId>, StoreError> {
-    let mut public = Vec::new();
-    for dataset in populations::members(session, dataset).await? {
-        let rows = session
-            .rows(TABLE, sql::PUBLIC, cells![dataset.uuid()])
-            .await?;
-        for row in &rows {
-            public.push(ReleaseId::from(row.uuid("id")?));
-        }
-    }
-    public.sort_unstable();
-    Ok(public)
 }
 
 async fn candidates(session: &mut Session, id: ReleaseId) -> Result<Option<Vec<u8>>, StoreError> {
@@ -248,6 +200,19 @@ impl Store {
     pub async fn release_candidates(&self, id: ReleaseId) -> Result<Option<Vec<u8>>, StoreError> {
         self.read(move |session| Box::pin(candidates(session, id)))
             .await
+    }
+
+    /// All of [`Store::release_series`], with what each shows of each subject
+    /// where that is kept.
+    pub async fn public_series(
+        &self,
+        dataset: DatasetId,
+    ) -> Result<Vec<(ReleaseId, Option<Vec<u8>>)>, StoreError> {
+        let mut public = Vec::new();
+        for id in self.release_series(dataset).await? {
+            public.push((id, self.release_candidates(id).await?));
+        }
+        Ok(public)
     }
 
     /// A release's tables in order.

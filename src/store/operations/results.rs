@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use vizard_anonymizer::microdata::{Schema, Sha256};
 
 use super::approvals::{Agreement, Second, claim, note, second};
-use super::datasets::{floors, hold};
+use super::dataset_row::{floors, hold};
 use super::entry::{Done, Entry};
 use super::in_force::changed_since;
-use super::jobs::get;
+use super::job_row::get;
 use super::leases::{Lease, change};
 use super::populations;
-use super::releases::series;
+use super::release_row::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::job::floors::Below;
@@ -169,7 +169,7 @@ pub(super) async fn publish(
     let outcome = PublishOutcome {
         decision,
         below,
-        release: super::releases::get(session, id).await?,
+        release: super::release_row::get(session, id).await?,
     };
     Ok(Done::many(outcome, done.entries))
 }
@@ -345,7 +345,7 @@ async fn compose(
             noted
         };
         own.push(noted(other));
-        let row = super::releases::get(session, other).await?;
+        let row = super::release_row::get(session, other).await?;
         let mut kept = row.composition.as_array().cloned().unwrap_or_default();
         kept.push(noted(id));
         session

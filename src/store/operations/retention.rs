@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 use super::Store;
-use super::datasets::{get, hold};
+use super::dataset_row::{get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
 use super::tombstones::bury;

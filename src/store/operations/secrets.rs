@@ -10,9 +10,9 @@
 use serde_json::json;
 use vizard_anonymizer::privacy::Seed;
 
-use super::datasets::hold;
+use super::dataset_row::hold;
 use super::entry::{Done, Entry};
-use super::jobs::{TABLE, get};
+use super::job_row::{TABLE, get};
 use super::leases::Lease;
 use crate::ids::{DatasetId, JobId};
 use crate::job::draw_seed;

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::entry::{Done, Entry};
-use super::{Store, datasets, preferences};
+use super::{Store, dataset_row, preferences};
 use crate::ids::DatasetId;
 use crate::store::seal::{Custody, Place, Purpose, of};
 use crate::store::session::{Session, cells};
@@ -31,7 +31,7 @@ async fn create(
     new: NewSubjectTokens,
 ) -> Result<Done<DateTime<Utc>>, StoreError> {
     let keep = session.dialect().dataset_keep;
-    datasets::hold(session, new.dataset, keep).await?;
+    dataset_row::hold(session, new.dataset, keep).await?;
     let now = session.now().await?;
     let lifetime = i64::try_from(new.lifetime_s)
         .ok()

@@ -7,6 +7,9 @@ use tempfile::TempDir;
 use super::entry::Done;
 use super::*;
 use crate::clock::SystemClock;
+use crate::store::backend::StoreFuture;
+use crate::store::journal::Journal;
+use crate::store::session::Signals;
 use crate::store::session::{Surroundings, cells};
 use crate::store::statements::keys;
 use crate::store::{Act, NewKey, Refused};
@@ -19,9 +22,10 @@ async fn store_with_a_key() -> (TempDir, Store, crate::ids::KeyId) {
         journal: None,
     };
     let path = folder.path().join("vizard.db");
-    let store = super::super::sqlite::open(&path, 2, Some(0), surroundings)
+    let backend = crate::store::sqlite::open(&path, 2, Some(0), surroundings)
         .await
         .expect("it opens");
+    let store = Store::new(backend);
     let id = crate::ids::KeyId::generate();
     let key = NewKey {
         id,

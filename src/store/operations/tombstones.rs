@@ -1,23 +1,12 @@
-//! Tombstones: leaving one, and erasing again what a restored backup holds.
-
-use std::sync::Arc;
-
-use serde_json::json;
+//! Tombstones: leaving one, and how far an erasure is.
 
 use super::Store;
-use super::datasets::erase;
-use super::entry::{Done, Entry};
-use super::releases::withdraw;
-use super::retention::purge_as_of;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::tombstones as sql;
-use crate::store::{Act, Buried, ErasureState, Reapplied, Remains, StoreError, Tombstone};
+use crate::store::{Buried, ErasureState, Remains, StoreError, Tombstone};
 
 const TABLE: &str = "tombstone";
-
-/// Who the audit log says erased it again.
-const RESTORE: &str = "restore";
 
 /// Leaves a tombstone, in the table and, before the commit, in the journal.
 pub(super) async fn bury(session: &mut Session, tombstone: Tombstone) -> Result<(), StoreError> {
@@ -40,26 +29,6 @@ pub(super) fn tombstone_of(row: &Row) -> Result<Tombstone, StoreError> {
 async fn list(session: &mut Session) -> Result<Vec<Tombstone>, StoreError> {
     let rows = session.rows(TABLE, sql::LIST, Vec::new()).await?;
     rows.iter().map(tombstone_of).collect()
-}
-
-/// Erases again what one line of the journal says; tells whether it was there.
-async fn reapply(session: &mut Session, tombstone: Tombstone) -> Result<Done<bool>, StoreError> {
-    let actor = RESTORE.to_owned();
-    let erased = match tombstone.what {
-        Buried::Dataset(id) => erase(session, id, actor).await.map(|done| done.entries),
-        Buried::Records(id) => purge_as_of(session, id, (tombstone.at, actor)).await,
-        Buried::Release(id) => withdraw(session, id, actor).await.map(|done| done.entries),
-    };
-    let mut entries = match erased {
-        // Erased already, or not made yet when the backup was: the tombstone stays.
-        Err(StoreError::NotFound { .. }) => Vec::new(),
-        entries => entries?,
-    };
-    let was_there = !entries.is_empty();
-    bury(session, tombstone).await?;
-    let detail = json!({"what": tombstone.what.word(), "was_there": was_there});
-    entries.push(Entry::tombstone("reapply_tombstone", tombstone.what).telling(detail));
-    Ok(Done::many(was_there, entries))
 }
 
 async fn erasure(
@@ -111,41 +80,5 @@ impl Store {
     /// All tombstones, oldest first.
     pub async fn tombstone_list(&self) -> Result<Vec<Tombstone>, StoreError> {
         self.read(|session| Box::pin(list(session))).await
-    }
-
-    /// Erases again what the journal says was erased, and writes into the
-    /// journal what it does not say yet. Without a journal it changes nothing.
-    /// [`open`](super::open()) does this for a server, before it serves.
-    pub async fn tombstones_reapply(&self) -> Result<Reapplied, StoreError> {
-        let Some(journal) = self.backend.journal() else {
-            return Ok(Reapplied::default());
-        };
-        let mut done = Reapplied::default();
-        let kept = self.tombstone_list().await?;
-        for tombstone in journal.tombstones() {
-            if kept.contains(&tombstone) {
-                continue;
-            }
-            let erased = self.write(Act::by(RESTORE), move |session| {
-                Box::pin(reapply(session, tombstone))
-            });
-            let count = match tombstone.what {
-                Buried::Dataset(_) => &mut done.datasets,
-                Buried::Records(_) => &mut done.records,
-                Buried::Release(_) => &mut done.releases,
-            };
-            *count += u64::from(erased.await?);
-        }
-        let journaled = journal.tombstones();
-        for tombstone in kept {
-            if !journaled.contains(&tombstone) {
-                let journal = Arc::clone(&journal);
-                tokio::task::spawn_blocking(move || journal.append(&tombstone))
-                    .await
-                    .map_err(|_| StoreError::driver("writing the journal panicked"))??;
-                done.journaled += 1;
-            }
-        }
-        Ok(done)
     }
 }

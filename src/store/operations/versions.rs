@@ -213,8 +213,8 @@ async fn advance(
 ) -> Result<(), StoreError> {
     if session.demands() {
         let lock = session.dialect().dataset_lock;
-        super::datasets::hold(session, dataset, lock).await?;
-        super::datasets::decide(session, dataset).await?;
+        super::dataset_row::hold(session, dataset, lock).await?;
+        super::dataset_row::decide(session, dataset).await?;
     }
     let advance = cells![dataset.uuid(), base_version];
     if session.run(dataset_sql::VERSION_ADVANCE, advance).await? > 0 {
@@ -331,7 +331,7 @@ async fn change_schema(
 ) -> Result<Done<DatasetRow>, StoreError> {
     let (dataset, version) = (new.dataset, new.base_version + 1);
     advance(session, dataset, new.base_version).await?;
-    let before = super::datasets::get(session, dataset).await?;
+    let before = super::dataset_row::get(session, dataset).await?;
     if before.preference_version != new.preference_version {
         return Err(Conflict::VersionMoved.into());
     }
@@ -349,7 +349,7 @@ async fn change_schema(
         &new.created_by,
     );
     written.create(session).await?;
-    let row = super::datasets::get(session, dataset).await?;
+    let row = super::dataset_row::get(session, dataset).await?;
     let entry = Entry::dataset("put_schema", dataset).telling(json!({
         "version": version,
         "total_records": records,

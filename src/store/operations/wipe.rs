@@ -13,9 +13,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Store;
 use super::tombstones::tombstone_of;
-use super::{Backend, Store};
 use crate::store::StoreError;
+use crate::store::backend::Backend;
 use crate::store::session::cells;
 use crate::store::statements::tombstones as sql;
 

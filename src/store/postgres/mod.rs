@@ -15,11 +15,11 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool, Row as _};
 use tokio::task::AbortHandle;
 
+use super::backend::{Backend, StoreFuture};
 use super::journal::Journal;
-use super::operations::{Backend, Store};
 use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::{POSTGRES, SCHEMA_VERSION};
-use super::{PoolFigures, StoreError, StoreFuture};
+use super::{PoolFigures, StoreError};
 use crate::failpoint;
 
 /// How long an operation waits for a free connection.
@@ -59,7 +59,7 @@ pub(super) async fn open(
     url: &str,
     connections_max: u32,
     surroundings: Surroundings,
-) -> Result<Store, StoreError> {
+) -> Result<Arc<dyn Backend>, StoreError> {
     let options = read_address(url)?;
     // The pool would go on trying for as long as an operation may wait.
     connect(&options).await?.close().await?;
@@ -90,7 +90,7 @@ pub(super) async fn open(
         connections_max,
         listener,
     };
-    Ok(Store::new(Arc::new(backend)))
+    Ok(Arc::new(backend))
 }
 
 fn read_address(url: &str) -> Result<PgConnectOptions, StoreError> {

@@ -11,8 +11,7 @@ use aws_lc_rs::hkdf::HKDF_SHA256;
 use aws_lc_rs::hmac;
 use zeroize::Zeroizing;
 
-use super::SealError;
-use super::envelope::{SealingKey, derivation};
+use super::envelope::{SealError, SealingKey, derivation};
 use super::place::Place;
 
 /// Says what is derived; a master key uses another.

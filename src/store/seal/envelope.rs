@@ -8,8 +8,18 @@
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 
-use super::SealError;
 use super::place::Place;
+
+/// Why bytes could not be sealed or opened. Says nothing of their content.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(in crate::store) enum SealError {
+    /// Not what was sealed at this place, or sealed by another key.
+    #[error("the bytes do not open")]
+    Damaged,
+    /// The operating system gave no random numbers, or the key is of no use.
+    #[error("the bytes cannot be sealed")]
+    Unsealable,
+}
 
 /// The format that is written.
 const FORMAT: u8 = 1;

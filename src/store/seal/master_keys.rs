@@ -18,9 +18,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::SealError;
 use super::data_key::{DataKey, DataKeyBits};
-use super::envelope::{SealingKey, derivation};
+use super::envelope::{SealError, SealingKey, derivation};
 use super::place::Place;
 use crate::config::{SecretFileError, read_secret_file};
 

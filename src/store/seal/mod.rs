@@ -26,17 +26,7 @@ pub(super) use custody::{
     Custody, create_dataset_keys, create_release_key, destroy_keys_of_dataset, of,
     renew_records_key,
 };
+pub(super) use envelope::SealError;
 pub use master_keys::{MasterKeyError, MasterKeys};
 pub(super) use place::{Place, Purpose};
 pub(super) use wrapped::{check_master_keys, rewrap};
-
-/// Why bytes could not be sealed or opened. Says nothing of their content.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum SealError {
-    /// Not what was sealed at this place, or sealed by another key.
-    #[error("the bytes do not open")]
-    Damaged,
-    /// The operating system gave no random numbers, or the key is of no use.
-    #[error("the bytes cannot be sealed")]
-    Unsealable,
-}

@@ -20,11 +20,11 @@ use sqlx::{ConnectOptions, Connection, Executor, Row as _, SqliteConnection, Sql
 
 use self::lock::FileLock;
 use self::reserve::Reserve;
+use super::backend::{Backend, StoreFuture};
 use super::journal::Journal;
-use super::operations::{Backend, Store};
 use super::session::{Link, Session, Signals, Surroundings};
 use super::statements::{SCHEMA_VERSION, SQLITE};
-use super::{PoolFigures, StoreError, StoreFuture};
+use super::{PoolFigures, StoreError};
 use crate::failpoint;
 
 /// How long an operation waits for its turn: a large upload may be before it.
@@ -67,7 +67,7 @@ pub(super) async fn open(
     connections_max: u32,
     exclusive: Option<u64>,
     surroundings: Surroundings,
-) -> Result<Store, StoreError> {
+) -> Result<Arc<dyn Backend>, StoreError> {
     let lock = lock::prepare(path, exclusive.is_some())?;
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -112,7 +112,7 @@ pub(super) async fn open(
         reserve,
         _lock: lock,
     };
-    Ok(Store::new(Arc::new(backend)))
+    Ok(Arc::new(backend))
 }
 
 /// Number of the latest migration of the store in the file at `path`; `None`
