@@ -15,7 +15,7 @@ use crate::privacy::{
 use crate::release::Guarantee;
 
 use super::evidence::Evidence;
-use super::verdict::{Check, Failures};
+use super::verdict::{Check, Failures, Section};
 
 /// Compares the claims of the manifest with the policy.
 pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
@@ -73,6 +73,51 @@ pub(super) fn claimed(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
         scope: "each subject's own preference".into(),
     }));
     claimed
+}
+
+/// The guarantees that the checks of such a release must speak of: what it
+/// claims, and each subject's own terms whether they are claimed or not. Each
+/// entry is one that was not examined.
+pub(super) fn must_be_shown(schema: &Schema, policy: &Policy) -> Vec<Check> {
+    let mut entries: Vec<Check> = claimed(schema, policy).iter().map(unexamined).collect();
+    let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
+    let is_said = entries.iter().any(|entry| entry.kind == leakage.kind);
+    entries.extend((!is_said).then(|| leakage.about("*").claiming(1.0)));
+    entries
+}
+
+/// The entry of a claim that was not examined.
+fn unexamined(claim: &Guarantee) -> Check {
+    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
+    let of = |kind, attribute: &str, claimed| check(kind, claimed).about(attribute);
+    match claim {
+        Guarantee::KAnonymity { k, .. } => check("k_anonymity", f64::from(*k)),
+        Guarantee::LDiversity { attribute, l } => of("l_diversity", attribute, f64::from(*l)),
+        Guarantee::DistinctLDiversity { attribute, l } => {
+            of("distinct_l_diversity", attribute, f64::from(*l))
+        }
+        Guarantee::EntropyLDiversity { attribute, l } => {
+            of("entropy_l_diversity", attribute, f64::from(*l))
+        }
+        Guarantee::RecursiveLDiversity { attribute, c, .. } => {
+            of("recursive_l_diversity", attribute, *c)
+        }
+        Guarantee::TCloseness { attribute, t, .. } => of("t_closeness", attribute, *t),
+        Guarantee::MinSpread {
+            attribute,
+            min_spread,
+        } => of("min_spread", attribute, *min_spread),
+        Guarantee::FingerprintK { k } => check("fingerprint_k", f64::from(*k)),
+        Guarantee::ValueL { l } => check("value_l", f64::from(*l)),
+        Guarantee::KmAnonymity { k, .. } => check("km_anonymity", f64::from(*k)),
+        Guarantee::RandomizedResponse {
+            attribute,
+            max_posterior,
+            ..
+        } => of("randomized_response", attribute, *max_posterior),
+        Guarantee::RingDiversity { attribute, l } => of("ring_diversity", attribute, f64::from(*l)),
+        Guarantee::MaxLeakage { attribute, .. } => of("max_leakage", attribute, 1.0),
+    }
 }
 
 /// The scope of k where rows are subjects.

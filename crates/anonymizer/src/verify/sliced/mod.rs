@@ -24,12 +24,12 @@ use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::{Homes, linkage};
 use super::conservation::blocks_numbered;
+use super::equivalence::{EquivalenceClasses, Subjects};
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
 use super::shape::SLICED;
-use super::signature::{Signatures, Subjects};
 use super::verdict::{Check, Section};
 
 /// The rules of a sliced release. `slicing` is what the job's policy says of
@@ -50,25 +50,12 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Ho
                 .map(|declared| order::columns_sorted(evidence, declared, &expected[0])),
         );
         let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
-        let shown = view
-            .as_ref()
-            .is_some_and(|view| with_view(view, &homes, &mut checks));
-        if !shown {
-            checks.extend(guarantees_not_examined(evidence));
+        if let Some(view) = &view {
+            with_view(view, &homes, &mut checks);
         }
         checks
     });
     rules.declaring(as_declared)
-}
-
-/// Entries for the guarantees that the tables are too broken to show.
-fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
-    let schema = evidence.table.schema();
-    let policy = evidence.requirements.policy();
-    let names = policy.protections.iter();
-    let names = names.map(|&(at, protection)| (schema.attribute(at).name.as_str(), protection));
-    let names: Vec<(&str, Protection)> = names.collect();
-    guarantees::not_examined(&names, policy.k.get())
 }
 
 /// For each sensitive attribute the quasi-identifiers that every column shows
@@ -98,17 +85,17 @@ pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex
     protections.filter_map(of_one).collect()
 }
 
-/// What every release must be, then the guarantees; false if these cannot be
-/// examined.
-fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool {
+/// What every release must be, then the guarantees; not these if a sensitive
+/// attribute is shown in no column, or in more than two.
+fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) {
     let subjects = Subjects {
         of_row: &view.record_of_row,
         number: view.records,
     };
-    let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
-    let looks = Signatures::of_columns(view.number, &looks, subjects);
+    let shown: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
+    let alike = EquivalenceClasses::of_columns(view.number, &shown, subjects);
     view.cancel.heed();
-    checks.extend(blocks_numbered(view.number, &looks.strangers));
+    checks.extend(blocks_numbered(view.number, &alike.mismatched));
     view.cancel.heed();
     checks.extend(conservation::combinations(view));
     view.cancel.heed();
@@ -122,7 +109,7 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
             _ => 1,
         });
     let Some(adversary) = Adversary::of(view, floors.collect()) else {
-        return false;
+        return;
     };
     let asked = |row: usize| Some(view.terms(row)?.k);
     let largest_k = LargestK::of(&view.buckets, policy.k.get(), asked);
@@ -161,5 +148,4 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
     checks.extend(sensitive.filter_map(|(index, &protected)| {
         compared::equal_vectors(view, index, protected, homes.of(index))
     }));
-    true
 }

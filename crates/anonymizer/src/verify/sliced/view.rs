@@ -12,12 +12,12 @@ use crate::microdata::{AttributeIndex, Codes, Domain, RecordIndex, Role};
 use crate::privacy::{CancelFlag, RecordTerms, Requirements};
 use crate::release::PublishedColumn;
 
-use super::super::evidence::Evidence;
-use super::super::meaning::{MeaningColumn, numbers};
-use super::super::shape::{ExpectedTable, SLICED};
-use super::super::signature::{Signatures, Subjects};
-use super::super::view::{NONE, find, records_of_first_rows};
 use super::declared::Declared;
+use crate::verify::equivalence::{EquivalenceClasses, Subjects};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{MeaningColumn, numbers};
+use crate::verify::shape::{ExpectedTable, SLICED};
+use crate::verify::view::{NONE, find, records_of_first_rows};
 
 /// One appearance of an attribute.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub(super) struct SlicedView<'a> {
     /// Published bucket number of each row.
     pub(super) number: &'a [u64],
     /// Rows by bucket.
-    pub(super) buckets: Signatures,
+    pub(super) buckets: EquivalenceClasses,
     pub(super) generalized: Vec<Appearance<'a>>,
     pub(super) exact: Vec<Appearance<'a>>,
     pub(super) columns: Vec<ColumnView>,
@@ -158,7 +158,7 @@ impl<'a> SlicedView<'a> {
             requirements: evidence.requirements,
             cancel: evidence.cancel,
             records: source.records(),
-            buckets: Signatures::of_groups(number, subjects),
+            buckets: EquivalenceClasses::of_groups(number, subjects),
             record_of_row,
             number,
             generalized,

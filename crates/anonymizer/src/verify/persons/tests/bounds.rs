@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::super::Place;
 use super::small::{Small, fingerprints};
 use crate::privacy::QidConflict::Hull;
+use crate::verify::Place;
 
 fn near(a: Option<f64>, b: f64) -> bool {
     a.is_some_and(|a| (a - b).abs() < 1e-12)

@@ -18,7 +18,7 @@ use crate::release::{
     published_exactly, statement,
 };
 
-use super::super::super::{Check, Evidence, Ordered, Verdict, verify};
+use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 pub const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nOslo;East;*\nHamar;East;*\n";
 pub const DISEASES: &str = "flu;resp;*\ncold;resp;*\nasthma;resp;*\nstroke;heart;*\nangina;heart;*\n\

@@ -17,13 +17,14 @@ use rustc_hash::FxHashSet;
 
 use crate::privacy::{ProtectedIndex, Protection};
 
-use super::buckets::{Buckets, attributes_named};
-use super::evidence::Evidence;
-use super::meaning::{Meaning, dictionary, numbers};
-use super::membership::Members;
-use super::shape::GROUP_BUCKETS;
-use super::verdict::{Failures, Place};
-use super::view::{AttributeView, NONE, View};
+use crate::verify::buckets::attributes_named;
+use crate::verify::classes::Counts;
+use crate::verify::classes::Members;
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{Meaning, dictionary, numbers};
+use crate::verify::shape::GROUP_BUCKETS;
+use crate::verify::verdict::{Failures, Place};
+use crate::verify::view::{AttributeView, NONE, View};
 
 /// Cells of one group in one bucket of an attribute.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ struct Link {
 pub(super) fn by_group(
     evidence: &Evidence,
     view: &View,
-    buckets: &[Buckets],
+    buckets: &[Counts],
 ) -> Option<(Vec<Members>, Failures)> {
     let (links, mut failures) = read(evidence, view, buckets)?;
     let mut all = Vec::new();
@@ -57,7 +58,7 @@ pub(super) fn by_group(
 fn read(
     evidence: &Evidence,
     view: &View,
-    buckets: &[Buckets],
+    buckets: &[Counts],
 ) -> Option<(Vec<Vec<Link>>, Failures)> {
     let published = evidence.published(GROUP_BUCKETS)?;
     let rows = published.rows();
@@ -108,7 +109,7 @@ fn cells_by_group(view: &View, attribute: &AttributeView) -> BTreeMap<u64, Vec<u
 fn check_counts(
     failures: &mut Failures,
     name: &str,
-    buckets: &Buckets,
+    buckets: &Counts,
     links: &[Link],
     cells: &BTreeMap<u64, Vec<u32>>,
 ) {
@@ -136,7 +137,7 @@ fn check_values(
     failures: &mut Failures,
     view: &View,
     attribute: &AttributeView,
-    (buckets, links, cells): (&Buckets, &[Link], &BTreeMap<u64, Vec<u32>>),
+    (buckets, links, cells): (&Counts, &[Link], &BTreeMap<u64, Vec<u32>>),
 ) {
     let mut totals = vec![0_u64; attribute.domain.len()];
     let mut codes_of_group: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
@@ -184,7 +185,7 @@ fn check_values(
 fn assign(
     view: &View,
     index: ProtectedIndex,
-    buckets: &Buckets,
+    buckets: &Counts,
     (links, cells): (&[Link], &BTreeMap<u64, Vec<u32>>),
 ) -> Vec<u32> {
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
@@ -223,7 +224,7 @@ fn demand(view: &View, index: ProtectedIndex, row: usize) -> f64 {
 }
 
 /// What a bucket serves, in the same measure: size over largest count.
-fn service(buckets: &Buckets, at: u32) -> f64 {
+fn service(buckets: &Counts, at: u32) -> f64 {
     let at = at as usize;
     buckets.sizes[at] as f64 / buckets.largest_count(at).max(1) as f64
 }
