@@ -70,19 +70,31 @@ pub fn verify(evidence: &Evidence) -> Verdict {
 fn by_engine(evidence: &Evidence) -> Verdict {
     let model = &evidence.requirements.policy().model;
     let found = match (evidence.ordered.engine, model) {
-        ("lgb", Model::Bucketized) => Ok(bucketized::rules(evidence)),
+        ("lgb", Model::Bucketized { protections }) => Ok(bucketized::rules(evidence, protections)),
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
             persons::rules(evidence).ok_or(OTHER_MODEL)
         }
         ("arp" | "aip" | "anatomy" | "ng", &Model::Blocks { form, .. }) => {
             blocks::rules(evidence, form).ok_or(OTHER_MODEL)
         }
-        ("mondrian", Model::Generalized { .. }) => Ok(generalized::rules(evidence)),
+        ("mondrian", Model::Generalized { protections, .. }) => {
+            Ok(generalized::rules(evidence, protections))
+        }
         ("personalized", &Model::Personalized { recoding, .. }) => {
             Ok(personalized::rules(evidence, recoding))
         }
-        ("slicing", Model::Sliced(slicing)) => {
-            Ok(sliced::rules(evidence, slicing, Homes::default()))
+        (
+            "slicing",
+            Model::Sliced {
+                slicing,
+                protections,
+            },
+        ) => {
+            let order = sliced::Order {
+                slicing,
+                protections: protections.clone(),
+            };
+            Ok(sliced::rules(evidence, order, Homes::default()))
         }
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the job ordered"),

@@ -105,7 +105,7 @@ impl<'a> View<'a> {
         let protected = attributes
             .iter()
             .filter(|attribute| attribute.protected.is_some());
-        if protected.count() != evidence.requirements.policy().protections.len() {
+        if protected.count() != evidence.requirements.policy().model.protected() {
             return None;
         }
         Some(Self {

@@ -60,7 +60,9 @@ struct Class {
 pub fn terms_visible(evidence: &Evidence) -> Check {
     let policy = evidence.requirements.policy();
     let share_max = match policy.model {
-        Model::Generalized { askers_share_max }
+        Model::Generalized {
+            askers_share_max, ..
+        }
         | Model::Personalized {
             askers_share_max, ..
         } => Some(askers_share_max),

@@ -18,8 +18,10 @@ mod ring;
 mod rows;
 mod view;
 
+use crate::microdata::AttributeIndex;
 use crate::privacy::{
-    BlockForm, ColumnRule, Model, ProtectedIndex, Protection, Requirements, SliceVariant, Slicing,
+    BlockForm, ColumnRule, InBlock, InBucket, Model, ProtectedIndex, Protections, Requirements,
+    SliceVariant, Slicing,
 };
 
 use self::dealt::Dealing;
@@ -55,7 +57,11 @@ fn of_form<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Homes) -> Opt
                 generalize: Vec::new(),
                 drop: Vec::new(),
             };
-            Some(sliced::rules(evidence, &found, homes))
+            let order = sliced::Order {
+                slicing: &found,
+                protections: in_buckets(evidence.requirements),
+            };
+            Some(sliced::rules(evidence, order, homes))
         }
         _ => None,
     }
@@ -70,12 +76,26 @@ fn published(requirements: &Requirements) -> Vec<ProtectedIndex> {
     all.filter(|&index| sensitive.contains(index)).collect()
 }
 
+/// The protections of blocks; none if the policy is not about blocks.
+fn protections(requirements: &Requirements) -> &[(AttributeIndex, InBlock)] {
+    match &requirements.policy().model {
+        Model::Blocks { protections, .. } => protections,
+        _ => &[],
+    }
+}
+
+/// The same of blocks whose columns are permuted, as buckets are.
+fn in_buckets(requirements: &Requirements) -> Protections<InBucket> {
+    let protections = protections(requirements).iter();
+    let in_bucket = |&(attribute, own): &(AttributeIndex, InBlock)| (attribute, own.into());
+    protections.map(in_bucket).collect()
+}
+
 /// The job's l of an attribute.
 fn floor(requirements: &Requirements, index: ProtectedIndex) -> u32 {
-    match requirements.protection(index) {
-        Protection::Diversity { l, .. } => l.get(),
-        _ => 1,
-    }
+    let protections = protections(requirements);
+    let own = protections.get(index.at());
+    own.map_or(1, |(_, own)| own.l.get())
 }
 
 /// The rules of the tables `quasi` and `sensitive`; where `is_distinct`, no

@@ -20,7 +20,7 @@
 //! So the candidates are the distinct values of the bucket that remain after
 //! 1 and 2.
 
-use crate::privacy::Protection;
+use crate::privacy::InBucket;
 
 use super::Bucketized;
 use crate::verify::meaning::Meaning;
@@ -45,10 +45,8 @@ pub(super) fn candidates_remain(view: &View, bucketized: &[Bucketized]) -> Check
                 let hidden = *parts.attribute.cells.meaning(row as usize) == Meaning::Empty;
                 let candidates = if hidden { remaining } else { 0 };
                 let wanted = match parts.protection {
-                    Protection::Diversity { .. } => u64::from(terms.l[index.at()]),
-                    Protection::Closeness { .. }
-                    | Protection::Leakage { .. }
-                    | Protection::InGroup { .. } => 2,
+                    InBucket::Diversity { .. } => u64::from(terms.l[index.at()]),
+                    InBucket::Closeness { .. } => 2,
                 };
                 if candidates < wanted {
                     failures.add_at(classes.name, classes.place(class));

@@ -19,7 +19,7 @@
 //! in a bucket) steps, at most [`STEPS_MAX`]; beyond it the figures are those
 //! of the groups looked at so far.
 
-use crate::privacy::Protection;
+use crate::privacy::InBucket;
 
 use super::Bucketized;
 use crate::verify::classes::Classes;
@@ -133,10 +133,8 @@ fn collect(
             figures.least = Some((possible, group));
         }
         let accepted = match bucketized.protection {
-            Protection::Diversity { .. } => 1.0 / f64::from(terms.l[index.at()]),
-            Protection::Closeness { .. }
-            | Protection::Leakage { .. }
-            | Protection::InGroup { .. } => terms.max_share[index.at()].get(),
+            InBucket::Diversity { .. } => 1.0 / f64::from(terms.l[index.at()]),
+            InBucket::Closeness { .. } => terms.max_share[index.at()].get(),
         };
         let ratio = chances / all as f64 / accepted;
         if figures.largest_ratio.is_none_or(|(most, _)| ratio > most) {

@@ -8,7 +8,7 @@
 //! - per cell in a bucket under t-closeness, (largest count / size) / share.
 
 use super::Bucketized;
-use crate::privacy::Protection;
+use crate::privacy::InBucket;
 use crate::verify::equivalence::EquivalenceClasses;
 use crate::verify::leakage::Worst;
 use crate::verify::verdict::{Check, Place};
@@ -36,10 +36,8 @@ pub(super) fn max_leakage(
             };
             let (largest, place) = (classes.largest(class), classes.place(class));
             match parts.protection {
-                Protection::Diversity { .. } => worst.take_l(terms.l[at], largest, place),
-                Protection::Closeness { .. }
-                | Protection::Leakage { .. }
-                | Protection::InGroup { .. } => {
+                InBucket::Diversity { .. } => worst.take_l(terms.l[at], largest, place),
+                InBucket::Closeness { .. } => {
                     worst.take_share(terms.max_share[at], largest, place);
                 }
             }

@@ -28,33 +28,49 @@ use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::rules::{Rows, Rules};
 use super::shape::{self, MICRODATA};
-use super::verdict::{Check, Failures, Section};
+use super::verdict::{Check, Failures};
 use super::view::{AttributeView, View};
-use crate::microdata::Role;
-use crate::privacy::Protection;
+use crate::microdata::{AttributeIndex, Role};
+use crate::privacy::InBucket;
 
 /// One attribute in its buckets.
 pub(super) struct Bucketized<'a> {
     attribute: &'a AttributeView<'a>,
-    protection: Protection,
+    protection: InBucket,
     classes: Classes<'a>,
 }
 
+/// What the job ordered of buckets.
+#[derive(Clone, Copy)]
+struct Order<'e> {
+    /// The protection of each attribute, by its position.
+    protections: &'e [(AttributeIndex, InBucket)],
+    /// Whether groups name their buckets, not rows.
+    links_groups: bool,
+}
+
 /// The rules of a bucketized release.
-pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Rules<'e> {
+pub(super) fn rules<'e>(
+    evidence: &'e Evidence<'e>,
+    protections: &'e [(AttributeIndex, InBucket)],
+) -> Rules<'e> {
     let links_groups = shape::links_groups(evidence);
     let expected = shape::expected(evidence.table.schema(), links_groups);
+    let order = Order {
+        protections,
+        links_groups,
+    };
     Rules::new(expected, Rows::Records(MICRODATA), move |expected| {
         let mut checks = Vec::new();
         if let Some(view) = View::of(evidence, expected) {
-            with_view(evidence, &view, links_groups, &mut checks);
+            with_view(evidence, &view, order, &mut checks);
         }
         checks
     })
 }
 
 /// What every release must be, and k-anonymity.
-fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut Vec<Check>) {
+fn with_view(evidence: &Evidence, view: &View, order: Order, checks: &mut Vec<Check>) {
     let alike = EquivalenceClasses::of_roles(view, |role| role != Role::Insensitive);
     view.cancel.heed();
     checks.extend(groups_numbered(view.group, &alike));
@@ -73,13 +89,13 @@ fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut 
     checks.push(k_anonymity(view.group, &alike, &largest_k));
     view.cancel.heed();
     checks.push(linkage(view.group, &alike, &largest_k));
-    let Some((counts, members)) = read_buckets(evidence, view, links_groups, checks) else {
+    let Some((counts, members)) = read_buckets(evidence, view, order, checks) else {
         return;
     };
     let parts = view.protected().zip(&counts).zip(&members);
     let bucketized = parts.map(|(((index, attribute), counts), members)| Bucketized {
         attribute,
-        protection: view.requirements.protection(index),
+        protection: order.protections[index.at()].1,
         classes: Classes {
             index,
             name: attribute.name,
@@ -106,13 +122,13 @@ fn with_view(evidence: &Evidence, view: &View, links_groups: bool, checks: &mut 
 fn read_buckets(
     evidence: &Evidence,
     view: &View,
-    links_groups: bool,
+    order: Order,
     checks: &mut Vec<Check>,
 ) -> Option<(Vec<Counts>, Vec<Members>)> {
     let (buckets, well_formed) = buckets::read(evidence, view)?;
     checks.push(well_formed);
-    let (members, failures) = if links_groups {
-        links::by_group(evidence, view, &buckets)?
+    let (members, failures) = if order.links_groups {
+        links::by_group(evidence, (view, order.protections), &buckets)?
     } else {
         let mut failures = Failures::none();
         let mut all = Vec::with_capacity(buckets.len());
@@ -133,7 +149,7 @@ fn of_attribute(view: &View, alike: &EquivalenceClasses, parts: &Bucketized) -> 
     let mut checks = Vec::new();
     let classes = &parts.classes;
     match parts.protection {
-        Protection::Diversity {
+        InBucket::Diversity {
             l,
             min_spread: least,
         } => {
@@ -149,15 +165,9 @@ fn of_attribute(view: &View, alike: &EquivalenceClasses, parts: &Bucketized) -> 
             let all = 0..classes.len();
             checks.extend(least.get().map(|least| min_spread(classes, least, all)));
         }
-        Protection::Closeness { t, max_posterior } => {
+        InBucket::Closeness { t, max_posterior } => {
             view.cancel.heed();
             checks.push(t_closeness(view, (t, max_posterior), classes));
-        }
-        // Not a protection of buckets: no rule shows that it holds.
-        Protection::Leakage { .. } | Protection::InGroup { .. } => {
-            let check = Check::not_examined(Section::Guarantee, "max_leakage");
-            view.cancel.heed();
-            checks.push(check.about(parts.attribute.name));
         }
     }
     view.cancel.heed();
@@ -177,17 +187,13 @@ fn homogeneity(parts: &Bucketized) -> Check {
     let holds = (0..classes.len()).all(|class| {
         let (most, size) = classes.largest(class);
         match parts.protection {
-            Protection::Diversity { l, .. } => most * u64::from(l.get()) <= size,
-            Protection::Closeness { max_posterior, .. } => max_posterior.allows(most, size),
-            Protection::Leakage { max_leakage } => max_leakage.allows(most, size),
-            Protection::InGroup { .. } => false,
+            InBucket::Diversity { l, .. } => most * u64::from(l.get()) <= size,
+            InBucket::Closeness { max_posterior, .. } => max_posterior.allows(most, size),
         }
     });
     let bound = match parts.protection {
-        Protection::Diversity { l, .. } => 1.0 / f64::from(l.get()),
-        Protection::Closeness { max_posterior, .. } => max_posterior.get(),
-        Protection::Leakage { max_leakage } => max_leakage.get(),
-        Protection::InGroup { .. } => 1.0,
+        InBucket::Diversity { l, .. } => 1.0 / f64::from(l.get()),
+        InBucket::Closeness { max_posterior, .. } => max_posterior.get(),
     };
     let found = attack::homogeneity(classes).with_mean();
     found.claiming(bound).holding(holds)
@@ -202,7 +208,7 @@ fn compared(view: &View, alike: &EquivalenceClasses, parts: &Bucketized) -> Chec
         l: Some(&l),
         ..Standing::of(parts.classes, alike.of_rows(), &own)
     };
-    let is_diverse = matches!(parts.protection, Protection::Diversity { .. });
+    let is_diverse = matches!(parts.protection, InBucket::Diversity { .. });
     let names_bucket = parts.attribute.bucket.is_some();
     equal_vectors(parts.attribute.name, &standing, is_diverse && names_bucket)
 }

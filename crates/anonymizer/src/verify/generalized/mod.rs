@@ -29,22 +29,25 @@ use super::shape::{self, MICRODATA};
 use super::verdict::Check;
 use super::view::View;
 use super::ways::{Worse, worst};
-use crate::microdata::Role;
-use crate::privacy::{Diversity, Protection, T};
+use crate::microdata::{AttributeIndex, Role};
+use crate::privacy::{Diversity, InGroup, T};
 use crate::release::Content;
 
 use self::values::Values;
 
 /// The rules of `mondrian`.
-pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Rules<'e> {
+pub(super) fn rules<'e>(
+    evidence: &'e Evidence<'e>,
+    protections: &'e [(AttributeIndex, InGroup)],
+) -> Rules<'e> {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
-    Rules::new(expected.into(), Rows::Records(MICRODATA), |expected| {
+    Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
         let view = View::of(evidence, expected);
-        view.map_or_else(Vec::new, |view| with_view(&view))
+        view.map_or_else(Vec::new, |view| with_view(&view, protections))
     })
 }
 
-fn with_view(view: &View) -> Vec<Check> {
+fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Check> {
     let (groups, alike) = rayon::join(
         || EquivalenceClasses::of_groups(view.group, Subjects::of(view)),
         || EquivalenceClasses::of_quasi_identifiers(view),
@@ -83,7 +86,10 @@ fn with_view(view: &View) -> Vec<Check> {
     checks.push(leakage::max_leakage(view, &ways, &classes));
     let parts = values.par_iter().zip(&classes);
     let parts: Vec<_> = parts
-        .map(|(values, classes)| of_attribute(view, (values, classes), &alike))
+        .map(|(values, classes)| {
+            let protection = protections[classes[0].index.at()].1;
+            of_attribute(view, (protection, values, classes), &alike)
+        })
         .collect();
     view.cancel.heed();
     checks.extend(parts.into_iter().flatten());
@@ -110,31 +116,27 @@ fn sizes(view: &View, ways: &[&EquivalenceClasses]) -> Vec<Check> {
 /// rows that cannot be told apart.
 fn of_attribute(
     view: &View,
-    (values, ways): (&[Values], &[Classes]),
+    (protection, values, ways): (InGroup, &[Values], &[Classes]),
     alike: &EquivalenceClasses,
 ) -> Vec<Check> {
     let (Some(values), Some(seen)) = (values.first(), ways.first()) else {
         return Vec::new();
     };
     let mut checks = Vec::new();
-    let mut bound = None;
-    if let Protection::InGroup {
+    let InGroup {
         diversity,
         closeness,
         min_spread,
-    } = view.requirements.protection(seen.index)
-    {
-        bound = closeness;
-        view.cancel.heed();
-        checks.extend(diversity.and_then(|kind| diversity::diversity(kind, ways)));
-        view.cancel.heed();
-        let least = min_spread.get();
-        checks.extend(least.and_then(|least| spread(least, ways)));
-        view.cancel.heed();
-        checks.extend(closeness.and_then(|t| t_closeness(t, ways)));
-    }
+    } = protection;
     view.cancel.heed();
-    checks.extend(attacks(seen, bound));
+    checks.extend(diversity.and_then(|kind| diversity::diversity(kind, ways)));
+    view.cancel.heed();
+    let least = min_spread.get();
+    checks.extend(least.and_then(|least| spread(least, ways)));
+    view.cancel.heed();
+    checks.extend(closeness.and_then(|t| t_closeness(t, ways)));
+    view.cancel.heed();
+    checks.extend(attacks(seen, closeness));
     view.cancel.heed();
     checks.push(matching::matching_groups(view, values, alike));
     view.cancel.heed();

@@ -77,11 +77,14 @@ fn asked(evidence: &Evidence) -> Option<(Asked, QidConflict)> {
             k_group,
             value_l,
             qid_conflict,
+            ..
         } => {
             let k_group = k_group.get();
             Some((Asked::Fingerprints { k_group, value_l }, qid_conflict))
         }
-        Model::Itemsets { m, qid_conflict } => Some((Asked::Itemsets { m }, qid_conflict)),
+        Model::Itemsets {
+            m, qid_conflict, ..
+        } => Some((Asked::Itemsets { m }, qid_conflict)),
         _ => None,
     }
 }

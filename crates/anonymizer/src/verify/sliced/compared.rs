@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::AttributeIndex;
-use crate::privacy::{ProtectedIndex, Protection};
+use crate::privacy::{InBucket, ProtectedIndex};
 
 use super::view::SlicedView;
 use crate::verify::attack;
@@ -20,7 +20,7 @@ use crate::verify::view::NONE;
 pub(super) fn equal_vectors(
     view: &SlicedView,
     index: ProtectedIndex,
-    (attribute, protection): (AttributeIndex, Protection),
+    (attribute, protection): (AttributeIndex, InBucket),
     home: Option<&[u32]>,
 ) -> Option<Check> {
     let mut exact = view.exact.iter();
@@ -51,18 +51,13 @@ pub(super) fn equal_vectors(
         home,
         ..attack::Standing::of(classes, &vector, &own)
     };
-    let is_bounded = matches!(protection, Protection::Diversity { .. });
+    let is_bounded = matches!(protection, InBucket::Diversity { .. });
     Some(attack::equal_vectors(shown.name, &standing, is_bounded))
 }
 
 /// Numbers the rows by the quasi-identifiers of their records.
 fn known(view: &SlicedView) -> Vec<u32> {
-    let protections = &view.requirements.policy().protections;
-    let is_known = |attribute| {
-        protections
-            .iter()
-            .all(|&(protected, _)| protected != attribute)
-    };
+    let is_known = |attribute| !view.is_protected(attribute);
     let mut vector = vec![0_u32; view.rows()];
     let mut numbers = FxHashMap::default();
     for appearance in view.generalized.iter().chain(&view.exact) {

@@ -82,7 +82,7 @@ pub(super) struct Combinations<'v> {
 impl<'v> Combinations<'v> {
     /// Of the attribute at a position; none if no column shows it.
     pub(super) fn of(view: &'v SlicedView, shown: &Shown, at: usize) -> Option<Self> {
-        let attribute = view.requirements.policy().protections[at].0;
+        let attribute = view.protected(at);
         let mut appearances = view.exact.iter();
         let appearance = appearances.find(|shown| shown.attribute == attribute)?;
         let domain = appearance.domain;
@@ -136,7 +136,7 @@ pub(super) fn t_closeness(view: &SlicedView, shown: &Shown, (at, t): (usize, T))
     let check = Check::new(Section::Guarantee, "t_closeness")
         .about(name(view, at))
         .claiming(t.get());
-    let attribute = view.requirements.policy().protections[at].0;
+    let attribute = view.protected(at);
     let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
     let Some(appearance) = appearance else {
         return check.holding(false);
@@ -210,7 +210,7 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
             Place::Bucket(view.number[row]),
         );
     }
-    for at in 0..view.requirements.policy().protections.len() {
+    for at in 0..view.requirements.policy().model.protected() {
         for (profile, finding) in found.of(at) {
             let (l, share) = profile.asked[at];
             let bound = (1.0 / f64::from(l)).min(share.get());
@@ -237,7 +237,7 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
 
 /// Name of the sensitive attribute at a position.
 fn name<'v>(view: &'v SlicedView, at: usize) -> &'v str {
-    let attribute = view.requirements.policy().protections[at].0;
+    let attribute = view.protected(at);
     let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
     appearance.map_or("", |appearance| appearance.name)
 }

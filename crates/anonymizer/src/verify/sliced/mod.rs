@@ -17,7 +17,7 @@ mod view;
 mod views;
 
 use crate::microdata::{AttributeIndex, Role};
-use crate::privacy::{Protection, Slicing};
+use crate::privacy::{InBucket, Protections, Slicing};
 
 use self::guarantees::{Combinations, Found};
 use self::posterior::{Adversary, profiles};
@@ -30,14 +30,26 @@ use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
 use super::shape::SLICED;
-use super::verdict::{Check, Section};
+use super::verdict::Check;
 
-/// The rules of a sliced release. `slicing` is what the job's policy says of
-/// columns; an engine that finds its own gives [`ColumnRule::Found`]. `homes`
-/// are the blocks of like people that it dealt rows from, if it did.
-///
-/// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
-pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Homes) -> Rules<'e> {
+/// What a policy says of a sliced release.
+pub(super) struct Order<'a> {
+    /// Which attributes form a column; an engine that finds its own gives
+    /// [`ColumnRule::Found`].
+    ///
+    /// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
+    pub(super) slicing: &'a Slicing,
+    /// The protection of each sensitive attribute.
+    pub(super) protections: Protections<InBucket>,
+}
+
+/// The rules of a sliced release. `homes` are the blocks of like people that
+/// the engine dealt rows from, if it did.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, order: Order, homes: Homes) -> Rules<'e> {
+    let Order {
+        slicing,
+        protections,
+    } = order;
     let schema = evidence.table.schema();
     let declared = declared::read(evidence);
     let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
@@ -51,7 +63,7 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Ho
         );
         let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
         if let Some(view) = &view {
-            with_view(view, &homes, &mut checks);
+            with_view(view, (&protections, &homes), &mut checks);
         }
         checks
     });
@@ -61,7 +73,10 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Ho
 /// For each sensitive attribute the quasi-identifiers that every column shows
 /// which shows it: records that agree on them meet the same distributions.
 /// None under t-closeness, where all records meet that of the whole table.
-pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex>> {
+pub(super) fn shared_combinations(
+    evidence: &Evidence,
+    protections: &[(AttributeIndex, InBucket)],
+) -> Vec<Vec<AttributeIndex>> {
     let Some(declared) = declared::read(evidence) else {
         return Vec::new();
     };
@@ -69,25 +84,28 @@ pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex
         let role = evidence.table.schema().attribute(at).role;
         role == Role::QuasiIdentifier
     };
-    let of_one = |&(sensitive, protection): &(AttributeIndex, Protection)| {
+    let of_one = |&(sensitive, protection): &(AttributeIndex, InBucket)| {
         let mut columns = declared.columns.iter();
         let first = columns.find(|column| column.contains(&sensitive))?;
         let mut shared: Vec<AttributeIndex> = first.iter().copied().filter(is_quasi).collect();
         for column in columns.filter(|column| column.contains(&sensitive)) {
             shared.retain(|at| column.contains(at));
         }
-        if matches!(protection, Protection::Closeness { .. }) {
+        if matches!(protection, InBucket::Closeness { .. }) {
             shared.clear();
         }
         Some(shared)
     };
-    let protections = evidence.requirements.policy().protections.iter();
-    protections.filter_map(of_one).collect()
+    protections.iter().filter_map(of_one).collect()
 }
 
 /// What every release must be, then the guarantees; not these if a sensitive
 /// attribute is shown in no column, or in more than two.
-fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) {
+fn with_view(
+    view: &SlicedView,
+    (protections, homes): (&[(AttributeIndex, InBucket)], &Homes),
+    checks: &mut Vec<Check>,
+) {
     let subjects = Subjects {
         of_row: &view.record_of_row,
         number: view.records,
@@ -101,13 +119,10 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) {
     view.cancel.heed();
     checks.extend(coverage::cells(view));
     let policy = view.requirements.policy();
-    let floors = policy
-        .protections
-        .iter()
-        .map(|&(_, protection)| match protection {
-            Protection::Diversity { l, .. } => l.get(),
-            _ => 1,
-        });
+    let floors = protections.iter().map(|&(_, protection)| match protection {
+        InBucket::Diversity { l, .. } => l.get(),
+        InBucket::Closeness { .. } => 1,
+    });
     let Some(adversary) = Adversary::of(view, floors.collect()) else {
         return;
     };
@@ -121,9 +136,13 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) {
         profiles: &profiles,
         findings: &findings,
     };
-    for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+    for (at, &(_, protection)) in protections.iter().enumerate() {
         let combinations = Combinations::of(view, &adversary.shown[at], at);
-        if let (Some(least), Some(combinations)) = (protection.min_spread(), &combinations) {
+        let least = match protection {
+            InBucket::Diversity { min_spread, .. } => min_spread.get(),
+            InBucket::Closeness { .. } => None,
+        };
+        if let (Some(least), Some(combinations)) = (least, &combinations) {
             view.cancel.heed();
             checks.push(combinations.min_spread(least));
         }
@@ -131,19 +150,17 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) {
         checks.extend(combinations.map(Combinations::similarity));
         view.cancel.heed();
         checks.push(match protection {
-            Protection::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
-            Protection::Closeness { t, .. } => {
+            InBucket::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
+            InBucket::Closeness { t, .. } => {
                 guarantees::t_closeness(view, &adversary.shown[at], (at, t))
             }
-            // No engine slices under another protection.
-            _ => Check::not_examined(Section::Guarantee, "policy_known"),
         });
     }
     view.cancel.heed();
     checks.push(guarantees::max_leakage(view, &found));
     view.cancel.heed();
     checks.push(linkage(view.number, &view.buckets, &largest_k));
-    let sensitive = view.requirements.protected().zip(&policy.protections);
+    let sensitive = view.requirements.protected().zip(protections);
     view.cancel.heed();
     checks.extend(sensitive.filter_map(|(index, &protected)| {
         compared::equal_vectors(view, index, protected, homes.of(index))

@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, RecordIndex, Role};
-use crate::privacy::{CancelFlag, RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 use crate::release::PublishedColumn;
 
 use super::declared::Declared;
@@ -189,12 +189,21 @@ impl<'a> SlicedView<'a> {
         let [one, other] = [one, other].map(|at| &self.exact[self.columns[at].appearances.clone()]);
         let both = one.iter().filter(|appearance| {
             let attribute = appearance.attribute;
-            let is_sensitive = self.requirements.policy().protections.iter();
-            let mut is_sensitive = is_sensitive.map(|&(protected, _)| protected);
-            other.iter().any(|other| other.attribute == attribute)
-                && !is_sensitive.any(|protected| protected == attribute)
+            other.iter().any(|other| other.attribute == attribute) && !self.is_protected(attribute)
         });
         Joint::of((self.rows(), self.records), both)
+    }
+
+    /// Whether the policy protects an attribute.
+    pub(super) fn is_protected(&self, attribute: AttributeIndex) -> bool {
+        let requirements = self.requirements;
+        let mut all = requirements.protected();
+        all.any(|index| requirements.attribute(index) == attribute)
+    }
+
+    /// The attribute that the policy protects at a position.
+    pub(super) fn protected(&self, at: usize) -> AttributeIndex {
+        self.requirements.attribute(ProtectedIndex(at as u8))
     }
 
     /// Published number of the bucket at a position.

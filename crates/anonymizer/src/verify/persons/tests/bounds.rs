@@ -260,6 +260,8 @@ fn a_look_that_joins_groups_must_be_diverse_for_every_member() {
 #[test]
 fn a_policy_of_another_model_is_no_policy_for_the_engine() {
     let mut small = Small::new();
-    small.model = crate::privacy::Model::Bucketized;
+    small.model = crate::privacy::Model::Bucketized {
+        protections: Vec::new(),
+    };
     assert_eq!(small.failed(), ["engine_known", "manifest_as_rendered"]);
 }
