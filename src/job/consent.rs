@@ -131,7 +131,7 @@ fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
-    use vizard_anonymizer::privacy::{K, L, Model, Protection, Share, Spread, T};
+    use vizard_anonymizer::privacy::{InBucket, K, L, Model, Share, Spread, T};
 
     fn setting() -> (Schema, Policy) {
         let schema: Schema = serde_json::from_value(json!({
@@ -142,11 +142,11 @@ mod tests {
                 {"name": "pay", "role": "sensitive", "type": "integer"}]
         }))
         .unwrap();
-        let diversity = Protection::Diversity {
+        let diversity = InBucket::Diversity {
             l: L::new(5).unwrap(),
             min_spread: Spread::Nothing,
         };
-        let closeness = Protection::Closeness {
+        let closeness = InBucket::Closeness {
             t: T::new(0.2).unwrap(),
             max_posterior: Share::new(0.8).unwrap(),
         };
@@ -158,9 +158,8 @@ mod tests {
         (
             schema,
             Policy {
-                model: Model::Bucketized,
+                model: Model::Bucketized { protections },
                 k: K::new(5).unwrap(),
-                protections,
                 apply_preferences: true,
             },
         )

@@ -136,10 +136,10 @@ impl InForce {
         let mut below = Vec::new();
         self.engine(ordered, &mut below);
         self.k(ordered.policy, &mut below);
-        for (at, (attribute, protection)) in (0..).zip(&ordered.policy.protections) {
+        for (at, (attribute, protection)) in (0..).zip(ordered.policy.protections()) {
             if is_published(&ordered.policy.model, ProtectedIndex(at)) {
-                let name = &ordered.schema.attribute(*attribute).name;
-                self.protection(&ordered.policy.model, (name, *protection), &mut below);
+                let name = &ordered.schema.attribute(attribute).name;
+                self.protection(&ordered.policy.model, (name, protection), &mut below);
             }
         }
         self.risk(ordered, &mut below);
@@ -292,7 +292,7 @@ fn is_published(model: &Model, index: ProtectedIndex) -> bool {
 
 /// The least l of what is published; 1 where an attribute has none.
 fn least_l(policy: &Policy) -> u32 {
-    let published = (0..).zip(&policy.protections);
+    let published = (0..).zip(policy.protections());
     let published = published.filter(|(at, _)| is_published(&policy.model, ProtectedIndex(*at)));
     let l = published.map(|(_, (_, protection))| match protection {
         Protection::Diversity { l, .. } => l.get(),
@@ -308,7 +308,7 @@ fn hides_among(policy: &Policy) -> Vec<(&'static str, u32)> {
         Model::Fingerprints { k_group, .. } => vec![k, ("k_group", k_group.get())],
         Model::Blocks { .. } => vec![("l", least_l(policy))],
         // A bucket has at least l records, whatever k says.
-        Model::Sliced(_) => vec![("k", k.1.max(least_l(policy)))],
+        Model::Sliced { .. } => vec![("k", k.1.max(least_l(policy)))],
         _ => vec![k],
     }
 }
@@ -321,7 +321,7 @@ fn looks_like(policy: &Policy) -> u64 {
             form: BlockForm::Generalized,
             ..
         } => least_l(policy),
-        Model::Blocks { .. } | Model::Sliced(_) => 1,
+        Model::Blocks { .. } | Model::Sliced { .. } => 1,
         _ => policy.k.get(),
     };
     alike.into()

@@ -1,4 +1,7 @@
 //! A job's policy: the floors that hold for every record.
+//!
+//! The protections of attributes are part of the [`Model`], each of the kind
+//! that releases of that model can keep.
 
 use std::sync::Arc;
 
@@ -7,111 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::microdata::AttributeIndex;
 
-use super::parameter::{C, K, L, Share, T};
+use super::parameter::{K, L, Share};
+use super::protection::{InBlock, InBucket, InGroup, Protection, Spread};
 use super::requirements::{ProtectedIndex, ProtectedSet};
 use super::slicing::Slicing;
-
-/// How one attribute's flagged cells are protected.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Protection {
-    /// No value in more than 1 in l of a bucket; with `min_spread` (*ours*)
-    /// a bucket also spans at least that numeric range, or that many branches
-    /// of the hierarchy's root.
-    Diversity {
-        /// The floor; personal terms may ask for more.
-        l: L,
-        /// Least spread of a bucket.
-        min_spread: Spread,
-    },
-    /// Every bucket's distribution within t of the distribution of the
-    /// attribute's flagged cells, and no value above `max_posterior`.
-    Closeness {
-        /// The bound for everyone.
-        t: T,
-        /// Largest share of one value in a bucket.
-        max_posterior: Share,
-    },
-    /// The probability of a subject's own value, given the published values of
-    /// their group, is at most this or the subject's own bound, whichever is
-    /// stricter (`[PERS]`).
-    Leakage {
-        /// The bound for everyone.
-        max_leakage: Share,
-    },
-    /// Values are published exactly, beside the group of their record; what
-    /// holds of the values of every group of rows that look the same.
-    InGroup {
-        /// How diverse they are.
-        diversity: Option<Diversity>,
-        /// Within t of the distribution of the whole published table.
-        closeness: Option<T>,
-        /// How far apart the least and the largest known value are.
-        min_spread: Spread,
-    },
-}
-
-impl Protection {
-    /// The least spread that is asked for, where one is.
-    pub fn min_spread(self) -> Option<f64> {
-        match self {
-            Self::Diversity { min_spread, .. } | Self::InGroup { min_spread, .. } => {
-                min_spread.get()
-            }
-            Self::Closeness { .. } | Self::Leakage { .. } => None,
-        }
-    }
-}
-
-/// What the known values of a number or date must span in every group, largest
-/// minus smallest ((k, e)-anonymity, Zhang et al. 2007).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Spread {
-    /// Nothing is asked.
-    #[default]
-    Nothing,
-    /// What the table's own scale says ([`Requirements`](super::Requirements)
-    /// knows it): a tenth of what lies between the 5th and the 95th of a
-    /// hundred known values.
-    OfScale,
-    /// This much, in the attribute's unit; days for dates.
-    AtLeast(f64),
-}
-
-impl Spread {
-    /// The least spread, where one is asked for and known.
-    pub fn get(self) -> Option<f64> {
-        match self {
-            Self::AtLeast(least) if least > 0.0 => Some(least),
-            _ => None,
-        }
-    }
-}
-
-/// How diverse the values of a group are (Machanavajjhala et al. 2006).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Diversity {
-    /// At least l different values.
-    Distinct(L),
-    /// The entropy of the values is at least ln l.
-    Entropy(L),
-    /// The most frequent value occurs less than c times as often as all
-    /// values together from the l-th most frequent one on.
-    Recursive {
-        /// The factor.
-        c: C,
-        /// From which rank on values count together.
-        l: L,
-    },
-}
-
-impl Diversity {
-    /// The l of whichever form.
-    pub const fn l(self) -> L {
-        match self {
-            Self::Distinct(l) | Self::Entropy(l) | Self::Recursive { l, .. } => l,
-        }
-    }
-}
 
 /// Which quasi-identifiers a subject has whose records disagree (1:M data).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -168,22 +70,31 @@ pub enum BlockForm {
     Ring,
 }
 
-/// What rows are and what is claimed about them, beside the floors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The protections of attributes, in the order of
+/// [`Schema::protectable`](crate::microdata::Schema::protectable).
+pub type Protections<P> = Vec<(AttributeIndex, P)>;
+
+/// What rows are and what is claimed about them, with the protection of each
+/// semi-sensitive and sensitive attribute.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Model {
     /// One row a record; sensitive values in buckets (`[LGB]`).
-    Bucketized,
+    Bucketized {
+        /// Protection of each attribute.
+        protections: Protections<InBucket>,
+    },
     /// One row a record, in groups that share generalized quasi-identifiers;
     /// sensitive values as they are (`mondrian`).
     Generalized {
         /// Largest share of those who ask for something among those who are
         /// treated as if they did (*ours*).
         askers_share_max: Share,
+        /// Protection of each attribute.
+        protections: Protections<InGroup>,
     },
     /// One row a subject with the fingerprint of their sensitive values:
     /// (k, l)-diversity (`[1:M]`). [`Policy::k`] counts the subjects of a
-    /// published fingerprint; the l of every sensitive attribute is that of
-    /// fingerprints in a group.
+    /// published fingerprint.
     Fingerprints {
         /// Floor of the number of subjects in a group.
         k_group: K,
@@ -192,6 +103,9 @@ pub enum Model {
         value_l: L,
         /// Quasi-identifiers of subjects whose records disagree.
         qid_conflict: QidConflict,
+        /// The l of each sensitive attribute, which is that of fingerprints in
+        /// a group.
+        l: Protections<L>,
     },
     /// One row a subject with the generalized set of their sensitive values:
     /// (k, k^m)-anonymity (`[RMR]`). [`Policy::k`] counts the subjects of a
@@ -201,6 +115,8 @@ pub enum Model {
         m: u32,
         /// Quasi-identifiers of subjects whose records disagree.
         qid_conflict: QidConflict,
+        /// The sensitive attributes, which no l protects.
+        sensitive: Vec<AttributeIndex>,
     },
     /// One row a record with a generalized sensitive value: k-anonymity with
     /// a bound on leakage that each subject sets (`[PERS]`).
@@ -210,6 +126,10 @@ pub enum Model {
         /// Largest share of those who ask for something among those who are
         /// treated as if they did (*ours*).
         askers_share_max: Share,
+        /// The sensitive attribute.
+        sensitive: AttributeIndex,
+        /// The bound of leakage for everyone.
+        max_leakage: Share,
     },
     /// Sensitive values in blocks of records (`[ARP]`, `[Xiao–Tao 2006a]`).
     Blocks {
@@ -217,40 +137,145 @@ pub enum Model {
         form: BlockForm,
         /// The sensitive attributes that are published.
         sensitive: ProtectedSet,
+        /// Protection of each attribute, published or not.
+        protections: Protections<InBlock>,
     },
     /// Values of columns permuted inside buckets (`[Slicing]`). [`Policy::k`]
     /// counts the records of a bucket.
-    Sliced(Arc<Slicing>),
+    Sliced {
+        /// Which attributes stay linked.
+        slicing: Arc<Slicing>,
+        /// Protection of each attribute.
+        protections: Protections<InBucket>,
+    },
+}
+
+impl Model {
+    /// Number of attributes that are protected.
+    pub fn protected(&self) -> usize {
+        match self {
+            Self::Bucketized { protections } | Self::Sliced { protections, .. } => {
+                protections.len()
+            }
+            Self::Generalized { protections, .. } => protections.len(),
+            Self::Fingerprints { l, .. } => l.len(),
+            Self::Itemsets { sensitive, .. } => sensitive.len(),
+            Self::Personalized { .. } => 1,
+            Self::Blocks { protections, .. } => protections.len(),
+        }
+    }
+
+    /// The attribute at a position, and its protection.
+    ///
+    /// # Panics
+    /// Where there are fewer.
+    pub fn protection(&self, index: ProtectedIndex) -> (AttributeIndex, Protection) {
+        fn of<P: Copy + Into<Protection>>(
+            (attribute, own): (AttributeIndex, P),
+        ) -> (AttributeIndex, Protection) {
+            (attribute, own.into())
+        }
+        let of_l = |l| {
+            Protection::from(InBlock {
+                l,
+                min_spread: Spread::Nothing,
+            })
+        };
+        let at = index.at();
+        match self {
+            Self::Bucketized { protections } | Self::Sliced { protections, .. } => {
+                of(protections[at])
+            }
+            Self::Generalized { protections, .. } => of(protections[at]),
+            Self::Fingerprints { l, .. } => (l[at].0, of_l(l[at].1)),
+            Self::Itemsets { sensitive, .. } => (sensitive[at], of_l(L::NONE)),
+            Self::Personalized {
+                sensitive,
+                max_leakage,
+                ..
+            } => {
+                let max_leakage = *max_leakage;
+                ([*sensitive][at], Protection::Leakage { max_leakage })
+            }
+            Self::Blocks { protections, .. } => of(protections[at]),
+        }
+    }
+
+    /// Changes the l of every attribute that an l protects.
+    pub fn change_l(&mut self, mut change: impl FnMut(ProtectedIndex, &mut L)) {
+        let mut change = |at: usize, l: &mut L| change(ProtectedIndex(at as u8), l);
+        match self {
+            Self::Bucketized { protections } | Self::Sliced { protections, .. } => {
+                for (at, (_, protection)) in protections.iter_mut().enumerate() {
+                    if let InBucket::Diversity { l, .. } = protection {
+                        change(at, l);
+                    }
+                }
+            }
+            Self::Fingerprints { l, .. } => {
+                let all = l.iter_mut().enumerate();
+                all.for_each(|(at, (_, l))| change(at, l));
+            }
+            Self::Blocks { protections, .. } => {
+                let all = protections.iter_mut().enumerate();
+                all.for_each(|(at, (_, protection))| change(at, &mut protection.l));
+            }
+            Self::Generalized { .. } | Self::Itemsets { .. } | Self::Personalized { .. } => {}
+        }
+    }
+
+    /// Changes the least spread of every attribute that may have one.
+    pub fn change_spreads(&mut self, mut change: impl FnMut(AttributeIndex, &mut Spread)) {
+        match self {
+            Self::Bucketized { protections } | Self::Sliced { protections, .. } => {
+                for (attribute, protection) in protections {
+                    if let InBucket::Diversity { min_spread, .. } = protection {
+                        change(*attribute, min_spread);
+                    }
+                }
+            }
+            Self::Generalized { protections, .. } => {
+                let all = protections.iter_mut();
+                all.for_each(|(attribute, own)| change(*attribute, &mut own.min_spread));
+            }
+            Self::Blocks { protections, .. } => {
+                let all = protections.iter_mut();
+                all.for_each(|(attribute, own)| change(*attribute, &mut own.min_spread));
+            }
+            Self::Fingerprints { .. } | Self::Itemsets { .. } | Self::Personalized { .. } => {}
+        }
+    }
 }
 
 /// The floors of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// What rows are and what is claimed about them.
+    /// What rows are, what is claimed about them, and how each semi-sensitive
+    /// and sensitive attribute is protected.
     pub model: Model,
     /// Floor of every record's k.
     pub k: K,
-    /// Protection of each semi-sensitive and sensitive attribute, in the order
-    /// of [`Schema::protectable`](crate::microdata::Schema::protectable).
-    pub protections: Vec<(AttributeIndex, Protection)>,
     /// Whether subjects' preferences are joined (`"preferences": "apply"`).
     pub apply_preferences: bool,
 }
 
 impl Policy {
+    /// Each protected attribute with its protection, in schema order.
+    pub fn protections(&self) -> impl ExactSizeIterator<Item = (AttributeIndex, Protection)> + '_ {
+        let all = 0..self.model.protected();
+        all.map(|at| self.model.protection(ProtectedIndex(at as u8)))
+    }
+
     /// The same with an l of one more for each of these attributes that has
     /// one of more than 1.
     #[must_use]
     pub(super) fn one_more(&self, of: ProtectedSet) -> Self {
         let mut policy = self.clone();
-        for (at, (_, protection)) in (0..).zip(&mut policy.protections) {
-            if let Protection::Diversity { l, .. } = protection
-                && *l > L::NONE
-                && of.contains(ProtectedIndex(at))
-            {
+        policy.model.change_l(|index, l| {
+            if *l > L::NONE && of.contains(index) {
                 *l = l.one_more();
             }
-        }
+        });
         policy
     }
 
@@ -259,13 +284,11 @@ impl Policy {
     #[must_use]
     pub(super) fn one_less(&self, of: ProtectedSet) -> Self {
         let mut policy = self.clone();
-        for (at, (_, protection)) in (0..).zip(&mut policy.protections) {
-            if let Protection::Diversity { l, .. } = protection
-                && of.contains(ProtectedIndex(at))
-            {
+        policy.model.change_l(|index, l| {
+            if of.contains(index) {
                 *l = l.one_less();
             }
-        }
+        });
         policy
     }
 }

@@ -22,7 +22,8 @@ use crate::microdata::{
 
 use super::documents::documents;
 use super::parameter::Share;
-use super::policy::{Policy, Protection};
+use super::policy::Policy;
+use super::protection::Protection;
 use super::scale::{Asking, lacking, scale_spreads};
 use super::subject_finder::SubjectFinder;
 
@@ -192,7 +193,7 @@ impl RecordTerms {
     /// Joins the job's floors with what the subject asks for.
     fn join_floors(&mut self, policy: &Policy) {
         self.k = policy.k.get().max(self.own.k);
-        for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+        for (at, (_, protection)) in policy.protections().enumerate() {
             (self.l[at], self.max_share[at]) = match protection {
                 Protection::Diversity { l, .. } => (l.get().max(self.own.l[at]), Share::ALL),
                 Protection::Closeness { max_posterior, .. } => {
@@ -298,7 +299,7 @@ impl Requirements {
     /// to find out what would hold. Terms keep their positions.
     #[must_use]
     pub fn under(&self, policy: Policy) -> Self {
-        debug_assert_eq!(policy.protections.len(), self.policy.protections.len());
+        debug_assert_eq!(policy.model.protected(), self.policy.model.protected());
         let mut terms = self.terms.clone();
         for entry in &mut terms {
             entry.join_floors(&policy);
@@ -394,17 +395,17 @@ impl Requirements {
 
     /// Attribute of each protectable position.
     pub fn attribute(&self, index: ProtectedIndex) -> AttributeIndex {
-        self.policy.protections[index.at()].0
+        self.policy.model.protection(index).0
     }
 
     /// Protection of each protectable position.
     pub fn protection(&self, index: ProtectedIndex) -> Protection {
-        self.policy.protections[index.at()].1
+        self.policy.model.protection(index).1
     }
 
     /// All protectable positions, in schema order.
     pub fn protected(&self) -> impl Iterator<Item = ProtectedIndex> + use<> {
-        (0..self.policy.protections.len() as u8).map(ProtectedIndex)
+        (0..self.policy.model.protected() as u8).map(ProtectedIndex)
     }
 }
 
@@ -446,7 +447,7 @@ impl<'a> Join<'a> {
         } else {
             &given.guard
         };
-        let width = self.policy.protections.len();
+        let width = self.policy.model.protected();
         let mut terms = RecordTerms {
             flags: ProtectedSet::default(),
             k: 1,
@@ -462,7 +463,7 @@ impl<'a> Join<'a> {
             exclude: given.exclude || default.exclude,
             personal,
         };
-        for (at, &(attribute, _)) in self.policy.protections.iter().enumerate() {
+        for (at, (attribute, _)) in self.policy.protections().enumerate() {
             let index = ProtectedIndex(at as u8);
             let attribute = self.schema.attribute(attribute);
             let named = sensitive.is_some_and(|names| names.contains(&attribute.name));

@@ -9,7 +9,8 @@ use crate::microdata::{
     AttributeIndex, AttributeType, Code, CodedColumn, Domain, RecordIndex, Table,
 };
 
-use super::policy::{Policy, Protection, Spread};
+use super::policy::Policy;
+use super::protection::Spread;
 use super::requirements::{ProtectedIndex, ProtectedSet};
 
 /// The records of those who did not ask to be left out.
@@ -44,16 +45,13 @@ impl<'a> Asking<'a> {
 /// extreme value decides, and it is published itself: it tells of two values
 /// out of the middle nine tenths.
 pub(super) fn scale_spreads(asking: &Asking<'_>, policy: &mut Policy) {
-    for (attribute, protection) in &mut policy.protections {
-        if let Protection::InGroup { min_spread, .. } | Protection::Diversity { min_spread, .. } =
-            protection
-            && *min_spread == Spread::OfScale
-        {
-            let counted = asking.counts(*attribute);
+    policy.model.change_spreads(|attribute, min_spread| {
+        if *min_spread == Spread::OfScale {
+            let counted = asking.counts(attribute);
             let scale = counted.and_then(|(column, counts)| spread_of(&column.domain, counts));
             *min_spread = scale.map_or(Spread::Nothing, Spread::AtLeast);
         }
-    }
+    });
 }
 
 /// A tenth of what lies between the 5th and the 95th of a hundred known
@@ -86,7 +84,7 @@ fn spread_of(domain: &Domain, mut counts: Vec<u32>) -> Option<f64> {
 
 /// The protected attributes of which some of these records lacks the value.
 pub(super) fn lacking(asking: &Asking<'_>, policy: &Policy) -> ProtectedSet {
-    let protections = (0..).zip(&policy.protections);
+    let protections = (0..).zip(policy.protections());
     let lacks = protections.filter(|(_, (attribute, _))| {
         let column = asking.table.coded(*attribute);
         // Most attributes have no missing value: they need no counting.

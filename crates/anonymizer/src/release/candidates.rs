@@ -157,25 +157,22 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<Att
             ..
         }
     );
-    let protected = policy
-        .protections
-        .iter()
-        .filter_map(|&(index, protection)| {
-            let attribute = joined.attribute(&schema.attribute(index).name)?;
-            let mut shown = match &attribute.buckets {
-                Some(_) => of_buckets(attribute)?,
-                None if attribute.content == Content::Exact => of_classes(attribute, &class_of),
-                None => return None,
-            };
-            shown.l = floor(protection).max(2);
-            shown.is_whole &= !is_ring;
-            // Another version may publish another spelling of the value.
-            let forms = schema.attribute(index).forms();
-            for value in &mut shown.values {
-                *value = class(value, forms).unwrap_or_else(|| MISSING_LABEL.to_owned());
-            }
-            Some(shown)
-        });
+    let protected = policy.protections().filter_map(|(index, protection)| {
+        let attribute = joined.attribute(&schema.attribute(index).name)?;
+        let mut shown = match &attribute.buckets {
+            Some(_) => of_buckets(attribute)?,
+            None if attribute.content == Content::Exact => of_classes(attribute, &class_of),
+            None => return None,
+        };
+        shown.l = floor(protection).max(2);
+        shown.is_whole &= !is_ring;
+        // Another version may publish another spelling of the value.
+        let forms = schema.attribute(index).forms();
+        for value in &mut shown.values {
+            *value = class(value, forms).unwrap_or_else(|| MISSING_LABEL.to_owned());
+        }
+        Some(shown)
+    });
     protected.collect()
 }
 

@@ -19,23 +19,25 @@ pub fn guarantees(policy: &Policy, schema: &Schema) -> Vec<Guarantee> {
         Model::Fingerprints { .. } | Model::Itemsets { .. } => {}
         // One sensitive attribute under a bound that every subject may tighten.
         Model::Personalized { recoding, .. } => {
-            let attributes = policy.protections.iter();
-            claims.extend(attributes.map(|&(attribute, _)| Guarantee::MaxLeakage {
+            let attributes = policy.protections();
+            claims.extend(attributes.map(|(attribute, _)| Guarantee::MaxLeakage {
                 attribute: schema.attribute(attribute).name.clone(),
                 scope: scope_of(*recoding).into(),
             }));
             return claims;
         }
-        Model::Blocks { form, sensitive } => {
-            for (at, &(attribute, protection)) in (0..).zip(&policy.protections) {
+        Model::Blocks {
+            form, sensitive, ..
+        } => {
+            for (at, (attribute, protection)) in (0..).zip(policy.protections()) {
                 if sensitive.contains(crate::privacy::ProtectedIndex(at)) {
                     let attribute = &schema.attribute(attribute).name;
                     claims.extend(of_blocks(*form, attribute, protection));
                 }
             }
         }
-        Model::Bucketized | Model::Generalized { .. } | Model::Sliced(_) => {
-            for &(attribute, protection) in &policy.protections {
+        Model::Bucketized { .. } | Model::Generalized { .. } | Model::Sliced { .. } => {
+            for (attribute, protection) in policy.protections() {
                 claims.extend(of_attribute(&schema.attribute(attribute).name, protection));
             }
         }
@@ -57,10 +59,10 @@ fn of_everyone(policy: &Policy) -> Vec<Guarantee> {
         scope: scope.into(),
     };
     match &policy.model {
-        Model::Bucketized | Model::Generalized { .. } | Model::Personalized { .. } => {
+        Model::Bucketized { .. } | Model::Generalized { .. } | Model::Personalized { .. } => {
             vec![of(k, "quasi-identifiers as published")]
         }
-        Model::Sliced(_) => {
+        Model::Sliced { .. } => {
             let scope = "records of a bucket, among which the columns are permuted";
             vec![of(k, scope)]
         }
@@ -71,14 +73,17 @@ fn of_everyone(policy: &Policy) -> Vec<Guarantee> {
             ]
         }
         Model::Fingerprints {
-            k_group, value_l, ..
+            k_group,
+            value_l,
+            l,
+            ..
         } => {
             let mut claims = vec![
                 of(k_group.get(), "subjects of a group"),
                 Guarantee::FingerprintK { k },
             ];
             // The l of every sensitive attribute is that of fingerprints.
-            if let Some((_, Protection::Diversity { l, .. })) = policy.protections.first() {
+            if let Some((_, l)) = l.first() {
                 claims.push(Guarantee::LDiversity {
                     attribute: "*".into(),
                     l: l.get(),

@@ -7,7 +7,7 @@
 
 use super::exact::AcceptedExact;
 use crate::microdata::{AttributeType, Role, Schema};
-use crate::privacy::{BlockForm, Model, Policy, Protection, Recoding, Share, Spread};
+use crate::privacy::{BlockForm, InGroup, Model, Policy, Recoding, Share};
 
 use Sentence::{Always, Insensitive, Near, OfBare, Under};
 
@@ -123,20 +123,20 @@ impl Sentence {
 
 /// Whether some number or date is protected without a least spread.
 fn is_near(schema: &Schema, policy: &Policy) -> bool {
-    policy.protections.iter().any(|&(index, protection)| {
+    policy.protections().any(|(index, protection)| {
         let is_category = schema.attribute(index).kind == Some(AttributeType::Categorical);
         !is_category && protection.min_spread().is_none()
     })
 }
 
 fn of_bare(schema: &Schema, policy: &Policy, (before, behind): (&str, &str)) -> Vec<String> {
-    let bare = Protection::InGroup {
-        diversity: None,
-        closeness: None,
-        min_spread: Spread::Nothing,
+    let Model::Generalized { protections, .. } = &policy.model else {
+        return Vec::new();
     };
-    let protections = policy.protections.iter();
-    let unprotected = protections.filter(|(_, protection)| *protection == bare);
+    let bare = InGroup::default();
+    let unprotected = protections
+        .iter()
+        .filter(|(_, protection)| *protection == bare);
     let names = unprotected.map(|&(index, _)| &schema.attribute(index).name);
     names
         .map(|name| format!("{before} {name} {behind}"))
@@ -387,10 +387,7 @@ fn shows_exactly(policy: &Policy) -> bool {
 
 /// Leakage is bounded for everyone, not for those alone who ask for it.
 fn bounds_leakage(policy: &Policy) -> bool {
-    let mut protections = policy.protections.iter();
-    protections.any(|(_, protection)| {
-        matches!(protection, Protection::Leakage { max_leakage } if *max_leakage < Share::ALL)
-    })
+    matches!(policy.model, Model::Personalized { max_leakage, .. } if max_leakage < Share::ALL)
 }
 
 fn is_by_the_paper(policy: &Policy) -> bool {

@@ -116,7 +116,10 @@ impl<'a> Prepared<'a> {
         }
         // A sensitive value is no part of a look, also where it is generalized;
         // that it is in a bucket, or masked, is.
-        let is_bucketized = evidence.requirements.policy().model == Model::Bucketized;
+        let is_bucketized = matches!(
+            evidence.requirements.policy().model,
+            Model::Bucketized { .. }
+        );
         let schema = table.schema();
         let is_known = |attribute: &JoinedAttribute<'_>| {
             let role = schema

@@ -67,7 +67,7 @@ pub(super) type Leak = (f64, f64);
 /// Measures all bucketized cells, and sensitive ones published in groups.
 pub fn measure(prepared: &Prepared<'_>) -> Leakage {
     let requirements = prepared.evidence.requirements;
-    let is_bucketized = requirements.policy().model == Model::Bucketized;
+    let is_bucketized = matches!(requirements.policy().model, Model::Bucketized { .. });
     let mut worst: Option<Vec<Leak>> = None;
     let mut attributes = BTreeMap::new();
     for attribute in prepared.attributes() {

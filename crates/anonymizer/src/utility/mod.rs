@@ -59,10 +59,10 @@ pub use scale::Scale;
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     match &evidence.requirements.policy().model {
-        Model::Bucketized | Model::Generalized { .. } | Model::Personalized { .. } => {
+        Model::Bucketized { .. } | Model::Generalized { .. } | Model::Personalized { .. } => {
             of_records(evidence)
         }
-        Model::Sliced(_)
+        Model::Sliced { .. }
         | Model::Blocks {
             form: BlockForm::Sliced,
             ..
@@ -103,7 +103,10 @@ fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
         ncp::DESCRIPTION_PUBLISHED,
         &ncp::measure_published(&prepared),
     );
-    if evidence.requirements.policy().model == Model::Bucketized {
+    if matches!(
+        evidence.requirements.policy().model,
+        Model::Bucketized { .. }
+    ) {
         report.insert(
             "bucket_range",
             bucket_range::DESCRIPTION,

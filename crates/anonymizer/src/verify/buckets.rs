@@ -1,7 +1,7 @@
-//! The buckets of a release: what each holds, and which rows are in it. Blocks
-//! are buckets by another name, listed in the table `sensitive`.
+//! The tables that list what each bucket holds: `buckets`, and `sensitive`,
+//! where blocks are buckets by another name.
 //!
-//! Contents come from the published table `buckets` alone. Each row must name
+//! Contents come from these tables alone. Each row must name
 //! a semi-sensitive or sensitive attribute, a bucket numbered from 1 without
 //! gaps, one value of the attribute and how often it occurs, each value once
 //! a bucket. Rows that do not are counted as failures and left out, so that
@@ -14,114 +14,12 @@ use crate::microdata::Domain;
 use crate::privacy::ProtectedIndex;
 use crate::release::{Cell, PublishedTable};
 
+use super::classes::Counts;
 use super::evidence::Evidence;
 use super::meaning::{Meaning, dictionary, numbers};
 use super::shape::BUCKETS;
-use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::View;
-
-/// The buckets of one attribute; bucket b is at position b − 1.
-#[derive(Debug, Default)]
-pub(super) struct Buckets {
-    /// Contents of bucket at position p: `contents[starts[p]..starts[p + 1]]`.
-    starts: Vec<u32>,
-    /// Codes with how often they occur, ascending in each bucket.
-    contents: Vec<(u32, u64)>,
-    /// Cells of each bucket.
-    pub(super) sizes: Vec<u64>,
-    /// How often the most frequent value of each bucket occurs in it.
-    largest: Vec<u64>,
-    /// How often each code occurs in all of the buckets.
-    pub(super) totals: Vec<u64>,
-}
-
-impl Buckets {
-    /// One bucket that holds each code so often.
-    #[cfg(test)]
-    pub(super) fn of_totals(totals: Vec<u64>) -> Self {
-        let contents: Vec<_> = (0_u32..).zip(totals.iter().copied()).collect();
-        Self {
-            starts: vec![0, contents.len() as u32],
-            contents,
-            sizes: vec![totals.iter().sum()],
-            largest: vec![totals.iter().copied().max().unwrap_or(0)],
-            totals,
-        }
-    }
-
-    /// One bucket a class of rows, with the codes that its rows show; rows
-    /// that show none are left out.
-    pub(super) fn of_classes(
-        domain: usize,
-        classes: &Signatures,
-        code: impl Fn(u32) -> Option<u32>,
-    ) -> Self {
-        let mut buckets = Self {
-            starts: vec![0],
-            totals: vec![0; domain],
-            ..Self::default()
-        };
-        let mut codes: Vec<u32> = Vec::new();
-        for class in 0..classes.len() {
-            codes.clear();
-            codes.extend(classes.rows(class).iter().filter_map(|&row| code(row)));
-            codes.sort_unstable();
-            let runs = codes.chunk_by(|one, other| one == other);
-            let runs = runs.map(|run| (run[0], run.len() as u64));
-            buckets.contents.extend(runs);
-            buckets.sizes.push(codes.len() as u64);
-            let contents = &buckets.contents[buckets.starts[class] as usize..];
-            let largest = contents.iter().map(|&(_, count)| count).max();
-            buckets.largest.push(largest.unwrap_or(0));
-            for &(code, count) in contents {
-                buckets.totals[code as usize] += count;
-            }
-            buckets.starts.push(buckets.contents.len() as u32);
-        }
-        buckets
-    }
-
-    /// Number of buckets.
-    pub(super) fn len(&self) -> usize {
-        self.sizes.len()
-    }
-
-    /// Codes of a bucket with their counts, ascending, each once.
-    pub(super) fn contents(&self, at: usize) -> &[(u32, u64)] {
-        &self.contents[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
-
-    /// How often the most frequent value of a bucket occurs in it.
-    pub(super) fn largest_count(&self, at: usize) -> u64 {
-        self.largest[at]
-    }
-
-    /// The most frequent known value of a bucket and all of its known values;
-    /// a missing one is neither.
-    pub(super) fn known(&self, at: usize, domain: &Domain) -> (u64, u64) {
-        let missing = domain.missing().map(|code| code.0);
-        let known = self.contents(at).iter();
-        let known = known.filter(|&&(code, _)| Some(code) != missing);
-        known.fold((0, 0), |(most, size), &(_, count)| {
-            (most.max(count), size + count)
-        })
-    }
-
-    /// How often a code occurs in a bucket.
-    pub(super) fn count(&self, at: usize, code: u32) -> u64 {
-        let contents = self.contents(at);
-        let found = contents.binary_search_by_key(&code, |&(code, _)| code);
-        found.map_or(0, |found| contents[found].1)
-    }
-
-    /// Position of the bucket numbered `number`, if there is one.
-    pub(super) fn position(&self, number: u64) -> Option<u32> {
-        (1..=self.len() as u64)
-            .contains(&number)
-            .then(|| (number - 1) as u32)
-    }
-}
 
 /// One sound row of the table `buckets`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,7 +40,7 @@ pub(super) struct Owner<'a> {
 
 /// Reads the table `buckets`: the buckets of each protectable attribute, and
 /// the check `buckets_well_formed`. `None` if the table cannot be read.
-pub(super) fn read(evidence: &Evidence, view: &View) -> Option<(Vec<Buckets>, Check)> {
+pub(super) fn read(evidence: &Evidence, view: &View) -> Option<(Vec<Counts>, Check)> {
     let owners = owners(view);
     let published = evidence.published(BUCKETS)?;
     let limit = view.table.records() as u64;
@@ -169,7 +67,7 @@ pub(super) fn read_table(
     number: &str,
     owners: &[Owner],
     limit: u64,
-) -> Option<(Vec<Buckets>, Failures)> {
+) -> Option<(Vec<Counts>, Failures)> {
     let mut failures = Failures::none();
     let entries = entries(published, number, owners, &mut failures)?;
     let mut all = Vec::with_capacity(owners.len());
@@ -280,13 +178,9 @@ fn gather(
     mut entries: Vec<Entry>,
     limit: u64,
     failures: &mut Failures,
-) -> Buckets {
+) -> Counts {
     entries.sort_unstable();
-    let mut buckets = Buckets {
-        starts: vec![0],
-        totals: vec![0; attribute.domain.len()],
-        ..Buckets::default()
-    };
+    let mut buckets = Counts::none(attribute.domain.len());
     let mut cells = 0_u64;
     let mut previous: Option<Entry> = None;
     for entry in entries {
@@ -304,17 +198,10 @@ fn gather(
             if buckets.len() < entry.bucket as usize {
                 failures.add_at(attribute.name, Place::Bucket(buckets.len() as u64 + 1));
             }
-            buckets.starts.push(buckets.contents.len() as u32);
-            buckets.sizes.push(0);
-            buckets.largest.push(0);
+            buckets.open();
         }
         cells += entry.count;
-        buckets.contents.push((entry.code, entry.count));
-        let at = entry.bucket as usize;
-        buckets.starts[at + 1] = buckets.contents.len() as u32;
-        buckets.sizes[at] += entry.count;
-        buckets.largest[at] = buckets.largest[at].max(entry.count);
-        buckets.totals[entry.code as usize] += entry.count;
+        buckets.add(entry.code, entry.count);
         previous = Some(entry);
     }
     buckets

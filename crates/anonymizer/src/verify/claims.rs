@@ -8,14 +8,15 @@
 //! attribute (`min_spread` beside it where the policy has one), and
 //! `max_leakage` where preferences were applied.
 
-use crate::microdata::Schema;
+use crate::microdata::{AttributeIndex, Schema};
 use crate::privacy::{
-    BlockForm, Diversity, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Recoding,
+    BlockForm, Diversity, InBlock, InBucket, InGroup, L, Model, Policy, ProtectedIndex, Recoding,
+    Spread, T,
 };
 use crate::release::Guarantee;
 
 use super::evidence::Evidence;
-use super::verdict::{Check, Failures};
+use super::verdict::{Check, Failures, Section};
 
 /// Compares the claims of the manifest with the policy.
 pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
@@ -36,37 +37,66 @@ pub(super) fn claims_match_policy(evidence: &Evidence) -> Check {
 
 /// What a release under this policy claims.
 pub(super) fn claimed(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
-    let mut claimed = match policy.model {
-        Model::Bucketized | Model::Generalized { .. } => {
-            by_attribute(schema, policy, "quasi-identifiers as published")
+    let name = |index: AttributeIndex| schema.attribute(index).name.as_str();
+    let k = policy.k.get();
+    let mut claimed = match &policy.model {
+        Model::Bucketized { protections } => {
+            let mut claimed = vec![k_anonymity(k, AS_PUBLISHED)];
+            let of_one = protections.iter();
+            claimed.extend(of_one.flat_map(|&(at, own)| of_bucket(name(at), own)));
+            claimed
         }
-        Model::Sliced(_) => by_attribute(
-            schema,
-            policy,
-            "records of a bucket, among which the columns are permuted",
-        ),
+        Model::Generalized { protections, .. } => {
+            let mut claimed = vec![k_anonymity(k, AS_PUBLISHED)];
+            let of_one = protections.iter();
+            claimed.extend(of_one.flat_map(|&(at, own)| of_group(name(at), own)));
+            claimed
+        }
+        Model::Sliced { protections, .. } => {
+            let scope = "records of a bucket, among which the columns are permuted";
+            let mut claimed = vec![k_anonymity(k, scope)];
+            let of_one = protections.iter();
+            claimed.extend(of_one.flat_map(|&(at, own)| of_bucket(name(at), own)));
+            claimed
+        }
         Model::Fingerprints {
             k_group, value_l, ..
         } => {
             let mut claimed = vec![
                 k_anonymity(k_group.get(), OF_A_GROUP),
-                Guarantee::FingerprintK { k: policy.k.get() },
-                Guarantee::LDiversity {
-                    attribute: "*".into(),
-                    l: fingerprint_l(policy),
-                },
+                Guarantee::FingerprintK { k },
+                l_diversity("*", fingerprint_l(policy)),
             ];
             let l = value_l.get();
-            claimed.extend((value_l > L::NONE).then_some(Guarantee::ValueL { l }));
+            claimed.extend((*value_l > L::NONE).then_some(Guarantee::ValueL { l }));
             claimed
         }
         Model::Itemsets { m, .. } => {
-            let k = policy.k.get();
+            let m = *m;
             vec![k_anonymity(k, OF_A_GROUP), Guarantee::KmAnonymity { k, m }]
         }
         // Leakage is bounded for everyone, whether or not preferences are joined.
-        Model::Personalized { recoding, .. } => return of_leakage(schema, policy, recoding),
-        Model::Blocks { form, sensitive } => of_blocks(schema, policy, (form, sensitive)),
+        Model::Personalized {
+            recoding,
+            sensitive,
+            ..
+        } => {
+            let leakage = Guarantee::MaxLeakage {
+                attribute: name(*sensitive).into(),
+                scope: scope_of_leakage(*recoding).into(),
+            };
+            return vec![k_anonymity(k, AS_PUBLISHED), leakage];
+        }
+        Model::Blocks {
+            form,
+            sensitive,
+            protections,
+        } => {
+            let published = (0..).zip(protections);
+            let published = published.filter(|(at, _)| sensitive.contains(ProtectedIndex(*at)));
+            let of_one = published.flat_map(|(_, &(at, own))| of_block(name(at), *form, own));
+            of_one.collect()
+        }
     };
     claimed.extend(policy.apply_preferences.then(|| Guarantee::MaxLeakage {
         attribute: "*".into(),
@@ -75,6 +105,53 @@ pub(super) fn claimed(schema: &Schema, policy: &Policy) -> Vec<Guarantee> {
     claimed
 }
 
+/// The guarantees that the checks of such a release must speak of: what it
+/// claims, and each subject's own terms whether they are claimed or not. Each
+/// entry is one that was not examined.
+pub(super) fn must_be_shown(schema: &Schema, policy: &Policy) -> Vec<Check> {
+    let mut entries: Vec<Check> = claimed(schema, policy).iter().map(unexamined).collect();
+    let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
+    let is_said = entries.iter().any(|entry| entry.kind == leakage.kind);
+    entries.extend((!is_said).then(|| leakage.about("*").claiming(1.0)));
+    entries
+}
+
+/// The entry of a claim that was not examined.
+fn unexamined(claim: &Guarantee) -> Check {
+    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
+    let of = |kind, attribute: &str, claimed| check(kind, claimed).about(attribute);
+    match claim {
+        Guarantee::KAnonymity { k, .. } => check("k_anonymity", f64::from(*k)),
+        Guarantee::LDiversity { attribute, l } => of("l_diversity", attribute, f64::from(*l)),
+        Guarantee::DistinctLDiversity { attribute, l } => {
+            of("distinct_l_diversity", attribute, f64::from(*l))
+        }
+        Guarantee::EntropyLDiversity { attribute, l } => {
+            of("entropy_l_diversity", attribute, f64::from(*l))
+        }
+        Guarantee::RecursiveLDiversity { attribute, c, .. } => {
+            of("recursive_l_diversity", attribute, *c)
+        }
+        Guarantee::TCloseness { attribute, t, .. } => of("t_closeness", attribute, *t),
+        Guarantee::MinSpread {
+            attribute,
+            min_spread,
+        } => of("min_spread", attribute, *min_spread),
+        Guarantee::FingerprintK { k } => check("fingerprint_k", f64::from(*k)),
+        Guarantee::ValueL { l } => check("value_l", f64::from(*l)),
+        Guarantee::KmAnonymity { k, .. } => check("km_anonymity", f64::from(*k)),
+        Guarantee::RandomizedResponse {
+            attribute,
+            max_posterior,
+            ..
+        } => of("randomized_response", attribute, *max_posterior),
+        Guarantee::RingDiversity { attribute, l } => of("ring_diversity", attribute, f64::from(*l)),
+        Guarantee::MaxLeakage { attribute, .. } => of("max_leakage", attribute, 1.0),
+    }
+}
+
+/// The scope of k where rows are records.
+const AS_PUBLISHED: &str = "quasi-identifiers as published";
 /// The scope of k where rows are subjects.
 const OF_A_GROUP: &str = "subjects of a group";
 
@@ -83,115 +160,89 @@ fn k_anonymity(k: u32, scope: &str) -> Guarantee {
     Guarantee::KAnonymity { k, scope }
 }
 
-/// The l of fingerprints: the strictest floor of any sensitive attribute.
-pub(super) fn fingerprint_l(policy: &Policy) -> u32 {
-    let floors = policy.protections.iter();
-    let floors = floors.map(|(_, protection)| match protection {
-        Protection::Diversity { l, .. } => l.get(),
-        Protection::Closeness { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => 1,
-    });
-    floors.max().unwrap_or(1)
+fn l_diversity(attribute: &str, l: u32) -> Guarantee {
+    let attribute = attribute.into();
+    Guarantee::LDiversity { attribute, l }
 }
 
-fn of_leakage(schema: &Schema, policy: &Policy, recoding: Recoding) -> Vec<Guarantee> {
-    let scope = match recoding {
+fn t_closeness(attribute: &str, t: T, max_posterior: f64) -> Guarantee {
+    Guarantee::TCloseness {
+        attribute: attribute.into(),
+        t: t.get(),
+        max_posterior,
+    }
+}
+
+fn spread(attribute: &str, min_spread: Spread) -> Option<Guarantee> {
+    min_spread.get().map(|min_spread| Guarantee::MinSpread {
+        attribute: attribute.into(),
+        min_spread,
+    })
+}
+
+/// The l of fingerprints: the strictest floor of any sensitive attribute.
+pub(super) fn fingerprint_l(policy: &Policy) -> u32 {
+    match &policy.model {
+        Model::Fingerprints { l, .. } => l.iter().map(|(_, l)| l.get()).max().unwrap_or(1),
+        _ => 1,
+    }
+}
+
+fn scope_of_leakage(recoding: Recoding) -> &'static str {
+    match recoding {
         Recoding::GroupCut => {
             "each subject's own preference and the job's bound, values weighted by their frequency"
         }
         Recoding::Paper => {
             "each subject's own preference and the job's bound, by the paper's measure alone"
         }
+    }
+}
+
+/// The claims about an attribute that is published in blocks.
+fn of_block(attribute: &str, form: BlockForm, own: InBlock) -> Vec<Guarantee> {
+    let l = own.l.get();
+    let name = attribute.to_owned();
+    let first = match form {
+        BlockForm::Randomized {
+            retention,
+            max_posterior,
+        } => Guarantee::RandomizedResponse {
+            attribute: name,
+            retention: retention.get(),
+            max_posterior: max_posterior.get(),
+        },
+        BlockForm::Ring => Guarantee::RingDiversity { attribute: name, l },
+        _ => l_diversity(attribute, l),
     };
-    let bounded = policy.protections.iter();
-    let leakage = bounded.map(|&(index, _)| Guarantee::MaxLeakage {
-        attribute: schema.attribute(index).name.clone(),
-        scope: scope.into(),
-    });
-    std::iter::once(k_anonymity(
-        policy.k.get(),
-        "quasi-identifiers as published",
-    ))
-    .chain(leakage)
-    .collect()
+    let all = [Some(first), spread(attribute, own.min_spread)];
+    all.into_iter().flatten().collect()
 }
 
-/// One claim for each attribute that is published in blocks.
-fn of_blocks(
-    schema: &Schema,
-    policy: &Policy,
-    (form, sensitive): (BlockForm, ProtectedSet),
-) -> Vec<Guarantee> {
-    let mut claimed = Vec::new();
-    for (at, &(index, protection)) in (0..).zip(&policy.protections) {
-        let Protection::Diversity { l, min_spread } = protection else {
-            continue;
-        };
-        if !sensitive.contains(ProtectedIndex(at)) {
-            continue;
+/// The claims about an attribute that is published in buckets.
+fn of_bucket(attribute: &str, own: InBucket) -> Vec<Guarantee> {
+    match own {
+        InBucket::Diversity { l, min_spread } => {
+            let all = [
+                Some(l_diversity(attribute, l.get())),
+                spread(attribute, min_spread),
+            ];
+            all.into_iter().flatten().collect()
         }
-        let attribute = schema.attribute(index).name.clone();
-        let l = l.get();
-        claimed.push(match form {
-            BlockForm::Randomized {
-                retention,
-                max_posterior,
-            } => Guarantee::RandomizedResponse {
-                attribute,
-                retention: retention.get(),
-                max_posterior: max_posterior.get(),
-            },
-            BlockForm::Ring => Guarantee::RingDiversity { attribute, l },
-            _ => Guarantee::LDiversity { attribute, l },
-        });
-        claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-            attribute: schema.attribute(index).name.clone(),
-            min_spread,
-        }));
+        InBucket::Closeness { t, max_posterior } => {
+            vec![t_closeness(attribute, t, max_posterior.get())]
+        }
     }
-    claimed
 }
 
-fn by_attribute(schema: &Schema, policy: &Policy, scope: &str) -> Vec<Guarantee> {
-    let mut claimed = vec![k_anonymity(policy.k.get(), scope)];
-    for &(index, protection) in &policy.protections {
-        let attribute = schema.attribute(index).name.clone();
-        match protection {
-            Protection::Diversity { l, min_spread } => {
-                claimed.push(Guarantee::LDiversity {
-                    attribute: attribute.clone(),
-                    l: l.get(),
-                });
-                claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                    attribute,
-                    min_spread,
-                }));
-            }
-            Protection::Closeness { t, max_posterior } => claimed.push(Guarantee::TCloseness {
-                attribute,
-                t: t.get(),
-                max_posterior: max_posterior.get(),
-            }),
-            Protection::InGroup {
-                diversity,
-                closeness,
-                min_spread,
-            } => {
-                claimed.extend(diversity.map(|kind| of_diversity(kind, attribute.clone())));
-                claimed.extend(min_spread.get().map(|min_spread| Guarantee::MinSpread {
-                    attribute: attribute.clone(),
-                    min_spread,
-                }));
-                claimed.extend(closeness.map(|t| Guarantee::TCloseness {
-                    attribute,
-                    t: t.get(),
-                    max_posterior: 1.0,
-                }));
-            }
-            // No policy of these models bounds leakage for everyone.
-            Protection::Leakage { .. } => {}
-        }
-    }
-    claimed
+/// The claims about an attribute that is published beside groups.
+fn of_group(attribute: &str, own: InGroup) -> Vec<Guarantee> {
+    let diversity = own
+        .diversity
+        .map(|kind| of_diversity(kind, attribute.into()));
+    let closeness = own.closeness.map(|t| t_closeness(attribute, t, 1.0));
+    let all = [diversity, spread(attribute, own.min_spread), closeness];
+    all.into_iter().flatten().collect()
 }
 
 fn of_diversity(diversity: Diversity, attribute: String) -> Guarantee {

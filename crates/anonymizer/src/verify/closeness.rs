@@ -1,9 +1,9 @@
-//! t-closeness of buckets (Li et al. 2007), in exact integers.
+//! t-closeness of classes (Li et al. 2007), in exact integers.
 //!
-//! The distribution that buckets are held against is that of the attribute's
-//! cells *published in buckets*: the flagged, unmasked cells (engines.md,
-//! stage 2), and with it the best that anyone can learn from the release
-//! about flagged values as a whole.
+//! The distribution that classes are held against is that of all cells that
+//! are *published in classes*: of buckets the flagged, unmasked cells
+//! (engines.md, stage 2), of groups the whole published table. It is the best
+//! that anyone can learn from the release about such values as a whole.
 //!
 //! Distance over a domain of m values in order (all of the dataset version):
 //! - numbers and dates, ordered distance: Σ_i |P_i − Q_i| / (m − 1) with P and
@@ -18,12 +18,10 @@
 //! number of values times log m, not m.
 
 use crate::microdata::Domain;
-use crate::privacy::{Share, T};
+use crate::privacy::T;
 
-use super::buckets::Buckets;
-use super::membership::Bucketized;
-use super::verdict::{Check, Place, Section};
-use super::view::View;
+use super::classes::Classes;
+use super::verdict::{Check, Section};
 
 /// An exact distance.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +37,7 @@ impl Distance {
     }
 }
 
-/// The distribution that buckets of an attribute are held against.
+/// The distribution that classes of an attribute are held against.
 #[derive(Debug)]
 pub(super) struct Reference<'a> {
     ordered: bool,
@@ -55,8 +53,9 @@ pub(super) struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    pub(super) fn of(domain: &Domain, buckets: &'a Buckets) -> Self {
-        Self::of_totals(domain, &buckets.totals)
+    /// The values of all classes.
+    pub(super) fn of(classes: &Classes<'a>) -> Self {
+        Self::of_totals(classes.domain, &classes.counts.totals)
     }
 
     /// The distribution in which each code occurs so often.
@@ -88,7 +87,7 @@ impl<'a> Reference<'a> {
         (code as usize) < self.totals.len()
     }
 
-    /// Distance of a bucket from the whole.
+    /// Distance of a class from the whole.
     pub(super) fn distance(&self, contents: &[(u32, u64)]) -> Distance {
         let size: u64 = contents.iter().map(|&(_, count)| count).sum();
         let scale = u128::from(size) * u128::from(self.cells);
@@ -125,7 +124,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Σ |A·N − C_i·s| over the codes of a run, where A cells of the bucket
+    /// Σ |A·N − C_i·s| over the codes of a run, where A cells of the class
     /// of size s lie at or below it.
     fn run(&self, codes: std::ops::Range<usize>, below: u64, size: u64) -> u128 {
         let own = u128::from(below) * u128::from(self.cells);
@@ -139,61 +138,48 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// The guarantee `t_closeness` of one attribute: attained is the largest
-/// distance; every bucket also has two distinct values, and no value above
-/// the share that policy and each member accept.
-pub(super) fn t_closeness(
-    view: &View,
-    (t, max_posterior): (T, Share),
-    bucketized: &Bucketized,
-) -> Check {
-    let Bucketized {
-        index,
-        attribute,
-        buckets,
-        members,
-    } = *bucketized;
-    let reference = Reference::of(attribute.domain, buckets);
-    let mut farthest: Option<(f64, usize)> = None;
-    let mut broken: Option<usize> = None;
-    let (mut beyond, mut single, mut above) = (0_u64, 0_u64, 0_u64);
-    let mut largest_share = 0.0_f64;
-    for at in 0..buckets.len() {
-        let contents = buckets.contents(at);
-        let distance = reference.distance(contents);
-        let far = !t.allows(distance.numerator, distance.denominator);
-        let (count, size) = (buckets.largest_count(at), buckets.sizes[at]);
-        let rows = members.rows(at).iter();
-        let accepted =
-            rows.filter_map(|&row| Some(view.terms(row as usize)?.max_share[index.at()]));
-        let bound = accepted.min().unwrap_or(max_posterior).min(max_posterior);
-        let exposed = !bound.allows(count, size);
-        beyond += u64::from(far);
-        single += u64::from(contents.len() < 2);
-        above += u64::from(exposed);
-        largest_share = largest_share.max(count as f64 / size.max(1) as f64);
-        if far || exposed || contents.len() < 2 {
-            broken.get_or_insert(at);
-        }
-        if farthest.is_none_or(|(most, _)| distance.get() > most) {
-            farthest = Some((distance.get(), at));
+/// How far the classes of an attribute are from all of them.
+pub(super) struct Distances {
+    /// The largest distance, with the first class that has it.
+    pub(super) farthest: Option<(f64, usize)>,
+    /// Whether each class is beyond t.
+    pub(super) is_beyond: Vec<bool>,
+}
+
+impl Distances {
+    /// Those of all classes from the values of all.
+    pub(super) fn of(classes: &Classes, t: T) -> Self {
+        let reference = Reference::of(classes);
+        let mut farthest: Option<(f64, usize)> = None;
+        let is_beyond = (0..classes.len()).map(|class| {
+            let distance = reference.distance(classes.contents(class));
+            if farthest.is_none_or(|(most, _)| distance.get() > most) {
+                farthest = Some((distance.get(), class));
+            }
+            !t.allows(distance.numerator, distance.denominator)
+        });
+        let is_beyond = is_beyond.collect();
+        Self {
+            farthest,
+            is_beyond,
         }
     }
-    let worst = broken.or(farthest.map(|(_, at)| at));
-    Check::new(Section::Guarantee, "t_closeness")
-        .about(attribute.name)
-        .claiming(t.get())
-        .attaining(
-            farthest.map(|(distance, _)| distance),
-            worst.map(|at| Place::Bucket(at as u64 + 1)),
-        )
-        .holding(beyond + single + above == 0)
-        .with_figure("buckets", buckets.len() as f64)
-        .with_figure("buckets_beyond_t", beyond as f64)
-        .with_figure("buckets_with_one_value", single as f64)
-        .with_figure("buckets_above_their_share", above as f64)
-        .with_figure("max_posterior_claimed", max_posterior.get())
-        .with_figure("max_posterior_attained", largest_share)
+
+    /// Number of classes beyond t.
+    pub(super) fn beyond(&self) -> usize {
+        self.is_beyond.iter().filter(|&&beyond| beyond).count()
+    }
+
+    /// The guarantee `t_closeness`: attained is the largest distance.
+    pub(super) fn check(&self, classes: &Classes, t: T, worst: Option<usize>) -> Check {
+        Check::new(Section::Guarantee, "t_closeness")
+            .about(classes.name)
+            .claiming(t.get())
+            .attaining(
+                self.farthest.map(|(distance, _)| distance),
+                worst.map(|class| classes.place(class)),
+            )
+    }
 }
 
 #[cfg(test)]
@@ -223,14 +209,15 @@ mod tests {
         let bucket = [1, 0, 0, 1, 0, 2, 0];
         let contents: Vec<(u32, u64)> =
             (0..7).zip(bucket).filter(|&(_, count)| count > 0).collect();
-        let buckets = Buckets::of_totals(totals.clone());
         let numbers = Domain::new(Values::Integer((0..7).collect()), None);
         let texts = Domain::new(
             Values::Category((0..7).map(|n| n.to_string()).collect()),
             None,
         );
         for (domain, ordered) in [(&numbers, true), (&texts, false)] {
-            let distance = Reference::of(domain, &buckets).distance(&contents).get();
+            let distance = Reference::of_totals(domain, &totals)
+                .distance(&contents)
+                .get();
             assert!((distance - naive(ordered, &totals, &bucket)).abs() < 1e-12);
         }
     }
@@ -238,23 +225,20 @@ mod tests {
     #[test]
     fn a_missing_number_lies_a_whole_range_behind_the_last() {
         let domain = Domain::new(Values::Integer(vec![1, 2, 9]), None).with_missing();
-        let buckets = Buckets::of_totals(vec![1, 1, 1, 1]);
-        let reference = Reference::of(&domain, &buckets);
+        let reference = Reference::of_totals(&domain, &[1, 1, 1, 1]);
         // Cumulated 0 0 0 against 1/4 2/4 3/4: (1/4 + 2/4) / 2 + 3/4.
         assert_eq!(reference.distance(&[(3, 2)]).get(), 1.125);
         // Cumulated 0 1/2 1/2: (1/4 + 0) / 2 + 1/4.
         assert_eq!(reference.distance(&[(1, 1), (3, 1)]).get(), 0.375);
         let alone = Domain::new(Values::Integer(vec![]), None).with_missing();
-        let buckets = Buckets::of_totals(vec![3]);
-        let distance = Reference::of(&alone, &buckets).distance(&[(0, 2)]);
+        let distance = Reference::of_totals(&alone, &[3]).distance(&[(0, 2)]);
         assert_eq!(distance.get(), 0.0);
     }
 
     #[test]
     fn a_bucket_like_the_whole_is_at_distance_nothing() {
-        let buckets = Buckets::of_totals(vec![8, 12]);
         let domain = Domain::new(Values::Integer(vec![1, 2]), None);
-        let distance = Reference::of(&domain, &buckets).distance(&[(0, 2), (1, 3)]);
+        let distance = Reference::of_totals(&domain, &[8, 12]).distance(&[(0, 2), (1, 3)]);
         assert_eq!(distance.numerator, 0);
     }
 }

@@ -2,8 +2,8 @@
 //! is published and what is excluded make up the source, and nobody who asked
 //! to be left out is there.
 
+use super::equivalence::EquivalenceClasses;
 use super::evidence::Evidence;
-use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use crate::microdata::{Multiplicity, RecordIndex, SubjectIndex, Table};
 use crate::release::rounded_to_tens;
@@ -93,34 +93,34 @@ pub(super) fn exclusions_honoured(
 /// `groups_numbered`: groups are numbered from 1 without gaps.
 /// `groups_look_alike`: rows of one group look the same, and rows that look
 /// the same are of one group: two numbers would tell them apart.
-pub(super) fn groups_numbered(group: &[u64], looks: &Signatures) -> [Check; 2] {
-    let [numbered, mut alike] = rows_numbered(group, &looks.strangers);
-    for class in 0..looks.len() {
-        let number = looks.group_number(group, class);
-        let rows = looks.rows(class).iter();
+pub(super) fn groups_numbered(group: &[u64], alike: &EquivalenceClasses) -> [Check; 2] {
+    let [numbered, mut differing] = rows_numbered(group, &alike.mismatched);
+    for class in 0..alike.len() {
+        let number = alike.group_number(group, class);
+        let rows = alike.rows(class).iter();
         let other = rows.filter(|&&row| group[row as usize] != number);
         // Strangers may share a look with another group, and are named above.
-        for &row in other.filter(|row| looks.strangers.binary_search(row).is_err()) {
-            alike.add_at("group", Place::Row(u64::from(row) + 1));
+        for &row in other.filter(|row| alike.mismatched.binary_search(row).is_err()) {
+            differing.add_at("group", Place::Row(u64::from(row) + 1));
         }
     }
     [
         Check::structure("groups_numbered", &numbered),
-        Check::structure("groups_look_alike", &alike),
+        Check::structure("groups_look_alike", &differing),
     ]
 }
 
 /// As [`groups_numbered`] where rows that look the same may be of several
 /// blocks.
-pub(super) fn blocks_numbered(group: &[u64], strangers: &[u32]) -> [Check; 2] {
-    let [numbered, alike] = rows_numbered(group, strangers);
+pub(super) fn blocks_numbered(group: &[u64], mismatched: &[u32]) -> [Check; 2] {
+    let [numbered, differing] = rows_numbered(group, mismatched);
     [
         Check::structure("groups_numbered", &numbered),
-        Check::structure("groups_look_alike", &alike),
+        Check::structure("groups_look_alike", &differing),
     ]
 }
 
-fn rows_numbered(group: &[u64], strangers: &[u32]) -> [Failures; 2] {
+fn rows_numbered(group: &[u64], mismatched: &[u32]) -> [Failures; 2] {
     let mut numbered = Failures::none();
     let mut seen = vec![false; group.len() + 1];
     for (row, &number) in group.iter().enumerate() {
@@ -133,9 +133,9 @@ fn rows_numbered(group: &[u64], strangers: &[u32]) -> [Failures; 2] {
     for gap in (1..last).filter(|&number| !seen[number]) {
         numbered.add_at("group", Place::Group(gap as u64));
     }
-    let mut alike = Failures::none();
-    for &row in strangers {
-        alike.add_at("group", Place::Row(u64::from(row) + 1));
+    let mut differing = Failures::none();
+    for &row in mismatched {
+        differing.add_at("group", Place::Row(u64::from(row) + 1));
     }
-    [numbered, alike]
+    [numbered, differing]
 }

@@ -14,13 +14,13 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, Role};
 
+use super::equivalence::EquivalenceClasses;
 use super::meaning::{ANY, Meaning, least_of_numbers};
-use super::signature::Signatures;
 use super::verdict::{Check, Failures, Place};
 use super::view::{AttributeView, View};
 
 /// The three checks, attribute by attribute.
-pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
+pub(super) fn cells(view: &View, alike: &EquivalenceClasses) -> [Check; 3] {
     let parts = view
         .attributes
         .par_iter()
@@ -31,7 +31,7 @@ pub(super) fn cells(view: &View, signatures: &Signatures) -> [Check; 3] {
             _ => (
                 cover(view, attribute),
                 Failures::none(),
-                span(view, attribute, signatures),
+                span(view, attribute, alike),
             ),
         });
     let parts: Vec<_> = parts.collect();
@@ -89,11 +89,11 @@ fn exact(view: &View, attribute: &AttributeView) -> Failures {
     failures
 }
 
-fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Failures {
+fn span(view: &View, attribute: &AttributeView, alike: &EquivalenceClasses) -> Failures {
     let mut failures = Failures::none();
     let mut codes: Vec<u32> = Vec::new();
-    for class in 0..signatures.len() {
-        let rows = signatures.rows(class);
+    for class in 0..alike.len() {
+        let rows = alike.rows(class);
         let Some(&first) = rows.first() else {
             continue;
         };
@@ -112,7 +112,7 @@ fn span(view: &View, attribute: &AttributeView, signatures: &Signatures) -> Fail
         if !is_least(attribute, meaning, &mut codes) {
             failures.add_at(
                 attribute.name,
-                Place::Group(signatures.group_number(view.group, class)),
+                Place::Group(alike.group_number(view.group, class)),
             );
         }
     }

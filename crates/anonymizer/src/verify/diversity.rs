@@ -1,72 +1,159 @@
-//! l-diversity of buckets (Machanavajjhala et al. 2006 in the frequency form
-//! of Xiao & Tao 2006), as the buckets of the LGB paper have it: at least l
-//! cells, no value twice, l the largest that policy or a member asks for. A
-//! missing value is none of the l, nor of the cells that they are counted in.
+//! l-diversity of classes (Machanavajjhala et al. 2006 in the frequency form of
+//! Xiao & Tao 2006): the most frequent value × l is at most all values of a
+//! class, l the largest that policy or a member asks for; buckets of the LGB
+//! paper and distinct blocks also hold no value twice. A missing value is none
+//! of the l, nor of the cells that they are counted in.
 //!
-//! And `min_spread` (*ours*): every bucket spans a numeric range, or a number
+//! And `min_spread` (*ours*): every class spans a numeric range, or a number
 //! of branches of the hierarchy's root (of values, where there is none).
 
 use crate::microdata::{Code, Domain};
+use crate::privacy::Requirements;
 
-use super::membership::Bucketized;
+use super::classes::Classes;
 use super::verdict::{Check, Place, Section};
-use super::view::View;
 
-/// The guarantee `l_diversity` of one attribute: attained is the least, over
-/// buckets, of known values / largest count, rounded down. `claimed` counts
-/// the missing value, where there is one.
-pub(super) fn l_diversity(view: &View, claimed: u32, bucketized: &Bucketized) -> Check {
-    let Bucketized {
-        index,
-        attribute,
-        buckets,
-        members,
-    } = *bucketized;
-    let of_known = |l: u32| view.requirements.l_of_known(index, l);
-    let claimed = of_known(claimed);
-    let mut attained: Option<u64> = None;
-    let mut worst: Option<(bool, u64, usize)> = None;
-    let (mut below, mut repeated) = (0_u64, 0_u64);
-    for at in 0..buckets.len() {
-        let largest = buckets.largest_count(at);
-        let (most, known) = buckets.known(at, attribute.domain);
-        let rows = members.rows(at).iter();
-        let asked = rows.filter_map(|&row| Some(view.terms(row as usize)?.l[index.at()]));
-        let demanded = asked.max().map_or(1, of_known).max(claimed);
-        let short = u128::from(most) * u128::from(demanded) > u128::from(known);
-        // A bucket without any known value says nothing.
-        let l = match known {
-            0 => u64::MAX,
-            known => known / most,
-        };
-        below += u64::from(short);
-        repeated += u64::from(largest > 1);
-        attained = (known > 0).then_some(l).into_iter().chain(attained).min();
-        // Sound buckets sort behind those that fail.
-        let rank = (!(short || largest > 1), l, at);
-        worst = Some(worst.map_or(rank, |worst| worst.min(rank)));
-    }
-    Check::new(Section::Guarantee, "l_diversity")
-        .about(attribute.name)
-        .claiming(f64::from(claimed))
-        .attaining(
-            attained.map(|l| l as f64),
-            worst.map(|(_, _, at)| Place::Bucket(at as u64 + 1)),
-        )
-        .holding(below == 0 && repeated == 0)
-        .with_figure("buckets", buckets.len() as f64)
-        .with_figure("buckets_below_l", below as f64)
-        .with_figure("buckets_with_a_value_twice", repeated as f64)
+/// How frequent the most frequent value of a class is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frequency {
+    /// Cells of the most frequent value.
+    pub(super) most: u64,
+    /// All cells that it is one of.
+    pub(super) of: u64,
+    /// The l that the class must have.
+    pub(super) demanded: u32,
+    /// Whether the class fails whatever its l is.
+    pub(super) is_refused: bool,
 }
 
-/// The guarantee `min_spread` of buckets.
-pub(super) fn min_spread(claimed: f64, bucketized: &Bucketized) -> Check {
-    let Bucketized {
-        attribute, buckets, ..
-    } = *bucketized;
-    let span = |at: usize| spread(attribute.domain, buckets.contents(at));
-    let spans = (0..buckets.len()).map(|at| (span(at), Place::Bucket(at as u64 + 1)));
-    spread_of_parts(attribute.name, claimed, spans)
+impl Frequency {
+    /// All cells / most frequent value, rounded down; a class that holds
+    /// nothing says nothing.
+    fn l(self) -> u64 {
+        self.of.checked_div(self.most).unwrap_or(u64::MAX)
+    }
+
+    fn is_short(self) -> bool {
+        u128::from(self.most) * u128::from(self.demanded) > u128::from(self.of)
+    }
+}
+
+/// What l-diversity attains over classes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeastL {
+    /// The least l of a class that holds something.
+    pub(super) attained: Option<u64>,
+    /// The worst class with its l: one that fails before one that is sound,
+    /// then the one with the least l.
+    pub(super) worst: Option<(u64, usize)>,
+    /// Classes whose l is too small.
+    pub(super) below: u64,
+}
+
+impl LeastL {
+    /// Over all classes, in their order.
+    pub(super) fn of(classes: impl Iterator<Item = Frequency>) -> Self {
+        let mut least = Self::default();
+        let mut worst: Option<(bool, u64, usize)> = None;
+        for (class, frequency) in classes.enumerate() {
+            let (l, is_short) = (frequency.l(), frequency.is_short());
+            least.below += u64::from(is_short);
+            let known = (frequency.most > 0).then_some(l);
+            least.attained = known.into_iter().chain(least.attained).min();
+            let rank = (!(is_short || frequency.is_refused), l, class);
+            worst = Some(worst.map_or(rank, |worst| worst.min(rank)));
+        }
+        least.worst = worst.map(|(_, l, class)| (l, class));
+        least
+    }
+}
+
+/// Whether a class may hold a value twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeats {
+    Allowed,
+    Refused,
+}
+
+/// Names of the figures of `l_diversity`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClassNames {
+    all: &'static str,
+    below: &'static str,
+    repeating: &'static str,
+}
+
+/// Where classes are buckets.
+pub(super) const BUCKETS: ClassNames = ClassNames {
+    all: "buckets",
+    below: "buckets_below_l",
+    repeating: "buckets_with_a_value_twice",
+};
+
+/// Where classes are blocks.
+pub(super) const BLOCKS: ClassNames = ClassNames {
+    all: "blocks",
+    below: "blocks_below_l",
+    repeating: "blocks_with_a_value_twice",
+};
+
+/// What is asked of the classes of an attribute.
+pub(super) struct Asked<'a> {
+    pub(super) requirements: &'a Requirements,
+    /// The job's l, with which the missing value is counted where there is one.
+    pub(super) l: u32,
+    pub(super) repeats: Repeats,
+    /// The l of each row's subject, where it has one.
+    pub(super) of_row: &'a dyn Fn(usize) -> Option<u32>,
+}
+
+/// The guarantee `l_diversity` of one attribute: attained is the least, over
+/// classes, of known values / largest count, rounded down.
+pub(super) fn l_diversity(classes: &Classes, asked: &Asked, names: ClassNames) -> Check {
+    let of_known = |l: u32| asked.requirements.l_of_known(classes.index, l);
+    let claimed = of_known(asked.l);
+    let is_refused =
+        |class: usize| asked.repeats == Repeats::Refused && classes.counts.largest_count(class) > 1;
+    let frequencies = (0..classes.len()).map(|class| {
+        let (most, of) = classes.largest_known(class);
+        let rows = classes.members.rows(class).iter();
+        let of_rows = rows.filter_map(|&row| (asked.of_row)(row as usize));
+        Frequency {
+            most,
+            of,
+            demanded: of_rows.max().map_or(1, of_known).max(claimed),
+            is_refused: is_refused(class),
+        }
+    });
+    let least = LeastL::of(frequencies);
+    let repeated = (0..classes.len())
+        .filter(|&class| is_refused(class))
+        .count();
+    let check = Check::new(Section::Guarantee, "l_diversity")
+        .about(classes.name)
+        .claiming(f64::from(claimed))
+        .attaining(
+            least.attained.map(|l| l as f64),
+            least.worst.map(|(_, class)| classes.place(class)),
+        )
+        .holding(least.below == 0 && repeated == 0)
+        .with_figure(names.all, classes.len() as f64)
+        .with_figure(names.below, least.below as f64);
+    match asked.repeats {
+        Repeats::Refused => check.with_figure(names.repeating, repeated as f64),
+        Repeats::Allowed => check,
+    }
+}
+
+/// The guarantee `min_spread` of one attribute over some of its classes.
+pub(super) fn min_spread(
+    classes: &Classes,
+    claimed: f64,
+    among: impl Iterator<Item = usize>,
+) -> Check {
+    let span = |class: usize| spread(classes.domain, classes.contents(class));
+    let spans = among.map(|class| (span(class), classes.place(class)));
+    spread_of_parts(classes.name, claimed, spans)
 }
 
 /// The guarantee `min_spread` of an attribute over the parts of a release that

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
-use crate::privacy::{Model, ProtectedIndex, Protection, RecordTerms, Share};
+use crate::privacy::{InBucket, Model, ProtectedIndex, RecordTerms, Share};
 
 use super::evidence::Evidence;
 use super::maximal::without_need;
@@ -115,17 +115,23 @@ fn asks_for_more(evidence: &Evidence, terms: &RecordTerms) -> bool {
     };
     let asks_of = |index: ProtectedIndex| {
         let (own, at) = (&terms.own, index.at());
-        let is_stricter = match (requirements.protection(index), &policy.model) {
+        let is_stricter = match &policy.model {
+            Model::Bucketized { protections } | Model::Sliced { protections, .. } => {
+                match protections[at].1 {
+                    InBucket::Diversity { l, .. } => own.l[at] > l.get(),
+                    InBucket::Closeness { max_posterior, .. } => own.share[at] < max_posterior,
+                }
+            }
+            Model::Blocks { protections, .. } => own.l[at] > protections[at].1.l.get(),
             // The most frequent fingerprint stays when others leave, and may
             // then be too frequent even for an l below the job's.
-            (Protection::Diversity { .. }, Model::Fingerprints { .. }) => own.l[at] > 1,
-            (Protection::Diversity { l, .. }, _) => own.l[at] > l.get(),
-            (Protection::Closeness { max_posterior, .. }, _) => own.share[at] < max_posterior,
-            (Protection::Leakage { max_leakage }, _) => {
-                terms.max_share[at] < max_leakage
+            Model::Fingerprints { .. } | Model::Itemsets { .. } | Model::Generalized { .. } => {
+                own.l[at] > 1
+            }
+            Model::Personalized { max_leakage, .. } => {
+                terms.max_share[at] < *max_leakage
                     || terms.guard.iter().any(|&(guarded, _)| guarded == index)
             }
-            (Protection::InGroup { .. }, _) => own.l[at] > 1,
         };
         // Who decides whether a value is sensitive, and says so, asks for
         // something too.
@@ -136,30 +142,31 @@ fn asks_for_more(evidence: &Evidence, terms: &RecordTerms) -> bool {
 }
 
 /// Values that no node hides well enough for the job's bound of leakage.
+#[derive(Default)]
 struct Frequent {
-    /// By attribute whose leakage is bounded: whether each value is.
-    is_beyond: Vec<(AttributeIndex, Vec<bool>)>,
+    /// The attribute whose leakage is bounded, and whether each value is.
+    is_beyond: Option<(AttributeIndex, Vec<bool>)>,
 }
 
 impl Frequent {
     fn of(evidence: &Evidence) -> Self {
         let (table, requirements) = (evidence.table, evidence.requirements);
-        let of_one = |index| {
-            let Protection::Leakage { max_leakage } = requirements.protection(index) else {
-                return None;
-            };
-            let attribute = requirements.attribute(index);
-            let column = table.coded(attribute)?;
-            let mut counts = vec![0_u64; column.domain.len()];
-            let codes = column.codes.iter();
-            codes.for_each(|code| counts[code as usize] += 1);
-            let records = table.records() as u64;
-            let is_beyond = counts.iter();
-            let is_beyond = is_beyond.map(|&count| !max_leakage.allows(count, records));
-            Some((attribute, is_beyond.collect()))
+        let Model::Personalized {
+            sensitive,
+            max_leakage,
+            ..
+        } = requirements.policy().model
+        else {
+            return Self::default();
         };
+        let Some(column) = table.coded(sensitive) else {
+            return Self::default();
+        };
+        let records = table.records() as u64;
+        let counts = column.histogram().into_iter();
+        let is_beyond = counts.map(|count| !max_leakage.allows(count.into(), records));
         Self {
-            is_beyond: requirements.protected().filter_map(of_one).collect(),
+            is_beyond: Some((sensitive, is_beyond.collect())),
         }
     }
 
@@ -179,8 +186,8 @@ fn unexplained(
     mut leaving: Vec<RecordIndex>,
     mut others: Vec<RecordIndex>,
 ) -> usize {
-    let shared = match evidence.requirements.policy().model {
-        Model::Sliced(_) => sliced::shared_combinations(evidence),
+    let shared = match &evidence.requirements.policy().model {
+        Model::Sliced { protections, .. } => sliced::shared_combinations(evidence, protections),
         _ => Vec::new(),
     };
     let combination = |attributes: &[AttributeIndex], record| -> Vec<Option<Code>> {

@@ -5,7 +5,7 @@
 //! least k of the policy and at least the k that any of those subjects asks
 //! for.
 
-use super::signature::Signatures;
+use super::equivalence::EquivalenceClasses;
 use super::verdict::{Check, Place, Section};
 
 /// The largest k that policy or a member asks for, class by class.
@@ -19,38 +19,42 @@ pub(super) struct LargestK {
 impl LargestK {
     /// `asked` is the k of a row's subject, where it has one.
     pub(super) fn of(
-        signatures: &Signatures,
+        alike: &EquivalenceClasses,
         floor: u32,
         asked: impl Fn(usize) -> Option<u32>,
     ) -> Self {
         let largest = |class: usize| {
-            let rows = signatures.rows(class).iter();
+            let rows = alike.rows(class).iter();
             let asked = rows.filter_map(|&row| asked(row as usize));
             asked.max().unwrap_or(floor).max(floor)
         };
         Self {
             floor,
-            of_class: (0..signatures.len()).map(largest).collect(),
+            of_class: (0..alike.len()).map(largest).collect(),
         }
     }
 }
 
 /// The guarantee `k_anonymity`: attained is the size of the smallest class.
-pub(super) fn k_anonymity(group: &[u64], signatures: &Signatures, largest_k: &LargestK) -> Check {
-    let short = |class: &usize| signatures.sizes[*class] < u64::from(largest_k.of_class[*class]);
-    let shortfalls = (0..signatures.len()).filter(short).count();
-    let smallest = (0..signatures.len()).min_by_key(|&class| signatures.sizes[class]);
+pub(super) fn k_anonymity(
+    group: &[u64],
+    alike: &EquivalenceClasses,
+    largest_k: &LargestK,
+) -> Check {
+    let short = |class: &usize| alike.sizes[*class] < u64::from(largest_k.of_class[*class]);
+    let shortfalls = (0..alike.len()).filter(short).count();
+    let smallest = (0..alike.len()).min_by_key(|&class| alike.sizes[class]);
     // The worst is the one that falls short; among those the smallest.
-    let worst = (0..signatures.len())
+    let worst = (0..alike.len())
         .filter(short)
-        .min_by_key(|&class| signatures.sizes[class]);
+        .min_by_key(|&class| alike.sizes[class]);
     let place = worst
         .or(smallest)
-        .map(|class| Place::Group(signatures.group_number(group, class)));
+        .map(|class| Place::Group(alike.group_number(group, class)));
     Check::new(Section::Guarantee, "k_anonymity")
         .claiming(f64::from(largest_k.floor))
-        .attaining(smallest.map(|class| signatures.sizes[class] as f64), place)
+        .attaining(smallest.map(|class| alike.sizes[class] as f64), place)
         .holding(shortfalls == 0)
-        .with_figure("groups", signatures.len() as f64)
+        .with_figure("groups", alike.len() as f64)
         .with_figure("groups_below_k", shortfalls as f64)
 }

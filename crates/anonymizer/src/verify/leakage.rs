@@ -1,20 +1,13 @@
 //! The guarantee `max_leakage`: each subject's own terms hold.
 //!
-//! For every published record the ratio of what is attained to what its terms
-//! accept, at most 1:
-//! - k / (subjects that look the same);
-//! - per cell in a bucket under l-diversity, l · (largest count) / size;
-//! - per cell in a bucket under t-closeness, (largest count / size) / share.
-//!
-//! Attained is the largest ratio. It is decided in integers; the figure alone
-//! is a float.
+//! For every published record and every class that it is in, the ratio of what
+//! is attained to what its terms accept is at most 1. Attained is the largest
+//! ratio. It is decided in integers; the figure alone is a float. A family says
+//! which classes count, and takes their ratios one by one.
 
-use crate::privacy::{Protection, Share};
+use crate::privacy::Share;
 
-use super::membership::Bucketized;
-use super::signature::Signatures;
 use super::verdict::{Check, Place, Section};
-use super::view::{NONE, View};
 
 /// A ratio of attained to accepted, and where it occurs.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +53,33 @@ impl Worst {
         }
     }
 
+    /// An own k among so many subjects.
+    pub(super) fn take_k(&mut self, k: u32, subjects: u64, place: Place) {
+        self.take(Ratio {
+            attained: u128::from(k),
+            accepted: u128::from(subjects),
+            place,
+        });
+    }
+
+    /// An own l beside the most frequent value of a class, and its cells.
+    pub(super) fn take_l(&mut self, l: u32, (most, size): (u64, u64), place: Place) {
+        self.take(Ratio {
+            attained: u128::from(most) * u128::from(l),
+            accepted: u128::from(size),
+            place,
+        });
+    }
+
+    /// The largest share of one value that a subject accepts, in the same way.
+    pub(super) fn take_share(&mut self, share: Share, (most, size): (u64, u64), place: Place) {
+        self.take(Ratio {
+            attained: u128::from(most) * u128::from(Share::WHOLE_PARTS),
+            accepted: u128::from(size) * u128::from(share.parts()),
+            place,
+        });
+    }
+
     /// The guarantee; `beyond` names the figure of those that go beyond.
     pub(super) fn check(&self, beyond: &'static str) -> Check {
         Check::new(Section::Guarantee, "max_leakage")
@@ -73,55 +93,4 @@ impl Worst {
             .with_figure(beyond, self.exceeded as f64)
             .noting("largest ratio of what is attained to what the subject's own terms accept")
     }
-}
-
-/// The largest ratio over all published records.
-pub(super) fn max_leakage(
-    view: &View,
-    signatures: &Signatures,
-    bucketized: &[Bucketized],
-) -> Check {
-    let mut worst = Worst::default();
-    for row in 0..view.rows() {
-        let Some(terms) = view.terms(row) else {
-            continue;
-        };
-        worst.take(Ratio {
-            attained: u128::from(terms.k),
-            accepted: u128::from(signatures.sizes[signatures.class_of_row[row] as usize]),
-            place: Place::Group(view.group[row]),
-        });
-    }
-    for attribute in bucketized {
-        let Bucketized {
-            index,
-            buckets,
-            members,
-            ..
-        } = *attribute;
-        let protection = view.requirements.protection(index);
-        for row in 0..view.rows() {
-            let at = members.bucket_of_row[row];
-            let Some(terms) = view.terms(row).filter(|_| at != NONE) else {
-                continue;
-            };
-            let largest = u128::from(buckets.largest_count(at as usize));
-            let size = u128::from(buckets.sizes[at as usize]);
-            let (attained, accepted) = match protection {
-                Protection::Diversity { .. } => (largest * u128::from(terms.l[index.at()]), size),
-                Protection::Closeness { .. }
-                | Protection::Leakage { .. }
-                | Protection::InGroup { .. } => (
-                    largest * u128::from(Share::WHOLE_PARTS),
-                    size * u128::from(terms.max_share[index.at()].parts()),
-                ),
-            };
-            worst.take(Ratio {
-                attained,
-                accepted,
-                place: Place::Bucket(u64::from(at) + 1),
-            });
-        }
-    }
-    worst.check("cells_beyond_their_terms")
 }

@@ -55,7 +55,9 @@ pub(super) fn without_need(
     let all = requirements.protected();
     let (rule, attributes): (KRule, Vec<ProtectedIndex>) = match policy.model {
         Model::Generalized { .. } => (KRule::Members, all.collect()),
-        Model::Blocks { form, sensitive } => (
+        Model::Blocks {
+            form, sensitive, ..
+        } => (
             k_rule(form),
             all.filter(|&at| sensitive.contains(at)).collect(),
         ),

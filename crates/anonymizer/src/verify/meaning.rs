@@ -190,7 +190,7 @@ pub(super) struct MeaningColumn<'a> {
     pub(super) meanings: Vec<Meaning>,
     /// Category of each entry of the dictionary: equal cells share one, as
     /// they look the same to a reader.
-    pub(super) looks: Vec<u32>,
+    pub(super) categories: Vec<u32>,
 }
 
 impl<'a> MeaningColumn<'a> {
@@ -199,7 +199,7 @@ impl<'a> MeaningColumn<'a> {
         let (codes, cells) = dictionary(column)?;
         Some(Self {
             codes,
-            looks: looks(cells),
+            categories: categories(cells),
             meanings: cells.iter().map(|cell| Meaning::of(cell, domain)).collect(),
         })
     }
@@ -212,19 +212,19 @@ impl<'a> MeaningColumn<'a> {
 
     /// Category of a row's cell.
     #[inline]
-    pub(super) fn look(&self, row: usize) -> u32 {
-        self.looks[self.codes.at(row) as usize]
+    pub(super) fn category(&self, row: usize) -> u32 {
+        self.categories[self.codes.at(row) as usize]
     }
 }
 
 /// Category of each entry of a dictionary; equal cells share one.
-pub(super) fn looks(cells: &[Cell]) -> Vec<u32> {
+pub(super) fn categories(cells: &[Cell]) -> Vec<u32> {
     let mut seen = FxHashMap::default();
-    let looks = cells.iter().map(|cell| {
+    let categories = cells.iter().map(|cell| {
         let next = seen.len() as u32;
-        *seen.entry(Look::of(cell)).or_insert(next)
+        *seen.entry(CellKey::of(cell)).or_insert(next)
     });
-    looks.collect()
+    categories.collect()
 }
 
 /// The parts of a dictionary column whose codes stay within the dictionary.
@@ -249,7 +249,7 @@ pub(super) fn numbers(column: &PublishedColumn) -> Option<&[u64]> {
 
 /// A cell as a key: equal exactly where the texts are.
 #[derive(PartialEq, Eq, Hash)]
-enum Look<'a> {
+enum CellKey<'a> {
     Empty,
     Masked,
     Integer(i64, i64),
@@ -258,10 +258,10 @@ enum Look<'a> {
     Label(&'a str),
     Set(&'a [String]),
     Items(&'a [Item]),
-    OrMissing(Box<Look<'a>>),
+    OrMissing(Box<CellKey<'a>>),
 }
 
-impl<'a> Look<'a> {
+impl<'a> CellKey<'a> {
     fn of(cell: &'a Cell) -> Self {
         // Adding 0 turns -0 into 0, which is written the same.
         let bits = |number: f64| (number + 0.0).to_bits();

@@ -15,37 +15,36 @@
 
 mod attack;
 mod blocks;
+mod bucketized;
 mod buckets;
-mod candidates;
 mod claims;
+mod classes;
 mod closeness;
 mod composition;
 mod conservation;
 mod coverage;
 mod diversity;
+mod equivalence;
 mod evidence;
 mod exact;
 mod exclusions;
-mod grouped;
+mod generalized;
 mod identifiers;
 mod k_anonymity;
 mod leakage;
-mod lgb;
-mod links;
 mod manifest;
 mod maximal;
 mod meaning;
-mod membership;
 mod numbering;
 mod order;
 mod personalized;
 mod persons;
 mod rules;
 mod shape;
-mod signature;
 mod sliced;
 mod verdict;
 mod view;
+mod ways;
 
 pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
@@ -71,19 +70,31 @@ pub fn verify(evidence: &Evidence) -> Verdict {
 fn by_engine(evidence: &Evidence) -> Verdict {
     let model = &evidence.requirements.policy().model;
     let found = match (evidence.ordered.engine, model) {
-        ("lgb", Model::Bucketized) => Ok(lgb::rules(evidence)),
+        ("lgb", Model::Bucketized { protections }) => Ok(bucketized::rules(evidence, protections)),
         ("one_to_many", Model::Fingerprints { .. }) | ("rmr", Model::Itemsets { .. }) => {
             persons::rules(evidence).ok_or(OTHER_MODEL)
         }
         ("arp" | "aip" | "anatomy" | "ng", &Model::Blocks { form, .. }) => {
             blocks::rules(evidence, form).ok_or(OTHER_MODEL)
         }
-        ("mondrian", Model::Generalized { .. }) => Ok(grouped::rules(evidence)),
+        ("mondrian", Model::Generalized { protections, .. }) => {
+            Ok(generalized::rules(evidence, protections))
+        }
         ("personalized", &Model::Personalized { recoding, .. }) => {
             Ok(personalized::rules(evidence, recoding))
         }
-        ("slicing", Model::Sliced(slicing)) => {
-            Ok(sliced::rules(evidence, slicing, Homes::default()))
+        (
+            "slicing",
+            Model::Sliced {
+                slicing,
+                protections,
+            },
+        ) => {
+            let order = sliced::Order {
+                slicing,
+                protections: protections.clone(),
+            };
+            Ok(sliced::rules(evidence, order, Homes::default()))
         }
         (name, _) if ENGINES.contains(&name) => Err(OTHER_MODEL),
         _ => Err("no rules are known for the engine that the job ordered"),

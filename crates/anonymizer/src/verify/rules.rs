@@ -5,14 +5,14 @@
 //! checks of that are made here for all families: tables and columns, claims,
 //! each subject once, exclusions, identifiers, order. They read raw columns
 //! and counts, so they always speak. The family's own checks need a view of
-//! the tables; where none exists they enter each guarantee as not examined,
-//! which does not hold.
+//! the tables. A guarantee that they say nothing of, because the tables are too
+//! broken or the family forgot it, is not examined, which does not hold.
 
 use std::sync::Arc;
 
 use crate::microdata::{RecordIndex, SubjectIndex, SubjectRecords};
 
-use super::claims::claims_match_policy;
+use super::claims::{claims_match_policy, must_be_shown};
 use super::conservation::{every_record_once, exclusions_honoured};
 use super::evidence::Evidence;
 use super::identifiers::no_source_identifier;
@@ -39,6 +39,7 @@ pub(super) struct Rules<'e> {
     rows: Rows,
     declared: Option<Check>,
     own: Own<'e>,
+    last: Option<Check>,
 }
 
 impl<'e> Rules<'e> {
@@ -54,6 +55,7 @@ impl<'e> Rules<'e> {
             rows,
             declared: None,
             own: Box::new(own),
+            last: None,
         }
     }
 
@@ -66,14 +68,8 @@ impl<'e> Rules<'e> {
     }
 
     /// The same, with one more check at the end.
-    pub(super) fn ending(self, check: Option<Check>) -> Self {
-        let own = self.own;
-        let own: Own<'e> = Box::new(move |expected| {
-            let mut checks = own(expected);
-            checks.extend(check);
-            checks
-        });
-        Self { own, ..self }
+    pub(super) fn ending(self, last: Option<Check>) -> Self {
+        Self { last, ..self }
     }
 
     /// All checks: those of every release first.
@@ -83,14 +79,30 @@ impl<'e> Rules<'e> {
             rows,
             declared,
             own,
+            last,
         } = self;
         let (mut checks, own) = rayon::join(
             || of_every_release(evidence, &expected, &rows, declared),
             || own(&expected),
         );
-        checks.extend(own);
+        let unsaid = not_examined(evidence, &own);
+        checks.extend(own.into_iter().chain(unsaid).chain(last));
         checks
     }
+}
+
+/// Entries for the guarantees of the policy that no check speaks of.
+fn not_examined(evidence: &Evidence, checks: &[Check]) -> Vec<Check> {
+    let policy = evidence.requirements.ordered();
+    let wanted = must_be_shown(evidence.table.schema(), policy);
+    let is_said = |wanted: &Check| {
+        let mut checks = checks.iter();
+        checks.any(|check| (check.kind, &check.attribute) == (wanted.kind, &wanted.attribute))
+    };
+    wanted
+        .into_iter()
+        .filter(|wanted| !is_said(wanted))
+        .collect()
 }
 
 fn of_every_release(

@@ -13,10 +13,10 @@ use crate::microdata::{AttributeIndex, Codes, Domain, Multiplicity, RecordIndex,
 use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 use crate::release::{PublishedColumn, PublishedTable};
 
+use super::equivalence::refine;
 use super::evidence::Evidence;
 use super::meaning::{MeaningColumn, numbers};
 use super::shape::{ExpectedColumn, ExpectedTable, MICRODATA, fits};
-use super::signature::refine;
 
 /// Stands for a row without a record, or a cell without a bucket.
 pub(super) const NONE: u32 = u32::MAX;
@@ -105,7 +105,7 @@ impl<'a> View<'a> {
         let protected = attributes
             .iter()
             .filter(|attribute| attribute.protected.is_some());
-        if protected.count() != evidence.requirements.policy().protections.len() {
+        if protected.count() != evidence.requirements.policy().model.protected() {
             return None;
         }
         Some(Self {
@@ -128,6 +128,13 @@ impl<'a> View<'a> {
     pub(super) fn terms(&self, row: usize) -> Option<&'a RecordTerms> {
         let record = self.records[row];
         (record != NONE).then(|| self.requirements.of(RecordIndex(record)))
+    }
+
+    /// The l of each row's subject for an attribute; 1 where the row has no
+    /// record.
+    pub(super) fn asked_l(&self, index: ProtectedIndex) -> Vec<u32> {
+        let l = |row: usize| self.terms(row).map_or(1, |terms| terms.l[index.at()]);
+        (0..self.rows()).map(l).collect()
     }
 
     /// Source code of a row's value; `None` if the row has no record.

@@ -4,7 +4,9 @@
 use vizard_anonymizer::microdata::{
     AttributeIndex, Code, Codes, Domain, RecordIndex, Role, Schema, SubjectIndex, Table,
 };
-use vizard_anonymizer::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements, Seed};
+use vizard_anonymizer::privacy::{
+    CancelFlag, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed, Spread,
+};
 use vizard_anonymizer::release::{
     AcceptedExact, Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, Normalized,
     PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, TableDescription,
@@ -49,6 +51,18 @@ pub fn accepted(schema: &Schema) -> Vec<AcceptedExact> {
         reason: "made up".into(),
     });
     accepted.collect()
+}
+
+/// A policy of buckets for these attributes.
+pub fn buckets(schema: &Schema) -> Model {
+    let protection = InBucket::Diversity {
+        l: L::NONE,
+        min_spread: Spread::Nothing,
+    };
+    let protectable = schema.protectable().into_iter();
+    Model::Bucketized {
+        protections: protectable.map(|index| (index, protection)).collect(),
+    }
 }
 
 impl Case {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::privacy::{Protection, Requirements, Seed, Spread};
+use vizard_anonymizer::privacy::{Requirements, Seed, Spread};
 use vizard_anonymizer::release::Release;
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::verify::{Check, composition};
@@ -219,13 +219,10 @@ fn sensitive_numbers_that_share_a_bucket_lie_apart_unless_it_is_switched_off() {
         assert!(wide >= 7_000, "{what}: {wide}");
         // The check finds what the engine did not do.
         let mut policy = case.requirements.policy().clone();
-        for (_, protection) in &mut policy.protections {
-            if let Protection::Diversity { min_spread, .. }
-            | Protection::InGroup { min_spread, .. } = protection
-            {
-                *min_spread = Spread::AtLeast(near as f64 + 0.5);
-            }
-        }
+        let least = Spread::AtLeast(near as f64 + 0.5);
+        policy
+            .model
+            .change_spreads(|_, min_spread| *min_spread = least);
         case.requirements = Requirements::new(&case.table, policy, &[]);
         let found = spread_of(&case).expect("it is looked at");
         assert!(!found.holds, "{what}");

@@ -5,7 +5,7 @@ use serde_json::json;
 use vizard_anonymizer::microdata::{
     AttributeType, ChunkColumn, HierarchySet, Preference, Schema, SubjectIndex, Table,
 };
-use vizard_anonymizer::privacy::{K, L, Model, Policy, Protection, Requirements, Share, Spread, T};
+use vizard_anonymizer::privacy::{InBucket, K, L, Model, Policy, Requirements, Share, Spread, T};
 use vizard_anonymizer::release::{
     Cells, ColumnDescription, Content, CsvDecoder, Lineage, PublishedTable, Release, TableLineage,
 };
@@ -81,22 +81,23 @@ fn table() -> Table {
 
 /// What the twelve ask for; `of_l` is the leak that L accepts.
 fn requirements(table: &Table, of_l: Option<f64>) -> Requirements {
-    let diversity = Protection::Diversity {
+    let diversity = InBucket::Diversity {
         l: L::new(3).unwrap(),
         min_spread: Spread::Nothing,
     };
-    let closeness = Protection::Closeness {
+    let closeness = InBucket::Closeness {
         t: T::new(0.4).unwrap(),
         max_posterior: Share::new(0.8).unwrap(),
     };
     let protectable = table.schema().protectable();
     let policy = Policy {
-        model: Model::Bucketized,
+        model: Model::Bucketized {
+            protections: protectable
+                .into_iter()
+                .zip([diversity, closeness, diversity])
+                .collect(),
+        },
         k: K::new(2).unwrap(),
-        protections: protectable
-            .into_iter()
-            .zip([diversity, closeness, diversity])
-            .collect(),
         apply_preferences: true,
     };
     let flags = [

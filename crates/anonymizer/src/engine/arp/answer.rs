@@ -11,7 +11,7 @@ use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::{over_budget, too_narrow};
 use crate::engine::kernel::known::MISSING_COUNTS_NOT;
 use crate::microdata::Table;
-use crate::privacy::{L, Model, Policy, ProtectedIndex, Protection, Requirements};
+use crate::privacy::{L, Model, Policy, ProtectedIndex, Requirements};
 
 use super::frame::published;
 use super::initial::Least;
@@ -105,11 +105,7 @@ impl Question<'_> {
 
     fn policy(self, l: L) -> Policy {
         let mut policy = self.requirements.ordered().clone();
-        for (_, protection) in &mut policy.protections {
-            if let Protection::Diversity { l: floor, .. } = protection {
-                *floor = l.min(*floor);
-            }
-        }
+        policy.model.change_l(|_, floor| *floor = l.min(*floor));
         policy
     }
 }

@@ -38,7 +38,10 @@ impl<'a> Job<'a> {
         max_excluded: f64,
         context: &'a RunContext<'a>,
     ) -> Result<Self, EngineError> {
-        let Model::Blocks { form, sensitive } = requirements.policy().model else {
+        let Model::Blocks {
+            form, sensitive, ..
+        } = requirements.policy().model
+        else {
             return Err(invalid("requirements", "are of another engine"));
         };
         Ok(Self {

@@ -22,7 +22,7 @@ use crate::engine::kernel::acceptance::{
 };
 use crate::microdata::{Role, Schema};
 use crate::privacy::{
-    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Share, Spread,
+    BlockForm, InBlock, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Share, Spread,
 };
 
 /// Largest l for randomization: what the rows of a larger block tell is
@@ -269,13 +269,16 @@ fn policy(
         };
         let min_spread = min_spread
             .map_err(|reason| invalid(format!("min_spread.{}", described.name), reason))?;
-        Ok((attribute, Protection::Diversity { l, min_spread }))
+        Ok((attribute, InBlock { l, min_spread }))
     });
     let protections = protections.collect::<Result<_, EngineError>>()?;
     Ok(Policy {
-        model: Model::Blocks { form, sensitive },
+        model: Model::Blocks {
+            form,
+            sensitive,
+            protections,
+        },
         k: K::NONE,
-        protections,
         apply_preferences: true,
     })
 }

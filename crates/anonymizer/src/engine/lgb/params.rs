@@ -19,7 +19,7 @@ use crate::engine::kernel::acceptance::{
 };
 pub use crate::engine::kernel::effort::Effort;
 use crate::microdata::{Attribute, AttributeType, Schema};
-use crate::privacy::{K, L, Model, Policy, Protection, Share, Spread, T};
+use crate::privacy::{InBucket, K, L, Model, Policy, Share, Spread, T};
 
 /// Largest share of one value in a bucket under t-closeness, unless said.
 pub const MAX_POSTERIOR_DEFAULT: f64 = 0.8;
@@ -141,9 +141,10 @@ impl Params {
             Ok((index, protection))
         });
         Ok(Policy {
-            model: Model::Bucketized,
+            model: Model::Bucketized {
+                protections: protections.collect::<Result<_, EngineError>>()?,
+            },
             k: self.k,
-            protections: protections.collect::<Result<_, EngineError>>()?,
             apply_preferences: true,
         })
     }
@@ -162,7 +163,7 @@ impl Params {
         check_max_excluded(self.max_excluded)
     }
 
-    fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {
+    fn protection(&self, attribute: &Attribute) -> Result<InBucket, EngineError> {
         let name = &attribute.name;
         let default = AttributeParams::default();
         let own = self.attributes.get(name).unwrap_or(&default);
@@ -179,7 +180,7 @@ impl Params {
                 Some(share) => share,
                 None => Share::new(MAX_POSTERIOR_DEFAULT)?,
             };
-            return Ok(Protection::Closeness { t, max_posterior });
+            return Ok(InBucket::Closeness { t, max_posterior });
         }
         if own.max_posterior.is_some() {
             let reason = "must be absent without t_closeness";
@@ -194,7 +195,7 @@ impl Params {
                 .map_err(|reason| invalid(place("min_spread"), reason))?,
             None => spread_by_default(attribute, l),
         };
-        Ok(Protection::Diversity { l, min_spread })
+        Ok(InBucket::Diversity { l, min_spread })
     }
 }
 
@@ -247,12 +248,15 @@ mod tests {
         let params: Params = serde_json::from_value(params).unwrap();
         let policy = params.policy(&schema()).unwrap();
         assert_eq!(policy.k.get(), 5);
-        assert_eq!(policy.protections.len(), 2);
-        let Protection::Closeness { t, max_posterior } = policy.protections[0].1 else {
+        let Model::Bucketized { protections } = policy.model else {
+            panic!("buckets are the model");
+        };
+        assert_eq!(protections.len(), 2);
+        let InBucket::Closeness { t, max_posterior } = protections[0].1 else {
             panic!("sex is protected by t-closeness");
         };
         assert_eq!((t.get(), max_posterior.get()), (0.2, 0.8));
-        let Protection::Diversity { l, min_spread } = policy.protections[1].1 else {
+        let InBucket::Diversity { l, min_spread } = protections[1].1 else {
             panic!("salary is protected by l-diversity");
         };
         assert_eq!((l.get(), min_spread), (4, Spread::OfScale));

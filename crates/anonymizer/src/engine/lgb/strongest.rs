@@ -10,7 +10,7 @@
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::acceptance::instead_of_l;
 use crate::engine::kernel::eligibility::least_share;
-use crate::privacy::{K, L, Policy, ProtectedIndex, Protection, Share, Spread};
+use crate::privacy::{InBucket, K, L, Model, Policy, ProtectedIndex, Protection, Share, Spread};
 
 use super::exclusion::prepare;
 use super::frame::Frame;
@@ -113,7 +113,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
             bisect(top, |weaker| {
                 let l = L::new(top + 1 - weaker)?;
                 let policy = with_protection(frame, shortfall.index, |protection| {
-                    if let Protection::Diversity { l: floor, .. } = protection {
+                    if let InBucket::Diversity { l: floor, .. } = protection {
                         *floor = l;
                     }
                 });
@@ -127,7 +127,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
             bisect(Share::ALL.parts() - parts, |weaker| {
                 let share = Share::new(share(weaker))?;
                 let policy = with_protection(frame, shortfall.index, |protection| {
-                    if let Protection::Closeness { max_posterior, .. } = protection {
+                    if let InBucket::Closeness { max_posterior, .. } = protection {
                         *max_posterior = share;
                     }
                 });
@@ -137,7 +137,7 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
         }
         Lever::MinSpread(shortfall, widest) => {
             let policy = with_protection(frame, shortfall.index, |protection| {
-                if let Protection::Diversity { min_spread, .. } = protection {
+                if let InBucket::Diversity { min_spread, .. } = protection {
                     *min_spread = Spread::AtLeast(widest);
                 }
             });
@@ -218,10 +218,12 @@ fn is_same(one: Lever, other: Lever) -> bool {
 fn with_protection(
     frame: &Frame<'_>,
     index: ProtectedIndex,
-    change: impl FnOnce(&mut Protection),
+    change: impl FnOnce(&mut InBucket),
 ) -> Policy {
     let mut policy = frame.requirements.policy().clone();
-    change(&mut policy.protections[index.at()].1);
+    if let Model::Bucketized { protections } = &mut policy.model {
+        change(&mut protections[index.at()].1);
+    }
     policy
 }
 

@@ -14,7 +14,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::Effort;
 use crate::engine::kernel::acceptance::{check_max_excluded, max_excluded_default};
 use crate::microdata::{Role, Schema};
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Spread};
+use crate::privacy::{K, L, Model, Policy, QidConflict};
 
 /// What is done where a hierarchy has nodes with so many children that too
 /// few subjects share a set of them (*ours*).
@@ -81,9 +81,13 @@ impl Params {
                 k_group: self.k_group()?,
                 value_l: self.value_l,
                 qid_conflict: self.qid_conflict,
+                l: schema
+                    .protectable()
+                    .into_iter()
+                    .map(|index| (index, self.l))
+                    .collect(),
             },
             k: self.k,
-            protections: diversity(schema, self.l),
             apply_preferences: true,
         })
     }
@@ -95,19 +99,6 @@ impl Params {
             None => Ok(K::new(self.l.get())?),
         }
     }
-}
-
-/// Every sensitive attribute under the same l.
-pub(super) fn diversity(
-    schema: &Schema,
-    l: L,
-) -> Vec<(crate::microdata::AttributeIndex, Protection)> {
-    let protection = Protection::Diversity {
-        l,
-        min_spread: Spread::Nothing,
-    };
-    let protectable = schema.protectable().into_iter();
-    protectable.map(|index| (index, protection)).collect()
 }
 
 /// A fingerprint is one for everyone: an attribute cannot be part of it for

@@ -17,7 +17,7 @@ use crate::engine::kernel::acceptance::{
     refuse_semi_sensitive,
 };
 use crate::microdata::{AttributeIndex, AttributeType, Role, Schema};
-use crate::privacy::{K, Model, Policy, Protection, Recoding, Share};
+use crate::privacy::{K, Model, Policy, Recoding, Share};
 
 /// How records are gathered into groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,16 +76,14 @@ impl Params {
         check_max_excluded(self.max_excluded)?;
         refuse_semi_sensitive(schema)?;
         let sensitive = self.check_sensitive(schema)?;
-        let protection = Protection::Leakage {
-            max_leakage: self.max_leakage,
-        };
         Ok(Policy {
             model: Model::Personalized {
                 recoding: self.recoding,
                 askers_share_max: self.askers_share_max,
+                sensitive,
+                max_leakage: self.max_leakage,
             },
             k: self.k,
-            protections: vec![(sensitive, protection)],
             apply_preferences: true,
         })
     }

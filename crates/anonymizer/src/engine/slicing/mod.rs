@@ -70,7 +70,7 @@ pub fn run(
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "find columns");
     let mut present = Present::gather(table, requirements)?;
-    let Model::Sliced(slicing) = &requirements.policy().model else {
+    let Model::Sliced { slicing, .. } = &requirements.policy().model else {
         return Err(invalid("requirements", "are of another engine's policy"));
     };
     let (slices, prepared) = columns(&present, slicing, params, context)?;

@@ -23,7 +23,7 @@ use crate::engine::kernel::mondrian::SplitChoice;
 use crate::engine::kernel::sliced_table::SECOND;
 use crate::microdata::{Attribute, AttributeIndex, Role, Schema};
 use crate::privacy::{
-    ColumnRule, K, L, Model, Policy, Protection, Share, SliceVariant, Slicing, Spread, T,
+    ColumnRule, InBucket, K, L, Model, Policy, Share, SliceVariant, Slicing, Spread, T,
 };
 
 /// Parameters of a run.
@@ -104,14 +104,16 @@ impl Params {
         let slicing = Fitting { schema }.slicing(self)?;
         check_headers(schema, &slicing)?;
         Ok(Policy {
-            model: Model::Sliced(Arc::new(slicing)),
+            model: Model::Sliced {
+                slicing: Arc::new(slicing),
+                protections,
+            },
             k: self.k,
-            protections,
             apply_preferences: true,
         })
     }
 
-    fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {
+    fn protection(&self, attribute: &Attribute) -> Result<InBucket, EngineError> {
         let asked = self.min_spread.get(&attribute.name).copied();
         match (self.l, self.t_closeness) {
             (Some(l), None) => {
@@ -125,12 +127,12 @@ impl Params {
                 };
                 let min_spread = min_spread
                     .map_err(|reason| invalid(format!("min_spread.{}", attribute.name), reason))?;
-                Ok(Protection::Diversity { l, min_spread })
+                Ok(InBucket::Diversity { l, min_spread })
             }
             (None, Some(_)) if asked.is_some() => {
                 Err(invalid("min_spread", "goes with l, not with t_closeness"))
             }
-            (None, Some(t)) => Ok(Protection::Closeness {
+            (None, Some(t)) => Ok(InBucket::Closeness {
                 t,
                 max_posterior: Share::ALL,
             }),

@@ -7,7 +7,7 @@ use crate::engine::kernel::Present;
 use crate::engine::kernel::acceptance::{instead_of_l, over_budget};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
-use crate::privacy::{K, L, Policy, Protection, Share, Spread, T};
+use crate::privacy::{InBucket, K, L, Model, Policy, Share, Spread, T};
 
 use super::params::Params;
 use super::prepare::{Failure, Refusal, prepare};
@@ -146,13 +146,15 @@ impl Question<'_> {
         let mut next = Some(refusal);
         while let Some(Refusal::TooFar { parts, .. }) = next {
             farthest = parts.max(farthest + 1).min(Share::WHOLE_PARTS);
-            let protection = Protection::Closeness {
+            let protection = InBucket::Closeness {
                 t: T::new(farthest as f64 / 1e9)?,
                 max_posterior: Share::ALL,
             };
             next = self.refusal(|policy| {
-                for entry in &mut policy.protections {
-                    entry.1 = protection;
+                if let Model::Sliced { protections, .. } = &mut policy.model {
+                    protections
+                        .iter_mut()
+                        .for_each(|entry| entry.1 = protection);
                 }
             })?;
         }
@@ -186,9 +188,11 @@ impl Question<'_> {
 
 /// Changes the l and the least spread of every attribute.
 fn weaken(policy: &mut Policy, change: impl Fn(&mut L, &mut Spread)) {
-    for (_, protection) in &mut policy.protections {
-        if let Protection::Diversity { l, min_spread } = protection {
-            change(l, min_spread);
+    if let Model::Sliced { protections, .. } = &mut policy.model {
+        for (_, protection) in protections {
+            if let InBucket::Diversity { l, min_spread } = protection {
+                change(l, min_spread);
+            }
         }
     }
 }

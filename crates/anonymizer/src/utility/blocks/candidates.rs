@@ -44,7 +44,10 @@ impl<'a> Candidates<'a> {
     /// Of every published sensitive attribute, in order of columns.
     pub fn all(prepared: &'a Prepared<'a>) -> Vec<Self> {
         let requirements = prepared.evidence.requirements;
-        let Model::Blocks { form, sensitive } = requirements.policy().model else {
+        let Model::Blocks {
+            form, sensitive, ..
+        } = requirements.policy().model
+        else {
             return Vec::new();
         };
         let attributes = prepared.attributes();

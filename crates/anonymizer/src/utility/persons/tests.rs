@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::microdata::{
-    AttributeType, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
-    RecordFormat, Schema, SubjectIndex, SubjectKeys, Table, TableBuilder, Target, read_records,
+    AttributeIndex, AttributeType, HierarchyFormat, HierarchySet, HierarchySource, Preference,
+    ReadLimits, RecordFormat, Schema, SubjectIndex, SubjectKeys, Table, TableBuilder, Target,
+    read_records,
 };
-use crate::privacy::{K, L, Model, Policy, Protection, QidConflict, Requirements, Spread};
+use crate::privacy::{K, L, Model, Policy, QidConflict, Requirements};
 use crate::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedColumn,
     PublishedExactly, PublishedTable, TableLineage,
@@ -42,15 +43,19 @@ const PUBLISHED: [(u64, &str, &str, &str, &str); 5] = [
 ];
 const SUBJECTS: [u32; 5] = [1, 3, 0, 4, 2];
 
-fn table() -> Table {
-    let schema: Schema = serde_json::from_value(json!({
+fn schema() -> Schema {
+    serde_json::from_value(json!({
         "name": "visits", "subject_key": "id", "multiplicity": "many", "attributes": [
             {"name": "id", "role": "identifier"},
             {"name": "age", "role": "quasi_identifier", "type": "integer"},
             {"name": "sex", "role": "quasi_identifier", "type": "categorical"},
             {"name": "ill", "role": "sensitive", "type": "categorical", "hierarchy": "ill"},
             {"name": "drug", "role": "sensitive", "type": "categorical"}]}))
-    .unwrap();
+    .unwrap()
+}
+
+fn table() -> Table {
+    let schema = schema();
     let mut hierarchies = HierarchySet::new();
     let tree = HierarchySource::read(TREE.as_bytes(), HierarchyFormat::Csv).unwrap();
     hierarchies.insert("ill".into(), tree);
@@ -73,17 +78,9 @@ fn table() -> Table {
 }
 
 fn requirements(table: &Table, model: Model) -> Requirements {
-    let diversity = Protection::Diversity {
-        l: L::new(1).unwrap(),
-        min_spread: Spread::Nothing,
-    };
-    let protectable = table.schema().protectable().into_iter();
     let policy = Policy {
         model,
         k: K::NONE,
-        protections: protectable
-            .map(|attribute| (attribute, diversity))
-            .collect(),
         apply_preferences: true,
     };
     let asked: Preference =
@@ -91,8 +88,16 @@ fn requirements(table: &Table, model: Model) -> Requirements {
     Requirements::new(table, policy, &[asked])
 }
 
+fn sensitive() -> Vec<AttributeIndex> {
+    schema().protectable()
+}
+
 fn fingerprints() -> Model {
     Model::Fingerprints {
+        l: sensitive()
+            .into_iter()
+            .map(|index| (index, L::NONE))
+            .collect(),
         k_group: K::NONE,
         value_l: L::new(1).unwrap(),
         qid_conflict: QidConflict::Reject,
@@ -333,6 +338,7 @@ fn leakage_is_the_share_of_the_own_fingerprint_beside_the_own_limit() {
 #[test]
 fn sets_of_items_are_measured_as_fingerprints_are() {
     let itemsets = Model::Itemsets {
+        sensitive: sensitive(),
         m: 2,
         qid_conflict: QidConflict::Reject,
     };
@@ -380,5 +386,8 @@ fn a_table_that_does_not_fit_is_an_error() {
     assert!(!fits(&[renamed(1, "weight")], &SUBJECTS));
     assert!(!fits(&[renamed(3, "id")], &SUBJECTS));
     assert!(!fits(&[short], &SUBJECTS));
-    assert!(measured(Model::Bucketized, &[published()], &SUBJECTS).is_none());
+    let buckets = Model::Bucketized {
+        protections: Vec::new(),
+    };
+    assert!(measured(buckets, &[published()], &SUBJECTS).is_none());
 }

@@ -25,9 +25,10 @@
 //! vectors of (right − expected)², for people who are guessed together; beside
 //! what dealing again tells it is Σ over vectors of right² of a deal.
 
-use super::super::verdict::{Check, Section};
-use super::super::view::NONE;
 use super::dealt;
+use crate::verify::classes::Classes;
+use crate::verify::verdict::{Check, Section};
+use crate::verify::view::NONE;
 
 /// Units of a person.
 const ONE: u64 = 1 << 20;
@@ -47,16 +48,36 @@ pub struct Standing<'s> {
     pub own: &'s [u32],
     /// Position of the class; [`NONE`] for none.
     pub class: &'s [u32],
-    /// What each subject asks for: no value for more than 1 in so many.
-    pub l: &'s [u32],
+    /// What each subject asks for: no value for more than 1 in so many; none
+    /// where nobody asks.
+    pub l: Option<&'s [u32]>,
     /// The block of like people that each was dealt from, where the engine
     /// makes such blocks by what is known of people; dealing again stays inside
     /// them.
     pub home: Option<&'s [u32]>,
     /// Adds the different codes that a class shows.
-    pub shown: &'s dyn Fn(u32, &mut Vec<u32>),
+    pub shown: Box<dyn Fn(u32, &mut Vec<u32>) + 's>,
     /// Number of codes of the attribute.
     pub codes: usize,
+}
+
+impl<'s> Standing<'s> {
+    /// People, row by row, of whom `vector` and the own value are known, in the
+    /// classes of an attribute; nobody asks for anything.
+    pub fn of(classes: Classes<'s>, vector: &'s [u32], own: &'s [u32]) -> Self {
+        Self {
+            vector,
+            own,
+            class: &classes.members.class_of_row,
+            l: None,
+            home: None,
+            shown: Box::new(move |class, to| {
+                let contents = classes.contents(class as usize).iter();
+                to.extend(contents.map(|&(code, _)| code));
+            }),
+            codes: classes.domain.len(),
+        }
+    }
 }
 
 /// Guesses of one kind.
@@ -235,7 +256,9 @@ fn look(standing: &Standing, rows: &[u32], class: &[u32]) -> Found {
         }
         let number = people.len() as u64;
         let right = (right * ONE).div_ceil(common);
-        let asked = people.iter().map(|&row| standing.l[row as usize].max(1));
+        let asked = people
+            .iter()
+            .map(|&row| standing.l.map_or(1, |l| l[row as usize].max(1)));
         let allowed = asked.clone().map(|l| ONE / u64::from(l)).sum();
         found.common.add(number, right, allowed);
         if common < u64::from(asked.max().unwrap_or(1)) {

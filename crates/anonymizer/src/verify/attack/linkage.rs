@@ -10,20 +10,20 @@
 //!
 //! The bound is 1/K of each group's members, the K of k-anonymity.
 
-use super::super::k_anonymity::LargestK;
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Place, Section};
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::k_anonymity::LargestK;
+use crate::verify::verdict::{Check, Place, Section};
 
 /// Risk of linking a subject to its row.
-pub fn linkage(group: &[u64], signatures: &Signatures, largest_k: &LargestK) -> Check {
-    let subjects: u64 = signatures.sizes.iter().sum();
-    let occupied = signatures.sizes.iter().filter(|&&size| size > 0).count();
-    let smallest = (0..signatures.len()).min_by_key(|&class| signatures.sizes[class]);
-    let risk = smallest.map(|class| 1.0 / signatures.sizes[class].max(1) as f64);
-    let kept = (0..signatures.len())
-        .all(|class| signatures.sizes[class] >= u64::from(largest_k.of_class[class]));
+pub fn linkage(group: &[u64], alike: &EquivalenceClasses, largest_k: &LargestK) -> Check {
+    let subjects: u64 = alike.sizes.iter().sum();
+    let occupied = alike.sizes.iter().filter(|&&size| size > 0).count();
+    let smallest = (0..alike.len()).min_by_key(|&class| alike.sizes[class]);
+    let risk = smallest.map(|class| 1.0 / alike.sizes[class].max(1) as f64);
+    let kept =
+        (0..alike.len()).all(|class| alike.sizes[class] >= u64::from(largest_k.of_class[class]));
     let mean = occupied as f64 / subjects.max(1) as f64;
-    let place = smallest.map(|class| Place::Group(signatures.group_number(group, class)));
+    let place = smallest.map(|class| Place::Group(alike.group_number(group, class)));
     Check::new(Section::Attack, "linkage")
         .claiming(1.0 / f64::from(largest_k.floor))
         .attaining(risk, place)

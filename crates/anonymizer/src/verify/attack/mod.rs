@@ -4,9 +4,9 @@
 //! | attack | figure | bound |
 //! |---|---|---|
 //! | linkage | prosecutor's largest and mean risk, marketer's | 1/K |
-//! | homogeneity | largest share of a value in a bucket | the claim |
-//! | similarity | least spread of a bucket, as a share of the whole | none |
-//! | skewness | largest distance of a bucket from the whole | none (t where claimed) |
+//! | homogeneity | largest share of a value in a class | the claim |
+//! | similarity | least spread of a class, as a share of the whole | none |
+//! | skewness | largest distance of a class from the whole | none (t where claimed) |
 //! | joint_knowledge | rows of the group that stay possible | none |
 //! | group_leakage | chance of linking a subject to its own value | none |
 //! | equal_vectors | right guesses of what classes with equal vectors share | 1/l, and what the data say |
@@ -15,13 +15,11 @@
 mod contents;
 mod dealt;
 mod equal_vectors;
-mod joint;
 mod linkage;
 mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
 pub(super) use dealt::Homes;
 pub(super) use equal_vectors::{Standing, equal_vectors};
-pub(super) use joint::joint_knowledge;
 pub(super) use linkage::linkage;
 pub(super) use terms::terms_visible;

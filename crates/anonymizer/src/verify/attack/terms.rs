@@ -24,9 +24,9 @@ use crate::microdata::{CodedColumn, Multiplicity, RecordIndex, Role};
 use crate::privacy::{Model, RecordTerms, Share};
 use crate::release::{Cells, PublishedTable};
 
-use super::super::evidence::Evidence;
-use super::super::verdict::{Check, Section};
-use super::super::view::NONE;
+use crate::verify::evidence::Evidence;
+use crate::verify::verdict::{Check, Section};
+use crate::verify::view::NONE;
 
 /// With fewer who ask there is a figure, but no decision.
 const ASKERS_MIN: u64 = 50;
@@ -60,7 +60,9 @@ struct Class {
 pub fn terms_visible(evidence: &Evidence) -> Check {
     let policy = evidence.requirements.policy();
     let share_max = match policy.model {
-        Model::Generalized { askers_share_max }
+        Model::Generalized {
+            askers_share_max, ..
+        }
         | Model::Personalized {
             askers_share_max, ..
         } => Some(askers_share_max),

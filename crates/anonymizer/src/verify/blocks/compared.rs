@@ -7,12 +7,12 @@
 use crate::microdata::Role;
 use crate::privacy::{BlockForm, ProtectedIndex};
 
-use super::super::attack::{Homes, Standing, equal_vectors};
-use super::super::buckets::Buckets;
-use super::super::verdict::Check;
-use super::super::view::{AttributeView, NONE, View};
 use super::rows::Ways;
 use super::view::{BlockView, QuasiView};
+use crate::verify::attack::{Homes, Standing, equal_vectors};
+use crate::verify::classes::{Classes, Counts, Numbering};
+use crate::verify::verdict::Check;
+use crate::verify::view::{AttributeView, NONE, View};
 
 /// Of listed blocks: rows that show the same quasi-identifiers.
 pub(super) fn of_blocks(view: &QuasiView, block: &BlockView, homes: &Homes) -> Check {
@@ -21,17 +21,12 @@ pub(super) fn of_blocks(view: &QuasiView, block: &BlockView, homes: &Homes) -> C
         record => block.source.at(record as usize),
     });
     let own: Vec<u32> = own.collect();
-    let l =
-        (0..view.rows()).map(|row| view.terms(row).map_or(1, |terms| terms.l[block.index.at()]));
-    let l: Vec<u32> = l.collect();
+    let l = |row: usize| view.terms(row).map_or(1, |terms| terms.l[block.index.at()]);
+    let l: Vec<u32> = (0..view.rows()).map(l).collect();
     let standing = Standing {
-        vector: &view.alike.class_of_row,
-        own: &own,
-        class: &block.members.bucket_of_row,
-        l: &l,
+        l: Some(&l),
         home: homes.of(block.index),
-        shown: &|class, to| add_contents(&block.blocks, class, to),
-        codes: block.domain.len(),
+        ..Standing::of(block.classes(), view.alike.of_rows(), &own)
     };
     equal_vectors(block.name, &standing, true)
 }
@@ -45,25 +40,24 @@ pub(super) fn of_rows(
     (index, attribute): (ProtectedIndex, &AttributeView),
 ) -> Check {
     let is_alike = form == BlockForm::Generalized;
-    let classes = if is_alike { &ways.looks } else { &ways.groups };
+    let members = if is_alike { &ways.alike } else { &ways.groups };
     let shown = |row: u32| attribute.cells.meaning(row as usize).single();
-    let contents = Buckets::of_classes(attribute.domain.len(), classes, shown);
+    let counts = Counts::of_rows(attribute.domain.len(), &members.members, shown);
+    let classes = Classes {
+        index,
+        name: attribute.name,
+        domain: attribute.domain,
+        members: &members.members,
+        counts: &counts,
+        numbering: Numbering::Groups(view.group),
+    };
     let own = view.own(attribute);
-    let l = (0..view.rows()).map(|row| view.terms(row).map_or(1, |terms| terms.l[index.at()]));
-    let l: Vec<u32> = l.collect();
+    let l = view.asked_l(index);
+    let vector = view.known(|attribute| attribute.role == Role::QuasiIdentifier);
     let standing = Standing {
-        vector: &view.known(|attribute| attribute.role == Role::QuasiIdentifier),
-        own: &own,
-        class: &classes.class_of_row,
-        l: &l,
+        l: Some(&l),
         home: homes.of(index),
-        shown: &|class, to| add_contents(&contents, class, to),
-        codes: attribute.domain.len(),
+        ..Standing::of(classes, &vector, &own)
     };
     equal_vectors(attribute.name, &standing, is_alike)
-}
-
-fn add_contents(buckets: &Buckets, class: u32, to: &mut Vec<u32>) {
-    let contents = buckets.contents(class as usize).iter();
-    to.extend(contents.map(|&(code, _)| code));
 }

@@ -3,10 +3,10 @@
 //! `block_contents_match`: the published values of each block are the source
 //! values of its rows, value by value.
 
-use super::super::membership::same_multiset;
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::NONE;
 use super::view::QuasiView;
+use crate::verify::classes::same_multiset;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::NONE;
 
 /// `block_contents_match`.
 pub(super) fn match_source(view: &QuasiView) -> Check {

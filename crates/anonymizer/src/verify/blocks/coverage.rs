@@ -4,9 +4,9 @@
 
 use crate::microdata::Role;
 
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::NONE;
 use super::view::QuasiView;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::NONE;
 
 /// The two checks.
 pub(super) fn exact(view: &QuasiView) -> [Check; 2] {

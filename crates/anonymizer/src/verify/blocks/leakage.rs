@@ -6,38 +6,29 @@
 //! k bounds `linkage`: these tables do not protect identity, and their
 //! manifests say so.
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::NONE;
 use super::view::{BlockView, QuasiView};
+use crate::verify::leakage::Worst;
+use crate::verify::verdict::{Check, Place, Section};
 
-/// How many rows look like each subject's, against their own k.
+/// How many rows show each subject's quasi-identifiers, against their own k.
 pub(super) fn identity(view: &QuasiView, worst: &mut Worst) {
     for row in 0..view.rows() {
         if let Some(terms) = view.terms(row) {
-            let class = view.alike.class_of_row[row] as usize;
-            worst.take(Ratio {
-                attained: u128::from(terms.k),
-                accepted: u128::from(view.alike.sizes[class]),
-                place: Place::Row(row as u64 + 1),
-            });
+            let size = view.alike.sizes[view.alike.class(row)];
+            worst.take_k(terms.k, size, Place::Row(row as u64 + 1));
         }
     }
 }
 
 /// The largest share in each subject's own block, against their own l.
 pub(super) fn values(view: &QuasiView, block: &BlockView, worst: &mut Worst) {
+    let classes = block.classes();
     for row in 0..view.rows() {
-        let at = block.members.bucket_of_row[row];
-        let Some(terms) = view.terms(row).filter(|_| at != NONE) else {
+        let (Some(terms), Some(class)) = (view.terms(row), classes.members.class_of(row)) else {
             continue;
         };
-        let most = u128::from(block.blocks.largest_count(at as usize));
-        worst.take(Ratio {
-            attained: most * u128::from(terms.l[block.index.at()]),
-            accepted: u128::from(block.blocks.sizes[at as usize]),
-            place: Place::Bucket(u64::from(at) + 1),
-        });
+        let own = terms.l[block.index.at()];
+        worst.take_l(own, classes.largest(class), classes.place(class));
     }
 }
 

@@ -18,19 +18,22 @@ mod ring;
 mod rows;
 mod view;
 
+use crate::microdata::AttributeIndex;
 use crate::privacy::{
-    BlockForm, ColumnRule, Model, ProtectedIndex, Protection, Requirements, SliceVariant, Slicing,
+    BlockForm, ColumnRule, InBlock, InBucket, Model, ProtectedIndex, Protections, Requirements,
+    SliceVariant, Slicing,
 };
 
 use self::dealt::Dealing;
 use self::view::QuasiView;
 use super::attack::Homes;
+use super::diversity::Repeats;
 use super::evidence::Evidence;
 use super::leakage::Worst;
 use super::rules::{Rows, Rules};
 use super::shape::{self, QUASI};
 use super::sliced;
-use super::verdict::{Check, Section};
+use super::verdict::Check;
 
 /// The rules of a release of blocks in this form; `None` if the engine that
 /// the job ordered does not publish in it.
@@ -54,7 +57,11 @@ fn of_form<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Homes) -> Opt
                 generalize: Vec::new(),
                 drop: Vec::new(),
             };
-            Some(sliced::rules(evidence, &found, homes))
+            let order = sliced::Order {
+                slicing: &found,
+                protections: in_buckets(evidence.requirements),
+            };
+            Some(sliced::rules(evidence, order, homes))
         }
         _ => None,
     }
@@ -69,12 +76,26 @@ fn published(requirements: &Requirements) -> Vec<ProtectedIndex> {
     all.filter(|&index| sensitive.contains(index)).collect()
 }
 
+/// The protections of blocks; none if the policy is not about blocks.
+fn protections(requirements: &Requirements) -> &[(AttributeIndex, InBlock)] {
+    match &requirements.policy().model {
+        Model::Blocks { protections, .. } => protections,
+        _ => &[],
+    }
+}
+
+/// The same of blocks whose columns are permuted, as buckets are.
+fn in_buckets(requirements: &Requirements) -> Protections<InBucket> {
+    let protections = protections(requirements).iter();
+    let in_bucket = |&(attribute, own): &(AttributeIndex, InBlock)| (attribute, own.into());
+    protections.map(in_bucket).collect()
+}
+
 /// The job's l of an attribute.
 fn floor(requirements: &Requirements, index: ProtectedIndex) -> u32 {
-    match requirements.protection(index) {
-        Protection::Diversity { l, .. } => l.get(),
-        _ => 1,
-    }
+    let protections = protections(requirements);
+    let own = protections.get(index.at());
+    own.map_or(1, |(_, own)| own.l.get())
 }
 
 /// The rules of the tables `quasi` and `sensitive`; where `is_distinct`, no
@@ -88,12 +109,9 @@ fn listed<'e>(evidence: &'e Evidence<'e>, is_distinct: bool, homes: Homes) -> Ru
     let expected = shape::expected_listed(evidence.table.schema(), &attributes);
     Rules::new(expected.into(), Rows::Records(QUASI), move |expected| {
         let mut checks = Vec::new();
-        match QuasiView::of(evidence, expected) {
-            Some((view, failures)) => {
-                checks.push(Check::structure("blocks_well_formed", &failures));
-                with_view(&view, (is_distinct, &homes), &mut checks);
-            }
-            None => checks.extend(guarantees_not_examined(evidence)),
+        if let Some((view, failures)) = QuasiView::of(evidence, expected) {
+            checks.push(Check::structure("blocks_well_formed", &failures));
+            with_view(&view, (is_distinct, &homes), &mut checks);
         }
         checks
     })
@@ -109,9 +127,12 @@ fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mu
     for block in &view.blocks {
         let least_spread = diversity::min_spread(view, block);
         // Blocks that are joined for their spread may have a value twice.
-        let is_distinct = is_distinct && least_spread.is_none();
+        let repeats = match is_distinct && least_spread.is_none() {
+            true => Repeats::Refused,
+            false => Repeats::Allowed,
+        };
         view.cancel.heed();
-        checks.push(diversity::l_diversity(view, block, is_distinct));
+        checks.push(diversity::l_diversity(view, block, repeats));
         view.cancel.heed();
         checks.extend(least_spread);
         view.cancel.heed();
@@ -126,36 +147,4 @@ fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mu
     checks.push(worst.check("terms_exceeded"));
     view.cancel.heed();
     checks.push(leakage::linkage(view));
-}
-
-/// Entries for the guarantees that the tables are too broken to show.
-fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
-    let requirements = evidence.requirements;
-    let mut checks = Vec::new();
-    for index in published(requirements) {
-        let attribute = evidence
-            .table
-            .schema()
-            .attribute(requirements.attribute(index));
-        let (kind, claimed) = match requirements.policy().model {
-            Model::Blocks {
-                form: BlockForm::Randomized { max_posterior, .. },
-                ..
-            } => ("randomized_response", max_posterior.get()),
-            Model::Blocks {
-                form: BlockForm::Ring,
-                ..
-            } => ("ring_diversity", f64::from(floor(requirements, index))),
-            _ => ("l_diversity", f64::from(floor(requirements, index))),
-        };
-        let least = requirements.protection(index).min_spread();
-        let least = least.map(|least| ("min_spread", least));
-        for (kind, claimed) in [(kind, claimed)].into_iter().chain(least) {
-            let check = Check::not_examined(Section::Guarantee, kind);
-            checks.push(check.about(&attribute.name).claiming(claimed));
-        }
-    }
-    let leakage = Check::not_examined(Section::Guarantee, "max_leakage");
-    checks.push(leakage.about("*").claiming(1.0));
-    checks
 }

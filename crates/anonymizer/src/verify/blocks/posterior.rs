@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 
 use crate::privacy::Share;
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::NONE;
 use super::floor;
 use super::view::{BlockView, QuasiView};
+use crate::verify::leakage::{Ratio, Worst};
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::NONE;
 
 /// The largest P(s | u) of one attribute; subjects' own terms go to `worst`.
 pub(super) fn of_vectors(view: &QuasiView, block: &BlockView, worst: &mut Worst) -> Check {
@@ -26,7 +26,7 @@ pub(super) fn of_vectors(view: &QuasiView, block: &BlockView, worst: &mut Worst)
         let rows = view.alike.rows(class);
         blocks.clear();
         let of_rows = rows.iter();
-        let of_rows = of_rows.map(|&row| block.members.bucket_of_row[row as usize]);
+        let of_rows = of_rows.map(|&row| block.members.class_of_row[row as usize]);
         blocks.extend(of_rows.filter(|&at| at != NONE));
         blocks.sort_unstable();
         let Some(posterior) = Posterior::of(block, &blocks) else {

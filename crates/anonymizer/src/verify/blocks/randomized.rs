@@ -18,12 +18,12 @@ use rand::RngExt;
 
 use crate::privacy::{BlockForm, ProtectedIndex, Seed, Share};
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Failures, Place, Section};
-use super::super::view::{AttributeView, View};
 use super::floor;
 use super::outcomes::largest_posterior;
 use super::rows::{Ways, cover};
+use crate::verify::leakage::{Ratio, Worst};
+use crate::verify::verdict::{Check, Failures, Place, Section};
+use crate::verify::view::{AttributeView, View};
 
 /// Adds the checks of randomization.
 pub(super) fn verify(
@@ -50,7 +50,7 @@ pub(super) fn verify(
             attribute,
             retention,
             max_posterior,
-            own_of_look: own_of_look(view, ways, index),
+            own_of_class: own_of_class(view, ways, index),
             seed,
         };
         checks.push(reading.values());
@@ -63,21 +63,18 @@ pub(super) fn verify(
 fn identity(view: &View, ways: &Ways, worst: &mut Worst) {
     for row in 0..view.rows() {
         if let Some(terms) = view.terms(row) {
-            worst.take(Ratio {
-                attained: u128::from(terms.k),
-                accepted: u128::from(ways.looks.sizes[ways.looks.class_of_row[row] as usize]),
-                place: Place::Row(row as u64 + 1),
-            });
+            let size = ways.alike.sizes[ways.alike.class(row)];
+            worst.take_k(terms.k, size, Place::Row(row as u64 + 1));
         }
     }
 }
 
 /// The strictest own l of everyone who shows the same quasi-identifiers.
-fn own_of_look(view: &View, ways: &Ways, index: ProtectedIndex) -> Vec<u32> {
-    let mut strictest = vec![1; ways.looks.len()];
-    for (row, &look) in ways.looks.class_of_row.iter().enumerate() {
+fn own_of_class(view: &View, ways: &Ways, index: ProtectedIndex) -> Vec<u32> {
+    let mut strictest = vec![1; ways.alike.len()];
+    for (row, &class) in ways.alike.of_rows().iter().enumerate() {
         if let Some(terms) = view.terms(row) {
-            let strictest = &mut strictest[look as usize];
+            let strictest = &mut strictest[class as usize];
             *strictest = terms.own.l[index.at()].max(*strictest);
         }
     }
@@ -91,7 +88,7 @@ struct Reading<'a> {
     attribute: &'a AttributeView<'a>,
     retention: Share,
     max_posterior: Share,
-    own_of_look: Vec<u32>,
+    own_of_class: Vec<u32>,
     seed: &'a Seed,
 }
 
@@ -109,7 +106,7 @@ impl Reading<'_> {
 
     /// The l that a row's subject, or anyone who looks like them, asks for.
     fn own(&self, row: u32) -> u32 {
-        self.own_of_look[self.ways.looks.class_of_row[row as usize] as usize]
+        self.own_of_class[self.ways.alike.class(row as usize)]
     }
 
     /// Whether values of a group may be kept.

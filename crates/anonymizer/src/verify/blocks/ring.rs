@@ -19,11 +19,11 @@ use rayon::prelude::*;
 use crate::microdata::Role;
 use crate::privacy::{ProtectedIndex, Seed};
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::{AttributeView, View};
 use super::floor;
 use super::rows::{Ways, cover, largest_count, sensitive_exact};
+use crate::verify::leakage::{Ratio, Worst};
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::{AttributeView, View};
 
 /// Adds the checks of rings.
 pub(super) fn verify(

@@ -10,29 +10,28 @@ use crate::microdata::Role;
 use crate::privacy::{BlockForm, ProtectedIndex, Seed};
 use crate::release::Content;
 
-use super::super::attack::{Homes, linkage};
-use super::super::conservation::blocks_numbered;
-use super::super::coverage;
-use super::super::diversity::{spread, spread_of_parts};
-use super::super::evidence::Evidence;
-use super::super::k_anonymity::LargestK;
-use super::super::leakage::{Ratio, Worst};
-use super::super::meaning::MeaningColumn;
-use super::super::rules::{Rows, Rules};
-use super::super::shape::{self, MICRODATA};
-use super::super::signature::{Signatures, Subjects};
-use super::super::verdict::{Check, Failures, Place, Section};
-use super::super::view::{AttributeView, View};
-use super::{compared, floor, guarantees_not_examined, randomized, ring};
+use super::{compared, floor, randomized, ring};
+use crate::verify::attack::{Homes, linkage};
+use crate::verify::conservation::blocks_numbered;
+use crate::verify::coverage;
+use crate::verify::diversity::{Frequency, LeastL, spread, spread_of_parts};
+use crate::verify::equivalence::{EquivalenceClasses, Subjects};
+use crate::verify::evidence::Evidence;
+use crate::verify::k_anonymity::LargestK;
+use crate::verify::leakage::Worst;
+use crate::verify::rules::{Rows, Rules};
+use crate::verify::shape::{self, MICRODATA};
+use crate::verify::verdict::{Check, Failures, Place, Section};
+use crate::verify::view::{AttributeView, View};
+use crate::verify::ways::{Worse, worst as worse_of};
 
 /// The rules of a form whose table is `microdata`.
 pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Homes) -> Rules<'e> {
     let expected = shape::expected_microdata(evidence.table.schema(), Content::Exact);
     Rules::new(expected.into(), Rows::Records(MICRODATA), move |expected| {
         let mut checks = Vec::new();
-        match View::of(evidence, expected) {
-            Some(view) => with_view(&view, (form, evidence.seed, &homes), &mut checks),
-            None => checks.extend(guarantees_not_examined(evidence)),
+        if let Some(view) = View::of(evidence, expected) {
+            with_view(&view, (form, evidence.seed, &homes), &mut checks);
         }
         checks
     })
@@ -41,9 +40,9 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, form: BlockForm, homes: Home
 /// The ways in which rows fall together.
 pub(super) struct Ways {
     /// By published number.
-    pub(super) groups: Signatures,
+    pub(super) groups: EquivalenceClasses,
     /// By what quasi-identifiers show.
-    pub(super) looks: Signatures,
+    pub(super) alike: EquivalenceClasses,
 }
 
 fn with_view(
@@ -51,27 +50,24 @@ fn with_view(
     (form, seed, homes): (BlockForm, &Seed, &Homes),
     checks: &mut Vec<Check>,
 ) {
-    let quasi = view.attributes.iter();
-    let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
-    let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
-    let subjects = Subjects {
-        of_row: &view.records,
-        number: view.table.records(),
-    };
     let ways = Ways {
-        groups: Signatures::of_groups(view.group, subjects),
-        looks: Signatures::of_columns(view.group, &columns, subjects),
+        groups: EquivalenceClasses::of_groups(view.group, Subjects::of(view)),
+        alike: EquivalenceClasses::of_quasi_identifiers(view),
     };
     let is_alike = form == BlockForm::Generalized;
-    let strangers: &[u32] = if is_alike { &ways.looks.strangers } else { &[] };
-    let [numbered, alike] = blocks_numbered(view.group, strangers);
+    let mismatched: &[u32] = if is_alike {
+        &ways.alike.mismatched
+    } else {
+        &[]
+    };
+    let [numbered, differing] = blocks_numbered(view.group, mismatched);
     view.cancel.heed();
     checks.push(numbered);
     let mut worst = Worst::default();
     match form {
         BlockForm::Generalized => {
             view.cancel.heed();
-            checks.push(alike);
+            checks.push(differing);
             // By group: joined with others of its look it might be wider.
             view.cancel.heed();
             checks.extend(coverage::cells(view, &ways.groups));
@@ -96,69 +92,56 @@ fn with_view(
 fn generalized(view: &View, ways: &Ways, worst: &mut Worst, checks: &mut Vec<Check>) {
     for row in 0..view.rows() {
         if let Some(terms) = view.terms(row) {
-            worst.take(Ratio {
-                attained: u128::from(terms.k),
-                accepted: u128::from(ways.looks.sizes[ways.looks.class_of_row[row] as usize]),
-                place: Place::Group(view.group[row]),
-            });
+            let size = ways.alike.sizes[ways.alike.class(row)];
+            worst.take_k(terms.k, size, Place::Group(view.group[row]));
         }
     }
     for (index, attribute) in view.protected() {
-        let both = [&ways.groups, &ways.looks];
+        let both = [&ways.groups, &ways.alike];
         let both = both.map(|classes| l_diversity(view, (index, attribute), classes, worst));
-        // Of one check made in two ways the one that fails, or attains less.
-        let least = both.into_iter().min_by(|a, b| {
-            let figures = a
-                .attained
-                .unwrap_or(0.0)
-                .total_cmp(&b.attained.unwrap_or(0.0));
-            a.holds.cmp(&b.holds).then(figures)
-        });
-        checks.extend(least);
+        checks.extend(worse_of(both.into(), Worse::Less));
         checks.extend(min_spread(view, (index, attribute), ways));
     }
     let k = view.requirements.policy().k.get();
-    let largest_k = LargestK::of(&ways.looks, k, |row| Some(view.terms(row)?.k));
-    checks.push(linkage(view.group, &ways.looks, &largest_k));
+    let largest_k = LargestK::of(&ways.alike, k, |row| Some(view.terms(row)?.k));
+    checks.push(linkage(view.group, &ways.alike, &largest_k));
 }
 
 /// `l_diversity` of the published values of classes of rows.
 fn l_diversity(
     view: &View,
     (index, attribute): (ProtectedIndex, &AttributeView),
-    classes: &Signatures,
+    classes: &EquivalenceClasses,
     worst: &mut Worst,
 ) -> Check {
     let claimed = floor(view.requirements, index);
-    let mut attained: Option<(bool, u64, u64)> = None;
-    let mut below = 0_u64;
-    for class in 0..classes.len() {
+    let frequencies = (0..classes.len()).map(|class| {
         let rows = classes.rows(class);
-        let (most, size) = (largest_count(attribute, rows), rows.len() as u64);
-        let number = classes.group_number(view.group, class);
         let asked = rows.iter();
         let asked = asked.filter_map(|&row| Some(view.terms(row as usize)?.l[index.at()]));
+        let most = largest_count(attribute, rows);
         let demanded = asked.max().unwrap_or(claimed).max(claimed);
-        let ratio = Ratio {
-            attained: u128::from(most) * u128::from(demanded),
-            accepted: u128::from(size),
-            place: Place::Group(number),
-        };
-        let is_short = ratio.attained > ratio.accepted;
-        below += u64::from(is_short);
-        worst.take(ratio);
-        let entry = (!is_short, size / most.max(1), number);
-        attained = Some(attained.map_or(entry, |known| known.min(entry)));
-    }
+        let of = rows.len() as u64;
+        let number = classes.group_number(view.group, class);
+        worst.take_l(demanded, (most, of), Place::Group(number));
+        Frequency {
+            most,
+            of,
+            demanded,
+            is_refused: false,
+        }
+    });
+    let least = LeastL::of(frequencies);
+    let number = |class| classes.group_number(view.group, class);
     Check::new(Section::Guarantee, "l_diversity")
         .about(attribute.name)
         .claiming(f64::from(claimed))
         .attaining(
-            attained.map(|(_, l, _)| l as f64),
-            attained.map(|(.., number)| Place::Group(number)),
+            least.worst.map(|(l, _)| l as f64),
+            least.worst.map(|(_, class)| Place::Group(number(class))),
         )
-        .holding(below == 0)
-        .with_figure("groups_below_l", below as f64)
+        .holding(least.below == 0)
+        .with_figure("groups_below_l", least.below as f64)
 }
 
 /// `min_spread` of the published values of groups, where it is claimed; classes

@@ -9,15 +9,15 @@
 use crate::microdata::{Codes, Domain, RecordIndex, Role};
 use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 
-use super::super::buckets::{Buckets, Owner, read_table};
-use super::super::evidence::Evidence;
-use super::super::meaning::{MeaningColumn, numbers};
-use super::super::membership::Members;
-use super::super::shape::{ExpectedTable, QUASI, SENSITIVE};
-use super::super::signature::{Signatures, Subjects};
-use super::super::verdict::{Failures, Place};
-use super::super::view::{NONE, find, records_of_first_rows};
 use super::published;
+use crate::verify::buckets::{Owner, read_table};
+use crate::verify::classes::{Classes, Counts, Members, Numbering};
+use crate::verify::equivalence::{EquivalenceClasses, Subjects};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{MeaningColumn, numbers};
+use crate::verify::shape::{ExpectedTable, QUASI, SENSITIVE};
+use crate::verify::verdict::{Failures, Place};
+use crate::verify::view::{NONE, find, records_of_first_rows};
 
 /// One non-sensitive attribute beside its source.
 #[derive(Debug)]
@@ -39,9 +39,23 @@ pub(super) struct BlockView<'a> {
     /// Source code of each *record*.
     pub(super) source: &'a Codes,
     /// What each block holds.
-    pub(super) blocks: Buckets,
+    pub(super) blocks: Counts,
     /// Which rows are in it.
     pub(super) members: Members,
+}
+
+impl BlockView<'_> {
+    /// The blocks as classes.
+    pub(super) fn classes(&self) -> Classes<'_> {
+        Classes {
+            index: self.index,
+            name: self.name,
+            domain: self.domain,
+            members: &self.members,
+            counts: &self.blocks,
+            numbering: Numbering::Buckets,
+        }
+    }
 }
 
 /// A release of listed blocks joined with its source.
@@ -57,7 +71,7 @@ pub(super) struct QuasiView<'a> {
     /// Published sensitive attributes in schema order.
     pub(super) blocks: Vec<BlockView<'a>>,
     /// Rows with the same published quasi-identifiers.
-    pub(super) alike: Signatures,
+    pub(super) alike: EquivalenceClasses,
 }
 
 impl<'a> QuasiView<'a> {
@@ -150,7 +164,7 @@ impl<'a> QuasiView<'a> {
 
 /// The rows of each block; a number of no block, or a block without rows, is
 /// a failure.
-fn members(name: &str, numbers: &[u64], blocks: &Buckets, failures: &mut Failures) -> Members {
+fn members(name: &str, numbers: &[u64], blocks: &Counts, failures: &mut Failures) -> Members {
     let positions = numbers.iter().enumerate().map(|(row, &number)| {
         blocks.position(number).unwrap_or_else(|| {
             failures.add_at(name, Place::Row(row as u64 + 1));
@@ -167,7 +181,7 @@ fn members(name: &str, numbers: &[u64], blocks: &Buckets, failures: &mut Failure
 }
 
 /// Rows by what they show of their quasi-identifiers.
-fn alike(attributes: &[PlainView], records: &[u32], number: usize) -> Signatures {
+fn alike(attributes: &[PlainView], records: &[u32], number: usize) -> EquivalenceClasses {
     let known = attributes.iter();
     let known = known.filter(|attribute| attribute.role == Role::QuasiIdentifier);
     let columns: Vec<&MeaningColumn> = known.map(|attribute| &attribute.cells).collect();
@@ -177,5 +191,5 @@ fn alike(attributes: &[PlainView], records: &[u32], number: usize) -> Signatures
         of_row: records,
         number,
     };
-    Signatures::of_columns(&groups, &columns, subjects)
+    EquivalenceClasses::of_columns(&groups, &columns, subjects)
 }

@@ -6,19 +6,19 @@
 //! value that such a reader comes to, and how many subjects are named with
 //! certainty. Nothing bounds it: the manifest says that it is not protected.
 
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::View;
 use super::leakage::value;
 use super::published::{Fractions, Published, Span};
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::View;
 
-pub(super) fn collision(view: &View, looks: &Signatures, published: &Published) -> Check {
+pub(super) fn collision(view: &View, alike: &EquivalenceClasses, published: &Published) -> Check {
     let mut worst: Option<(f64, u64)> = None;
     let mut certain = 0_u64;
-    for class in 0..looks.len() {
-        let rows = looks.rows(class);
+    for class in 0..alike.len() {
+        let rows = alike.rows(class);
         let nodes = &published.of_class[class];
-        let group = looks.group_number(view.group, class);
+        let group = alike.group_number(view.group, class);
         let lower: Vec<Vec<Span>> = (0..nodes.len()).map(|at| under(nodes, at)).collect();
         for &row in rows {
             let Some(leaf) = published.leaf_of_row[row as usize] else {

@@ -6,10 +6,10 @@
 //!   form an antichain. A node beside one under it would tell that its value
 //!   was not published as the lower one, and why.
 
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::{AttributeView, View};
 use super::published::Published;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::{AttributeView, View};
 
 pub(super) fn values_under_their_node(
     view: &View,
@@ -35,7 +35,7 @@ pub(super) fn values_under_their_node(
 
 pub(super) fn nodes_do_not_overlap(
     view: &View,
-    looks: &Signatures,
+    alike: &EquivalenceClasses,
     published: &Published,
 ) -> Check {
     let mut failures = Failures::none();
@@ -46,7 +46,7 @@ pub(super) fn nodes_do_not_overlap(
             first <= last
         });
         if overlap {
-            let group = looks.group_number(view.group, class);
+            let group = alike.group_number(view.group, class);
             failures.add_at(published.name, Place::Group(group));
         }
     }

@@ -8,12 +8,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::{NONE, View};
 use super::guards::guarded;
 use super::published::{Fractions, Published, Span};
 use crate::privacy::Share;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::{NONE, View};
 
 /// The worst that was seen.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(super) fn value(fractions: &Fractions, rows: u64) -> f64 {
 }
 
 /// The check over all published records.
-pub(super) fn max_leakage(view: &View, looks: &Signatures, published: &Published) -> Check {
+pub(super) fn max_leakage(view: &View, alike: &EquivalenceClasses, published: &Published) -> Check {
     let mut worst = Worst::default();
     let guards: Vec<Option<Vec<Span>>> = view
         .requirements
@@ -53,9 +53,9 @@ pub(super) fn max_leakage(view: &View, looks: &Signatures, published: &Published
         .map(|terms| guarded(published.tree, terms))
         .collect();
     let terms_of = view.requirements.terms_of_record();
-    for class in 0..looks.len() {
-        let rows = looks.rows(class);
-        let place = (rows.len() as u64, looks.group_number(view.group, class));
+    for class in 0..alike.len() {
+        let rows = alike.rows(class);
+        let place = (rows.len() as u64, alike.group_number(view.group, class));
         let counts: FxHashMap<Span, u64> = published.of_class[class].iter().copied().collect();
         let mut own: FxHashMap<u32, Fractions> = FxHashMap::default();
         let mut guarded: FxHashMap<u32, Fractions> = FxHashMap::default();

@@ -18,13 +18,12 @@ use self::published::Published;
 use super::attack::{Standing, equal_vectors, linkage};
 use super::conservation::groups_numbered;
 use super::coverage;
+use super::equivalence::EquivalenceClasses;
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
-use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
 use super::shape::{self, MICRODATA};
-use super::signature::{Signatures, Subjects};
-use super::verdict::{Check, Section};
+use super::verdict::Check;
 use super::view::{AttributeView, View};
 use crate::microdata::Role;
 use crate::privacy::Recoding;
@@ -39,46 +38,39 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, recoding: Recoding) -> Rules
             let (_, sensitive) = view.protected().next()?;
             Some(with_view(&view, sensitive, recoding))
         });
-        checks.unwrap_or_else(|| guarantees_not_examined(evidence))
+        checks.unwrap_or_default()
     })
 }
 
 fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<Check> {
-    let quasi = view.attributes.iter();
-    let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
-    let columns: Vec<&MeaningColumn> = quasi.map(|attribute| &attribute.cells).collect();
-    let subjects = Subjects {
-        of_row: &view.records,
-        number: view.table.records(),
-    };
-    let looks = Signatures::of_columns(view.group, &columns, subjects);
-    let mut checks: Vec<Check> = groups_numbered(view.group, &looks).into();
+    let alike = EquivalenceClasses::of_quasi_identifiers(view);
+    let mut checks: Vec<Check> = groups_numbered(view.group, &alike).into();
     view.cancel.heed();
-    checks.extend(coverage::cells(view, &looks));
-    let published = Published::of(view, sensitive, &looks);
+    checks.extend(coverage::cells(view, &alike));
+    let published = Published::of(view, sensitive, &alike);
     view.cancel.heed();
     checks.push(cut::values_under_their_node(view, sensitive, &published));
     if recoding == Recoding::GroupCut {
         view.cancel.heed();
-        checks.push(cut::nodes_do_not_overlap(view, &looks, &published));
+        checks.push(cut::nodes_do_not_overlap(view, &alike, &published));
     }
     let policy = view.requirements.policy();
-    let largest_k = LargestK::of(&looks, policy.k.get(), |row| {
+    let largest_k = LargestK::of(&alike, policy.k.get(), |row| {
         let terms = view.terms(row)?;
         let bound = terms.max_share.first()?;
         Some(terms.k.max(bound.reciprocal_ceiling()))
     });
     view.cancel.heed();
-    checks.push(k_anonymity(view.group, &looks, &largest_k));
+    checks.push(k_anonymity(view.group, &alike, &largest_k));
     view.cancel.heed();
-    checks.push(leakage::max_leakage(view, &looks, &published));
+    checks.push(leakage::max_leakage(view, &alike, &published));
     view.cancel.heed();
-    checks.push(linkage(view.group, &looks, &largest_k));
+    checks.push(linkage(view.group, &alike, &largest_k));
     view.cancel.heed();
-    checks.push(compared(view, sensitive, (&looks, &published)));
+    checks.push(compared(view, sensitive, (&alike, &published)));
     if recoding == Recoding::Paper {
         view.cancel.heed();
-        checks.push(collision::collision(view, &looks, &published));
+        checks.push(collision::collision(view, &alike, &published));
     }
     checks
 }
@@ -89,36 +81,24 @@ fn with_view(view: &View, sensitive: &AttributeView, recoding: Recoding) -> Vec<
 fn compared(
     view: &View,
     sensitive: &AttributeView,
-    (looks, published): (&Signatures, &Published),
+    (alike, published): (&EquivalenceClasses, &Published),
 ) -> Check {
     let own = view.own(sensitive);
-    let l = vec![1; view.rows()];
     let standing = Standing {
         vector: &view.known(|attribute| attribute.role == Role::QuasiIdentifier),
         own: &own,
-        class: &looks.class_of_row,
-        l: &l,
+        class: alike.of_rows(),
+        l: None,
         home: None,
-        shown: &|class, to| {
+        shown: Box::new(|class, to| {
             // Ascending by first leaf: what stands before `next` is there.
             let mut next = 0;
             for &((first, last), _) in &published.of_class[class as usize] {
                 to.extend(first.max(next)..=last);
                 next = next.max(last + 1);
             }
-        },
+        }),
         codes: sensitive.domain.len(),
     };
     equal_vectors(sensitive.name, &standing, false)
-}
-
-/// Entries for the guarantees that the table is too broken to show.
-fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
-    let policy = evidence.requirements.policy();
-    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
-    let mut checks = vec![check("k_anonymity", f64::from(policy.k.get()))];
-    let names = policy.protections.iter();
-    let names = names.map(|&(index, _)| &evidence.table.schema().attribute(index).name);
-    checks.extend(names.map(|name| check("max_leakage", 1.0).about(name)));
-    checks
 }

@@ -16,7 +16,7 @@ use super::guards::guarded;
 
 /// Number of `absent`, each by one record, who could be put back among so many
 /// `published`.
-pub(in super::super) fn without_need(
+pub(in crate::verify) fn without_need(
     table: &Table,
     requirements: &Requirements,
     published: u64,

@@ -7,10 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::meaning::Meaning;
-use super::super::signature::Signatures;
-use super::super::view::{AttributeView, View};
 use crate::microdata::{Code, Hierarchy, NodeIndex};
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::meaning::Meaning;
+use crate::verify::view::{AttributeView, View};
 
 /// First and last leaf of a node.
 pub(super) type Span = (u32, u32);
@@ -35,7 +35,7 @@ pub(super) struct Published<'a> {
 
 impl<'a> Published<'a> {
     /// Reads the column; classes are rows that look the same.
-    pub fn of(view: &View<'a>, sensitive: &AttributeView<'a>, looks: &Signatures) -> Self {
+    pub fn of(view: &View<'a>, sensitive: &AttributeView<'a>, alike: &EquivalenceClasses) -> Self {
         let tree = sensitive.domain.hierarchy().map(AsRef::as_ref);
         let leaves = sensitive.domain.len() as u32;
         let spans = sensitive.cells.meanings.iter();
@@ -50,7 +50,7 @@ impl<'a> Published<'a> {
         let span_of_row: Vec<Option<Span>> = codes.map(|code| spans[code as usize]).collect();
         let rows = 0..view.rows();
         let leaf_of_row = rows.map(|row| view.source(sensitive, row)).collect();
-        let of_class = (0..looks.len()).map(|class| counted(looks.rows(class), &span_of_row));
+        let of_class = (0..alike.len()).map(|class| counted(alike.rows(class), &span_of_row));
         Self {
             name: sensitive.name,
             tree,

@@ -1,10 +1,10 @@
 //! Every subject once: each published row is about a subject of its own, and
 //! those that are published and those that are excluded make up the source.
 
-use super::super::conservation::{excluded_are_the_rest, rows_of_their_own};
-use super::super::evidence::Evidence;
-use super::super::shape::PERSONS;
-use super::super::verdict::{Check, Failures};
+use crate::verify::conservation::{excluded_are_the_rest, rows_of_their_own};
+use crate::verify::evidence::Evidence;
+use crate::verify::shape::PERSONS;
+use crate::verify::verdict::{Check, Failures};
 
 /// `every_subject_once`. Needs no view: it speaks even where columns are
 /// missing.

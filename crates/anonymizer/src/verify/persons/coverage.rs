@@ -11,14 +11,14 @@ use rayon::prelude::*;
 
 use crate::microdata::{Code, NodeIndex};
 
-use super::super::meaning::{Meaning, least_of_numbers};
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Failures, Place};
 use super::source::is_plain_set;
 use super::view::{PersonsView, QuasiView};
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::meaning::{Meaning, least_of_numbers};
+use crate::verify::verdict::{Check, Failures, Place};
 
 /// Both checks; `groups` are those that the table names.
-pub(super) fn cells(view: &PersonsView, groups: &Signatures) -> [Check; 2] {
+pub(super) fn cells(view: &PersonsView, groups: &EquivalenceClasses) -> [Check; 2] {
     let parts = view.quasi.par_iter();
     let parts: Vec<_> = parts
         .map(|attribute| (cover(view, attribute), span(view, attribute, groups)))
@@ -47,7 +47,7 @@ fn cover(view: &PersonsView, attribute: &QuasiView) -> Failures {
     failures
 }
 
-fn span(view: &PersonsView, attribute: &QuasiView, groups: &Signatures) -> Failures {
+fn span(view: &PersonsView, attribute: &QuasiView, groups: &EquivalenceClasses) -> Failures {
     let mut failures = Failures::none();
     let mut members: Vec<u32> = Vec::new();
     for group in 0..groups.len() {

@@ -6,16 +6,18 @@
 //! matched. For L they are one if they cover the same leaves: writing one
 //! meaning in two ways makes no diversity.
 
-use super::super::verdict::{Check, Place, Section};
-use super::partition::{Partition, least};
+use super::partition::Partition;
 use super::view::PersonsView;
+use crate::verify::diversity::{Frequency, LeastL};
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::ways::{Worse, worst};
 
 /// Subjects of each published fingerprint, as it reads.
 pub(super) fn sharers(view: &PersonsView) -> Vec<u64> {
-    let last = view.look_of_row.iter().max();
+    let last = view.reading_of_row.iter().max();
     let mut sharers = vec![0_u64; last.map_or(0, |&last| last as usize + 1)];
     for row in (0..view.rows()).filter(|&row| view.subject(row).is_some()) {
-        sharers[view.look_of_row[row] as usize] += 1;
+        sharers[view.reading_of_row[row] as usize] += 1;
     }
     sharers
 }
@@ -32,13 +34,13 @@ pub(super) fn fingerprint_k(view: &PersonsView, sharers: &[u64]) -> Check {
         let Some(terms) = view.terms(row) else {
             continue;
         };
-        let look = view.look_of_row[row] as usize;
-        short[look] |= sharers[look] < u64::from(claimed.max(terms.own.k));
-        first[look].get_or_insert(row);
+        let reading = view.reading_of_row[row] as usize;
+        short[reading] |= sharers[reading] < u64::from(claimed.max(terms.own.k));
+        first[reading].get_or_insert(row);
     }
-    let shown = (0..sharers.len()).filter_map(|look| Some((look, first[look]?)));
+    let shown = (0..sharers.len()).filter_map(|reading| Some((reading, first[reading]?)));
     let worst = shown
-        .map(|(look, row)| (!short[look], sharers[look], row))
+        .map(|(reading, row)| (!short[reading], sharers[reading], row))
         .min();
     let rarest = sharers.iter().filter(|&&sharers| sharers > 0).min();
     let below = short.iter().filter(|&&short| short).count();
@@ -63,35 +65,35 @@ pub(super) fn l_diversity(
     kept: u32,
     claimed: u32,
 ) -> Check {
-    let checks = partitions.iter();
-    let check = least(checks.map(|partition| of_partition(view, partition, (kept, claimed))));
+    let of_partition = |partition| of_partition(view, partition, (kept, claimed));
+    let checks = partitions.iter().map(of_partition).collect();
+    let check = worst(checks, Worse::Less);
     check.unwrap_or_else(|| Check::not_examined(Section::Guarantee, "l_diversity").about("*"))
 }
 
 fn of_partition(view: &PersonsView, partition: &Partition, (kept, claimed): (u32, u32)) -> Check {
     let one_less = u64::from(kept - claimed);
-    let mut below = 0_u64;
-    let mut attained: Option<u64> = None;
-    let mut worst: Option<(bool, u64, usize)> = None;
-    for (class, &largest) in partition.largest.iter().enumerate() {
+    let frequencies = partition.largest.iter().enumerate();
+    let frequencies = frequencies.map(|(class, &largest)| {
         let rows = partition.classes.rows(class).iter();
         let asked = rows.filter_map(|&row| view.terms(row as usize)?.l.iter().max());
-        let demanded = asked.max().copied().unwrap_or(1).max(kept);
-        let l = partition.classes.sizes[class] / largest.max(1);
-        let short = l < u64::from(demanded);
-        below += u64::from(short);
-        attained = Some(attained.map_or(l, |least| least.min(l)));
-        let rank = (!short, l, class);
-        worst = Some(worst.map_or(rank, |worst| worst.min(rank)));
-    }
+        Frequency {
+            // A class of nobody falls short, too.
+            most: largest.max(1),
+            of: partition.classes.sizes[class],
+            demanded: asked.max().copied().unwrap_or(1).max(kept),
+            is_refused: false,
+        }
+    });
+    let least = LeastL::of(frequencies);
     Check::new(Section::Guarantee, "l_diversity")
         .about("*")
         .claiming(f64::from(claimed))
         .attaining(
-            attained.map(|l| l.saturating_sub(one_less) as f64),
-            worst.map(|(_, _, class)| partition.place(view, class)),
+            least.attained.map(|l| l.saturating_sub(one_less) as f64),
+            least.worst.map(|(_, class)| partition.place(view, class)),
         )
-        .holding(below == 0)
+        .holding(least.below == 0)
         .with_figure("groups", partition.largest.len() as f64)
-        .with_figure("groups_below_l", below as f64)
+        .with_figure("groups_below_l", least.below as f64)
 }

@@ -10,9 +10,9 @@
 //!
 //! The last two merge two ascending lists a cell: linear in their members.
 
-use super::super::verdict::{Check, Failures, Place};
 use super::items::Fault;
 use super::view::PersonsView;
+use crate::verify::verdict::{Check, Failures, Place};
 
 /// The four checks.
 pub(super) fn fingerprints(view: &PersonsView) -> [Check; 4] {

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Code, Domain, Hierarchy, NodeIndex, Values};
 use crate::release::{Cell, Content, Item};
 
-use super::super::meaning::{ANY, Meaning};
+use crate::verify::meaning::{ANY, Meaning};
 
 /// A node of a tree, or a union that was published.
 #[derive(Clone, Debug)]
@@ -240,7 +240,7 @@ fn value(domain: &Domain, label: &str) -> Option<u32> {
 }
 
 /// Whether a member of a fingerprint names something that the attribute knows.
-pub(in super::super) fn item_is_known(domain: &Domain, label: &str) -> bool {
+pub(in crate::verify) fn item_is_known(domain: &Domain, label: &str) -> bool {
     match domain.hierarchy() {
         Some(hierarchy) => named_node(hierarchy, label).is_some(),
         None => value(domain, label).is_some(),

@@ -11,10 +11,11 @@
 
 use rayon::prelude::*;
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Section};
-use super::partition::{Partition, least};
+use super::partition::Partition;
 use super::view::PersonsView;
+use crate::verify::leakage::{Ratio, Worst};
+use crate::verify::verdict::{Check, Section};
+use crate::verify::ways::{self, Worse};
 
 /// Steps after which a group's combinations are given up.
 const STEPS_MAX: u64 = 1 << 25;
@@ -81,7 +82,7 @@ impl Combinations {
             })
             .collect();
         Self {
-            check: least(checks.into_iter()),
+            check: ways::worst(checks, Worse::Less),
             worst,
         }
     }

@@ -9,10 +9,10 @@
 //! - `one_to_many`: k / (subjects who share the published fingerprint);
 //! - `rmr`: k / (subjects who share a combination), handed in by `km`.
 
-use super::super::leakage::{Ratio, Worst};
-use super::super::verdict::{Check, Place};
 use super::partition::Partition;
 use super::view::PersonsView;
+use crate::verify::leakage::Worst;
+use crate::verify::verdict::{Check, Place};
 
 /// The check; `worst` has what was seen elsewhere, `sharers` the subjects of
 /// each published fingerprint where its k counts them.
@@ -26,27 +26,18 @@ pub(super) fn max_leakage(
         let Some(terms) = view.terms(row) else {
             continue;
         };
-        let k = u128::from(terms.own.k);
-        let l = u128::from(terms.own.l.iter().copied().max().unwrap_or(1));
+        let k = terms.own.k;
+        let l = terms.own.l.iter().copied().max().unwrap_or(1);
         for partition in partitions {
-            let class = partition.classes.class_of_row[row] as usize;
-            let size = u128::from(partition.classes.sizes[class]);
+            let class = partition.classes.class(row);
+            let size = partition.classes.sizes[class];
             let place = partition.place(view, class);
-            let largest = u128::from(partition.largest[class]);
-            for attained in [k, l * largest] {
-                worst.take(Ratio {
-                    attained,
-                    accepted: size,
-                    place,
-                });
-            }
+            worst.take_k(k, size, place);
+            worst.take_l(l, (partition.largest[class], size), place);
         }
         if let Some(sharers) = sharers {
-            worst.take(Ratio {
-                attained: k,
-                accepted: u128::from(sharers[view.look_of_row[row] as usize]),
-                place: Place::Group(view.group[row]),
-            });
+            let sharing = sharers[view.reading_of_row[row] as usize];
+            worst.take_k(k, sharing, Place::Group(view.group[row]));
         }
     }
     worst.check("terms_not_kept")

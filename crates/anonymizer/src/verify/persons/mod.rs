@@ -32,13 +32,14 @@ use self::view::PersonsView;
 use super::attack::linkage;
 use super::claims::fingerprint_l;
 use super::conservation::groups_numbered;
+use super::equivalence::EquivalenceClasses;
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
 use super::shape;
-use super::signature::Signatures;
-use super::verdict::{Check, Section};
+use super::verdict::Check;
+use super::ways::{Worse, worst};
 
 /// What the policy asks of groups and fingerprints.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +58,9 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>) -> Option<Rules<'e>> {
     Some(Rules::new(expected.into(), rows, move |expected| {
         let mut checks = Vec::new();
         let table = expected.first();
-        match table.and_then(|table| PersonsView::of(evidence, table, rule, &records)) {
-            Some(view) => with_view(&view, asked, &mut checks),
-            None => checks.extend(guarantees_not_examined(evidence, asked)),
+        if let Some(view) = table.and_then(|table| PersonsView::of(evidence, table, rule, &records))
+        {
+            with_view(&view, asked, &mut checks);
         }
         checks
     }))
@@ -76,30 +77,33 @@ fn asked(evidence: &Evidence) -> Option<(Asked, QidConflict)> {
             k_group,
             value_l,
             qid_conflict,
+            ..
         } => {
             let k_group = k_group.get();
             Some((Asked::Fingerprints { k_group, value_l }, qid_conflict))
         }
-        Model::Itemsets { m, qid_conflict } => Some((Asked::Itemsets { m }, qid_conflict)),
+        Model::Itemsets {
+            m, qid_conflict, ..
+        } => Some((Asked::Itemsets { m }, qid_conflict)),
         _ => None,
     }
 }
 
 fn with_view(view: &PersonsView, asked: Asked, checks: &mut Vec<Check>) {
     let columns: Vec<&MeaningColumn> = view.quasi.iter().map(|quasi| &quasi.cells).collect();
-    let groups = Signatures::of_groups(view.group, view.subjects());
-    let looks = Signatures::of_columns(view.group, &columns, view.subjects());
+    let groups = EquivalenceClasses::of_groups(view.group, view.subjects());
+    let alike = EquivalenceClasses::of_columns(view.group, &columns, view.subjects());
     view.cancel.heed();
-    checks.extend(groups_numbered(view.group, &looks));
+    checks.extend(groups_numbered(view.group, &alike));
     view.cancel.heed();
     checks.extend(coverage::cells(view, &groups));
     view.cancel.heed();
     checks.extend(fingerprints::fingerprints(view));
-    // Where no two groups look the same, both ways to see them are one.
-    let same = looks.strangers.is_empty() && looks.len() == groups.len();
+    // Where all groups can be told apart, both ways to see them are one.
+    let same = alike.mismatched.is_empty() && alike.len() == groups.len();
     let ways = match same {
         true => vec![&groups],
-        false => vec![&groups, &looks],
+        false => vec![&groups, &alike],
     };
     let partitions: Vec<Partition> = ways
         .into_iter()
@@ -168,34 +172,7 @@ fn sizes(view: &PersonsView, partitions: &[Partition], floor: u32) -> Vec<Check>
         )
     });
     let (sizes, risks): (Vec<Check>, Vec<Check>) = both.unzip();
-    let worst_size = partition::least(sizes.into_iter());
-    // Of a risk the largest is the worst.
-    let worst_risk = risks.into_iter().min_by(|a, b| {
-        let figure = |check: &Check| check.attained.unwrap_or(0.0);
-        a.holds.cmp(&b.holds).then(figure(b).total_cmp(&figure(a)))
-    });
+    let worst_size = worst(sizes, Worse::Less);
+    let worst_risk = worst(risks, Worse::More);
     worst_size.into_iter().chain(worst_risk).collect()
-}
-
-/// Entries for the guarantees that the table is too broken to show.
-fn guarantees_not_examined(evidence: &Evidence, asked: Asked) -> Vec<Check> {
-    let policy = evidence.requirements.policy();
-    let check = |kind, claimed: u32| {
-        Check::not_examined(Section::Guarantee, kind).claiming(f64::from(claimed))
-    };
-    let k = policy.k.get();
-    let mut checks = match asked {
-        Asked::Fingerprints { k_group, value_l } => {
-            let mut checks = vec![
-                check("k_anonymity", k_group),
-                check("fingerprint_k", k),
-                check("l_diversity", fingerprint_l(policy)).about("*"),
-            ];
-            checks.extend((value_l > L::NONE).then(|| check("value_l", value_l.get())));
-            checks
-        }
-        Asked::Itemsets { .. } => vec![check("k_anonymity", k), check("km_anonymity", k)],
-    };
-    checks.push(check("max_leakage", 1).about("*"));
-    checks
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{CodedColumn, Domain, RecordIndex, SubjectIndex, SubjectRecords};
 use crate::privacy::QidConflict;
 
-use super::super::meaning::Meaning;
+use crate::verify::meaning::Meaning;
 
 /// Whether an attribute's values have neither order nor tree, so that only a
 /// set of them can be published.

@@ -13,11 +13,12 @@ use rayon::prelude::*;
 
 use crate::microdata::Code;
 
-use super::super::diversity::known_to_within;
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::NONE;
-use super::partition::{Partition, least};
+use super::partition::Partition;
 use super::view::{PersonsView, SensitiveView};
+use crate::verify::diversity::known_to_within;
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::NONE;
+use crate::verify::ways::{Worse, worst};
 
 /// A share of a group's subjects.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,8 @@ pub(super) fn value_l(shares: &[Vec<Shares>], claimed: u32) -> Check {
             .holding(above == 0)
             .with_figure("groups_below_l", above as f64)
     });
-    least(checks).unwrap_or_else(|| Check::not_examined(Section::Guarantee, "value_l"))
+    let worst = worst(checks.collect(), Worse::Less);
+    worst.unwrap_or_else(|| Check::not_examined(Section::Guarantee, "value_l"))
 }
 
 /// The attack `value_shares` of each attribute: attained is the largest share

@@ -13,13 +13,13 @@ use crate::microdata::{AttributeIndex, Codes, Domain, Role, SubjectIndex, Subjec
 use crate::privacy::{CancelFlag, QidConflict, RecordTerms, Requirements};
 use crate::release::PublishedTable;
 
-use super::super::evidence::Evidence;
-use super::super::meaning::{MeaningColumn, dictionary, looks, numbers};
-use super::super::shape::{ExpectedTable, PERSONS};
-use super::super::signature::{Subjects, refine};
-use super::super::view::{NONE, find};
 use super::items::{Fingerprint, Trees};
 use super::source::{Hulls, SubjectItems};
+use crate::verify::equivalence::{Subjects, refine};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{MeaningColumn, categories, dictionary, numbers};
+use crate::verify::shape::{ExpectedTable, PERSONS};
+use crate::verify::view::{NONE, find};
 
 /// One published quasi-identifier beside its source.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct SensitiveView<'a> {
     pub(super) name: &'a str,
     pub(super) domain: &'a Domain,
     codes: &'a Codes,
-    looks: Vec<u32>,
+    categories: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
     pub(super) source: SubjectItems,
 }
@@ -49,19 +49,19 @@ impl SensitiveView<'_> {
     }
 
     #[inline]
-    fn look(&self, row: usize) -> u32 {
-        self.looks[self.codes.at(row) as usize]
+    fn category(&self, row: usize) -> u32 {
+        self.categories[self.codes.at(row) as usize]
     }
 
     /// Category of each distinct cell by what it covers; one that cannot be
     /// read shares its category with those that look the same.
     fn meanings(&self) -> Vec<u32> {
         let mut seen: FxHashMap<(u32, &[u32]), u32> = FxHashMap::default();
-        let cells = self.looks.iter().zip(&self.fingerprints);
-        let meanings = cells.map(|(&look, fingerprint)| {
+        let cells = self.categories.iter().zip(&self.fingerprints);
+        let meanings = cells.map(|(&category, fingerprint)| {
             let key = match fingerprint.fault {
                 None => (NONE, fingerprint.spans.as_slice()),
-                Some(_) => (look, [].as_slice()),
+                Some(_) => (category, [].as_slice()),
             };
             let next = seen.len() as u32;
             *seen.entry(key).or_insert(next)
@@ -88,7 +88,7 @@ pub(super) struct PersonsView<'a> {
     pub(super) sensitive: Vec<SensitiveView<'a>>,
     pub(super) trees: Trees,
     /// Fingerprint of each row over all attributes, by how it reads.
-    pub(super) look_of_row: Vec<u32>,
+    pub(super) reading_of_row: Vec<u32>,
     /// Fingerprint of each row over all attributes, by what it covers.
     pub(super) meaning_of_row: Vec<u32>,
 }
@@ -132,7 +132,7 @@ impl<'a> PersonsView<'a> {
             quasi: quasi.collect::<Option<Vec<_>>>()?,
             sensitive: Vec::new(),
             trees: Trees::default(),
-            look_of_row: vec![0; rows],
+            reading_of_row: vec![0; rows],
             meaning_of_row: vec![0; rows],
         };
         let items = columns.sensitive.par_iter();
@@ -149,7 +149,7 @@ impl<'a> PersonsView<'a> {
                 name: &evidence.table.schema().attribute(index).name,
                 domain,
                 codes,
-                looks: looks(cells),
+                categories: categories(cells),
                 fingerprints: fingerprints.collect(),
                 source,
             });
@@ -161,8 +161,8 @@ impl<'a> PersonsView<'a> {
     fn join_fingerprints(&mut self) {
         let mut numbers = FxHashMap::default();
         for attribute in &self.sensitive {
-            refine(&mut self.look_of_row, &mut numbers, |row| {
-                attribute.look(row)
+            refine(&mut self.reading_of_row, &mut numbers, |row| {
+                attribute.category(row)
             });
             let meanings = attribute.meanings();
             refine(&mut self.meaning_of_row, &mut numbers, |row| {

@@ -7,19 +7,20 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::AttributeIndex;
-use crate::privacy::{ProtectedIndex, Protection};
+use crate::privacy::{InBucket, ProtectedIndex};
 
-use super::super::attack;
-use super::super::signature::refine;
-use super::super::verdict::Check;
-use super::super::view::NONE;
 use super::view::SlicedView;
+use crate::verify::attack;
+use crate::verify::classes::{Classes, Counts, Numbering};
+use crate::verify::equivalence::refine;
+use crate::verify::verdict::Check;
+use crate::verify::view::NONE;
 
 /// The entry of one sensitive attribute; `None` where it is not shown.
 pub(super) fn equal_vectors(
     view: &SlicedView,
     index: ProtectedIndex,
-    (attribute, protection): (AttributeIndex, Protection),
+    (attribute, protection): (AttributeIndex, InBucket),
     home: Option<&[u32]>,
 ) -> Option<Check> {
     let mut exact = view.exact.iter();
@@ -31,36 +32,32 @@ pub(super) fn equal_vectors(
     let own: Vec<u32> = own.collect();
     let l = (0..view.rows()).map(|row| view.terms(row).map_or(1, |terms| terms.l[index.at()]));
     let l: Vec<u32> = l.collect();
-    let contents = (0..view.buckets.len()).map(|bucket| {
-        let rows = view.buckets.rows(bucket).iter();
-        let mut codes: Vec<u32> = rows.map(|&row| shown.codes[row as usize]).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        codes.retain(|&code| (code as usize) < shown.domain.len());
-        codes
+    let codes = shown.domain.len();
+    let counts = Counts::of_rows(codes, &view.buckets.members, |row| {
+        let code = shown.codes[row as usize];
+        ((code as usize) < codes).then_some(code)
     });
-    let contents: Vec<Vec<u32>> = contents.collect();
-    let standing = attack::Standing {
-        vector: &known(view),
-        own: &own,
-        class: &view.buckets.class_of_row,
-        l: &l,
-        home,
-        shown: &|class, to| to.extend(&contents[class as usize]),
-        codes: shown.domain.len(),
+    let vector = known(view);
+    let classes = Classes {
+        index,
+        name: shown.name,
+        domain: shown.domain,
+        members: &view.buckets.members,
+        counts: &counts,
+        numbering: Numbering::Groups(view.number),
     };
-    let is_bounded = matches!(protection, Protection::Diversity { .. });
+    let standing = attack::Standing {
+        l: Some(&l),
+        home,
+        ..attack::Standing::of(classes, &vector, &own)
+    };
+    let is_bounded = matches!(protection, InBucket::Diversity { .. });
     Some(attack::equal_vectors(shown.name, &standing, is_bounded))
 }
 
 /// Numbers the rows by the quasi-identifiers of their records.
 fn known(view: &SlicedView) -> Vec<u32> {
-    let protections = &view.requirements.policy().protections;
-    let is_known = |attribute| {
-        protections
-            .iter()
-            .all(|&(protected, _)| protected != attribute)
-    };
+    let is_known = |attribute| !view.is_protected(attribute);
     let mut vector = vec![0_u32; view.rows()];
     let mut numbers = FxHashMap::default();
     for appearance in view.generalized.iter().chain(&view.exact) {

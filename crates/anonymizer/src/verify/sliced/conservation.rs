@@ -1,8 +1,8 @@
 //! Every value of every record: a bucket's columns hold what its records have,
 //! no more and no less.
 
-use super::super::verdict::{Check, Failures, Place};
 use super::view::{ColumnView, SlicedView};
+use crate::verify::verdict::{Check, Failures, Place};
 
 /// `buckets_hold_their_records`: in each bucket each column's combinations are
 /// those of the bucket's records, each as often; `first_column_is_its_rows`:

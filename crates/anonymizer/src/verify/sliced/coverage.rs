@@ -7,9 +7,9 @@
 
 use crate::microdata::Code;
 
-use super::super::meaning::{Meaning, least_of_numbers};
-use super::super::verdict::{Check, Failures, Place};
 use super::view::{Appearance, SlicedView};
+use crate::verify::meaning::{Meaning, least_of_numbers};
+use crate::verify::verdict::{Check, Failures, Place};
 
 /// The two checks.
 pub(super) fn cells(view: &SlicedView) -> [Check; 2] {

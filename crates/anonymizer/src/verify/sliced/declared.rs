@@ -13,10 +13,10 @@ use crate::microdata::{AttributeIndex, Role, Schema};
 use crate::privacy::{ColumnRule, Slicing};
 use crate::release::{Cell, Content};
 
-use super::super::evidence::Evidence;
-use super::super::meaning::{dictionary, numbers};
-use super::super::shape::{COLUMNS, ExpectedColumn, ExpectedTable, SLICED};
-use super::super::verdict::{Check, Failures};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{dictionary, numbers};
+use crate::verify::shape::{COLUMNS, ExpectedColumn, ExpectedTable, SLICED};
+use crate::verify::verdict::{Check, Failures};
 
 const SECOND: &str = "@2";
 /// The most attributes that a `columns` table is read for.

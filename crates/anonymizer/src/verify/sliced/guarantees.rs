@@ -10,14 +10,14 @@
 //!   records of their bucket; attained is the largest ratio.
 
 use crate::microdata::Domain;
-use crate::privacy::{ProtectedIndex, Protection, T};
+use crate::privacy::{ProtectedIndex, T};
 
-use super::super::closeness::Reference;
-use super::super::diversity::{known_to_within, spread, spread_of_parts, spread_share};
-use super::super::verdict::{Check, Place, Section};
 use super::posterior::{Finding, Profile};
 use super::view::SlicedView;
 use super::views::Shown;
+use crate::verify::closeness::Reference;
+use crate::verify::diversity::{known_to_within, spread, spread_of_parts, spread_share};
+use crate::verify::verdict::{Check, Place, Section};
 
 /// Profiles with what was found about each, by sensitive attribute.
 pub(super) struct Found<'f> {
@@ -82,7 +82,7 @@ pub(super) struct Combinations<'v> {
 impl<'v> Combinations<'v> {
     /// Of the attribute at a position; none if no column shows it.
     pub(super) fn of(view: &'v SlicedView, shown: &Shown, at: usize) -> Option<Self> {
-        let attribute = view.requirements.policy().protections[at].0;
+        let attribute = view.protected(at);
         let mut appearances = view.exact.iter();
         let appearance = appearances.find(|shown| shown.attribute == attribute)?;
         let domain = appearance.domain;
@@ -136,7 +136,7 @@ pub(super) fn t_closeness(view: &SlicedView, shown: &Shown, (at, t): (usize, T))
     let check = Check::new(Section::Guarantee, "t_closeness")
         .about(name(view, at))
         .claiming(t.get());
-    let attribute = view.requirements.policy().protections[at].0;
+    let attribute = view.protected(at);
     let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
     let Some(appearance) = appearance else {
         return check.holding(false);
@@ -182,7 +182,7 @@ pub(super) fn t_closeness(view: &SlicedView, shown: &Shown, (at, t): (usize, T))
 fn distance(
     reference: &Reference,
     contents: &[(u32, u64)],
-) -> Option<super::super::closeness::Distance> {
+) -> Option<crate::verify::closeness::Distance> {
     let known = contents.iter().all(|&(code, _)| reference.knows(code));
     known.then(|| reference.distance(contents))
 }
@@ -202,7 +202,7 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
         let Some(terms) = view.terms(row) else {
             continue;
         };
-        let size = view.buckets.sizes[view.buckets.class_of_row[row] as usize];
+        let size = view.buckets.sizes[view.buckets.class(row)];
         let ratio = f64::from(terms.k) / size.max(1) as f64;
         take(
             ratio,
@@ -210,7 +210,7 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
             Place::Bucket(view.number[row]),
         );
     }
-    for at in 0..view.requirements.policy().protections.len() {
+    for at in 0..view.requirements.policy().model.protected() {
         for (profile, finding) in found.of(at) {
             let (l, share) = profile.asked[at];
             let bound = (1.0 / f64::from(l)).min(share.get());
@@ -235,27 +235,9 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
         .noting("largest ratio of what is attained to what the subject's own terms accept")
 }
 
-/// Entries for the guarantees that the tables are too broken to show.
-pub(super) fn not_examined(names: &[(&str, Protection)], k: u32) -> Vec<Check> {
-    let check = |kind, claimed| Check::not_examined(Section::Guarantee, kind).claiming(claimed);
-    let mut checks = vec![check("k_anonymity", f64::from(k))];
-    let spreads = names.iter().filter_map(|&(name, protection)| {
-        let least = protection.min_spread()?;
-        Some(check("min_spread", least).about(name))
-    });
-    checks.extend(spreads);
-    checks.extend(names.iter().map(|&(name, protection)| match protection {
-        Protection::Closeness { t, .. } => check("t_closeness", t.get()).about(name),
-        Protection::Diversity { l, .. } => check("l_diversity", f64::from(l.get())).about(name),
-        _ => check("policy_known", 1.0).about(name),
-    }));
-    checks.push(check("max_leakage", 1.0).about("*"));
-    checks
-}
-
 /// Name of the sensitive attribute at a position.
 fn name<'v>(view: &'v SlicedView, at: usize) -> &'v str {
-    let attribute = view.requirements.policy().protections[at].0;
+    let attribute = view.protected(at);
     let appearance = view.exact.iter().find(|shown| shown.attribute == attribute);
     appearance.map_or("", |appearance| appearance.name)
 }

@@ -17,27 +17,39 @@ mod view;
 mod views;
 
 use crate::microdata::{AttributeIndex, Role};
-use crate::privacy::{Protection, Slicing};
+use crate::privacy::{InBucket, Protections, Slicing};
 
 use self::guarantees::{Combinations, Found};
 use self::posterior::{Adversary, profiles};
 use self::view::SlicedView;
 use super::attack::{Homes, linkage};
 use super::conservation::blocks_numbered;
+use super::equivalence::{EquivalenceClasses, Subjects};
 use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
 use super::shape::SLICED;
-use super::signature::{Signatures, Subjects};
-use super::verdict::{Check, Section};
+use super::verdict::Check;
 
-/// The rules of a sliced release. `slicing` is what the job's policy says of
-/// columns; an engine that finds its own gives [`ColumnRule::Found`]. `homes`
-/// are the blocks of like people that it dealt rows from, if it did.
-///
-/// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
-pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Homes) -> Rules<'e> {
+/// What a policy says of a sliced release.
+pub(super) struct Order<'a> {
+    /// Which attributes form a column; an engine that finds its own gives
+    /// [`ColumnRule::Found`].
+    ///
+    /// [`ColumnRule::Found`]: crate::privacy::ColumnRule::Found
+    pub(super) slicing: &'a Slicing,
+    /// The protection of each sensitive attribute.
+    pub(super) protections: Protections<InBucket>,
+}
+
+/// The rules of a sliced release. `homes` are the blocks of like people that
+/// the engine dealt rows from, if it did.
+pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, order: Order, homes: Homes) -> Rules<'e> {
+    let Order {
+        slicing,
+        protections,
+    } = order;
     let schema = evidence.table.schema();
     let declared = declared::read(evidence);
     let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
@@ -50,31 +62,21 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, slicing: &Slicing, homes: Ho
                 .map(|declared| order::columns_sorted(evidence, declared, &expected[0])),
         );
         let view = declared.and_then(|declared| SlicedView::of(evidence, &declared, &expected[0]));
-        let shown = view
-            .as_ref()
-            .is_some_and(|view| with_view(view, &homes, &mut checks));
-        if !shown {
-            checks.extend(guarantees_not_examined(evidence));
+        if let Some(view) = &view {
+            with_view(view, (&protections, &homes), &mut checks);
         }
         checks
     });
     rules.declaring(as_declared)
 }
 
-/// Entries for the guarantees that the tables are too broken to show.
-fn guarantees_not_examined(evidence: &Evidence) -> Vec<Check> {
-    let schema = evidence.table.schema();
-    let policy = evidence.requirements.policy();
-    let names = policy.protections.iter();
-    let names = names.map(|&(at, protection)| (schema.attribute(at).name.as_str(), protection));
-    let names: Vec<(&str, Protection)> = names.collect();
-    guarantees::not_examined(&names, policy.k.get())
-}
-
 /// For each sensitive attribute the quasi-identifiers that every column shows
 /// which shows it: records that agree on them meet the same distributions.
 /// None under t-closeness, where all records meet that of the whole table.
-pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex>> {
+pub(super) fn shared_combinations(
+    evidence: &Evidence,
+    protections: &[(AttributeIndex, InBucket)],
+) -> Vec<Vec<AttributeIndex>> {
     let Some(declared) = declared::read(evidence) else {
         return Vec::new();
     };
@@ -82,47 +84,47 @@ pub(super) fn shared_combinations(evidence: &Evidence) -> Vec<Vec<AttributeIndex
         let role = evidence.table.schema().attribute(at).role;
         role == Role::QuasiIdentifier
     };
-    let of_one = |&(sensitive, protection): &(AttributeIndex, Protection)| {
+    let of_one = |&(sensitive, protection): &(AttributeIndex, InBucket)| {
         let mut columns = declared.columns.iter();
         let first = columns.find(|column| column.contains(&sensitive))?;
         let mut shared: Vec<AttributeIndex> = first.iter().copied().filter(is_quasi).collect();
         for column in columns.filter(|column| column.contains(&sensitive)) {
             shared.retain(|at| column.contains(at));
         }
-        if matches!(protection, Protection::Closeness { .. }) {
+        if matches!(protection, InBucket::Closeness { .. }) {
             shared.clear();
         }
         Some(shared)
     };
-    let protections = evidence.requirements.policy().protections.iter();
-    protections.filter_map(of_one).collect()
+    protections.iter().filter_map(of_one).collect()
 }
 
-/// What every release must be, then the guarantees; false if these cannot be
-/// examined.
-fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool {
+/// What every release must be, then the guarantees; not these if a sensitive
+/// attribute is shown in no column, or in more than two.
+fn with_view(
+    view: &SlicedView,
+    (protections, homes): (&[(AttributeIndex, InBucket)], &Homes),
+    checks: &mut Vec<Check>,
+) {
     let subjects = Subjects {
         of_row: &view.record_of_row,
         number: view.records,
     };
-    let looks: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
-    let looks = Signatures::of_columns(view.number, &looks, subjects);
+    let shown: Vec<&MeaningColumn> = view.generalized.iter().map(|one| &one.cells).collect();
+    let alike = EquivalenceClasses::of_columns(view.number, &shown, subjects);
     view.cancel.heed();
-    checks.extend(blocks_numbered(view.number, &looks.strangers));
+    checks.extend(blocks_numbered(view.number, &alike.mismatched));
     view.cancel.heed();
     checks.extend(conservation::combinations(view));
     view.cancel.heed();
     checks.extend(coverage::cells(view));
     let policy = view.requirements.policy();
-    let floors = policy
-        .protections
-        .iter()
-        .map(|&(_, protection)| match protection {
-            Protection::Diversity { l, .. } => l.get(),
-            _ => 1,
-        });
+    let floors = protections.iter().map(|&(_, protection)| match protection {
+        InBucket::Diversity { l, .. } => l.get(),
+        InBucket::Closeness { .. } => 1,
+    });
     let Some(adversary) = Adversary::of(view, floors.collect()) else {
-        return false;
+        return;
     };
     let asked = |row: usize| Some(view.terms(row)?.k);
     let largest_k = LargestK::of(&view.buckets, policy.k.get(), asked);
@@ -134,9 +136,13 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
         profiles: &profiles,
         findings: &findings,
     };
-    for (at, &(_, protection)) in policy.protections.iter().enumerate() {
+    for (at, &(_, protection)) in protections.iter().enumerate() {
         let combinations = Combinations::of(view, &adversary.shown[at], at);
-        if let (Some(least), Some(combinations)) = (protection.min_spread(), &combinations) {
+        let least = match protection {
+            InBucket::Diversity { min_spread, .. } => min_spread.get(),
+            InBucket::Closeness { .. } => None,
+        };
+        if let (Some(least), Some(combinations)) = (least, &combinations) {
             view.cancel.heed();
             checks.push(combinations.min_spread(least));
         }
@@ -144,22 +150,19 @@ fn with_view(view: &SlicedView, homes: &Homes, checks: &mut Vec<Check>) -> bool 
         checks.extend(combinations.map(Combinations::similarity));
         view.cancel.heed();
         checks.push(match protection {
-            Protection::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
-            Protection::Closeness { t, .. } => {
+            InBucket::Diversity { l, .. } => guarantees::l_diversity(view, &found, at, l.get()),
+            InBucket::Closeness { t, .. } => {
                 guarantees::t_closeness(view, &adversary.shown[at], (at, t))
             }
-            // No engine slices under another protection.
-            _ => Check::not_examined(Section::Guarantee, "policy_known"),
         });
     }
     view.cancel.heed();
     checks.push(guarantees::max_leakage(view, &found));
     view.cancel.heed();
     checks.push(linkage(view.number, &view.buckets, &largest_k));
-    let sensitive = view.requirements.protected().zip(&policy.protections);
+    let sensitive = view.requirements.protected().zip(protections);
     view.cancel.heed();
     checks.extend(sensitive.filter_map(|(index, &protected)| {
         compared::equal_vectors(view, index, protected, homes.of(index))
     }));
-    true
 }

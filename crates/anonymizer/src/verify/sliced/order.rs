@@ -4,12 +4,12 @@
 
 use rayon::prelude::*;
 
-use super::super::evidence::Evidence;
-use super::super::order::{Ordered, compare_rows};
-use super::super::shape::{ExpectedTable, SLICED};
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::find;
 use super::declared::Declared;
+use crate::verify::evidence::Evidence;
+use crate::verify::order::{Ordered, compare_rows};
+use crate::verify::shape::{ExpectedTable, SLICED};
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::find;
 
 /// The check; columns that cannot be read are left to the checks that name
 /// them.

@@ -106,8 +106,8 @@ struct Match {
 impl<'v, 'a> Adversary<'v, 'a> {
     /// `None` where a sensitive attribute is not shown in one or two columns.
     pub(super) fn of(view: &'v SlicedView<'a>, floors: Vec<u32>) -> Option<Self> {
-        let protections = view.requirements.policy().protections.iter();
-        let shown = protections.map(|&(attribute, _)| Shown::of(view, attribute));
+        let protected = 0..view.requirements.policy().model.protected();
+        let shown = protected.map(|at| Shown::of(view, view.protected(at)));
         let columns = view.columns.iter();
         Some(Self {
             view,

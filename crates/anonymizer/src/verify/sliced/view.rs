@@ -9,15 +9,15 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, Codes, Domain, RecordIndex, Role};
-use crate::privacy::{CancelFlag, RecordTerms, Requirements};
+use crate::privacy::{CancelFlag, ProtectedIndex, RecordTerms, Requirements};
 use crate::release::PublishedColumn;
 
-use super::super::evidence::Evidence;
-use super::super::meaning::{MeaningColumn, numbers};
-use super::super::shape::{ExpectedTable, SLICED};
-use super::super::signature::{Signatures, Subjects};
-use super::super::view::{NONE, find, records_of_first_rows};
 use super::declared::Declared;
+use crate::verify::equivalence::{EquivalenceClasses, Subjects};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{MeaningColumn, numbers};
+use crate::verify::shape::{ExpectedTable, SLICED};
+use crate::verify::view::{NONE, find, records_of_first_rows};
 
 /// One appearance of an attribute.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub(super) struct SlicedView<'a> {
     /// Published bucket number of each row.
     pub(super) number: &'a [u64],
     /// Rows by bucket.
-    pub(super) buckets: Signatures,
+    pub(super) buckets: EquivalenceClasses,
     pub(super) generalized: Vec<Appearance<'a>>,
     pub(super) exact: Vec<Appearance<'a>>,
     pub(super) columns: Vec<ColumnView>,
@@ -158,7 +158,7 @@ impl<'a> SlicedView<'a> {
             requirements: evidence.requirements,
             cancel: evidence.cancel,
             records: source.records(),
-            buckets: Signatures::of_groups(number, subjects),
+            buckets: EquivalenceClasses::of_groups(number, subjects),
             record_of_row,
             number,
             generalized,
@@ -189,12 +189,21 @@ impl<'a> SlicedView<'a> {
         let [one, other] = [one, other].map(|at| &self.exact[self.columns[at].appearances.clone()]);
         let both = one.iter().filter(|appearance| {
             let attribute = appearance.attribute;
-            let is_sensitive = self.requirements.policy().protections.iter();
-            let mut is_sensitive = is_sensitive.map(|&(protected, _)| protected);
-            other.iter().any(|other| other.attribute == attribute)
-                && !is_sensitive.any(|protected| protected == attribute)
+            other.iter().any(|other| other.attribute == attribute) && !self.is_protected(attribute)
         });
         Joint::of((self.rows(), self.records), both)
+    }
+
+    /// Whether the policy protects an attribute.
+    pub(super) fn is_protected(&self, attribute: AttributeIndex) -> bool {
+        let requirements = self.requirements;
+        let mut all = requirements.protected();
+        all.any(|index| requirements.attribute(index) == attribute)
+    }
+
+    /// The attribute that the policy protects at a position.
+    pub(super) fn protected(&self, at: usize) -> AttributeIndex {
+        self.requirements.attribute(ProtectedIndex(at as u8))
     }
 
     /// Published number of the bucket at a position.

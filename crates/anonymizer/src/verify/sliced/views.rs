@@ -24,7 +24,7 @@ pub(super) struct Frequencies {
 
 impl Frequencies {
     pub(super) fn of(view: &SlicedView, joint: &Joint) -> Self {
-        let class = |row: usize| (joint.of_row[row], view.buckets.class_of_row[row]);
+        let class = |row: usize| (joint.of_row[row], view.buckets.of_rows()[row]);
         let mut all: Vec<(u32, u32)> = (0..view.rows()).map(class).collect();
         all.sort_unstable();
         let runs = all.chunk_by(|one, other| one == other);
@@ -58,13 +58,7 @@ pub(super) struct Beside {
 
 impl Beside {
     pub(super) fn of(view: &SlicedView, joint: &Joint, codes: &[u32]) -> Self {
-        let entry = |row: usize| {
-            (
-                joint.of_row[row],
-                view.buckets.class_of_row[row],
-                codes[row],
-            )
-        };
+        let entry = |row: usize| (joint.of_row[row], view.buckets.of_rows()[row], codes[row]);
         let mut all: Vec<(u32, u32, u32)> = (0..view.rows()).map(entry).collect();
         all.sort_unstable();
         let mut beside = Self {

@@ -6,7 +6,7 @@ use serde_json::json;
 use vizard_anonymizer::microdata::{AttributeType, SubjectIndex, Table};
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::privacy::{
-    BlockForm, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Protection, Spread,
+    BlockForm, InBlock, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Spread,
 };
 use vizard_anonymizer::release::{
     Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
@@ -123,15 +123,15 @@ fn printed_case(engine: &str, form: BlockForm, l: u32) -> Case {
         model: Model::Blocks {
             form,
             sensitive: ProtectedSet::default().with(ProtectedIndex(0)),
+            protections: vec![(
+                attribute,
+                InBlock {
+                    l,
+                    min_spread: Spread::Nothing,
+                },
+            )],
         },
         k: K::NONE,
-        protections: vec![(
-            attribute,
-            Protection::Diversity {
-                l,
-                min_spread: Spread::Nothing,
-            },
-        )],
         apply_preferences: false,
     };
     let requirements = Requirements::new(&table, policy, &[]);

@@ -11,9 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
 use vizard_anonymizer::microdata::{AttributeIndex, Code, RecordIndex, Role, SubjectIndex, Table};
-use vizard_anonymizer::privacy::{
-    CancelFlag, K, L, Model, Policy, Protection, Requirements, Spread,
-};
+use vizard_anonymizer::privacy::{CancelFlag, InBucket, K, L, Model, Policy, Requirements, Spread};
 use vizard_anonymizer::release::{
     Cell, Cells, Content, InputDescription, Lineage, MadeBy, Manifest, PublishedExactly,
     PublishedTable, TableLineage,
@@ -41,16 +39,17 @@ impl Loose {
             let l = L::new(rng.random_range(1..4)).expect("l is at least 1");
             (
                 attribute,
-                Protection::Diversity {
+                InBucket::Diversity {
                     l,
                     min_spread: Spread::Nothing,
                 },
             )
         });
         let policy = Policy {
-            model: Model::Bucketized,
+            model: Model::Bucketized {
+                protections: protections.collect(),
+            },
             k: K::NONE,
-            protections: protections.collect(),
             apply_preferences: true,
         };
         let requirements = Requirements::new(&table, policy, &[]);

@@ -10,9 +10,7 @@ use vizard_anonymizer::microdata::{
     AttributeType, Code, Domain, Hierarchy, NodeIndex, Preference, RecordIndex, Role, SubjectIndex,
     Table,
 };
-use vizard_anonymizer::privacy::{
-    CancelFlag, K, L, Model, Policy, Protection, QidConflict, Requirements, Spread,
-};
+use vizard_anonymizer::privacy::{CancelFlag, K, L, Model, Policy, QidConflict, Requirements};
 use vizard_anonymizer::release::{
     Cell, Cells, Content, Item, Lineage, Manifest, PublishedColumn, PublishedTable, TableLineage,
 };
@@ -117,21 +115,16 @@ fn records(subjects: usize, rng: &mut impl Rng) -> String {
 }
 
 fn requirements(table: &Table) -> Requirements {
-    let diversity = Protection::Diversity {
-        l: L::new(2).expect("l is at least 1"),
-        min_spread: Spread::Nothing,
-    };
+    let l = L::new(2).expect("l is at least 1");
     let protectable = table.schema().protectable().into_iter();
     let policy = Policy {
         model: Model::Fingerprints {
             k_group: K::NONE,
             value_l: L::new(1).expect("l is at least 1"),
             qid_conflict: QidConflict::Hull,
+            l: protectable.map(|attribute| (attribute, l)).collect(),
         },
         k: K::NONE,
-        protections: protectable
-            .map(|attribute| (attribute, diversity))
-            .collect(),
         apply_preferences: true,
     };
     let asked: Vec<Preference> = serde_json::from_value(json!([

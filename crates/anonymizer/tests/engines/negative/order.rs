@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use vizard_anonymizer::microdata::RecordIndex;
-use vizard_anonymizer::privacy::{Model, Protection, RecordTerms, Share};
+use vizard_anonymizer::privacy::{Model, RecordTerms, Share};
 use vizard_anonymizer::release::{Cells, Content, PublishedTable};
 
 use super::super::case::Case;
@@ -96,12 +96,9 @@ fn leave_out(case: &mut Case, random: &mut Random) -> Done {
 /// Whether the release may leave out somebody who asked for nothing, for a
 /// frequent value or with somebody who left (`super::super::exclusions`).
 fn others_may_leave(case: &Case) -> bool {
-    let policy = case.requirements.policy();
-    let mut protections = policy.protections.iter();
-    let bounds_leakage = |protection: &Protection| matches!(protection, Protection::Leakage { max_leakage } if *max_leakage < Share::ALL);
-    match policy.model {
-        Model::Personalized { .. } => protections.any(|(_, protection)| bounds_leakage(protection)),
-        Model::Sliced(_) => case.rows() < case.table.subjects(),
+    match case.requirements.policy().model {
+        Model::Personalized { max_leakage, .. } => max_leakage < Share::ALL,
+        Model::Sliced { .. } => case.rows() < case.table.subjects(),
         _ => false,
     }
 }

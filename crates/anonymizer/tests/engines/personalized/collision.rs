@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 use vizard_anonymizer::microdata::Preference;
-use vizard_anonymizer::privacy::{Model, Policy, Recoding, Requirements, Share};
+use vizard_anonymizer::privacy::{Model, Recoding, Requirements};
 
 use super::super::case::Case;
 use super::super::tables::preferences;
@@ -84,13 +84,10 @@ fn a_group_cut_publishes_one_node_for_all_three() {
 #[test]
 fn the_paper_s_table_is_no_group_cut() {
     let mut case = published("paper");
-    let policy = Policy {
-        model: Model::Personalized {
-            recoding: Recoding::GroupCut,
-            askers_share_max: Share::QUARTER,
-        },
-        ..case.requirements.policy().clone()
-    };
+    let mut policy = case.requirements.policy().clone();
+    if let Model::Personalized { recoding, .. } = &mut policy.model {
+        *recoding = Recoding::GroupCut;
+    }
     case.requirements = Requirements::new(&case.table, policy, &wishes());
     let failed = case.verdict().failed_kinds();
     // Its manifest claims what the paper's recoding keeps, and no more.

@@ -87,7 +87,7 @@ fn sliced(
         cells: Cells::Numbers(numbers.collect()),
     }];
     let mut headers: Vec<(u64, String)> = Vec::new();
-    let Model::Sliced(slicing) = &requirements.policy().model else {
+    let Model::Sliced { slicing, .. } = &requirements.policy().model else {
         panic!("the policy is of slicing");
     };
     for &at in &slicing.generalize {

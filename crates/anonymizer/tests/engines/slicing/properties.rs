@@ -61,7 +61,7 @@ fn agrees_with_the_definition(plan: Plan) -> Result<(), TestCaseError> {
         let mut all = case.requirements.protected();
         let index = all.find(|&index| case.requirements.attribute(index) == about);
         let index = index.expect("it is protected");
-        let kept = case.requirements.policy().protections[index.at()].1;
+        let kept = case.requirements.protection(index);
         let one_less = match kept {
             Protection::Diversity { l, .. } => {
                 f64::from(l.get() - case.requirements.l_of_known(index, l.get()))

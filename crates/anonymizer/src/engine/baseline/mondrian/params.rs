@@ -21,7 +21,7 @@ use crate::engine::kernel::acceptance::{
 };
 use crate::engine::kernel::{Effort, Partitioning, SplitChoice};
 use crate::microdata::{Attribute, Role, Schema};
-use crate::privacy::{C, Diversity, K, L, Model, Policy, Protection, Share, T};
+use crate::privacy::{C, Diversity, InGroup, K, L, Model, Policy, Share, T};
 
 /// What l says of the values of a group (Machanavajjhala et al. 2006).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -136,9 +136,9 @@ impl Params {
         Ok(Policy {
             model: Model::Generalized {
                 askers_share_max: self.askers_share_max,
+                protections,
             },
             k: self.k,
-            protections,
             apply_preferences: true,
         })
     }
@@ -171,7 +171,7 @@ impl Params {
         Ok(())
     }
 
-    fn protection(&self, attribute: &Attribute) -> Result<Protection, EngineError> {
+    fn protection(&self, attribute: &Attribute) -> Result<InGroup, EngineError> {
         let name = &attribute.name;
         let default = AttributeParams::default();
         let own = self.attributes.get(name).unwrap_or(&default);
@@ -188,7 +188,7 @@ impl Params {
             if own.diversity.is_some() || own.c.is_some() {
                 return Err(invalid(place("l"), "must be given beside diversity"));
             }
-            return Ok(Protection::InGroup {
+            return Ok(InGroup {
                 diversity: None,
                 closeness: own.t_closeness.or(self.t_closeness),
                 min_spread,
@@ -202,7 +202,7 @@ impl Params {
                 None => return Err(invalid("c", "must be given for recursive diversity")),
             },
         };
-        Ok(Protection::InGroup {
+        Ok(InGroup {
             diversity: Some(diversity),
             closeness: own.t_closeness.or(self.t_closeness),
             min_spread,
@@ -240,11 +240,13 @@ mod tests {
             "k": 5, "l": 3, "diversity": "recursive", "c": 2, "t_closeness": 0.5,
             "attributes": {"salary": {"l": 4, "diversity": "entropy", "t_closeness": 0.25}}
         }));
-        let protections: Vec<_> = policy.unwrap().protections.into_iter().collect();
+        let Model::Generalized { protections, .. } = policy.unwrap().model else {
+            panic!("groups are the model");
+        };
         let l = |l| L::new(l).unwrap();
         let t = |t| T::new(t).unwrap();
         let expected = [
-            Protection::InGroup {
+            InGroup {
                 diversity: Some(Diversity::Recursive {
                     c: C::new(2.0).unwrap(),
                     l: l(3),
@@ -252,7 +254,7 @@ mod tests {
                 closeness: Some(t(0.5)),
                 min_spread: Spread::Nothing,
             },
-            Protection::InGroup {
+            InGroup {
                 diversity: Some(Diversity::Entropy(l(4))),
                 closeness: Some(t(0.25)),
                 min_spread: Spread::OfScale,

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::error::EngineError;
 use crate::engine::kernel::acceptance::{check_max_excluded, invalid, max_excluded_default};
-use crate::engine::one_to_many::params::{check_roles, diversity};
+use crate::engine::one_to_many::params::check_roles;
 use crate::microdata::Schema;
-use crate::privacy::{K, L, Model, Policy, QidConflict};
+use crate::privacy::{K, Model, Policy, QidConflict};
 
 /// Largest m: beyond it, counting combinations takes more than it protects.
 pub const M_MAX: u32 = 5;
@@ -57,9 +57,9 @@ impl Params {
             model: Model::Itemsets {
                 m: self.m,
                 qid_conflict: self.qid_conflict,
+                sensitive: schema.protectable(),
             },
             k: self.k,
-            protections: diversity(schema, L::NONE),
             apply_preferences: true,
         })
     }

@@ -27,13 +27,14 @@ impl Made {
             codes.sort_unstable();
             codes.dedup();
         }
+        let l = vec![self.l; self.own.len()];
         let standing = Standing {
             vector: &self.vector,
             own: &self.own,
             class: &self.class,
-            l: &vec![self.l; self.own.len()],
+            l: Some(&l),
             home: None,
-            shown: &|class, to| to.extend(&contents[class as usize]),
+            shown: Box::new(|class, to| to.extend(&contents[class as usize])),
             codes: 64,
         };
         equal_vectors("s", &standing, true)

@@ -31,13 +31,13 @@ use crate::release::{Content, PublishedColumn};
 
 use self::initial::{Rules, partition};
 use self::people::People;
-use super::super::attack::Homes;
-use super::super::evidence::Evidence;
-use super::super::meaning::numbers;
-use super::super::shape::{MICRODATA, QUASI, SLICED};
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::{NONE, records_of_first_rows};
 use super::published;
+use crate::verify::attack::Homes;
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::numbers;
+use crate::verify::shape::{MICRODATA, QUASI, SLICED};
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::{NONE, records_of_first_rows};
 
 /// What dealing again finds. Nothing where a row has no record, or a column of
 /// numbers is missing: these are named by other checks, which then fail.

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Code, CodedColumn, RecordIndex, Role};
 use crate::privacy::{BlockForm, CancelFlag, ProtectedIndex, Seed};
 
-use super::super::super::evidence::Evidence;
+use crate::verify::evidence::Evidence;
 
 /// The people of one sensitive attribute.
 pub(super) struct People<'a> {

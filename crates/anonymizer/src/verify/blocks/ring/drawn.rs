@@ -13,14 +13,14 @@ use rand::{Rng, RngExt};
 use crate::microdata::Role;
 use crate::privacy::Seed;
 
-use super::super::super::coverage::is_least;
-use super::super::super::signature::Signatures;
-use super::super::super::verdict::{Check, Failures, Place};
-use super::super::super::view::{NONE, View};
+use crate::verify::coverage::is_least;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::{NONE, View};
 
 /// The check; groups with a row whose record is not known are left to the
 /// checks that name it.
-pub(super) fn ring_as_drawn(view: &View, groups: &Signatures, seed: &Seed) -> Check {
+pub(super) fn ring_as_drawn(view: &View, groups: &EquivalenceClasses, seed: &Seed) -> Check {
     let mut failures = Failures::none();
     for group in 0..groups.len() {
         let rows = groups.rows(group);

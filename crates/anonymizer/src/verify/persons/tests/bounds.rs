@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::super::Place;
 use super::small::{Small, fingerprints};
 use crate::privacy::QidConflict::Hull;
+use crate::verify::Place;
 
 fn near(a: Option<f64>, b: f64) -> bool {
     a.is_some_and(|a| (a - b).abs() < 1e-12)
@@ -260,6 +260,8 @@ fn a_look_that_joins_groups_must_be_diverse_for_every_member() {
 #[test]
 fn a_policy_of_another_model_is_no_policy_for_the_engine() {
     let mut small = Small::new();
-    small.model = crate::privacy::Model::Bucketized;
+    small.model = crate::privacy::Model::Bucketized {
+        protections: Vec::new(),
+    };
     assert_eq!(small.failed(), ["engine_known", "manifest_as_rendered"]);
 }

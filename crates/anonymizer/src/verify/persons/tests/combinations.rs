@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::super::Place;
 use super::small::Small;
+use crate::verify::Place;
 
 #[test]
 fn combinations_are_shared_by_k_of_the_group_and_by_no_more() {

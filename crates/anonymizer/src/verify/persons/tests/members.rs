@@ -1,8 +1,8 @@
 //! Members of fingerprints: nodes, unions, roots.
 
-use super::super::items::{Fault, Trees};
 use crate::microdata::{Domain, HierarchyFormat, HierarchySource, Values};
 use crate::release::{Cell, Content};
+use crate::verify::persons::items::{Fault, Trees};
 
 /// root( a(a1 a2 a3 a4) b(c(c1)) d(d1 d2) )
 fn domain(root: &str) -> Domain {

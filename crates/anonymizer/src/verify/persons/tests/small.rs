@@ -9,7 +9,7 @@ use crate::microdata::{
     Schema, SubjectIndex, Table, TableBuilder,
 };
 use crate::privacy::{
-    CancelFlag, K, L, Model, Policy, Protection, QidConflict, Requirements, Seed, Spread,
+    CancelFlag, InBucket, K, L, Model, Policy, QidConflict, Requirements, Seed, Spread,
 };
 use crate::release::rounded_to_tens;
 use crate::release::{
@@ -18,7 +18,7 @@ use crate::release::{
     published_exactly, statement,
 };
 
-use super::super::super::{Check, Evidence, Ordered, Verdict, verify};
+use crate::verify::{Check, Evidence, Ordered, Verdict, verify};
 
 pub const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nOslo;East;*\nHamar;East;*\n";
 pub const DISEASES: &str = "flu;resp;*\ncold;resp;*\nasthma;resp;*\nstroke;heart;*\nangina;heart;*\n\
@@ -100,7 +100,11 @@ impl Small {
         Self {
             k,
             l: 1,
-            model: Model::Itemsets { m, qid_conflict },
+            model: Model::Itemsets {
+                m,
+                qid_conflict,
+                sensitive: Vec::new(),
+            },
             ..Self::new()
         }
     }
@@ -158,15 +162,27 @@ impl Small {
     }
 
     fn requirements(&self, table: &Table) -> Requirements {
-        let protection = Protection::Diversity {
-            l: L::new(self.l).expect("an l"),
-            min_spread: Spread::Nothing,
-        };
-        let protectable = table.schema().protectable().into_iter();
+        let protected = table.schema().protectable();
+        let mut model = self.model.clone();
+        let own = L::new(self.l).expect("an l");
+        match &mut model {
+            Model::Fingerprints { l, .. } => {
+                *l = protected.into_iter().map(|index| (index, own)).collect();
+            }
+            Model::Bucketized { protections } => {
+                let protection = InBucket::Diversity {
+                    l: own,
+                    min_spread: Spread::Nothing,
+                };
+                let protected = protected.into_iter();
+                *protections = protected.map(|index| (index, protection)).collect();
+            }
+            Model::Itemsets { sensitive, .. } => *sensitive = protected,
+            _ => panic!("no test has such a policy"),
+        }
         let policy = Policy {
-            model: self.model.clone(),
+            model,
             k: K::new(self.k).expect("a k"),
-            protections: protectable.map(|index| (index, protection)).collect(),
             apply_preferences: true,
         };
         let preferences = self.preferences.iter();
@@ -306,6 +322,7 @@ pub fn fingerprints(k_group: u32, value_l: u32, qid_conflict: QidConflict) -> Mo
         k_group: K::new(k_group).expect("a k"),
         value_l: L::new(value_l).expect("an l"),
         qid_conflict,
+        l: Vec::new(),
     }
 }
 

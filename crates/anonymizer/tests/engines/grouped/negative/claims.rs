@@ -4,12 +4,12 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard_anonymizer::privacy::{
-    C, Diversity, K, L, Model, Policy, Protection, Requirements, Spread, T,
+    C, Diversity, InGroup, K, L, Model, Policy, Protection, Protections, Requirements, Spread, T,
 };
 use vizard_anonymizer::release::Guarantee;
 use vizard_anonymizer::verify::Check;
 
-use crate::case::Case;
+use crate::case::{Case, buckets};
 use crate::negative::claims::demand;
 use crate::negative::{Corruption, Done, Random, any, corruption};
 
@@ -86,7 +86,7 @@ fn of_another_engine() -> Vec<Corruption> {
             &["engine_known"],
             |case, _| {
                 let mut policy = case.requirements.policy().clone();
-                policy.model = Model::Bucketized;
+                policy.model = buckets(case.table.schema());
                 case.requirements = Requirements::new(&case.table, policy, &[]);
                 Done::Keep
             },
@@ -176,14 +176,8 @@ fn of_distances_and_sizes() -> Vec<Corruption> {
                 };
                 let t = T::new(check.attained.unwrap() - 1e-6).unwrap();
                 policy(case, |policy| {
-                    for (_, protection) in &mut policy.protections {
-                        if let Protection::InGroup {
-                            closeness: Some(old),
-                            ..
-                        } = protection
-                        {
-                            *old = t;
-                        }
+                    for (_, protection) in groups(policy) {
+                        protection.closeness = protection.closeness.map(|_| t);
                     }
                 })
             },
@@ -198,13 +192,11 @@ fn of_distances_and_sizes() -> Vec<Corruption> {
                 let about = case.attribute(check.attribute.as_deref().unwrap());
                 let more = check.attained.unwrap() * 1.01 + 0.01;
                 policy(case, |policy| {
-                    for (index, protection) in &mut policy.protections {
-                        if let Protection::InGroup { min_spread, .. } = protection
-                            && *index == about
-                        {
+                    policy.model.change_spreads(|index, min_spread| {
+                        if index == about {
                             *min_spread = Spread::AtLeast(more);
                         }
-                    }
+                    });
                 })
             },
         ),
@@ -301,6 +293,14 @@ fn attained(case: &Case, kind: &str) -> Check {
     find(case, kind).expect("the check is made")
 }
 
+/// The protections of a policy of groups.
+fn groups(policy: &mut Policy) -> &mut Protections<InGroup> {
+    match &mut policy.model {
+        Model::Generalized { protections, .. } => protections,
+        _ => panic!("the policy is of groups"),
+    }
+}
+
 /// Another policy, which the manifest claims to follow.
 fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     let mut policy = case.requirements.policy().clone();
@@ -312,7 +312,7 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
         k: policy.k.get(),
         scope: "quasi-identifiers as published".into(),
     });
-    for &(index, protection) in &policy.protections {
+    for (index, protection) in policy.protections() {
         let attribute = || schema.attribute(index).name.clone();
         if let Protection::InGroup {
             diversity,
@@ -369,11 +369,8 @@ fn stricter(
     };
     let about = case.attribute(check.attribute.as_deref().unwrap());
     policy(case, |policy| {
-        for (index, protection) in &mut policy.protections {
-            if let Protection::InGroup {
-                diversity: Some(old),
-                ..
-            } = protection
+        for (index, protection) in groups(policy) {
+            if let Some(old) = &mut protection.diversity
                 && *index == about
             {
                 *old = more(&check, *old).expect("the check is of that kind");

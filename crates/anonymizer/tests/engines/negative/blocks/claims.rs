@@ -152,11 +152,7 @@ fn terms() -> Vec<Corruption> {
             &["l_diversity", "vector_posterior"],
             |case, _| {
                 policy(case, |policy| {
-                    for (_, protection) in &mut policy.protections {
-                        if let Protection::Diversity { l, .. } = protection {
-                            *l = L::new(12).unwrap();
-                        }
-                    }
+                    policy.model.change_l(|_, l| *l = L::new(12).unwrap());
                 })
             },
         ),
@@ -171,13 +167,11 @@ fn terms() -> Vec<Corruption> {
                 };
                 let more = check.attained.unwrap() * 1.01;
                 policy(case, |policy| {
-                    for (_, protection) in &mut policy.protections {
-                        if let Protection::Diversity { min_spread, .. } = protection
-                            && min_spread.get().is_some()
-                        {
+                    policy.model.change_spreads(|_, min_spread| {
+                        if min_spread.get().is_some() {
                             *min_spread = Spread::AtLeast(more);
                         }
-                    }
+                    });
                 })
             },
         ),
@@ -206,7 +200,7 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     change(&mut policy);
     for claim in &mut case.manifest.guarantees {
         if let Guarantee::LDiversity { l, .. } = claim
-            && let Some((_, Protection::Diversity { l: floor, .. })) = policy.protections.last()
+            && let Some((_, Protection::Diversity { l: floor, .. })) = policy.protections().last()
         {
             *l = floor.get();
         }

@@ -4,9 +4,7 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard_anonymizer::microdata::{Code, Preference, SubjectIndex};
-use vizard_anonymizer::privacy::{
-    BlockForm, L, Model, Policy, Protection, Requirements, Seed, Share,
-};
+use vizard_anonymizer::privacy::{BlockForm, L, Model, Policy, Requirements, Seed, Share};
 use vizard_anonymizer::release::{Cell, Guarantee};
 
 use super::super::super::case::Case;
@@ -381,11 +379,7 @@ fn floor(case: &mut Case, is_wanted: fn(BlockForm) -> bool) -> Done {
         return Done::Skip;
     }
     let mut policy: Policy = case.requirements.policy().clone();
-    for (_, protection) in &mut policy.protections {
-        if let Protection::Diversity { l, .. } = protection {
-            *l = L::new(8).unwrap();
-        }
-    }
+    policy.model.change_l(|_, l| *l = L::new(8).unwrap());
     case.requirements = Requirements::new(&case.table, policy, &preferences());
     Done::Keep
 }

@@ -4,10 +4,10 @@
 use rand::RngExt;
 use serde_json::{Value, json};
 use vizard_anonymizer::microdata::{AttributeType, Preference};
-use vizard_anonymizer::privacy::{K, Model, Policy, Protection, Recoding, Requirements, Share};
+use vizard_anonymizer::privacy::{K, Model, Policy, Recoding, Requirements, Share};
 use vizard_anonymizer::release::{Cell, Content, Guarantee, PublishedColumn};
 
-use super::super::super::case::{Case, dictionary};
+use super::super::super::case::{Case, buckets, dictionary};
 use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::preferences;
 
@@ -116,8 +116,9 @@ fn floors() -> Vec<Corruption> {
             &["max_leakage", "k_anonymity"],
             |case, _| {
                 policy(case, |policy| {
-                    let max_leakage = Share::new(0.02).unwrap();
-                    policy.protections[0].1 = Protection::Leakage { max_leakage };
+                    if let Model::Personalized { max_leakage, .. } = &mut policy.model {
+                        *max_leakage = Share::new(0.02).unwrap();
+                    }
                 })
             },
         ),
@@ -127,18 +128,18 @@ fn floors() -> Vec<Corruption> {
             |case, _| match case.requirements.policy().model {
                 Model::Personalized {
                     recoding: Recoding::Paper,
-                    askers_share_max,
+                    ..
                 } => policy(case, |policy| {
-                    policy.model = Model::Personalized {
-                        recoding: Recoding::GroupCut,
-                        askers_share_max,
-                    };
+                    if let Model::Personalized { recoding, .. } = &mut policy.model {
+                        *recoding = Recoding::GroupCut;
+                    }
                 }),
                 _ => Done::Skip,
             },
         ),
         corruption("let the job be one of lgb", &["engine_known"], |case, _| {
-            policy(case, |policy| policy.model = Model::Bucketized)
+            let model = buckets(case.table.schema());
+            policy(case, |policy| policy.model = model.clone())
         }),
     ]
 }

@@ -14,9 +14,7 @@ use vizard_anonymizer::microdata::{
     AttributeType, ChunkColumn, Code, HierarchySet, Preference, Schema, SubjectIndex,
     SubjectRecords, Table, TextColumn, Values,
 };
-use vizard_anonymizer::privacy::{
-    K, L, Model, Policy, Protection, QidConflict, RecordTerms, Requirements, Spread,
-};
+use vizard_anonymizer::privacy::{K, L, Model, Policy, QidConflict, RecordTerms, Requirements};
 use vizard_anonymizer::release::{
     Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
 };
@@ -219,37 +217,29 @@ pub fn preferences(engine: Engine) -> Vec<Preference> {
 
 /// The policy whose bounds the release attains exactly.
 pub fn policy(engine: Engine, rule: QidConflict, table: &Table) -> Policy {
-    let (l, model) = match engine {
-        Engine::OneToMany => (
-            KINDS.len() as u32,
-            Model::Fingerprints {
-                k_group: K::new(GROUP_SIZE as u32).unwrap(),
-                // Flu is published for two of six kinds.
-                value_l: L::new(3).unwrap(),
-                qid_conflict: rule,
-            },
-        ),
-        Engine::Rmr => (
-            1,
-            Model::Itemsets {
-                m: 2,
-                qid_conflict: rule,
-            },
-        ),
-    };
-    let protection = Protection::Diversity {
-        l: L::new(l).unwrap(),
-        min_spread: Spread::Nothing,
+    let sensitive = table.schema().protectable();
+    let l = L::new(KINDS.len() as u32).unwrap();
+    let model = match engine {
+        Engine::OneToMany => Model::Fingerprints {
+            k_group: K::new(GROUP_SIZE as u32).unwrap(),
+            // Flu is published for two of six kinds.
+            value_l: L::new(3).unwrap(),
+            qid_conflict: rule,
+            l: sensitive.into_iter().map(|index| (index, l)).collect(),
+        },
+        Engine::Rmr => Model::Itemsets {
+            m: 2,
+            qid_conflict: rule,
+            sensitive,
+        },
     };
     let k = match engine {
         Engine::OneToMany => GROUPS * OF_A_KIND,
         Engine::Rmr => OF_A_KIND,
     };
-    let protectable = table.schema().protectable().into_iter();
     Policy {
         model,
         k: K::new(k as u32).unwrap(),
-        protections: protectable.map(|index| (index, protection)).collect(),
         apply_preferences: true,
     }
 }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde_json::json;
 use vizard_anonymizer::microdata::Preference;
-use vizard_anonymizer::privacy::{K, L, Policy, Protection, Requirements, Share, Spread, T};
+use vizard_anonymizer::privacy::{InBucket, K, L, Model, Policy, Requirements, Share, Spread, T};
 use vizard_anonymizer::release::Guarantee;
 
 use super::super::super::case::Case;
@@ -134,17 +134,32 @@ fn texts() -> Vec<Corruption> {
     ]
 }
 
+/// The protection of the first sensitive attribute.
+fn first(policy: &Policy) -> InBucket {
+    match &policy.model {
+        Model::Sliced { protections, .. } => protections[0].1,
+        _ => panic!("the policy is of slicing"),
+    }
+}
+
+fn set_first(policy: &mut Policy, protection: InBucket) {
+    match &mut policy.model {
+        Model::Sliced { protections, .. } => protections[0].1 = protection,
+        _ => panic!("the policy is of slicing"),
+    }
+}
+
 /// Another policy, which the manifest claims to follow.
 fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     let mut policy = case.requirements.policy().clone();
     change(&mut policy);
     for claim in &mut case.manifest.guarantees {
-        match (claim, policy.protections[0].1) {
+        match (claim, first(&policy)) {
             (Guarantee::KAnonymity { k, .. }, _) => *k = policy.k.get(),
-            (Guarantee::LDiversity { l, .. }, Protection::Diversity { l: floor, .. }) => {
+            (Guarantee::LDiversity { l, .. }, InBucket::Diversity { l: floor, .. }) => {
                 *l = floor.get();
             }
-            (Guarantee::TCloseness { t, .. }, Protection::Closeness { t: bound, .. }) => {
+            (Guarantee::TCloseness { t, .. }, InBucket::Closeness { t: bound, .. }) => {
                 *t = bound.get();
             }
             _ => {}
@@ -175,15 +190,15 @@ fn floors() -> Vec<Corruption> {
             &["l_diversity", "max_leakage"],
             |case, _| {
                 let diverse = matches!(
-                    case.requirements.policy().protections[0].1,
-                    Protection::Diversity { .. }
+                    first(case.requirements.policy()),
+                    InBucket::Diversity { .. }
                 );
-                let protection = Protection::Diversity {
+                let protection = InBucket::Diversity {
                     l: L::new(7).unwrap(),
                     min_spread: Spread::Nothing,
                 };
                 match diverse {
-                    true => policy(case, |policy| policy.protections[0].1 = protection),
+                    true => policy(case, |policy| set_first(policy, protection)),
                     false => Done::Skip,
                 }
             },
@@ -193,16 +208,16 @@ fn floors() -> Vec<Corruption> {
             &["t_closeness"],
             |case, _| {
                 let diverse = matches!(
-                    case.requirements.policy().protections[0].1,
-                    Protection::Diversity { .. }
+                    first(case.requirements.policy()),
+                    InBucket::Diversity { .. }
                 );
-                let protection = Protection::Closeness {
+                let protection = InBucket::Closeness {
                     t: T::new(0.01).unwrap(),
                     max_posterior: Share::ALL,
                 };
                 match diverse {
                     true => Done::Skip,
-                    false => policy(case, |policy| policy.protections[0].1 = protection),
+                    false => policy(case, |policy| set_first(policy, protection)),
                 }
             },
         ),
@@ -216,8 +231,8 @@ fn floors() -> Vec<Corruption> {
             &["max_leakage"],
             |case, random| {
                 if matches!(
-                    case.requirements.policy().protections[0].1,
-                    Protection::Closeness { .. }
+                    first(case.requirements.policy()),
+                    InBucket::Closeness { .. }
                 ) {
                     return ask(case, random, json!({"max_leakage": {"job": 0.01}}));
                 }

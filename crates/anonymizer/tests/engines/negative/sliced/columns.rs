@@ -13,7 +13,7 @@ const DECLARED: &[&str] = &["columns_as_declared"];
 /// Whether the job names its columns.
 fn is_given(case: &Case) -> bool {
     match &case.requirements.policy().model {
-        Model::Sliced(slicing) => matches!(slicing.columns, ColumnRule::Given(_)),
+        Model::Sliced { slicing, .. } => matches!(slicing.columns, ColumnRule::Given(_)),
         _ => false,
     }
 }

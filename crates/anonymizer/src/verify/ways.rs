@@ -5,7 +5,7 @@
 //! of them a target is in, and rows of one number stay together whatever they
 //! look like. A guarantee about groups is checked in both ways.
 
-use super::super::verdict::Check;
+use super::verdict::Check;
 
 /// Which of two figures of a check is the worse one.
 #[derive(Clone, Copy, Debug)]

@@ -6,68 +6,17 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::privacy::ProtectedIndex;
-
-use super::buckets::Buckets;
-use super::coverage::is_least;
-use super::meaning::Meaning;
-use super::signature::Signatures;
-use super::verdict::{Check, Failures, Place};
-use super::view::{AttributeView, NONE, View};
-
-/// An attribute with its buckets and who is in them.
-#[derive(Debug)]
-pub(super) struct Bucketized<'a> {
-    pub(super) index: ProtectedIndex,
-    pub(super) attribute: &'a AttributeView<'a>,
-    pub(super) buckets: &'a Buckets,
-    pub(super) members: &'a Members,
-}
-
-/// The cells of one attribute by bucket.
-#[derive(Debug)]
-pub(super) struct Members {
-    /// Position of the bucket of each row's cell; [`NONE`] for none.
-    pub(super) bucket_of_row: Vec<u32>,
-    /// Rows by bucket: those of the one at p are `rows[starts[p]..starts[p + 1]]`.
-    starts: Vec<u32>,
-    rows: Vec<u32>,
-}
-
-impl Members {
-    pub(super) fn of(bucket_of_row: Vec<u32>, buckets: usize) -> Self {
-        let mut starts = vec![0_u32; buckets + 1];
-        for &bucket in bucket_of_row.iter().filter(|&&bucket| bucket != NONE) {
-            starts[bucket as usize + 1] += 1;
-        }
-        for bucket in 0..buckets {
-            starts[bucket + 1] += starts[bucket];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0_u32; starts[buckets] as usize];
-        for (row, &bucket) in bucket_of_row.iter().enumerate() {
-            if bucket != NONE {
-                rows[next[bucket as usize] as usize] = row as u32;
-                next[bucket as usize] += 1;
-            }
-        }
-        Self {
-            bucket_of_row,
-            starts,
-            rows,
-        }
-    }
-
-    /// The rows of the bucket at a position.
-    pub(super) fn rows(&self, bucket: usize) -> &[u32] {
-        &self.rows[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
-    }
-}
+use crate::verify::classes::{Counts, Members, same_multiset};
+use crate::verify::coverage::is_least;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::meaning::Meaning;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::{AttributeView, NONE, View};
 
 /// The members as rows name them, with failures for numbers of no bucket.
 pub(super) fn by_row(
     attribute: &AttributeView,
-    buckets: &Buckets,
+    buckets: &Counts,
     rows: usize,
 ) -> (Members, Failures) {
     let mut failures = Failures::none();
@@ -118,11 +67,11 @@ pub(super) fn unflagged_cells(view: &View) -> Check {
 /// some flagged it and some did not, where rows with the same attributes shown,
 /// masked and in buckets are seen as one; or where `*` is what the group's
 /// values have in common. A mask anywhere else would say something by itself.
-pub(super) fn masks(view: &View, signatures: &Signatures) -> Check {
+pub(super) fn masks(view: &View, alike: &EquivalenceClasses) -> Check {
     let mut masked: Vec<Masked> = Vec::new();
     let mut wishes: FxHashMap<(usize, Vec<u8>), [bool; 2]> = FxHashMap::default();
-    for class in 0..signatures.len() {
-        let rows = signatures.rows(class);
+    for class in 0..alike.len() {
+        let rows = alike.rows(class);
         let Some(pattern) = rows.first().map(|&row| pattern(view, row as usize)) else {
             continue;
         };
@@ -141,12 +90,12 @@ pub(super) fn masks(view: &View, signatures: &Signatures) -> Check {
         let Some((_, attribute)) = view.protected().nth(at) else {
             continue;
         };
-        let rows = signatures.rows(class);
+        let rows = alike.rows(class);
         let codes = rows.iter();
         let codes = codes.filter_map(|&row| view.source(attribute, row as usize));
         let differ = wishes.get(&(at, pattern)) == Some(&[true, true]);
         if !differ && !is_least(attribute, &Meaning::Masked, &mut codes.collect()) {
-            let number = signatures.group_number(view.group, class);
+            let number = alike.group_number(view.group, class);
             failures.add_at(attribute.name, Place::Group(number));
         }
     }
@@ -196,7 +145,7 @@ fn cells(view: &View, kind: &'static str, sound: impl Fn(bool, &Meaning, bool) -
 
 /// `bucket_contents_match`: the published contents of each bucket are the
 /// source values of its members, value by value.
-pub(super) fn contents(view: &View, buckets: &[Buckets], members: &[Members]) -> Failures {
+pub(super) fn contents(view: &View, buckets: &[Counts], members: &[Members]) -> Failures {
     let mut failures = Failures::none();
     for (((_, attribute), buckets), members) in view.protected().zip(buckets).zip(members) {
         let mut codes: Vec<u32> = Vec::new();
@@ -211,13 +160,4 @@ pub(super) fn contents(view: &View, buckets: &[Buckets], members: &[Members]) ->
         }
     }
     failures
-}
-
-pub(super) fn same_multiset(sorted: &[u32], contents: &[(u32, u64)]) -> bool {
-    let mut runs = sorted.chunk_by(|a, b| a == b);
-    let all = contents.iter().all(|&(code, count)| {
-        let run = runs.next();
-        run.is_some_and(|run| run[0] == code && run.len() as u64 == count)
-    });
-    all && runs.next().is_none()
 }

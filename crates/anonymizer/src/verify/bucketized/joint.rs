@@ -19,13 +19,13 @@
 //! in a bucket) steps, at most [`STEPS_MAX`]; beyond it the figures are those
 //! of the groups looked at so far.
 
-use crate::privacy::Protection;
+use crate::privacy::InBucket;
 
-use super::super::buckets::Buckets;
-use super::super::membership::{Bucketized, Members};
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::{NONE, View};
+use super::Bucketized;
+use crate::verify::classes::Classes;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::View;
 
 /// Steps after which broken tables get no more attention.
 const STEPS_MAX: u64 = 1 << 28;
@@ -44,26 +44,21 @@ struct Figures {
 /// The two entries of one attribute.
 pub fn joint_knowledge(
     view: &View,
-    signatures: &Signatures,
+    alike: &EquivalenceClasses,
     bucketized: &Bucketized,
 ) -> [Check; 2] {
-    let Bucketized {
-        attribute,
-        buckets,
-        members,
-        ..
-    } = *bucketized;
+    let (attribute, classes) = (bucketized.attribute, &bucketized.classes);
     let mut figures = Figures::default();
     // Per code: rows of the group whose bucket holds it, and its chance.
     let mut held = vec![(0_u64, 0.0_f64); attribute.domain.len()];
-    for class in 0..signatures.len() {
+    for class in 0..alike.len() {
         if figures.steps > STEPS_MAX {
             break;
         }
-        let rows = signatures.rows(class);
-        spread_out(buckets, members, rows, &mut held, &mut figures);
+        let rows = alike.rows(class);
+        spread_out(classes, rows, &mut held, &mut figures);
         collect(view, bucketized, rows, &held, &mut figures);
-        clear(buckets, members, rows, &mut held);
+        clear(classes, rows, &mut held);
     }
     let cells = figures.cells.max(1) as f64;
     let partial = figures.steps > STEPS_MAX;
@@ -89,20 +84,13 @@ pub fn joint_knowledge(
 }
 
 /// Adds what the buckets of a group's rows hold.
-fn spread_out(
-    buckets: &Buckets,
-    members: &Members,
-    rows: &[u32],
-    held: &mut [(u64, f64)],
-    figures: &mut Figures,
-) {
+fn spread_out(classes: &Classes, rows: &[u32], held: &mut [(u64, f64)], figures: &mut Figures) {
     for &row in rows {
-        let bucket = members.bucket_of_row[row as usize];
-        if bucket == NONE {
+        let Some(bucket) = classes.members.class_of(row as usize) else {
             continue;
-        }
-        let size = buckets.sizes[bucket as usize].max(1) as f64;
-        let contents = buckets.contents(bucket as usize);
+        };
+        let size = classes.counts.sizes[bucket].max(1) as f64;
+        let contents = classes.contents(bucket);
         figures.steps += contents.len() as u64;
         for &(code, count) in contents {
             let entry = &mut held[code as usize];
@@ -120,13 +108,9 @@ fn collect(
     held: &[(u64, f64)],
     figures: &mut Figures,
 ) {
-    let Bucketized {
-        index,
-        attribute,
-        members,
-        ..
-    } = *bucketized;
-    let in_bucket = |row: u32| members.bucket_of_row[row as usize] != NONE;
+    let (attribute, index) = (bucketized.attribute, bucketized.classes.index);
+    let members = bucketized.classes.members;
+    let in_bucket = |row: u32| members.class_of(row as usize).is_some();
     let all = rows.iter().filter(|&&row| in_bucket(row)).count() as u64;
     for &row in rows.iter().filter(|&&row| in_bucket(row)) {
         let (Some(terms), Some(code)) = (
@@ -148,11 +132,9 @@ fn collect(
         if figures.least.is_none_or(|(least, _)| possible < least) {
             figures.least = Some((possible, group));
         }
-        let accepted = match view.requirements.protection(index) {
-            Protection::Diversity { .. } => 1.0 / f64::from(terms.l[index.at()]),
-            Protection::Closeness { .. }
-            | Protection::Leakage { .. }
-            | Protection::InGroup { .. } => terms.max_share[index.at()].get(),
+        let accepted = match bucketized.protection {
+            InBucket::Diversity { .. } => 1.0 / f64::from(terms.l[index.at()]),
+            InBucket::Closeness { .. } => terms.max_share[index.at()].get(),
         };
         let ratio = chances / all as f64 / accepted;
         if figures.largest_ratio.is_none_or(|(most, _)| ratio > most) {
@@ -162,11 +144,10 @@ fn collect(
 }
 
 /// Takes away what [`spread_out`] added, without touching the whole domain.
-fn clear(buckets: &Buckets, members: &Members, rows: &[u32], held: &mut [(u64, f64)]) {
+fn clear(classes: &Classes, rows: &[u32], held: &mut [(u64, f64)]) {
     for &row in rows {
-        let bucket = members.bucket_of_row[row as usize];
-        if bucket != NONE {
-            for &(code, _) in buckets.contents(bucket as usize) {
+        if let Some(bucket) = classes.members.class_of(row as usize) {
+            for &(code, _) in classes.contents(bucket) {
                 held[code as usize] = (0, 0.0);
             }
         }

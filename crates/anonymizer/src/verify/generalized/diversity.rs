@@ -15,21 +15,19 @@
 //! than [`DOUBT`] away from its bound (per record) passes only if it reaches
 //! it exactly, n^n = l^n · Π c^c, which is decided by the exponents of primes.
 
-use crate::privacy::Diversity;
-
-use super::super::verdict::{Check, Section};
-use super::super::view::View;
 use super::diversity_claim;
-use super::values::Values;
-use super::ways::{Worse, worst};
+use crate::privacy::Diversity;
+use crate::verify::classes::Classes;
+use crate::verify::verdict::{Check, Section};
+use crate::verify::ways::{Worse, worst};
 
 /// Entropy within which a float decides nothing: well above what rounding
 /// makes of it, well below what an engine may lean on.
 const DOUBT: f64 = 1e-10;
 
 /// The guarantee, in the worse of several ways.
-pub(super) fn diversity(view: &View, claimed: Diversity, ways: &[Values]) -> Option<Check> {
-    let checks = ways.iter().map(|values| of_way(view, claimed, values));
+pub(super) fn diversity(claimed: Diversity, ways: &[Classes]) -> Option<Check> {
+    let checks = ways.iter().map(|classes| of_way(claimed, classes));
     let worse = match claimed {
         Diversity::Distinct(_) | Diversity::Entropy(_) => Worse::Less,
         Diversity::Recursive { .. } => Worse::More,
@@ -37,13 +35,13 @@ pub(super) fn diversity(view: &View, claimed: Diversity, ways: &[Values]) -> Opt
     worst(checks.collect(), worse)
 }
 
-fn of_way(view: &View, claimed: Diversity, values: &Values) -> Check {
+fn of_way(claimed: Diversity, classes: &Classes) -> Check {
     let mut below = 0_u64;
     // Those that fail first, then by figure: the smallest is the worst.
     let mut worst: Option<(bool, f64, usize)> = None;
     let mut extreme: Option<f64> = None;
-    for class in 0..values.classes.len() {
-        let counts = values.counts(class);
+    for class in 0..classes.len() {
+        let counts = known_counts(classes, class);
         // Only missing values: nothing is said of anybody.
         let holds = counts.is_empty() || holds(claimed, &counts);
         below += u64::from(!holds);
@@ -66,16 +64,23 @@ fn of_way(view: &View, claimed: Diversity, values: &Values) -> Check {
     }
     let (kind, claim) = diversity_claim(claimed);
     Check::new(Section::Guarantee, kind)
-        .about(values.attribute.name)
+        .about(classes.name)
         .claiming(claim)
-        .attaining(
-            extreme,
-            worst.map(|(_, _, class)| values.place(view, class)),
-        )
+        .attaining(extreme, worst.map(|(_, _, class)| classes.place(class)))
         .holding(below == 0)
         .with_figure("l", f64::from(claimed.l().get()))
-        .with_figure("groups", values.classes.len() as f64)
+        .with_figure("groups", classes.len() as f64)
         .with_figure("groups_below", below as f64)
+}
+
+/// How often each known value of a class occurs, the most frequent first.
+fn known_counts(classes: &Classes, class: usize) -> Vec<u64> {
+    let missing = classes.domain.missing().map(|code| code.0);
+    let contents = classes.contents(class).iter();
+    let contents = contents.filter(|&&(code, _)| Some(code) != missing);
+    let mut counts: Vec<u64> = contents.map(|&(_, count)| count).collect();
+    counts.sort_unstable_by(|one, other| other.cmp(one));
+    counts
 }
 
 /// Whether the counts of a group, which descend, are as diverse as claimed.

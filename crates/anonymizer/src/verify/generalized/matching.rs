@@ -16,20 +16,21 @@
 
 use crate::microdata::Role;
 
-use super::super::signature::Signatures;
-use super::super::verdict::{Check, Place, Section};
-use super::super::view::{AttributeView, View};
 use super::values::Values;
+use crate::verify::equivalence::EquivalenceClasses;
+use crate::verify::verdict::{Check, Place, Section};
+use crate::verify::view::{AttributeView, View};
 
 /// Cells after which no further record is looked at.
 const STEPS_MAX: u64 = 1 << 27;
 
 /// The entry of one attribute.
-pub(super) fn matching_groups(view: &View, values: &Values, looks: &Signatures) -> Check {
+pub(super) fn matching_groups(view: &View, values: &Values, alike: &EquivalenceClasses) -> Check {
+    let classes = values.classes();
     let quasi = view.attributes.iter();
     let quasi = quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier);
     let quasi: Vec<&AttributeView> = quasi.collect();
-    let leaders = (0..looks.len()).filter_map(|class| looks.rows(class).first().copied());
+    let leaders = (0..alike.len()).filter_map(|class| alike.rows(class).first().copied());
     let leaders: Vec<u32> = leaders.collect();
     let mut worst: Option<(f64, u64)> = None;
     let (mut steps, mut subjects, mut several) = (0_u64, 0_u64, 0_u64);
@@ -37,7 +38,7 @@ pub(super) fn matching_groups(view: &View, values: &Values, looks: &Signatures) 
         let (Some(terms), Some(own)) = (view.terms(row), view.source(values.attribute, row)) else {
             continue;
         };
-        let at = values.index.at();
+        let at = classes.index.at();
         let accepted = terms.max_share[at].get().min(1.0 / f64::from(terms.l[at]));
         if accepted >= 1.0 || steps > STEPS_MAX {
             continue;
@@ -52,8 +53,8 @@ pub(super) fn matching_groups(view: &View, values: &Values, looks: &Signatures) 
             });
             if covers {
                 groups += 1;
-                rows += values.contents.sizes[class];
-                same += values.contents.count(class, own);
+                rows += classes.counts.sizes[class];
+                same += classes.counts.count(class, own);
             }
         }
         subjects += 1;

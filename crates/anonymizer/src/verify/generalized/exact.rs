@@ -6,8 +6,8 @@
 
 use crate::microdata::Role;
 
-use super::super::verdict::{Check, Failures, Place};
-use super::super::view::View;
+use crate::verify::verdict::{Check, Failures, Place};
+use crate::verify::view::View;
 
 /// The check: number of rows that do not show their record's value.
 pub(super) fn sensitive_exact(view: &View) -> Check {

@@ -1,10 +1,10 @@
-//! Groups as an adversary sees them: rows that look the same.
+//! Equivalence classes: rows that an adversary cannot tell apart.
 //!
-//! Two rows look the same if every published cell of every attribute that may
+//! Two rows are equivalent if every published cell of every attribute that may
 //! be known (all but the insensitive ones) reads the same; "in a bucket" (the
 //! empty cell) and `*` are categories of their own. The published group
-//! number plays no part: two groups that look the same are one group to an
-//! adversary, and rows of one group that look different are two.
+//! number plays no part: two equivalent groups are one to an adversary, and
+//! rows of one group that read differently are two.
 //!
 //! Sizes count distinct subjects. Linear in the number of cells: rows that
 //! agree with the first row of their published group take its class, so that
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::microdata::Role;
 
+use super::classes::Members;
 use super::meaning::MeaningColumn;
 use super::view::{NONE, View};
 
@@ -27,31 +28,38 @@ pub(super) struct Subjects<'a> {
     pub(super) number: usize,
 }
 
-/// Rows by what they look like.
-#[derive(Debug)]
-pub(super) struct Signatures {
-    /// Class of each row, from 0.
-    pub(super) class_of_row: Vec<u32>,
-    /// Distinct subjects of each class.
-    pub(super) sizes: Vec<u64>,
-    /// Rows by class: those of class c are `rows[starts[c]..starts[c + 1]]`.
-    pub(super) starts: Vec<u32>,
-    pub(super) rows: Vec<u32>,
-    /// Rows that look different from the first row of their published group.
-    pub(super) strangers: Vec<u32>,
-}
-
-impl Signatures {
-    /// Sorts the rows of a view by what they look like.
-    pub(super) fn of(view: &View) -> Self {
-        let known = view.attributes.iter();
-        let known = known.filter(|attribute| attribute.role != Role::Insensitive);
-        let columns: Vec<&MeaningColumn> = known.map(|attribute| &attribute.cells).collect();
-        let subjects = Subjects {
+impl<'a> Subjects<'a> {
+    /// Those of a view, which are records.
+    pub(super) fn of(view: &'a View) -> Self {
+        Self {
             of_row: &view.records,
             number: view.table.records(),
-        };
-        Self::of_columns(view.group, &columns, subjects)
+        }
+    }
+}
+
+/// Rows by what is published of them.
+#[derive(Debug)]
+pub(super) struct EquivalenceClasses {
+    pub(super) members: Members,
+    /// Distinct subjects of each class.
+    pub(super) sizes: Vec<u64>,
+    /// Rows that read differently from the first row of their published group.
+    pub(super) mismatched: Vec<u32>,
+}
+
+impl EquivalenceClasses {
+    /// Sorts the rows of a view by the attributes with a chosen role.
+    pub(super) fn of_roles(view: &View, is_chosen: impl Fn(Role) -> bool) -> Self {
+        let chosen = view.attributes.iter();
+        let chosen = chosen.filter(|attribute| is_chosen(attribute.role));
+        let columns: Vec<&MeaningColumn> = chosen.map(|attribute| &attribute.cells).collect();
+        Self::of_columns(view.group, &columns, Subjects::of(view))
+    }
+
+    /// Sorts the rows of a view by what their quasi-identifiers show.
+    pub(super) fn of_quasi_identifiers(view: &View) -> Self {
+        Self::of_roles(view, |role| role == Role::QuasiIdentifier)
     }
 
     /// Sorts rows, with their published groups, by what these columns show.
@@ -61,13 +69,13 @@ impl Signatures {
         subjects: Subjects,
     ) -> Self {
         let (mut leader_of_row, _) = first_rows(group);
-        let strangers = set_strangers_apart(&mut leader_of_row, columns);
+        let mismatched = set_mismatched_apart(&mut leader_of_row, columns);
         let leaders = sorted_distinct(&leader_of_row);
         let mut classes = vec![0_u32; leaders.len()];
         let mut numbers = FxHashMap::default();
         for column in columns {
             refine(&mut classes, &mut numbers, |at| {
-                column.look(leaders[at] as usize)
+                column.category(leaders[at] as usize)
             });
         }
         let classes_count = classes.iter().max().map_or(0, |&last| last as usize + 1);
@@ -80,12 +88,12 @@ impl Signatures {
             .map(|&leader| class_of_leader[leader as usize]);
         let class_of_row = class_of_row.collect();
         Self {
-            strangers,
+            mismatched,
             ..Self::of_classes(class_of_row, classes_count, subjects)
         }
     }
 
-    /// Sorts rows by their published group number, whatever they look like.
+    /// Sorts rows by their published group number, whatever they show.
     pub(super) fn of_groups(group: &[u64], subjects: Subjects) -> Self {
         let (leader_of_row, groups) = first_rows(group);
         let mut seen = 0_u32;
@@ -102,14 +110,11 @@ impl Signatures {
     }
 
     fn of_classes(class_of_row: Vec<u32>, classes: usize, subjects: Subjects) -> Self {
-        let (starts, rows) = by_class(&class_of_row, classes);
-        let sizes = sizes(subjects, &starts, &rows);
+        let members = Members::of(class_of_row, classes);
         Self {
-            class_of_row,
-            sizes,
-            starts,
-            rows,
-            strangers: Vec::new(),
+            sizes: sizes(subjects, &members),
+            members,
+            mismatched: Vec::new(),
         }
     }
 
@@ -120,7 +125,18 @@ impl Signatures {
 
     /// The rows of one class, ascending.
     pub(super) fn rows(&self, class: usize) -> &[u32] {
-        &self.rows[self.starts[class] as usize..self.starts[class + 1] as usize]
+        self.members.rows(class)
+    }
+
+    /// The class of a row: each has one.
+    #[inline]
+    pub(super) fn class(&self, row: usize) -> usize {
+        self.members.class_of_row[row] as usize
+    }
+
+    /// The class of each row.
+    pub(super) fn of_rows(&self) -> &[u32] {
+        &self.members.class_of_row
     }
 
     /// Published number of the group that a class's first row is in.
@@ -152,23 +168,23 @@ fn first_rows(group: &[u64]) -> (Vec<u32>, usize) {
     (leader, groups)
 }
 
-/// Makes rows that do not look like the first row of their published group
-/// their own leaders, and returns them.
-fn set_strangers_apart(leader_of_row: &mut [u32], columns: &[&MeaningColumn]) -> Vec<u32> {
+/// Makes rows that read differently from the first row of their published
+/// group their own leaders, and returns them.
+fn set_mismatched_apart(leader_of_row: &mut [u32], columns: &[&MeaningColumn]) -> Vec<u32> {
     let rows = leader_of_row.par_iter_mut().enumerate();
-    let strangers = rows.filter_map(|(row, leader)| {
+    let mismatched = rows.filter_map(|(row, leader)| {
         let first = *leader as usize;
         let mut columns = columns.iter();
         let same = columns.all(|column| {
             let codes = column.codes;
-            codes.at(row) == codes.at(first) || column.look(row) == column.look(first)
+            codes.at(row) == codes.at(first) || column.category(row) == column.category(first)
         });
         (!same).then(|| {
             *leader = row as u32;
             row as u32
         })
     });
-    strangers.collect()
+    mismatched.collect()
 }
 
 fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {
@@ -179,43 +195,25 @@ fn sorted_distinct(leader_of_row: &[u32]) -> Vec<u32> {
 }
 
 /// One more column: entries keep one class if they had it so far and have the
-/// same look in this column too. `numbers` is scratch.
+/// same category in this column too. `numbers` is scratch.
 pub(super) fn refine(
     class: &mut [u32],
     numbers: &mut FxHashMap<(u32, u32), u32>,
-    look: impl Fn(usize) -> u32,
+    category: impl Fn(usize) -> u32,
 ) {
     numbers.clear();
     for (at, class) in class.iter_mut().enumerate() {
         let next = numbers.len() as u32;
-        *class = *numbers.entry((*class, look(at))).or_insert(next);
+        *class = *numbers.entry((*class, category(at))).or_insert(next);
     }
-}
-
-/// Rows sorted by class, by counting.
-fn by_class(class_of_row: &[u32], classes: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0_u32; classes + 1];
-    for &class in class_of_row {
-        starts[class as usize + 1] += 1;
-    }
-    for class in 0..classes {
-        starts[class + 1] += starts[class];
-    }
-    let mut next = starts.clone();
-    let mut rows = vec![0_u32; class_of_row.len()];
-    for (row, &class) in class_of_row.iter().enumerate() {
-        rows[next[class as usize] as usize] = row as u32;
-        next[class as usize] += 1;
-    }
-    (starts, rows)
 }
 
 /// Distinct subjects of each class; rows without one count for nothing.
-fn sizes(subjects: Subjects, starts: &[u32], rows: &[u32]) -> Vec<u64> {
+fn sizes(subjects: Subjects, members: &Members) -> Vec<u64> {
     let mut counted_in = vec![NONE; subjects.number];
-    let mut sizes = vec![0_u64; starts.len() - 1];
+    let mut sizes = vec![0_u64; members.len()];
     for (class, size) in sizes.iter_mut().enumerate() {
-        for &row in &rows[starts[class] as usize..starts[class + 1] as usize] {
+        for &row in members.rows(class) {
             let subject = subjects.of_row[row as usize];
             if subject == NONE || counted_in[subject as usize] == class as u32 {
                 continue;

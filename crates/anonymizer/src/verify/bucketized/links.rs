@@ -15,15 +15,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::privacy::{ProtectedIndex, Protection};
+use crate::microdata::AttributeIndex;
+use crate::privacy::{InBucket, ProtectedIndex};
 
-use super::buckets::{Buckets, attributes_named};
-use super::evidence::Evidence;
-use super::meaning::{Meaning, dictionary, numbers};
-use super::membership::Members;
-use super::shape::GROUP_BUCKETS;
-use super::verdict::{Failures, Place};
-use super::view::{AttributeView, NONE, View};
+use crate::verify::buckets::attributes_named;
+use crate::verify::classes::Counts;
+use crate::verify::classes::Members;
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{Meaning, dictionary, numbers};
+use crate::verify::shape::GROUP_BUCKETS;
+use crate::verify::verdict::{Failures, Place};
+use crate::verify::view::{AttributeView, NONE, View};
 
 /// Cells of one group in one bucket of an attribute.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +40,8 @@ struct Link {
 /// `None` if `group_buckets` cannot be read.
 pub(super) fn by_group(
     evidence: &Evidence,
-    view: &View,
-    buckets: &[Buckets],
+    (view, protections): (&View, &[(AttributeIndex, InBucket)]),
+    buckets: &[Counts],
 ) -> Option<(Vec<Members>, Failures)> {
     let (links, mut failures) = read(evidence, view, buckets)?;
     let mut all = Vec::new();
@@ -47,7 +49,12 @@ pub(super) fn by_group(
         let cells = cells_by_group(view, attribute);
         check_counts(&mut failures, attribute.name, buckets, links, &cells);
         check_values(&mut failures, view, attribute, (buckets, links, &cells));
-        let assigned = assign(view, index, buckets, (links, &cells));
+        let demand = Demand {
+            view,
+            index,
+            protection: protections[index.at()].1,
+        };
+        let assigned = assign(&demand, buckets, (links, &cells));
         all.push(Members::of(assigned, buckets.len()));
     }
     Some((all, failures))
@@ -57,7 +64,7 @@ pub(super) fn by_group(
 fn read(
     evidence: &Evidence,
     view: &View,
-    buckets: &[Buckets],
+    buckets: &[Counts],
 ) -> Option<(Vec<Vec<Link>>, Failures)> {
     let published = evidence.published(GROUP_BUCKETS)?;
     let rows = published.rows();
@@ -108,7 +115,7 @@ fn cells_by_group(view: &View, attribute: &AttributeView) -> BTreeMap<u64, Vec<u
 fn check_counts(
     failures: &mut Failures,
     name: &str,
-    buckets: &Buckets,
+    buckets: &Counts,
     links: &[Link],
     cells: &BTreeMap<u64, Vec<u32>>,
 ) {
@@ -136,7 +143,7 @@ fn check_values(
     failures: &mut Failures,
     view: &View,
     attribute: &AttributeView,
-    (buckets, links, cells): (&Buckets, &[Link], &BTreeMap<u64, Vec<u32>>),
+    (buckets, links, cells): (&Counts, &[Link], &BTreeMap<u64, Vec<u32>>),
 ) {
     let mut totals = vec![0_u64; attribute.domain.len()];
     let mut codes_of_group: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
@@ -182,9 +189,8 @@ fn check_values(
 /// Bucket of each row's cell: strictest terms first to the bucket that
 /// serves them best.
 fn assign(
-    view: &View,
-    index: ProtectedIndex,
-    buckets: &Buckets,
+    demand: &Demand,
+    buckets: &Counts,
     (links, cells): (&[Link], &BTreeMap<u64, Vec<u32>>),
 ) -> Vec<u32> {
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
@@ -194,12 +200,10 @@ fn assign(
         let add = (link.cells as usize).min(room.saturating_sub(taken.len()));
         taken.extend(std::iter::repeat_n(link.bucket, add));
     }
-    let mut assigned = vec![NONE; view.rows()];
+    let mut assigned = vec![NONE; demand.view.rows()];
     for (group, rows) in cells {
         let mut rows = rows.clone();
-        rows.sort_by(|&a, &b| {
-            demand(view, index, b as usize).total_cmp(&demand(view, index, a as usize))
-        });
+        rows.sort_by(|&a, &b| demand.of(b as usize).total_cmp(&demand.of(a as usize)));
         let mut open = places.remove(group).unwrap_or_default();
         open.sort_by(|&a, &b| service(buckets, b).total_cmp(&service(buckets, a)));
         for (&row, &bucket) in rows.iter().zip(&open) {
@@ -209,21 +213,29 @@ fn assign(
     assigned
 }
 
-/// What a row's terms ask of a bucket: at least this many values, evenly.
-fn demand(view: &View, index: ProtectedIndex, row: usize) -> f64 {
-    let Some(terms) = view.terms(row) else {
-        return 0.0;
-    };
-    match view.requirements.protection(index) {
-        Protection::Diversity { .. } => f64::from(terms.l[index.at()]),
-        Protection::Closeness { .. } | Protection::Leakage { .. } | Protection::InGroup { .. } => {
-            1.0 / terms.max_share[index.at()].get()
+/// What the terms of rows ask of their buckets.
+struct Demand<'a> {
+    view: &'a View<'a>,
+    index: ProtectedIndex,
+    protection: InBucket,
+}
+
+impl Demand<'_> {
+    /// At least this many values, evenly.
+    fn of(&self, row: usize) -> f64 {
+        let Some(terms) = self.view.terms(row) else {
+            return 0.0;
+        };
+        let at = self.index.at();
+        match self.protection {
+            InBucket::Diversity { .. } => f64::from(terms.l[at]),
+            InBucket::Closeness { .. } => 1.0 / terms.max_share[at].get(),
         }
     }
 }
 
 /// What a bucket serves, in the same measure: size over largest count.
-fn service(buckets: &Buckets, at: u32) -> f64 {
+fn service(buckets: &Counts, at: u32) -> f64 {
     let at = at as usize;
     buckets.sizes[at] as f64 / buckets.largest_count(at).max(1) as f64
 }

@@ -20,48 +20,36 @@
 //! So the candidates are the distinct values of the bucket that remain after
 //! 1 and 2.
 
-use crate::privacy::{ProtectedIndex, Protection};
+use crate::privacy::InBucket;
 
-use super::meaning::Meaning;
-use super::membership::Bucketized;
-use super::verdict::{Check, Failures, Place, Section};
-use super::view::{AttributeView, View};
+use super::Bucketized;
+use crate::verify::meaning::Meaning;
+use crate::verify::verdict::{Check, Failures, Section};
+use crate::verify::view::View;
 
 /// The check over all attributes: attained is the least number of candidates.
 pub(super) fn candidates_remain(view: &View, bucketized: &[Bucketized]) -> Check {
     let mut failures = Failures::none();
     let mut least: Option<u64> = None;
     for parts in bucketized {
-        let Bucketized {
-            index,
-            attribute,
-            buckets,
-            members,
-        } = *parts;
-        for at in 0..buckets.len() {
-            let remaining = remaining(
-                view,
-                (index, attribute),
-                buckets.contents(at),
-                members.rows(at),
-            );
-            for &row in members.rows(at) {
+        let (classes, index) = (&parts.classes, parts.classes.index);
+        for class in 0..classes.len() {
+            let remaining = remaining(view, parts, class);
+            for &row in classes.members.rows(class) {
                 let Some(terms) = view.terms(row as usize) else {
                     continue;
                 };
                 if !terms.flags.contains(index) {
                     continue;
                 }
-                let hidden = *attribute.cells.meaning(row as usize) == Meaning::Empty;
+                let hidden = *parts.attribute.cells.meaning(row as usize) == Meaning::Empty;
                 let candidates = if hidden { remaining } else { 0 };
-                let wanted = match view.requirements.protection(index) {
-                    Protection::Diversity { .. } => u64::from(terms.l[index.at()]),
-                    Protection::Closeness { .. }
-                    | Protection::Leakage { .. }
-                    | Protection::InGroup { .. } => 2,
+                let wanted = match parts.protection {
+                    InBucket::Diversity { .. } => u64::from(terms.l[index.at()]),
+                    InBucket::Closeness { .. } => 2,
                 };
                 if candidates < wanted {
-                    failures.add_at(attribute.name, Place::Bucket(at as u64 + 1));
+                    failures.add_at(classes.name, classes.place(class));
                 }
                 least = Some(least.map_or(candidates, |least| least.min(candidates)));
             }
@@ -78,15 +66,11 @@ pub(super) fn candidates_remain(view: &View, bucketized: &[Bucketized]) -> Check
 }
 
 /// Distinct values of a bucket once those of its unflagged members are gone.
-fn remaining(
-    view: &View,
-    (index, attribute): (ProtectedIndex, &AttributeView),
-    contents: &[(u32, u64)],
-    rows: &[u32],
-) -> u64 {
-    let public = rows.iter().filter_map(|&row| {
+fn remaining(view: &View, parts: &Bucketized, class: usize) -> u64 {
+    let public = parts.classes.members.rows(class).iter().filter_map(|&row| {
         let terms = view.terms(row as usize)?;
-        (!terms.flags.contains(index)).then(|| view.source(attribute, row as usize))?
+        let is_flagged = terms.flags.contains(parts.classes.index);
+        (!is_flagged).then(|| view.source(parts.attribute, row as usize))?
     });
     let mut public: Vec<u32> = public.collect();
     public.sort_unstable();
@@ -95,8 +79,8 @@ fn remaining(
         let end = public.partition_point(|&other| other <= code);
         (end - first) as u64
     };
+    let contents = parts.classes.contents(class).iter();
     contents
-        .iter()
         .filter(|&&(code, count)| count > known(code))
         .count() as u64
 }
