@@ -7,12 +7,12 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::super::answer::Answer;
-use super::super::idempotency::Ticket;
-use super::super::observe::RequestId;
-use super::super::problem::{Problem, ProblemKind};
 use super::role::Role;
 use super::standing::Standing;
+use crate::http::answer::Answer;
+use crate::http::idempotency::Ticket;
+use crate::http::observe::RequestId;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::ids::{DatasetId, KeyId};
 use crate::store::{Act, KeyRow, ReleaseRow, ReleaseState, Store};
 

@@ -10,11 +10,11 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use sha2::{Digest, Sha256};
 
-use super::super::observe::RequestId;
-use super::super::problem::Problem;
 use super::bearer::unauthenticated;
 use super::token::random_digits;
 use crate::config::Secret;
+use crate::http::observe::RequestId;
+use crate::http::problem::Problem;
 use crate::store::{Act, Store, StoreError, SubjectTokenRow};
 
 /// How the audit log names every subject: never who it was.

@@ -64,8 +64,8 @@ impl Deflater {
 mod tests {
     use std::io::Read;
 
-    use super::super::{Growth, Inflater};
     use super::*;
+    use crate::http::coding::{Growth, Inflater};
 
     #[test]
     fn pieces_are_one_body_however_they_are_packed() {

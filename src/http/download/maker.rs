@@ -4,8 +4,8 @@ use std::io;
 
 use vizard_anonymizer::release::{Packed, TableDescription, Transcoder, Unpacker};
 
-use super::super::coding::Deflater;
 use super::Form;
+use crate::http::coding::Deflater;
 
 /// Turns pieces into the form that is wanted, one after the other.
 pub(super) enum Maker {

@@ -83,8 +83,8 @@ impl HttpBody for Overheard {
 
 #[cfg(test)]
 mod tests {
-    use super::super::secrets::Secrets;
     use super::*;
+    use crate::http::idempotency::secrets::Secrets;
 
     #[tokio::test]
     async fn a_body_has_a_hash_once_it_was_read_to_its_end() {

@@ -10,7 +10,7 @@
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::{digest, hkdf, hmac};
 
-use super::super::answer::Answer;
+use crate::http::answer::Answer;
 
 /// Names this use of HKDF.
 const SALT: &[u8] = b"vizard-idempotency/1";

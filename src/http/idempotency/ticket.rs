@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::answer::Answer;
 use super::body::Heard;
 use super::secrets::Secrets;
+use crate::http::answer::Answer;
 use crate::store::{Act, KeptAnswer, Reservation};
 
 /// The key of a running request.

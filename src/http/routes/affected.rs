@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::super::auth::{Principal, Role};
-use super::super::problem::Problem;
-use super::super::state::AppState;
+use crate::http::auth::{Principal, Role};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::{AffectedRelease, ReleaseRow, ReleaseState};
 

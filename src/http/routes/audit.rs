@@ -12,12 +12,12 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::auth::Principal;
-use super::super::extract::UrlQuery;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::page::page_request;
 use super::query::{AuditQuery, AuditVerifyQuery};
+use crate::http::auth::Principal;
+use crate::http::extract::UrlQuery;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{AnchorFile, AuditAnchor, AuditFilter, AuditRow, AuditVerdict};
 

@@ -10,15 +10,15 @@ use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::extract::{UrlPath, UrlQuery};
-use super::super::problem::Problem;
-use super::super::state::AppState;
 use super::hierarchies::{
     HierarchyAnswer, HierarchyPageView, HierarchyView, check_name, put, received, shown,
 };
 use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::extract::{UrlPath, UrlQuery};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{HierarchyScope, NewHierarchy};
 

@@ -12,18 +12,18 @@ use utoipa_axum::routes;
 use vizard_anonymizer::microdata::DEFAULT_KEY_RULES;
 use vizard_anonymizer::privacy::Floors;
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::described::SchemaDocument;
-use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
-use super::super::precondition;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::affected::{AffectedView, affected_releases};
 use super::floors::FloorsView;
 use super::page::PageView;
 use super::query::{DatasetCreateQuery, PageQuery};
 use super::records::NearDuplicatesView;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::described::SchemaDocument;
+use crate::http::extract::{SchemaBody, UrlPath, UrlQuery};
+use crate::http::precondition;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, NewDataset, Precondition, Remains, VersionRow};
 

@@ -11,8 +11,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::super::openapi::document_yaml;
-use super::super::state::AppState;
+use crate::http::openapi::document_yaml;
+use crate::http::state::AppState;
 
 /// The page at `/`.
 const WELCOME: &str = include_str!("welcome.html");

@@ -17,13 +17,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::utility::{UtilityReport, public_part};
 
-use super::super::auth::{Principal, Role};
-use super::super::extract::UrlPath;
-use super::super::negotiate::preferred;
-use super::super::problem::Problem;
-use super::super::state::AppState;
 use super::affected::affected_release;
 use super::releases::{visible_manifest, visible_release, whole_manifest};
+use crate::http::auth::{Principal, Role};
+use crate::http::extract::UrlPath;
+use crate::http::negotiate::preferred;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
 

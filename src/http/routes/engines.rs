@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::catalog;
 
-use super::super::state::AppState;
+use crate::http::state::AppState;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(list_engines))

@@ -8,11 +8,11 @@ use utoipa_axum::routes;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::privacy::{Floors, K, L, ParameterError, Share, T};
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::extract::{JsonBody, UrlPath};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::extract::{JsonBody, UrlPath};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::job::floors::InForce;
 use crate::store::DatasetRow;

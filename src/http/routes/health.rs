@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::telemetry::observe_process;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {

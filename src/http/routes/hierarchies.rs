@@ -19,15 +19,15 @@ use utoipa_axum::routes;
 use vizard_anonymizer::microdata::schema::NAME_CHARACTERS_MAX;
 use vizard_anonymizer::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
 
-use super::super::access::LIBRARY_ONLY;
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::body::unpacked_body;
-use super::super::convert::table_problem;
-use super::super::extract::{UrlPath, UrlQuery, require_media_type};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
+use crate::http::access::LIBRARY_ONLY;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::body::unpacked_body;
+use crate::http::convert::table_problem;
+use crate::http::extract::{UrlPath, UrlQuery, require_media_type};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::store::{
     HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
 };

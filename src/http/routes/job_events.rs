@@ -18,13 +18,13 @@ use futures_util::{Stream, StreamExt, stream};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::auth::Principal;
-use super::super::extract::UrlPath;
-use super::super::header::LAST_EVENT_ID;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::job_view::EventView;
 use super::jobs::visible_job;
+use crate::http::auth::Principal;
+use crate::http::extract::UrlPath;
+use crate::http::header::LAST_EVENT_ID;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::JobId;
 use crate::store::{JobRow, JobState};
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::super::problem::ProblemDocument;
+use crate::http::problem::ProblemDocument;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::store::{JobRow, JobState};
 

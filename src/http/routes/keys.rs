@@ -9,15 +9,15 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::answer::Answer;
-use super::super::auth::{KeyError, KeyWish, Principal, Role, create_key as make_key};
-use super::super::extract::{JsonBody, UrlPath, UrlQuery};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
 use crate::config::Secret;
 use crate::failpoint;
+use crate::http::answer::Answer;
+use crate::http::auth::{KeyError, KeyWish, Principal, Role, create_key as make_key};
+use crate::http::extract::{JsonBody, UrlPath, UrlQuery};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::{DatasetId, KeyId};
 use crate::store::KeyRow;
 

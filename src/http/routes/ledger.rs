@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::auth::Principal;
-use super::super::extract::UrlQuery;
-use super::super::problem::Problem;
-use super::super::state::AppState;
 use super::page::PageView;
 use super::query::PageQuery;
+use crate::http::auth::Principal;
+use crate::http::extract::UrlQuery;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::coarse;
 use crate::store::{LedgerReads, LedgerRow, LedgerStep};

@@ -12,12 +12,12 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::auth::SubjectBearer;
-use super::super::described::TermsDocument;
-use super::super::extract::JsonBody;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use super::preferences::read;
+use crate::http::auth::SubjectBearer;
+use crate::http::described::TermsDocument;
+use crate::http::extract::JsonBody;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(put_my_preferences))

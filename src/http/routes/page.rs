@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::super::problem::{Problem, ProblemKind};
+use crate::http::problem::{Problem, ProblemKind};
 use crate::store::{PAGE_LIMIT_MAX, Page, PageRequest};
 
 /// The page as the store is asked for it.

@@ -11,9 +11,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use vizard_anonymizer::microdata::{CellErrorCode, Schema};
 
-use super::super::line_errors::LineErrors;
-use super::super::problem::Problem;
-use super::super::state::AppState;
+use crate::http::line_errors::LineErrors;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{HierarchyHead, StoreError};
 

@@ -11,17 +11,17 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::{Chunk, ChunkColumn, Schema, near_key};
 
-use super::super::answer::Answer;
-use super::super::auth::{Principal, Role};
-use super::super::coding;
-use super::super::extract::UrlPath;
-use super::super::problem::Problem;
-use super::super::state::AppState;
-use super::super::upload::{KeptPreferences, receive_preferences};
 use super::preferences::PopulationForms;
 use super::records::{record_format, upload_share};
 use super::subject_search::look_into;
 use crate::failpoint;
+use crate::http::answer::Answer;
+use crate::http::auth::{Principal, Role};
+use crate::http::coding;
+use crate::http::extract::UrlPath;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::http::upload::{KeptPreferences, receive_preferences};
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, PreferenceSource as _};
 

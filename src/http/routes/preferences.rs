@@ -17,19 +17,19 @@ use vizard_anonymizer::microdata::{
     HierarchySet, Preference, RecordFormat, Schema, TableError, Target, each_preference, to_hex,
 };
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::convert::limited_problem;
-use super::super::described::TermsDocument;
-use super::super::extract::{JsonBody, UrlPath, UrlQuery};
-use super::super::precondition;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
-use super::super::upload::load_hierarchies;
 use super::query::PreferenceQuery;
 use super::subject_of;
 use crate::config::Limits;
 use crate::failpoint;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::convert::limited_problem;
+use crate::http::described::TermsDocument;
+use crate::http::extract::{JsonBody, UrlPath, UrlQuery};
+use crate::http::precondition;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
+use crate::http::upload::load_hierarchies;
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, StoreError};
 

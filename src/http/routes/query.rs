@@ -9,8 +9,8 @@ use uuid::Uuid;
 use vizard_anonymizer::microdata::from_hex;
 use vizard_anonymizer::release::Format;
 
-use super::super::problem::{Problem, ProblemKind};
 use super::page::page_request;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::ids::DatasetId;
 use crate::store::{JobState, PageRequest, ReleaseState};
 

@@ -13,19 +13,19 @@ use vizard_anonymizer::microdata::{
     Doubt, Merged, Question, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
 };
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::coding::{self, ContentCoding, Growth};
-use super::super::described::DoubtWord;
-use super::super::extract::{UrlPath, UrlQuery, require_media_type};
-use super::super::problem::{LossView, MissingView, Problem, ProblemKind};
-use super::super::shares::Share;
-use super::super::state::AppState;
-use super::super::upload::{self, Intake, UploadFormat, Upserted};
 use super::pinned::{self, PinnedView};
 use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
 use crate::failpoint;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::coding::{self, ContentCoding, Growth};
+use crate::http::described::DoubtWord;
+use crate::http::extract::{UrlPath, UrlQuery, require_media_type};
+use crate::http::problem::{LossView, MissingView, Problem, ProblemKind};
+use crate::http::shares::Share;
+use crate::http::state::AppState;
+use crate::http::upload::{self, Intake, UploadFormat, Upserted};
 use crate::ids::DatasetId;
 use crate::store::{NewVersion, VersionMode, VersionRow};
 

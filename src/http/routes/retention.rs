@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::extract::{JsonBody, UrlPath};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::extract::{JsonBody, UrlPath};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, RAW_RETENTION_DAYS_MAX};
 

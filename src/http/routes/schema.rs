@@ -14,18 +14,18 @@ use vizard_anonymizer::microdata::{
     decode_chunk, key_rule_misfit, other_hierarchies,
 };
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::convert::table_problem;
-use super::super::described::SchemaDocument;
-use super::super::extract::{SchemaBody, UrlPath, UrlQuery};
-use super::super::misfit::SchemaMisfitView;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
-use super::super::upload::{load_hierarchies, pins};
 use super::datasets::{DatasetView, demanded, described};
 use super::query::{SchemaPutQuery, UploadHierarchies};
 use super::records::upload_share;
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::convert::table_problem;
+use crate::http::described::SchemaDocument;
+use crate::http::extract::{SchemaBody, UrlPath, UrlQuery};
+use crate::http::misfit::SchemaMisfitView;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
+use crate::http::upload::{load_hierarchies, pins};
 use crate::ids::DatasetId;
 use crate::store::{DatasetRow, NewSchema};
 

@@ -9,8 +9,8 @@ use vizard_anonymizer::microdata::{Chunk, Schema, decode_chunk};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::without_subject;
 
-use super::super::problem::Problem;
-use super::super::state::AppState;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::{PageRequest, ReleaseFilter, ReleaseRow, StoreError, VersionRow};
 

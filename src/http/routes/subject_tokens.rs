@@ -13,12 +13,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::ReadLimits;
 
-use super::super::answer::Answer;
-use super::super::auth::{NewSubjectToken, Principal};
-use super::super::extract::{JsonBody, UrlPath};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::state::AppState;
 use crate::config::SubjectTokenLimits;
+use crate::http::answer::Answer;
+use crate::http::auth::{NewSubjectToken, Principal};
+use crate::http::extract::{JsonBody, UrlPath};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
 use crate::ids::DatasetId;
 use crate::store::NewSubjectTokens;
 

@@ -14,17 +14,17 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::super::answer::Answer;
-use super::super::auth::Principal;
-use super::super::described::TermsDocument;
-use super::super::extract::{UrlPath, UrlQuery};
-use super::super::problem::Problem;
-use super::super::state::AppState;
-use super::super::upload::without_subject;
 use super::query::{SubjectEraseQuery, UploadQuery};
 use super::records::{UploadView, take_upload, upload_share};
 use super::tables::Binary;
 use super::{subject_of, subject_search};
+use crate::http::answer::Answer;
+use crate::http::auth::Principal;
+use crate::http::described::TermsDocument;
+use crate::http::extract::{UrlPath, UrlQuery};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::http::upload::without_subject;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::{HeldTerms, HeldToken, ReleaseState, Remains, SubjectErasure};
 

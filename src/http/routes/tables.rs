@@ -9,18 +9,18 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::release::{Format, TableDescription};
 
-use super::super::auth::Principal;
-use super::super::coding::{self, ContentCoding};
-use super::super::download::{Download, Form, Length};
-use super::super::extract::{UrlPath, UrlQuery};
-use super::super::negotiate::preferred;
-use super::super::precondition;
-use super::super::problem::{Problem, ProblemKind};
-use super::super::range::ByteRange;
-use super::super::shares::Share;
-use super::super::state::AppState;
 use super::query::TableQuery;
 use super::releases::visible_release;
+use crate::http::auth::Principal;
+use crate::http::coding::{self, ContentCoding};
+use crate::http::download::{Download, Form, Length};
+use crate::http::extract::{UrlPath, UrlQuery};
+use crate::http::negotiate::preferred;
+use crate::http::precondition;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::range::ByteRange;
+use crate::http::shares::Share;
+use crate::http::state::AppState;
 use crate::ids::ReleaseId;
 use crate::store::{Conflict, ReleaseRead, ReleaseState, ReleaseTableRow};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use vizard_anonymizer::microdata::{Schema, decode_chunk, encode_chunk};
 
-use super::super::problem::Problem;
-use super::super::state::AppState;
 use super::ReadError;
 use super::spool::Spool;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
 use crate::store::{ChunkSource, DatasetRow, Store};
 
 /// The records that are not the subject's, and how many they are; `None` where
@@ -27,7 +27,7 @@ pub async fn without_subject(
     rewritten.map_err(|error| match error {
         ReadError::Store(error) => error.into(),
         ReadError::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-            use super::super::problem::ProblemKind::StoreFull;
+            use crate::http::problem::ProblemKind::StoreFull;
             Problem::new(
                 StoreFull,
                 "nothing was erased: the version without the subject needs room",

@@ -13,8 +13,8 @@ use vizard_anonymizer::microdata::{
     Gap, HierarchyFormat, HierarchySet, HierarchySource, Schema, TableError,
 };
 
-use super::super::convert::table_problem;
-use super::super::problem::{Problem, ProblemKind};
+use crate::http::convert::table_problem;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::ids::DatasetId;
 use crate::store::{HierarchyHead, HierarchyRow, Store, StoreError};
 

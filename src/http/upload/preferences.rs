@@ -9,14 +9,14 @@ use axum::body::Body;
 use serde_json::Value;
 use vizard_anonymizer::microdata::{Preference, RecordFormat, Spill as _, TableError};
 
-use super::super::coding::{ContentCoding, Growth, Inflater};
-use super::super::problem::{Problem, ProblemKind};
-use super::super::routes::preferences::PopulationForms;
-use super::super::state::AppState;
 use super::body_reader::BodyReader;
 use super::{ReadError, streamed};
 use crate::config::Limits;
+use crate::http::coding::{ContentCoding, Growth, Inflater};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::routes::preferences::PopulationForms;
 use crate::http::shares::Share;
+use crate::http::state::AppState;
 use crate::room::Room;
 use crate::store::PreferenceSource;
 

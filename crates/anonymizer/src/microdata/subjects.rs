@@ -400,7 +400,7 @@ mod tests {
             keys.run_entries_max = run_entries_max;
             // Two stored records each of p0 to p99, one behind the other.
             let stored = ChunkColumn::Text((0..200).map(|at| format!("p{}", at / 2)).fold(
-                super::super::text::TextColumn::new(),
+                crate::microdata::text::TextColumn::new(),
                 |mut column, key| {
                     column.push(&key);
                     column

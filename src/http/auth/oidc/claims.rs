@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use vizard_anonymizer::microdata::to_hex;
 
-use super::super::principal::Principal;
-use super::super::role::Role;
 use super::Refusal;
 use crate::config::OidcSettings;
+use crate::http::auth::principal::Principal;
+use crate::http::auth::role::Role;
 use crate::ids::DatasetId;
 
 /// The claim of a token that is tied to no datasets where datasets are claimed.

@@ -18,11 +18,11 @@ use std::time::Duration;
 use jsonwebtoken::{Validation, decode, decode_header};
 use tokio_util::sync::CancellationToken;
 
-use super::super::problem::{Problem, ProblemKind};
 use super::bearer::unauthenticated;
 use super::principal::Principal;
 use crate::clock::Clock;
 use crate::config::OidcSettings;
+use crate::http::problem::{Problem, ProblemKind};
 use cache::KeyCache;
 use claims::Claims;
 use source::Source;

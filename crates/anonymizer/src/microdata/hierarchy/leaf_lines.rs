@@ -4,9 +4,9 @@
 //! as they are made: a hierarchy with more than is allowed is refused at the
 //! line that brings one too many.
 
-use super::super::error::TableError;
-use super::super::limits::HierarchyLimits;
 use super::tree::Branch;
+use crate::microdata::error::TableError;
+use crate::microdata::limits::HierarchyLimits;
 
 /// A tree under construction: children by position, found by label.
 #[derive(Default)]

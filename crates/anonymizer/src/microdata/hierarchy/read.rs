@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::super::error::TableError;
-use super::super::hex::to_hex;
-use super::super::json_shape::json_shape;
-use super::super::limits::HierarchyLimits;
-use super::super::sha256::Sha256;
 use super::HierarchySource;
 use super::leaf_lines::{LEVELS_MAX, csv_branch};
 use super::tree::{Branch, Hierarchy};
+use crate::microdata::error::TableError;
+use crate::microdata::hex::to_hex;
+use crate::microdata::json_shape::json_shape;
+use crate::microdata::limits::HierarchyLimits;
+use crate::microdata::sha256::Sha256;
 
 /// The form a hierarchy is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,9 +257,9 @@ impl Intervals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::index::Code;
-    use super::super::tree::NodeIndex;
     use super::*;
+    use crate::microdata::hierarchy::tree::NodeIndex;
+    use crate::microdata::index::Code;
 
     fn tree(text: &str) -> Result<Arc<Hierarchy>, TableError> {
         match HierarchySource::read(text.as_bytes(), HierarchyFormat::Csv)? {

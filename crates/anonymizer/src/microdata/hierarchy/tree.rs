@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::domain::MISSING_LABEL;
-use super::super::error::TableError;
-use super::super::index::Code;
+use crate::microdata::domain::MISSING_LABEL;
+use crate::microdata::error::TableError;
+use crate::microdata::index::Code;
 
 /// Position of a node in its hierarchy; the root is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -293,8 +293,8 @@ impl Hierarchy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{HierarchyFormat, HierarchySource};
     use super::*;
+    use crate::microdata::hierarchy::{HierarchyFormat, HierarchySource};
 
     fn tree(csv: &str) -> std::sync::Arc<Hierarchy> {
         match HierarchySource::read(csv.as_bytes(), HierarchyFormat::Csv) {

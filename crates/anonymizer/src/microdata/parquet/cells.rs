@@ -19,12 +19,12 @@ use parquet::data_type::{
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::super::cell::trimmed;
-use super::super::error::TableError;
-use super::super::spill::Spill;
 use super::form::Form;
 use super::pages::Refusal;
 use super::source::Source;
+use crate::microdata::cell::trimmed;
+use crate::microdata::error::TableError;
+use crate::microdata::spill::Spill;
 
 /// What is done with each cell; nothing stands for an empty one.
 type TakeCell<'t, T> = dyn FnMut(Option<&T>) -> Result<(), TableError> + 't;

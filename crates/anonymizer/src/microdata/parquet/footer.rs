@@ -14,9 +14,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::super::error::TableError;
 use super::source::Source;
 use super::thrift::{Broken, Walk, Wire};
+use crate::microdata::error::TableError;
 
 /// Bytes of a footer.
 const FOOTER_BYTES_MAX: u64 = 4 << 20;

@@ -12,10 +12,10 @@ use std::io::{Read, Seek};
 use parquet::basic::Type;
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::super::error::TableError;
 use super::footer::chunk_range;
 use super::source::Source;
 use super::thrift::{Broken, Walk, Wire};
+use crate::microdata::error::TableError;
 
 /// Bytes in memory that the pages of one column may take.
 pub(super) const COLUMN_BYTES_MAX: u64 = 40 << 20;

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::super::error::TableError;
 use super::pages::COLUMN_BYTES_MAX;
+use crate::microdata::error::TableError;
 
 /// Bytes read ahead where a page header is read.
 const HEADER_READ_BYTES: usize = 4096;

@@ -8,16 +8,16 @@
 
 use std::io::{Read, Seek};
 
-use super::super::error::{CellErrorCode, TableError};
-use super::super::index::AttributeIndex;
-use super::super::limits::ReadLimits;
-use super::super::records::{Fault, Row, Rows};
-use super::super::spill::Spill;
 use super::cells::{CellWriter, decode, room_error};
 use super::footer::Footer;
 use super::form::Form;
 use super::pages::{Refusal, check_pages};
 use super::source::Source;
+use crate::microdata::error::{CellErrorCode, TableError};
+use crate::microdata::index::AttributeIndex;
+use crate::microdata::limits::ReadLimits;
+use crate::microdata::records::{Fault, Row, Rows};
+use crate::microdata::spill::Spill;
 
 /// Bytes that the windows over all columns have together, if there are not
 /// very many columns.
