@@ -35,7 +35,7 @@ def options():
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--program", type=Path, required=True)
-    parser.add_argument("--query-figures", type=Path, required=True)
+    parser.add_argument("--figures", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[], metavar="GOAL or ENGINE")
     parser.add_argument("--times", type=int, help="runs of each: 5, for growth 1")
     parser.add_argument("--growth", nargs="*", type=int, metavar="RECORDS")
@@ -58,7 +58,7 @@ def main():
         goals.begin()
         speed.measure(goals, vizard, given.data, times)
         service.measure(goals, given.program, given.data, times)
-        losses.measure(goals, vizard, given.query_figures, given.data)
+        losses.measure(goals, vizard, given.figures, given.data)
         peers.measure(goals, vizard, given.data / "adult")
 
 

@@ -6,7 +6,7 @@ from work import run
 TREES = {5: "mondrian-trees-k5-best.json", 10: "mondrian-trees-k10-best.json"}
 
 
-def measure(goals, vizard, query_figures, data):
+def measure(goals, vizard, figures_program, data):
     adult = data / "adult"
     if goals.wants("U1"):
         refined(goals, vizard, data / "acs100k")
@@ -17,7 +17,7 @@ def measure(goals, vizard, query_figures, data):
     if goals.wants("U4"):
         refining_partition(goals, vizard, adult)
     if goals.wants("U5"):
-        queries(goals, query_figures, data / "acs100k")
+        queries(goals, figures_program, data / "acs100k")
     if goals.wants("U6"):
         beside_arx(goals, vizard, adult)
     if goals.wants("U7"):
@@ -68,10 +68,10 @@ def refining_partition(goals, vizard, adult):
     goals.row("U4", "same, whole process, seconds", one.seconds, 2.0, "{:.2f}")
 
 
-def queries(goals, query_figures, acs):
+def queries(goals, figures_program, acs):
     # An example prints them: no job publishes mondrian's groups with anatomy's
     # buckets, so that table is put together from two releases.
-    figures = run([query_figures, acs]).timings
+    figures = run([figures_program, "query_error", acs]).timings
     what = "1,000 counting queries, acs100k, k 5, l 5: {} relative error of lgb {} ÷ mondrian + anatomy"
     for name, title in (("lgb_mdp", "mdp"), ("lgb_ncp_fast", "ncp, fast"), ("lgb_ncp_best", "ncp, best")):
         for part in ("mean", "median"):

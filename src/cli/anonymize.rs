@@ -88,9 +88,10 @@ impl Options {
             }
         }
         let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        match resolved(&parent_of(path)) == resolved(&self.out) {
-            true => refused("would be published with the release"),
-            false => Ok(()),
+        if resolved(&parent_of(path)) == resolved(&self.out) {
+            refused("would be published with the release")
+        } else {
+            Ok(())
         }
     }
 }

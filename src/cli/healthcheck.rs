@@ -90,11 +90,10 @@ impl Options {
 
 /// What a person may have meant who named no place.
 fn where_else(is_named: bool) -> &'static str {
-    match is_named {
-        true => " (over TLS it is https://…, or --tls-cert FILE)",
-        false => {
-            " (elsewhere: `vizard healthcheck ADDRESS`; over TLS: https://…, or --tls-cert FILE)"
-        }
+    if is_named {
+        " (over TLS it is https://…, or --tls-cert FILE)"
+    } else {
+        " (elsewhere: `vizard healthcheck ADDRESS`; over TLS: https://…, or --tls-cert FILE)"
     }
 }
 

@@ -186,15 +186,12 @@ impl InputOptions {
         let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
         let sink = &mut |chunk| builder.push(chunk);
         let file = open(&self.records)?;
-        let summary = match has_extension(&self.records, "parquet") {
-            true => {
-                let mut room = Vec::new();
-                read_parquet_records(file, &target, &mut room, &mut subjects, sink)
-            }
-            false => {
-                let format = format_of(&self.records);
-                read_records(file, format, &target, &mut subjects, sink)
-            }
+        let summary = if has_extension(&self.records, "parquet") {
+            let mut room = Vec::new();
+            read_parquet_records(file, &target, &mut room, &mut subjects, sink)
+        } else {
+            let format = format_of(&self.records);
+            read_records(file, format, &target, &mut subjects, sink)
         };
         // Gone before the table is put in order, which takes memory of its own.
         drop(subjects);
@@ -214,9 +211,10 @@ fn hash_key() -> Result<[u8; 16], Exit> {
 }
 
 fn format_of(path: &Path) -> RecordFormat {
-    match has_extension(path, "ndjson") || has_extension(path, "jsonl") {
-        true => RecordFormat::Ndjson,
-        false => RecordFormat::Csv,
+    if has_extension(path, "ndjson") || has_extension(path, "jsonl") {
+        RecordFormat::Ndjson
+    } else {
+        RecordFormat::Csv
     }
 }
 
@@ -225,12 +223,11 @@ fn format_of(path: &Path) -> RecordFormat {
 pub fn open(path: &Path) -> Result<File, Exit> {
     let cannot = || format!("{} cannot be opened", path.display());
     let is_file = std::fs::metadata(path).with_context(cannot)?.is_file();
-    match is_file {
-        true => Ok(File::open(path).with_context(cannot)?),
-        false => {
-            let what = TableError::Read("is no plain file".into());
-            Err(Exit::Input(path.display().to_string(), what))
-        }
+    if is_file {
+        Ok(File::open(path).with_context(cannot)?)
+    } else {
+        let what = TableError::Read("is no plain file".into());
+        Err(Exit::Input(path.display().to_string(), what))
     }
 }
 

@@ -52,9 +52,10 @@ impl ServerCertVerifier for Pinned {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match *shown == self.trusted {
-            true => Ok(ServerCertVerified::assertion()),
-            false => Err(CertificateError::ApplicationVerificationFailure.into()),
+        if *shown == self.trusted {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
         }
     }
 

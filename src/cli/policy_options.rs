@@ -104,8 +104,9 @@ fn share(text: &str) -> Result<Share, String> {
 }
 
 fn engine(text: &str) -> Result<String, String> {
-    match Engine::NAMES.contains(&text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!("the engines are {}", Engine::NAMES.join(", "))),
+    if Engine::NAMES.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("the engines are {}", Engine::NAMES.join(", ")))
     }
 }

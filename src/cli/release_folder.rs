@@ -131,9 +131,10 @@ fn decode(
             let decoded = decode_parquet(table, bytes.clone()).map_err(unreadable)?;
             // Pages, statistics and the writer's words have room for more.
             let is_ours = written_file(&decoded, format).is_ok_and(|file| file == bytes);
-            match is_ours {
-                true => Ok(decoded),
-                false => Err(at_fault(name, "not the bytes that `anonymize` writes")),
+            if is_ours {
+                Ok(decoded)
+            } else {
+                Err(at_fault(name, "not the bytes that `anonymize` writes"))
             }
         }
         _ => decode_csv(table, [bytes]).map_err(unreadable),

@@ -52,9 +52,10 @@ fn share(text: &str) -> Result<f64, String> {
 impl TelemetryOptions {
     /// Starts logs and traces; `filter` holds where none was given.
     pub fn start(&self, filter: &str) -> Result<Telling, Exit> {
-        let format = match self.log_json {
-            true => LogFormat::Json,
-            false => LogFormat::Text,
+        let format = if self.log_json {
+            LogFormat::Json
+        } else {
+            LogFormat::Text
         };
         IS_JSON.store(self.log_json, Ordering::Relaxed);
         let settings = self.traces();

@@ -80,9 +80,10 @@ pub fn judge_admin_key(key: &str) -> Result<(), GuessableKey> {
     let count = distinct.len();
     distinct.sort_unstable();
     distinct.dedup();
-    match count >= COUNTED_MIN && distinct.len() >= DISTINCT_MIN {
-        true => Ok(()),
-        false => Err(GuessableKey::Plain),
+    if count >= COUNTED_MIN && distinct.len() >= DISTINCT_MIN {
+        Ok(())
+    } else {
+        Err(GuessableKey::Plain)
     }
 }
 

@@ -119,9 +119,10 @@ impl Pace {
         if self.due == 0 {
             *self = Self::of(&self.limits);
         }
-        match self.patience.is_zero() {
-            true => Err(self.lost()),
-            false => Ok(()),
+        if self.patience.is_zero() {
+            Err(self.lost())
+        } else {
+            Ok(())
         }
     }
 

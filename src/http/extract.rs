@@ -156,9 +156,10 @@ where
         let limits = Arc::<Settings>::from_ref(state).limits;
         let body = whole_body(request.into_body(), limits.json_bytes_max(), &limits).await?;
         check_depth(&body, &limits)?;
-        Ok(Self(match body.is_empty() {
-            true => None,
-            false => Some(read_json(&body, ProblemKind::InvalidBody)?),
+        Ok(Self(if body.is_empty() {
+            None
+        } else {
+            Some(read_json(&body, ProblemKind::InvalidBody)?)
         }))
     }
 }
@@ -177,9 +178,10 @@ async fn json_bytes(request: Request, settings: &Settings) -> Result<Bytes, Prob
 
 /// A parser's own bound on depth is no answer to a client: ours is a setting.
 fn check_depth(body: &[u8], limits: &Limits) -> Result<(), Problem> {
-    match json_shape(body).levels as u64 > limits.json_depth_max {
-        true => Err(Problem::past(limits.json_depth_max())),
-        false => Ok(()),
+    if json_shape(body).levels as u64 > limits.json_depth_max {
+        Err(Problem::past(limits.json_depth_max()))
+    } else {
+        Ok(())
     }
 }
 

@@ -250,9 +250,10 @@ impl Head {
     fn end(&self) -> Result<(), Doubt> {
         let is_addressed = self.hosts == 1 || (self.hosts == 0 && self.is_http_1_0);
         let is_bounded = !(self.is_chunked && (self.length.is_some() || self.is_http_1_0));
-        match is_addressed && is_bounded {
-            true => Ok(()),
-            false => Err(Doubt),
+        if is_addressed && is_bounded {
+            Ok(())
+        } else {
+            Err(Doubt)
         }
     }
 }

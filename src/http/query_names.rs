@@ -77,11 +77,12 @@ pub(super) async fn refuse_unknown(
 /// What may stand in the query.
 fn says(known: &BTreeSet<String>) -> String {
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
-    match names.is_empty() {
-        true => "a query parameter is unknown: this operation has none".into(),
-        false => format!(
+    if names.is_empty() {
+        "a query parameter is unknown: this operation has none".into()
+    } else {
+        format!(
             "a query parameter is unknown: this operation has {}",
             names.join(", ")
-        ),
+        )
     }
 }

@@ -38,9 +38,10 @@ impl Refusals {
     fn add(&self, (actor, operation): (&str, &'static str), status: u16, requests: u64) {
         let mut sums = self.sums();
         let key = (actor.to_owned(), operation, status);
-        let key = match sums.len() < SUMS_MAX || sums.contains_key(&key) {
-            true => key,
-            false => (OTHERS.to_owned(), operation, status),
+        let key = if sums.len() < SUMS_MAX || sums.contains_key(&key) {
+            key
+        } else {
+            (OTHERS.to_owned(), operation, status)
         };
         *sums.entry(key).or_default() += requests;
     }

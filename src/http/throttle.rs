@@ -60,9 +60,10 @@ impl Throttle {
     /// Counts a token shown from an address, unless it was accepted before.
     pub fn token(&self, token: &str, from: IpAddr) -> Result<(), Problem> {
         let hash = self.hasher.hash_one(token);
-        match self.accepted().contains(&hash) {
-            true => Ok(()),
-            false => self.tokens.count(&network_of(from)),
+        if self.accepted().contains(&hash) {
+            Ok(())
+        } else {
+            self.tokens.count(&network_of(from))
         }
     }
 

@@ -77,9 +77,10 @@ pub fn sentence(kept: &Value) -> String {
     };
     let attributes = kept["attributes"].as_array().into_iter().flatten();
     let figures: Vec<String> = attributes.map(figures).collect();
-    let figures = match figures.is_empty() {
-        true => "what both tell together was not measured".to_owned(),
-        false => figures.join("; "),
+    let figures = if figures.is_empty() {
+        "what both tell together was not measured".to_owned()
+    } else {
+        figures.join("; ")
     };
     format!(
         "comparison with {release}, which shares up to {shared} subjects with this one: {figures}. \

@@ -108,8 +108,9 @@ impl<T> Act<T> {
 
 /// PostgreSQL's text has no NUL; a name with one must not break the log.
 fn without_nul(text: String) -> String {
-    match text.contains('\0') {
-        true => text.replace('\0', "\u{fffd}"),
-        false => text,
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
     }
 }

@@ -119,9 +119,10 @@ fn cut_torn_line(file: &mut File) -> io::Result<()> {
         }
         whole -= 1;
     }
-    match whole < length {
-        true => file.set_len(whole),
-        false => Ok(()),
+    if whole < length {
+        file.set_len(whole)
+    } else {
+        Ok(())
     }
 }
 

@@ -45,9 +45,10 @@ impl Precondition {
             .not_matching
             .as_ref()
             .is_some_and(|tags| tags.have(tag));
-        match matches && differs {
-            true => Ok(()),
-            false => Err(Conflict::PreconditionFailed.into()),
+        if matches && differs {
+            Ok(())
+        } else {
+            Err(Conflict::PreconditionFailed.into())
         }
     }
 }

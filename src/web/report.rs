@@ -70,18 +70,17 @@ fn promises(page: &mut Page, verification: &Value, manifest: &Value) {
     }
     page.raw("<section>")
         .element("h2", "", "What the release promises");
-    match verified.is_empty() {
-        false => check_table(page, verified, false),
-        true => {
-            page.raw("<div class=\"wide\"><table><thead><tr><th>Promise</th><th>Attribute</th><th>Strength</th></tr></thead><tbody>");
-            for guarantee in claimed {
-                page.raw("<tr>")
-                    .element("td", "", &words(text(&guarantee["kind"])));
-                page.element("td", "", text(&guarantee["attribute"]));
-                page.element("td", "", &strength(guarantee)).raw("</tr>");
-            }
-            page.raw("</tbody></table></div>");
+    if verified.is_empty() {
+        page.raw("<div class=\"wide\"><table><thead><tr><th>Promise</th><th>Attribute</th><th>Strength</th></tr></thead><tbody>");
+        for guarantee in claimed {
+            page.raw("<tr>")
+                .element("td", "", &words(text(&guarantee["kind"])));
+            page.element("td", "", text(&guarantee["attribute"]));
+            page.element("td", "", &strength(guarantee)).raw("</tr>");
         }
+        page.raw("</tbody></table></div>");
+    } else {
+        check_table(page, verified, false)
     }
     for (label, value) in [("Against an adversary who", text(&manifest["adversary"]))] {
         if !value.is_empty() {
@@ -228,9 +227,10 @@ fn check_table(page: &mut Page, entries: &[Value], is_attack: bool) {
     page.raw("<th class=\"n\">Attained</th><th>Result</th></tr></thead><tbody>");
     for entry in entries {
         page.raw("<tr><td>").text(&words(text(&entry["kind"])));
-        let advice = match is_attack {
-            true => advice::on_attack(text(&entry["kind"])),
-            false => "",
+        let advice = if is_attack {
+            advice::on_attack(text(&entry["kind"]))
+        } else {
+            ""
         };
         for note in [advice, text(&entry["note"]), text(&entry["scope"])] {
             if !note.is_empty() {

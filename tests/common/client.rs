@@ -267,9 +267,10 @@ impl Call {
             self.id,
             self.path
         );
-        let path = match self.query.is_empty() {
-            true => self.path,
-            false => format!("{}?{}", self.path, self.query.join("&")),
+        let path = if self.query.is_empty() {
+            self.path
+        } else {
+            format!("{}?{}", self.path, self.query.join("&"))
         };
         let sent = self
             .client

@@ -95,9 +95,10 @@ fn stands_below(folder: &Path, bytes: &[u8]) -> bool {
     let files = std::fs::read_dir(folder).expect("a folder");
     // A database removes files of its own meanwhile.
     let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
-    paths.any(|path| match path.is_dir() {
-        true => stands_below(&path, bytes),
-        false => {
+    paths.any(|path| {
+        if path.is_dir() {
+            stands_below(&path, bytes)
+        } else {
             let read = std::fs::read(path).unwrap_or_default();
             read.windows(bytes.len()).any(|place| place == bytes)
         }

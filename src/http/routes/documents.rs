@@ -198,9 +198,10 @@ async fn visible_report(
         tracing::error!(release = %id, "a stored report cannot be read");
         Problem::internal()
     })?;
-    Ok(match principal.has(Role::Steward) {
-        true => report,
-        false => public_part(&report),
+    Ok(if principal.has(Role::Steward) {
+        report
+    } else {
+        public_part(&report)
     })
 }
 

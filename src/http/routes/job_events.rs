@@ -125,9 +125,10 @@ impl Follow {
             None => self.changed().await?,
         };
         self.revision = job.revision;
-        let name = match self.told == Some(job.state) {
-            true => "progress",
-            false => "state",
+        let name = if self.told == Some(job.state) {
+            "progress"
+        } else {
+            "state"
         };
         self.told = Some(job.state);
         let event = Event::default().event(name).id(job.revision.to_string());

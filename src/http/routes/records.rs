@@ -259,13 +259,12 @@ fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
 /// Refuses a correction that says nothing, or whose missing values leave out
 /// records: whose they are nobody looked at.
 fn require_whole(summary: &ReadSummary) -> Result<(), Problem> {
-    match summary.records > 0 && summary.dropped == 0 {
-        true => Ok(()),
-        false => {
-            let detail = "a correction has at least one record, and none that lacks a value; to \
+    if summary.records > 0 && summary.dropped == 0 {
+        Ok(())
+    } else {
+        let detail = "a correction has at least one record, and none that lacks a value; to \
                           take somebody out, erase them";
-            Err(Problem::new(ProblemKind::InvalidBody, detail))
-        }
+        Err(Problem::new(ProblemKind::InvalidBody, detail))
     }
 }
 

@@ -72,9 +72,10 @@ async fn put_schema(
     let body = SchemaBody::from_request(request, &state).await?;
     let dataset = state.store.dataset_get(id).await?;
     let now = super::stored_schema(&dataset)?;
-    let SchemaBody { schema, document } = match now.says_key_rules() {
-        true => body.or_key_rules(now.key_rules()),
-        false => body,
+    let SchemaBody { schema, document } = if now.says_key_rules() {
+        body.or_key_rules(now.key_rules())
+    } else {
+        body
     };
     let demanded = demanded(&headers, &dataset)?;
     let _share = upload_share(&state, &principal)?;

@@ -149,9 +149,10 @@ fn form(query: &TableQuery, headers: &HeaderMap) -> Result<Form, Problem> {
         None => Format::of_media_type(preferred(headers, &offered)?).unwrap_or_default(),
     };
     let is_text = matches!(format, Format::Csv | Format::Ndjson);
-    let coding = match is_text && !headers.contains_key(header::RANGE) {
-        true => coding::accepted(headers),
-        false => ContentCoding::Identity,
+    let coding = if is_text && !headers.contains_key(header::RANGE) {
+        coding::accepted(headers)
+    } else {
+        ContentCoding::Identity
     };
     Ok(Form {
         format,

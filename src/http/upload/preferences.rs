@@ -122,9 +122,10 @@ impl Batches {
         let pair = (&preference.subject, &preference.terms);
         serde_json::to_writer(&mut self.open, &pair)?;
         self.documents += 1;
-        match self.documents >= BATCH_DOCUMENTS || self.open.len() >= BATCH_BYTES {
-            true => self.close(),
-            false => Ok(()),
+        if self.documents >= BATCH_DOCUMENTS || self.open.len() >= BATCH_BYTES {
+            self.close()
+        } else {
+            Ok(())
         }
     }
 

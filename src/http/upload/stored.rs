@@ -106,12 +106,13 @@ pub(super) fn check_total(
     replaced: &Replaced,
     records_max: u64,
 ) -> Result<(), TableError> {
-    match records + replaced.records_kept() > records_max {
-        true => Err(TableError::PastLimit {
+    if records + replaced.records_kept() > records_max {
+        Err(TableError::PastLimit {
             name: "records_max",
             value: records_max,
             unit: "records",
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }

@@ -55,9 +55,10 @@ pub(super) async fn second(
         && approval.grounds == agreement.grounds
         && row.json("beside")? == beside
     {
-        return match approval.by == actor {
-            true => Err(Conflict::SecondSteward.into()),
-            false => Ok(Second::Agrees(approval)),
+        return if approval.by == actor {
+            Err(Conflict::SecondSteward.into())
+        } else {
+            Ok(Second::Agrees(approval))
         };
     }
     let acknowledged = agreement.composed.map(|composed| {

@@ -58,9 +58,10 @@ pub(super) async fn members(
         .await?;
     let ids = rows.iter().map(|row| row.uuid("id").map(DatasetId::from));
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
-    match ids.is_empty() {
-        true => Err(StoreError::not_found("dataset")),
-        false => Ok(ids),
+    if ids.is_empty() {
+        Err(StoreError::not_found("dataset"))
+    } else {
+        Ok(ids)
     }
 }
 

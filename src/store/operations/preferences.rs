@@ -170,9 +170,10 @@ pub(super) async fn forget(
     let dialect = session.dialect();
     let mut forgotten = 0;
     for member in populations::held_members(session, dataset).await? {
-        let lock = match member == dataset {
-            true => dialect.dataset_lock_erase,
-            false => dialect.dataset_lock,
+        let lock = if member == dataset {
+            dialect.dataset_lock_erase
+        } else {
+            dialect.dataset_lock
         };
         match dataset_row::hold(session, member, lock).await {
             // Erased since the population was read.

@@ -70,9 +70,10 @@ impl Terms {
         let text = self.custody.text(&place, (row, document))?;
         let (subject, terms): (String, Value) =
             serde_json::from_str(&text).map_err(|_| row.inconsistent(document))?;
-        match self.subject(&subject) == lookup {
-            true => Ok(Some((subject, terms))),
-            false => Err(subject_damaged()),
+        if self.subject(&subject) == lookup {
+            Ok(Some((subject, terms)))
+        } else {
+            Err(subject_damaged())
         }
     }
 

@@ -149,12 +149,11 @@ pub(super) async fn version(url: &str) -> Result<Option<u64>, StoreError> {
     let row = connection
         .fetch_one("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
         .await?;
-    let version = match row.try_get::<bool, _>(0)? {
-        false => None,
-        true => {
-            let row = connection.fetch_one(SCHEMA_VERSION).await?;
-            row.try_get::<Option<i64>, _>("version")?
-        }
+    let version = if row.try_get::<bool, _>(0)? {
+        let row = connection.fetch_one(SCHEMA_VERSION).await?;
+        row.try_get::<Option<i64>, _>("version")?
+    } else {
+        None
     };
     connection.close().await?;
     Ok(version.and_then(|version| version.try_into().ok()))

@@ -158,9 +158,10 @@ fn parse(text: &str) -> Result<Vec<Arc<MasterKey>>, MasterKeyError> {
         }
         keys.push(Arc::new(key));
     }
-    match keys.is_empty() {
-        true => Err(MasterKeyError::Empty),
-        false => Ok(keys),
+    if keys.is_empty() {
+        Err(MasterKeyError::Empty)
+    } else {
+        Ok(keys)
     }
 }
 

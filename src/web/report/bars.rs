@@ -86,9 +86,10 @@ fn upright(page: &mut Page, caption: &str, bars: &[Bar]) {
 }
 
 fn span(bar: &Bar) -> String {
-    match bar.from == bar.to {
-        true => decimal(bar.from),
-        false => format!("{}–{}", decimal(bar.from), decimal(bar.to)),
+    if bar.from == bar.to {
+        decimal(bar.from)
+    } else {
+        format!("{}–{}", decimal(bar.from), decimal(bar.to))
     }
 }
 

@@ -105,9 +105,10 @@ pub fn decimal(figure: f64) -> String {
     }
     let digits = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
     let text = format!("{figure:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

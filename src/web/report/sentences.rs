@@ -50,9 +50,10 @@ pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) 
         let figure = |name: &str| entry["figures"][name].as_f64();
         let least = figure("known_to_within")?;
         let attribute = text(&entry["attribute"]);
-        let unit = match is_date(manifest, attribute) {
-            true => " days",
-            false => "",
+        let unit = if is_date(manifest, attribute) {
+            " days"
+        } else {
+            ""
         };
         let median = match figure("known_to_within_median") {
             Some(median) => format!(", and within {}{unit} in the middle one", decimal(median)),

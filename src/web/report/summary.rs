@@ -108,9 +108,10 @@ pub fn header(
     cards(page, report);
     let risk = report.pointer("/measures/reidentification_risk/value/prosecutor_max");
     if let Some(risk) = risk.and_then(Value::as_f64) {
-        let (class, mark) = match risk > advice::CONTRACT {
-            true => ("look", "! "),
-            false => ("note", ""),
+        let (class, mark) = if risk > advice::CONTRACT {
+            ("look", "! ")
+        } else {
+            ("note", "")
         };
         let said = advice::on_risk(risk);
         page.element(

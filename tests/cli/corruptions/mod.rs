@@ -156,12 +156,11 @@ fn all_are_refused(format: &'static str, corruptions: &[Corruption]) {
             valid.everything(),
             "{name} changes nothing"
         );
-        match broken.is_accepted() {
-            true => {
-                println!("MISSED {name} [{format}]: {breaks}");
-                accepted.push(*name);
-            }
-            false => println!("caught {name}"),
+        if broken.is_accepted() {
+            println!("MISSED {name} [{format}]: {breaks}");
+            accepted.push(*name);
+        } else {
+            println!("caught {name}")
         }
     }
     let (missed, all) = (accepted.len(), corruptions.len());

@@ -59,9 +59,10 @@ async fn a_job_with_k_one_is_refused_unless_the_operator_says_so(server: Server)
         floors: Floors::default(),
         ..Settings::default()
     };
-    let lenient = match server.url.starts_with("sqlite:") {
-        true => Server::sqlite_with(settings).await,
-        false => Server::postgres_with(settings).await.expect("it is there"),
+    let lenient = if server.url.starts_with("sqlite:") {
+        Server::sqlite_with(settings).await
+    } else {
+        Server::postgres_with(settings).await.expect("it is there")
     };
     let steward = lenient.key(&["uploader", "steward"]).await;
     let mut job = story::job(&story::filled_dataset(&steward).await);
@@ -254,9 +255,10 @@ async fn a_release_that_publishes_itself_stays_a_draft_below_the_floors(server: 
         }) as fn(&mut _),
         |settings| settings.second_steward = SecondSteward::Always,
     ] {
-        let other = match server.url.starts_with("sqlite:") {
-            true => Server::sqlite().await,
-            false => Server::postgres().await.expect("it is there"),
+        let other = if server.url.starts_with("sqlite:") {
+            Server::sqlite().await
+        } else {
+            Server::postgres().await.expect("it is there")
         };
         other.work_with(change);
         let steward = other.key(&["uploader", "steward"]).await;

@@ -132,9 +132,10 @@ impl Server {
     /// What stays of bytes that were erased and not sealed, and whether that is
     /// all that an erasure can be.
     pub fn remains(&self) -> (Value, Value) {
-        match self.url.starts_with("sqlite:") {
-            true => (json!("nothing"), json!(true)),
-            false => (json!("until_overwritten"), json!(false)),
+        if self.url.starts_with("sqlite:") {
+            (json!("nothing"), json!(true))
+        } else {
+            (json!("until_overwritten"), json!(false))
         }
     }
 

@@ -64,9 +64,10 @@ async fn excepted(server: &Server) -> Excepted {
 }
 
 async fn another(server: &Server, settings: Settings) -> Server {
-    match server.url.starts_with("sqlite:") {
-        true => Server::sqlite_with(settings).await,
-        false => Server::postgres_with(settings).await.expect("it is there"),
+    if server.url.starts_with("sqlite:") {
+        Server::sqlite_with(settings).await
+    } else {
+        Server::postgres_with(settings).await.expect("it is there")
     }
 }
 

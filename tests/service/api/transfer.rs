@@ -161,9 +161,10 @@ async fn a_download_goes_on_where_it_broke_off(server: Server) {
             // No more is made than the range needs: the end of a form that has
             // to be made for it stays unknown.
             let is_known = format == "csv" || to == length;
-            let of = match is_known {
-                true => length.to_string(),
-                false => "*".to_owned(),
+            let of = if is_known {
+                length.to_string()
+            } else {
+                "*".to_owned()
             };
             let said = format!("bytes {from}-{}/{of}", to - 1);
             assert_eq!(answer.header("content-range"), Some(said.as_str()));

@@ -19,9 +19,10 @@ const END_MAX: Duration = Duration::from_secs(20);
 /// Who works: a process beside the API, or the server itself on SQLite.
 pub fn worker(place: &Place, launch: Launch<'_>, lease_s: u64) -> Program {
     let launch = launch.with("VIZARD_LEASE_DURATION_S", lease_s);
-    match place.is_shared() {
-        true => launch.work(),
-        false => launch.serve(),
+    if place.is_shared() {
+        launch.work()
+    } else {
+        launch.serve()
     }
 }
 

@@ -106,9 +106,10 @@ async fn every_job_is_published_once_whatever_happens_to_its_workers(place: Plac
     let ward = Ward::open(&idle).await;
     idle.kill();
 
-    let interval_ms = match place.is_shared() {
-        true => KILL_INTERVAL_MS,
-        false => SERVER_KILL_INTERVAL_MS,
+    let interval_ms = if place.is_shared() {
+        KILL_INTERVAL_MS
+    } else {
+        SERVER_KILL_INTERVAL_MS
     };
     let began = Instant::now();
     let mut crew = Crew::hire(&place);

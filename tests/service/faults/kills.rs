@@ -94,9 +94,10 @@ async fn nothing_acknowledged_is_lost_and_nothing_is_half_done(place: Place) {
         // Two named places, then a random time.
         let place_now = PLACES[(2 * (round / 3) + round % 3) % PLACES.len()];
         let is_random = round % 3 == 2;
-        let mut server = match is_random {
-            true => launch().serve(),
-            false => launch().failpoint(place_now).serve(),
+        let mut server = if is_random {
+            launch().serve()
+        } else {
+            launch().failpoint(place_now).serve()
         };
         if is_random {
             let (pid, after) = (server.pid(), moments.random_range(0..RANDOM_KILL_MS));

@@ -53,12 +53,13 @@ fn lines(upload: u64, is_csv: bool) -> impl Iterator<Item = Vec<u8>> {
                 mixed / 7 % 1_000_000,
             );
             let weight = format!("{}.{:03}", grams / 1_000, grams % 1_000);
-            let written = match is_csv {
-                true => writeln!(text, "p{upload}-{number},{age},ward {ward},{weight},{cost}"),
-                false => writeln!(
+            let written = if is_csv {
+                writeln!(text, "p{upload}-{number},{age},ward {ward},{weight},{cost}")
+            } else {
+                writeln!(
                     text,
                     r#"{{"id":"p{upload}-{number}","age":{age},"ward":"ward {ward}","weight":{weight},"cost":{cost}}}"#
-                ),
+                )
             };
             written.expect("a String");
         }

@@ -43,9 +43,10 @@ impl Place {
 
     /// An empty place of the same kind.
     pub fn another(&self) -> Self {
-        match self.is_shared() {
-            true => Self::postgres().expect("it was there before"),
-            false => Self::sqlite(),
+        if self.is_shared() {
+            Self::postgres().expect("it was there before")
+        } else {
+            Self::sqlite()
         }
     }
 

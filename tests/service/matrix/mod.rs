@@ -117,17 +117,16 @@ async fn walk(world: &World) {
                 }
                 Who::Holders(roles) => roles.contains(&caller.role),
             };
-            calls += match may {
-                false => without_the_role_all_things_are_alike(world, sample, caller).await,
-                true => {
-                    let calls = hidden_things_are_unknown_things(world, sample, caller).await;
-                    unknown_parameters_are_refused(world, sample, &caller.client).await;
-                    let is_spent = sample.ends > 0 && std::mem::replace(&mut is_ended, true);
-                    if !is_spent {
-                        own_things_are_let_through(world, sample, caller).await;
-                    }
-                    calls + 1
+            calls += if may {
+                let calls = hidden_things_are_unknown_things(world, sample, caller).await;
+                unknown_parameters_are_refused(world, sample, &caller.client).await;
+                let is_spent = sample.ends > 0 && std::mem::replace(&mut is_ended, true);
+                if !is_spent {
+                    own_things_are_let_through(world, sample, caller).await;
                 }
+                calls + 1
+            } else {
+                without_the_role_all_things_are_alike(world, sample, caller).await
             };
         }
     }

@@ -162,9 +162,10 @@ impl World {
             let words = [role.as_str()];
             for tied in [false, true] {
                 let own = json!([self.own]);
-                let (datasets, claim) = match tied {
-                    true => (own.clone(), own),
-                    false => (Value::Null, json!("*")),
+                let (datasets, claim) = if tied {
+                    (own.clone(), own)
+                } else {
+                    (Value::Null, json!("*"))
                 };
                 let token = self.issuer.token(&words, &claim, 3_600);
                 let by_key = self.server.key_for(&words, datasets).await;

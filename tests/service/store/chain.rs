@@ -91,9 +91,10 @@ fn anchor(row: &AuditRow) -> AuditAnchor {
 async fn a_row_with_any_column_changed_is_found(stage: &Stage) {
     unguarded_chain(stage).await;
     let ones = stage.literal(&[0x11; 32]);
-    let later = match stage.is_postgres() {
-        true => "occurred_at + INTERVAL '1 microsecond'",
-        false => "occurred_at + 1",
+    let later = if stage.is_postgres() {
+        "occurred_at + INTERVAL '1 microsecond'"
+    } else {
+        "occurred_at + 1"
     };
     let changed = AuditBreak::ContentChanged;
     for (column, value, at, expected) in [
@@ -209,9 +210,10 @@ async fn the_log_refuses_every_change_but_appending(stage: &Stage) {
          object_kind, object_id, dataset_id, detail, previous, hash FROM audit WHERE position = 3"
             .to_owned(),
     ];
-    attempts.push(match stage.is_postgres() {
-        true => "TRUNCATE audit".to_owned(),
-        false => "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE position = 2".to_owned(),
+    attempts.push(if stage.is_postgres() {
+        "TRUNCATE audit".to_owned()
+    } else {
+        "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE position = 2".to_owned()
     });
     for attempt in attempts {
         assert!(stage.attempt(&attempt).await.is_err(), "{attempt}");

@@ -190,9 +190,10 @@ async fn keys_are_kept_as_long_as_they_are_to_be_and_no_longer(stage: &Stage) {
     ours(stage, request("key_2", 1)).await;
     let swept = stage.store.idempotency_sweep(DAY).await;
     assert_eq!(swept.expect("an answer"), 0, "they are young");
-    let earlier = match stage.is_postgres() {
-        true => "created_at - INTERVAL '25 hours'",
-        false => "created_at - 90000000000",
+    let earlier = if stage.is_postgres() {
+        "created_at - INTERVAL '25 hours'"
+    } else {
+        "created_at - 90000000000"
     };
     let age = format!("UPDATE idempotency SET created_at = {earlier}");
     stage.sabotage(&age).await;

@@ -121,9 +121,10 @@ async fn releases_made_before_the_ledger_are_taken_into_it(stage: &Stage) {
     stage.sabotage(&statement).await;
     stage.sabotage("DELETE FROM ledger").await;
     // The statement of the migration itself, from its file.
-    let migration = match stage.is_postgres() {
-        true => include_str!("../../../migrations/postgres/0002_audit_ledger_idempotency.sql"),
-        false => include_str!("../../../migrations/sqlite/0002_audit_ledger_idempotency.sql"),
+    let migration = if stage.is_postgres() {
+        include_str!("../../../migrations/postgres/0002_audit_ledger_idempotency.sql")
+    } else {
+        include_str!("../../../migrations/sqlite/0002_audit_ledger_idempotency.sql")
     };
     let from = migration
         .find("INSERT INTO ledger")

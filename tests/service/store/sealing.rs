@@ -156,9 +156,10 @@ async fn what_is_personal_is_nowhere_in_the_open(stage: Stage) {
     assert_eq!(stage.in_the_open(&CANARIES).await, <[&[u8]; 0]>::default());
     reads_back(&stage, dataset, release).await;
     // The same without a master key: the search finds what there is.
-    let plain = match stage.is_postgres() {
-        true => Stage::postgres().await.expect("it was there"),
-        false => Stage::sqlite().await,
+    let plain = if stage.is_postgres() {
+        Stage::postgres().await.expect("it was there")
+    } else {
+        Stage::sqlite().await
     };
     let (dataset, release) = filled(&plain).await;
     assert_eq!(plain.in_the_open(&CANARIES).await, CANARIES);

@@ -217,9 +217,10 @@ async fn is_open(stage: &Stage) -> [bool; 2] {
 async fn secrets_are_nowhere_in_the_open(stage: Stage) {
     assert_eq!(is_open(&stage).await, [false, false]);
     // The same without a master key: the search finds what there is.
-    let plain = match stage.is_postgres() {
-        true => Stage::postgres().await.expect("it was there"),
-        false => Stage::sqlite().await,
+    let plain = if stage.is_postgres() {
+        Stage::postgres().await.expect("it was there")
+    } else {
+        Stage::sqlite().await
     };
     assert_eq!(is_open(&plain).await, [true, true]);
 }

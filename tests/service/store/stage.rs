@@ -197,9 +197,10 @@ impl Stage {
     /// Bytes as a literal of the database.
     pub fn literal(&self, bytes: &[u8]) -> String {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        match self.is_postgres() {
-            true => format!("decode('{hex}', 'hex')"),
-            false => format!("X'{hex}'"),
+        if self.is_postgres() {
+            format!("decode('{hex}', 'hex')")
+        } else {
+            format!("X'{hex}'")
         }
     }
 

@@ -31,9 +31,10 @@ fn journal(path: &Path) -> impl FnOnce(&mut StoreOptions) + use<> {
 async fn begin(on_postgres: bool) -> Option<Setting> {
     let folder = TempDir::new().expect("a folder for the journal");
     let path = folder.path().join("tombstones");
-    let stage = match on_postgres {
-        true => Stage::postgres_with(journal(&path)).await?,
-        false => Stage::sqlite_with(journal(&path)).await,
+    let stage = if on_postgres {
+        Stage::postgres_with(journal(&path)).await?
+    } else {
+        Stage::sqlite_with(journal(&path)).await
     };
     Some(Setting {
         folder,

@@ -244,9 +244,10 @@ fn examine(
 
 /// Nothing may be published while one of these is found.
 fn refuse(found: Vec<Identifying>) -> Result<(), ProduceError> {
-    match found.is_empty() {
-        true => Ok(()),
-        false => Err(ProduceError::Identifying(found)),
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(ProduceError::Identifying(found))
     }
 }
 

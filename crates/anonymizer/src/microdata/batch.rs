@@ -120,9 +120,12 @@ impl Batch {
         let before = self.text.len();
         let key = trimmed(rows.cell(columns[needs.key]));
         let key = needs.schema.normalized_key_cell(key);
-        let cell_of = |at: usize, column: usize| match at == needs.key {
-            true => &key[..],
-            false => words.known(at, trimmed(rows.cell(column))),
+        let cell_of = |at: usize, column: usize| {
+            if at == needs.key {
+                &key[..]
+            } else {
+                words.known(at, trimmed(rows.cell(column)))
+            }
         };
         digest::write_record(&mut self.text);
         for (at, &column) in columns.iter().enumerate() {
@@ -164,9 +167,10 @@ impl MissingWords {
             let words = attribute.missing_values.iter();
             words.map(|word| word.as_bytes().into()).collect()
         };
-        let words = match has_any {
-            true => attributes.iter().map(of_one).collect(),
-            false => Vec::new(),
+        let words = if has_any {
+            attributes.iter().map(of_one).collect()
+        } else {
+            Vec::new()
         };
         Self { words }
     }

@@ -98,9 +98,12 @@ impl TableBuilder {
     pub fn new(schema: Arc<Schema>, hierarchies: &HierarchySet) -> Result<Self, TableError> {
         let columns = (0_usize..).zip(schema.attributes());
         let columns = columns
-            .map(|(at, attribute)| match at == schema.subject_key().at() {
-                true => Ok(Building::SubjectKey),
-                false => Building::new(attribute, hierarchies),
+            .map(|(at, attribute)| {
+                if at == schema.subject_key().at() {
+                    Ok(Building::SubjectKey)
+                } else {
+                    Building::new(attribute, hierarchies)
+                }
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
@@ -386,9 +389,10 @@ impl Labels {
     fn finish(self, codes: Codes) -> (Domain, Codes) {
         match self {
             Self::Tree { tree, has_missing } => {
-                let tree = match has_missing {
-                    true => Arc::new(tree.with_missing_leaf()),
-                    false => tree,
+                let tree = if has_missing {
+                    Arc::new(tree.with_missing_leaf())
+                } else {
+                    tree
                 };
                 let leaves = tree.leaf_labels().map(str::to_owned).collect();
                 (Domain::new(Values::Category(leaves), Some(tree)), codes)

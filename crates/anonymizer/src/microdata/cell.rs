@@ -27,13 +27,15 @@ pub(super) fn text(cell: &[u8], bytes_max: usize) -> Result<&str, CellErrorCode>
         return Err(CellErrorCode::CellTooLong);
     }
     let text = std::str::from_utf8(cell).map_err(|_| CellErrorCode::NotUtf8)?;
-    let holds_control = match text.is_ascii() {
-        true => cell.iter().any(u8::is_ascii_control),
-        false => text.chars().any(char::is_control),
+    let holds_control = if text.is_ascii() {
+        cell.iter().any(u8::is_ascii_control)
+    } else {
+        text.chars().any(char::is_control)
     };
-    match holds_control {
-        true => Err(CellErrorCode::ControlCharacter),
-        false => Ok(text),
+    if holds_control {
+        Err(CellErrorCode::ControlCharacter)
+    } else {
+        Ok(text)
     }
 }
 

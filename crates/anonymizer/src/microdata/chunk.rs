@@ -153,12 +153,13 @@ impl ChunkColumn {
                 let known = known.filtered(&known_stays);
                 let missing = (0..).zip(only(is_missing, stays));
                 let missing: Vec<u32> = missing.filter(|next| next.1).map(|next| next.0).collect();
-                match missing.is_empty() {
-                    true => known,
-                    false => Self::WithMissing {
+                if missing.is_empty() {
+                    known
+                } else {
+                    Self::WithMissing {
                         known: Box::new(known),
                         missing,
-                    },
+                    }
                 }
             }
         }

@@ -97,9 +97,10 @@ fn of_values(domain: &Domain, values: &[Code]) -> Option<DirectIdentifier> {
         .collect();
     let fit = |form: &Form| {
         let fitting = looked_at.iter().filter(|text| (form.fits)(text)).count();
-        match form.is_marked {
-            true => fitting >= MARKED_LEAST && fitting * 2 > looked_at.len(),
-            false => fitting >= CHECKED_LEAST && fitting * 100 >= looked_at.len() * 95,
+        if form.is_marked {
+            fitting >= MARKED_LEAST && fitting * 2 > looked_at.len()
+        } else {
+            fitting >= CHECKED_LEAST && fitting * 100 >= looked_at.len() * 95
         }
     };
     FORMS.iter().find(|form| fit(form)).map(|form| form.is)

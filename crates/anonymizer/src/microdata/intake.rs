@@ -105,9 +105,10 @@ impl<'t, 's> Intake<'t, 's> {
         let limits = &self.limits;
         let in_pool = rayon::current_thread_index().is_some();
         let take = |(at, column): (usize, &mut IntakeColumn)| column.take(batch.column(at), limits);
-        let taken: Vec<Taken> = match in_pool {
-            true => self.columns.par_iter_mut().enumerate().map(take).collect(),
-            false => self.columns.iter_mut().enumerate().map(take).collect(),
+        let taken: Vec<Taken> = if in_pool {
+            self.columns.par_iter_mut().enumerate().map(take).collect()
+        } else {
+            self.columns.iter_mut().enumerate().map(take).collect()
         };
         let last = taken.iter().filter_map(|taken| taken.last).min();
         let records = last.map_or(batch.lines().len(), |last| last as usize + 1);
@@ -122,9 +123,10 @@ impl<'t, 's> Intake<'t, 's> {
             None => Ok(()),
         };
         let mut digest = || add_to_digest(digest, batch, &taken);
-        let (added, ()) = match in_pool {
-            true => rayon::join(add, digest),
-            false => (add(), digest()),
+        let (added, ()) = if in_pool {
+            rayon::join(add, digest)
+        } else {
+            (add(), digest())
         };
         added?;
         self.records += records as u64;
@@ -203,9 +205,10 @@ impl<'t, 's> Intake<'t, 's> {
                 .map(|(index, missing)| MissingCount {
                     attribute: schema.attribute(index).name.clone(),
                     missing,
-                    dropped: match drops && !schema.may_be_empty(index) {
-                        true => missing,
-                        false => 0,
+                    dropped: if drops && !schema.may_be_empty(index) {
+                        missing
+                    } else {
+                        0
                     },
                 })
                 .collect(),

@@ -45,9 +45,10 @@ impl IntakeColumn {
         let is_identifier = attribute.role == Role::Identifier;
         let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
         let admits_missing = !is_identifier && target.schema.missing() == MissingPolicy::Category;
-        let empty = match is_identifier {
-            true => (!is_key).then_some(""),
-            false => admits_missing.then_some(MISSING_LABEL),
+        let empty = if is_identifier {
+            (!is_key).then_some("")
+        } else {
+            admits_missing.then_some(MISSING_LABEL)
         };
         let cells = match attribute.kind {
             _ if is_identifier => Cells::Text(TextColumn::new()),
@@ -269,12 +270,13 @@ impl<N: Number> NumberCells<N> {
 
     fn close(&mut self, wrap: impl FnOnce(Vec<N>) -> ChunkColumn) -> ChunkColumn {
         let known = wrap(std::mem::take(&mut self.values));
-        match self.missing.is_empty() {
-            true => known,
-            false => ChunkColumn::WithMissing {
+        if self.missing.is_empty() {
+            known
+        } else {
+            ChunkColumn::WithMissing {
                 known: Box::new(known),
                 missing: std::mem::take(&mut self.missing),
-            },
+            }
         }
     }
 }
@@ -282,11 +284,12 @@ impl<N: Number> NumberCells<N> {
 /// The label of missing values is a leaf of a tree, or is not in it.
 fn check_missing_label(tree: &Hierarchy, admits_missing: bool) -> Result<(), TableError> {
     let stands_above = tree.find(MISSING_LABEL).is_some() && tree.leaf(MISSING_LABEL).is_none();
-    match admits_missing && stands_above {
-        true => Err(TableError::Hierarchy(
+    if admits_missing && stands_above {
+        Err(TableError::Hierarchy(
             "the label of missing values stands above leaves".into(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -277,9 +277,10 @@ impl Object<'_> {
         self.rest = rest;
         // The record is a level too.
         let is_nested = matches!(first, Some(b'{' | b'['));
-        match is_nested && json_shape(value).levels >= self.json_depth_max {
-            true => Err(Refusal::of(None, CellErrorCode::NestsTooDeep)),
-            false => Ok(()),
+        if is_nested && json_shape(value).levels >= self.json_depth_max {
+            Err(Refusal::of(None, CellErrorCode::NestsTooDeep))
+        } else {
+            Ok(())
         }
     }
 

@@ -79,17 +79,20 @@ pub fn class(text: &str, forms: &[Form]) -> Option<String> {
     if MISSING_WORDS.contains(&folded.as_str()) {
         return None;
     }
-    let trimmed = match forms.contains(&Form::Trim) {
-        true => seen.trim(),
-        false => text,
+    let trimmed = if forms.contains(&Form::Trim) {
+        seen.trim()
+    } else {
+        text
     };
-    let cased = match forms.contains(&Form::Case) {
-        true => trimmed.to_lowercase(),
-        false => trimmed.to_owned(),
+    let cased = if forms.contains(&Form::Case) {
+        trimmed.to_lowercase()
+    } else {
+        trimmed.to_owned()
     };
-    match forms.contains(&Form::Icd10) && is_icd10(&cased) {
-        true => Some(cased.replace('.', "")),
-        false => Some(cased),
+    if forms.contains(&Form::Icd10) && is_icd10(&cased) {
+        Some(cased.replace('.', ""))
+    } else {
+        Some(cased)
     }
 }
 
@@ -102,9 +105,10 @@ pub(super) fn seen(text: &str) -> Cow<'_, str> {
             '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
         )
     };
-    match text.contains(is_unseen) {
-        true => Cow::Owned(text.replace(is_unseen, "")),
-        false => Cow::Borrowed(text),
+    if text.contains(is_unseen) {
+        Cow::Owned(text.replace(is_unseen, ""))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -146,9 +146,10 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for OnceVisitor<V> {
         while let Some((key, value)) = map.next_entry::<String, V>()? {
             repeated |= entries.insert(key, value).is_some();
         }
-        Ok(Once(match repeated {
-            true => Err(CellErrorCode::AttributeRepeated),
-            false => Ok(entries),
+        Ok(Once(if repeated {
+            Err(CellErrorCode::AttributeRepeated)
+        } else {
+            Ok(entries)
         }))
     }
 }

@@ -224,9 +224,10 @@ impl Bulk<'_> {
         } = *self.target;
         let read = read.and_then(|mut preference| {
             preference.subject = schema.normalized_key(&preference.subject).into_owned();
-            match preference.subject.is_empty() {
-                true => Err((Some(COLUMNS[0]), CellErrorCode::Missing)),
-                false => Ok(preference),
+            if preference.subject.is_empty() {
+                Err((Some(COLUMNS[0]), CellErrorCode::Missing))
+            } else {
+                Ok(preference)
             }
         });
         let read = read.map_err(|(field, code)| (field.map(Cow::Borrowed), code));
@@ -251,9 +252,10 @@ impl Bulk<'_> {
 
 /// A line that is no preference; what stands in it is not repeated.
 fn malformed(line: u64, error: &serde_json::Error) -> Fault {
-    let reason = match error.is_data() {
-        true => "a value that its field does not take",
-        false => "no JSON",
+    let reason = if error.is_data() {
+        "a value that its field does not take"
+    } else {
+        "no JSON"
     };
     Fault::malformed(line, Place::Byte(error.column()), reason)
 }

@@ -460,12 +460,13 @@ fn check_missing_values(place: &str, words: &[String]) -> Result<(), TableError>
         )));
     }
     let is_cell = |word: &String| !word.is_empty() && word.trim() == word;
-    match words.iter().all(is_cell) {
-        true => words.iter().try_for_each(|word| check_name(place, word)),
-        false => Err(TableError::Schema(format!(
+    if words.iter().all(is_cell) {
+        words.iter().try_for_each(|word| check_name(place, word))
+    } else {
+        Err(TableError::Schema(format!(
             "{place}: missing_values are texts without white space at their ends; an empty cell \
              is one already"
-        ))),
+        )))
     }
 }
 

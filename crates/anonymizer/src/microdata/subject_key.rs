@@ -70,9 +70,10 @@ impl Schema {
                 key = Cow::Owned(key.nfc().collect());
             }
         }
-        match rules.contains(&KeyRule::Trim) {
-            true => trimmed(key),
-            false => key,
+        if rules.contains(&KeyRule::Trim) {
+            trimmed(key)
+        } else {
+            key
         }
     }
 

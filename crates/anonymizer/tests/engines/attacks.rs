@@ -4,14 +4,14 @@
 //! The attacks are those of `examples/attack_figures`, which prints them on
 //! benchmark data.
 
-#[path = "../../examples/attack_figures/cells.rs"]
+#[path = "../../examples/figures/attack/cells.rs"]
 mod cells;
 #[path = "attacks/dealers.rs"]
 mod dealers;
-#[path = "../../examples/attack_figures/equal_vectors.rs"]
+#[path = "../../examples/figures/attack/equal_vectors.rs"]
 #[allow(dead_code, reason = "the example prints more of it")]
 mod equal_vectors;
-#[path = "../../examples/attack_figures/sight.rs"]
+#[path = "../../examples/figures/attack/sight.rs"]
 #[allow(dead_code, reason = "the example reads more of it")]
 mod sight;
 #[path = "attacks/vectors.rs"]

@@ -28,6 +28,7 @@ mod needless;
 mod negative;
 mod paper_examples;
 mod personalized;
+mod preamble;
 mod preferences_attack;
 mod properties;
 mod random_runs;

@@ -157,9 +157,10 @@ struct Keeper {
 impl Keeper {
     async fn keep(self, shutdown: CancellationToken) {
         loop {
-            let pause = match self.known.borrow().answered {
-                true => self.refresh,
-                false => self.refresh.min(RETRY_INTERVAL),
+            let pause = if self.known.borrow().answered {
+                self.refresh
+            } else {
+                self.refresh.min(RETRY_INTERVAL)
             };
             let due = tokio::time::Instant::now() + pause;
             tokio::select! {

@@ -78,9 +78,10 @@ impl Source {
     /// The source that the settings name.
     pub fn of(settings: &OidcSettings) -> Result<Self, SourceError> {
         let source = Self::named(settings)?;
-        match source.is_open() && !settings.insecure {
-            true => Err(SourceError::Plain),
-            false => Ok(source),
+        if source.is_open() && !settings.insecure {
+            Err(SourceError::Plain)
+        } else {
+            Ok(source)
         }
     }
 
@@ -158,9 +159,10 @@ fn is_open(url: &Url) -> bool {
 
 fn address(text: &str, why: &'static str) -> Result<Url, SourceError> {
     let url = Url::parse(text).map_err(|_| SourceError::Address(why))?;
-    match matches!(url.scheme(), "http" | "https") && url.has_host() {
-        true => Ok(url),
-        false => Err(SourceError::Address(why)),
+    if matches!(url.scheme(), "http" | "https") && url.has_host() {
+        Ok(url)
+    } else {
+        Err(SourceError::Address(why))
     }
 }
 
@@ -187,9 +189,10 @@ async fn file(path: &std::path::Path) -> Result<Vec<u8>, SourceError> {
     let mut text = Vec::new();
     let mut limited = opened.take(BYTES_MAX as u64 + 1);
     limited.read_to_end(&mut text).await.map_err(unreadable)?;
-    match text.len() > BYTES_MAX {
-        true => Err(SourceError::TooLarge),
-        false => Ok(text),
+    if text.len() > BYTES_MAX {
+        Err(SourceError::TooLarge)
+    } else {
+        Ok(text)
     }
 }
 
@@ -220,11 +223,13 @@ fn keys_of(document: &[u8], owner: &Issuer, from: &Url) -> Result<Url, SourceErr
         serde_json::from_slice(document).map_err(|_| SourceError::Discovery)?;
     let keys = address(&document.jwks_uri, "").map_err(|_| SourceError::Discovery)?;
     let is_downgrade = from.scheme() == "https" && keys.scheme() != "https";
-    match document.issuer == owner.name && !is_downgrade {
-        true if is_open(&keys) && !owner.insecure => Err(SourceError::Plain),
-        true => Ok(keys),
-        false => Err(SourceError::Discovery),
+    if document.issuer != owner.name || is_downgrade {
+        return Err(SourceError::Discovery);
     }
+    if is_open(&keys) && !owner.insecure {
+        return Err(SourceError::Plain);
+    }
+    Ok(keys)
 }
 
 #[cfg(test)]

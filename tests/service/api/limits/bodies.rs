@@ -242,14 +242,15 @@ async fn a_body_may_grow_to_its_ratio_and_no_further() {
         let client = server.key(&["uploader"]).await;
         let id = story::dataset(&client).await;
         let answer = upload_packed(&client, &id, packed.clone()).await;
-        match is_taken {
-            true => drop(answer.expect(201)),
-            false => names(
+        if is_taken {
+            drop(answer.expect(201))
+        } else {
+            names(
                 &answer,
                 (422, "limit-exceeded"),
                 "inflation_ratio_max",
                 ratio - 1,
-            ),
+            )
         }
     }
 }

@@ -54,9 +54,10 @@ async fn a_hierarchy_may_have_as_many_nodes_as_the_limit() {
         .await;
         for (media_type, content) in tree(4, 5) {
             let answer = put(&server, media_type, content).await;
-            match is_taken {
-                true => assert_eq!(answer.json()["leaves"], 20, "{}", answer.text()),
-                false => names(&answer, REFUSED, "hierarchy_nodes_max", 24),
+            if is_taken {
+                assert_eq!(answer.json()["leaves"], 20, "{}", answer.text())
+            } else {
+                names(&answer, REFUSED, "hierarchy_nodes_max", 24)
             }
         }
     }
@@ -72,17 +73,19 @@ async fn a_hierarchy_may_have_as_many_levels_as_the_limit() {
         .await;
         for (media_type, content) in chain(7) {
             let answer = put(&server, media_type, content).await;
-            match is_taken {
-                true => assert_eq!(answer.json()["height"], 6, "{}", answer.text()),
-                false => names(&answer, REFUSED, "hierarchy_levels_max", 6),
+            if is_taken {
+                assert_eq!(answer.json()["height"], 6, "{}", answer.text())
+            } else {
+                names(&answer, REFUSED, "hierarchy_levels_max", 6)
             }
         }
         // Values, the lowest intervals, four levels more, the root.
         let intervals = json!({"intervals": {"origin": 0, "width": 1, "fanouts": [2, 2, 2, 2]}});
         let answer = put(&server, "application/json", intervals.to_string()).await;
-        match is_taken {
-            true => assert_eq!(answer.json()["height"], 6, "{}", answer.text()),
-            false => names(&answer, REFUSED, "hierarchy_levels_max", 6),
+        if is_taken {
+            assert_eq!(answer.json()["height"], 6, "{}", answer.text())
+        } else {
+            names(&answer, REFUSED, "hierarchy_levels_max", 6)
         }
     }
 }

@@ -163,12 +163,11 @@ async fn a_report_may_ask_as_many_queries_as_the_limit() {
     for (queries, is_taken) in [(49, true), (50, true), (51, false)] {
         job["report"] = json!({"queries": queries});
         let answer = post(&client, &job).await;
-        match is_taken {
-            true => drop(answer.expect(202)),
-            false => {
-                names(&answer, (422, "limit-exceeded"), "report_queries_max", 50);
-                assert_eq!(answer.json()["parameter"], "report.queries");
-            }
+        if is_taken {
+            drop(answer.expect(202))
+        } else {
+            names(&answer, (422, "limit-exceeded"), "report_queries_max", 50);
+            assert_eq!(answer.json()["parameter"], "report.queries");
         }
     }
 }

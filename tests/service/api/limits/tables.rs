@@ -194,9 +194,10 @@ async fn a_schema_may_have_as_many_attributes_as_the_limit() {
         ));
         schema["attributes"] = attributes.into();
         let answer = client.call("create_dataset").json(&schema).send().await;
-        match is_taken {
-            true => drop(answer.expect(201)),
-            false => names(&answer, (422, "limit-exceeded"), "attributes_max", 6),
+        if is_taken {
+            drop(answer.expect(201))
+        } else {
+            names(&answer, (422, "limit-exceeded"), "attributes_max", 6)
         }
     }
 }

@@ -93,12 +93,11 @@ async fn release_of(person: &Person, release: &str) -> Value {
     let path = format!("/v1/releases/{release}");
     let get = async |path: String| person.get(&path).await.expect("the server stays");
     let read = get(path.clone()).await;
-    let tables = match read["state"] == "withdrawn" {
-        true => Vec::new(),
-        false => {
-            let digests = person.table_digests(release).await;
-            digests.expect("the server stays")
-        }
+    let tables = if read["state"] == "withdrawn" {
+        Vec::new()
+    } else {
+        let digests = person.table_digests(release).await;
+        digests.expect("the server stays")
     };
     json!({
         "release": read,

@@ -30,9 +30,10 @@ fn folder() -> PathBuf {
 
 /// `sqlite` or `postgres`: the ending of a dump's name.
 fn kind(place: &Place) -> &'static str {
-    match place.is_shared() {
-        true => "postgres",
-        false => "sqlite",
+    if place.is_shared() {
+        "postgres"
+    } else {
+        "sqlite"
     }
 }
 

@@ -116,17 +116,14 @@ async fn story(place: &Place) -> Past {
 
 /// The store as SQL text.
 fn dump(place: &Place) -> String {
-    let mut command = match place.is_shared() {
-        true => {
-            let mut command = Command::new("pg_dump");
-            command.args(["--no-owner", "--inserts", "--dbname", place.url()]);
-            command
-        }
-        false => {
-            let mut command = Command::new("sqlite3");
-            command.arg(place.folder().join("vizard.db")).arg(".dump");
-            command
-        }
+    let mut command = if place.is_shared() {
+        let mut command = Command::new("pg_dump");
+        command.args(["--no-owner", "--inserts", "--dbname", place.url()]);
+        command
+    } else {
+        let mut command = Command::new("sqlite3");
+        command.arg(place.folder().join("vizard.db")).arg(".dump");
+        command
     };
     let ran = command
         .output()

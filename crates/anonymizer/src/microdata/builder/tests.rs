@@ -199,9 +199,13 @@ proptest! {
         cuts in prop::collection::vec(1_usize..9, 60),
     ) {
         for attribute in [r#""type": "categorical""#, r#""type": "integer""#] {
-            let column = |part: &[(String, i64)]| match attribute.contains("integer") {
-                true => ChunkColumn::Integer(part.iter().map(|cell| cell.1).collect()),
-                false => category(&part.iter().map(|cell| cell.0.as_str()).collect::<Vec<_>>()),
+            let column = |part: &[(String, i64)]| {
+                if attribute.contains("integer") {
+                    ChunkColumn::Integer(part.iter().map(|cell| cell.1).collect())
+                } else {
+                    let texts: Vec<_> = part.iter().map(|cell| cell.0.as_str()).collect();
+                    category(&texts)
+                }
             };
             let build = |parts: Vec<&[(String, i64)]>| {
                 let schema = schema("many", attribute);

@@ -158,9 +158,12 @@ fn plain_numbers_are_not_taken_for_ids_by_chance() {
 #[test]
 fn text_that_nearly_every_record_has_for_itself_is_found() {
     let names = |own: usize| {
-        (0..200).map(move |at| match at < own {
-            true => format!("name {at}"),
-            false => "name 0".to_owned(),
+        (0..200).map(move |at| {
+            if at < own {
+                format!("name {at}")
+            } else {
+                "name 0".to_owned()
+            }
         })
     };
     let is = |own| found("insensitive", "categorical", names(own));

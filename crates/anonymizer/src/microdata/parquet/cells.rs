@@ -89,9 +89,10 @@ impl<'r> CellWriter<'r> {
     }
 
     fn flush_full(&mut self) -> Result<(), TableError> {
-        match self.buffer.len() >= WRITE_BYTES {
-            true => self.flush(),
-            false => Ok(()),
+        if self.buffer.len() >= WRITE_BYTES {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 
@@ -208,9 +209,10 @@ impl<F: Read + Seek + Send + 'static> Column<'_, F> {
                 Ok(Ok((count, _, _))) if count > 0 => count,
                 _ => return Err(Refusal::Malformed),
             };
-            let present = match is_optional {
-                true => levels.iter().filter(|&&level| level > 0).count(),
-                false => count,
+            let present = if is_optional {
+                levels.iter().filter(|&&level| level > 0).count()
+            } else {
+                count
             };
             if present != values.len() || (is_optional && levels.len() != count) {
                 return Err(Refusal::Malformed);

@@ -70,9 +70,10 @@ impl Form {
             (Type::FIXED_LEN_BYTE_ARRAY, _) if !is_wide => None,
             (_, Some(LogicalType::Decimal(decimal))) => scaled(decimal.scale),
             (Type::INT32 | Type::INT64, Some(LogicalType::Integer(integer))) => {
-                Some(match integer.is_signed {
-                    true => Self::Signed,
-                    false => Self::Unsigned,
+                Some(if integer.is_signed {
+                    Self::Signed
+                } else {
+                    Self::Unsigned
                 })
             }
             (Type::INT32, Some(LogicalType::Date)) => Some(Self::Day),

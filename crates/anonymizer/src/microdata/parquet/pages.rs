@@ -112,9 +112,10 @@ pub(super) fn check_pages<F: Read + Seek>(
             "the pages of one column of the file take more than 40 MiB: write smaller pages";
         return Err(TableError::Limit(limit).into());
     }
-    match values == rows {
-        true => Ok(unpacked),
-        false => Err(Refusal::Malformed),
+    if values == rows {
+        Ok(unpacked)
+    } else {
+        Err(Refusal::Malformed)
     }
 }
 

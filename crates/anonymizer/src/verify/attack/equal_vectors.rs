@@ -40,6 +40,9 @@ const DEVIATIONS_SQUARED: i128 = 9;
 /// too broken to be worth more.
 const STEPS_MAX: u64 = 1 << 28;
 
+/// Adds the different codes that a class shows.
+pub type ShownCodes<'s> = Box<dyn Fn(u32, &mut Vec<u32>) + 's>;
+
 /// People with the classes that they stand in; row beside row.
 pub struct Standing<'s> {
     /// What is known of each person, numbered; [`NONE`] for no person.
@@ -56,7 +59,7 @@ pub struct Standing<'s> {
     /// them.
     pub home: Option<&'s [u32]>,
     /// Adds the different codes that a class shows.
-    pub shown: Box<dyn Fn(u32, &mut Vec<u32>) + 's>,
+    pub shown: ShownCodes<'s>,
     /// Number of codes of the attribute.
     pub codes: usize,
 }

@@ -1,7 +1,7 @@
 //! Prints what attacks attain on every engine and effort, one row a run.
 //!
 //! ```text
-//! cargo run --release -p vizard-anonymizer --example attack_figures -- DATA [FOLDER…]
+//! cargo run --release --example figures -- attack DATA [FOLDER…]
 //! ```
 //! DATA holds folders of benchmark data (`adult` and `informs05` unless others
 //! are named), each with `records.csv`, `preferences.csv`, `hierarchies/` and
@@ -19,15 +19,9 @@
 mod cells;
 mod composition;
 mod equal_vectors;
-#[path = "../lgb_figures/load.rs"]
-#[allow(dead_code, reason = "jobs of files and others are loaded alike")]
-mod load;
 mod preferences;
 mod sight;
 mod singling_out;
-#[path = "../lgb_figures/timed.rs"]
-#[allow(dead_code, reason = "the run above is timed by itself")]
-mod timed;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -37,23 +31,19 @@ use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::privacy::Requirements;
 
+use crate::Failure;
+use crate::arguments::{is_given, option};
+use crate::load::{Data, load_as};
+use crate::timed::timed;
 use equal_vectors::Hits;
-use load::{Data, load_as};
 use sight::Source;
-use timed::timed;
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const SEED: u64 = 7;
 
-fn option(name: &str) -> Option<String> {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    arguments.nth(1)
-}
-
-fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
     let mut given = arguments.split(|argument| argument.starts_with("--"));
     let given = given.next().unwrap_or_default();
     let (data, folders) = given.split_first().ok_or("a folder of data is needed")?;
@@ -81,7 +71,6 @@ enum Asked {
 
 /// What is asked for, and the head of its table.
 fn asked() -> (Asked, &'static str) {
-    let is_given = |name: &str| std::env::args().any(|argument| argument == name);
     match (is_given("--preferences"), is_given("--composition")) {
         (true, _) => (Asked::Preferences, preferences::HEADER),
         (_, true) => (Asked::Composition, composition::HEADER),
@@ -207,7 +196,7 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         Err(error) => return Err(error.into()),
     };
     let seconds = started.elapsed().as_secs_f64();
-    let told = match std::env::args().any(|argument| argument == "--verify") {
+    let told = match is_given("--verify") {
         true => verifier((data, engine, parameters))?,
         false => String::new(),
     };

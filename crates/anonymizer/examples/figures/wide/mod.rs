@@ -3,15 +3,16 @@
 //! its engine and five seconds.
 //!
 //! ```text
-//! cargo run --release --example wide_figures -- [WORDS OF A TABLE'S NAME]
+//! cargo run --release --example figures -- wide [WORDS OF A TABLE'S NAME]
 //! ```
 //! Options: `--records N` (100,000), `--threads N` (2), `--queries N` (1,000).
 
 mod tables;
 
-use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::Failure;
+use crate::arguments::{number, word};
 use serde_json::Value;
 use vizard_anonymizer::catalog::{
     Assignment, Engine, Observer, ProduceError, Produced, Stage, in_memory, produce,
@@ -21,25 +22,18 @@ use vizard_anonymizer::microdata::{Role, Table};
 use vizard_anonymizer::release::{AcceptedExact, InputDescription};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const SEED: u64 = 7;
 /// A report may take so many times its engine,
 const ENGINES_MAX: f64 = 10.0;
 /// and so many seconds more.
 const MORE_S: f64 = 5.0;
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn main() -> Result<ExitCode, Failure> {
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
-    let words = std::env::args().nth(1).unwrap_or_default();
+    let words = word(0).unwrap_or_default();
     let words = if words.starts_with("--") { "" } else { &words };
     println!("| table | engine | engine s | verifier s | report s | ÷ (10 engines + 5 s) |");
     println!("|---|---|---|---|---|---|");
@@ -48,7 +42,7 @@ fn main() -> Result<ExitCode, Failure> {
         .iter()
         .filter(|made| made.name.contains(words))
     {
-        let table = tables::draw(made, option("--records", 100_000))?;
+        let table = tables::draw(made, number("--records", 100_000))?;
         for (engine, parameters) in &made.jobs {
             match pool.install(|| timed(&table, (engine, parameters))) {
                 Ok([engine_s, verify_s, report_s]) => {
@@ -63,11 +57,10 @@ fn main() -> Result<ExitCode, Failure> {
             }
         }
     }
-    Ok(if missed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    if missed > 0 {
+        return Err(format!("{missed} reports take too long beside their engine").into());
+    }
+    Ok(())
 }
 
 /// Seconds of engine, verifier and report.
@@ -92,7 +85,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &accepted,
-        queries: u32::try_from(option("--queries", 1_000))?,
+        queries: u32::try_from(number("--queries", 1_000))?,
         verify: true,
         report: true,
     };

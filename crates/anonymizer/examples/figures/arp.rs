@@ -2,17 +2,12 @@
 //! quasi-identifiers, verified: the figures of the refining-partition paper.
 //!
 //! ```text
-//! cargo run --release --example arp_figures -- FOLDER [l|n|d|p]
+//! cargo run --release --example figures -- arp FOLDER [l|n|d|p]
 //! ```
 //! FOLDER holds `records.csv`, `preferences.csv`, `hierarchies/` and `arp.json`
 //! with a schema. `p` is l = 5 with the preferences, and up to 3 % left out.
 //! Options: `--records N` (all), `--threads N` (2). Without a letter all tables
 //! are printed.
-
-#[path = "../lgb_figures/load.rs"]
-mod load;
-#[path = "../lgb_figures/timed.rs"]
-mod timed;
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +15,12 @@ use serde_json::{Value, json};
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Preference;
 
-use load::{Data, load, load_as};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{number, word};
+use crate::load::{Data, load, load_as};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// What is compared: a title, an engine and what its parameters add to l.
 fn engines() -> [(&'static str, &'static str, Value); 5] {
     [
@@ -37,21 +32,16 @@ fn engines() -> [(&'static str, &'static str, Value); 5] {
     ]
 }
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
-    let table = std::env::args().nth(2).unwrap_or_default();
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
+    let table = word(1).unwrap_or_default();
     let is_wanted = |name: &str| !["l", "n", "d", "p"].contains(&table.as_str()) || table == name;
     let spec = std::fs::read_to_string(folder.join("arp.json"))?;
     let schema = serde_json::from_str::<Value>(&spec)?["schema"].clone();
-    let records = option("--records", usize::MAX - 1);
+    let records = number("--records", usize::MAX - 1);
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
     pool.install(|| {
         let all = number_of_quasi(&schema);

@@ -1,17 +1,14 @@
 //! Prints what `lgb` does to a folder of benchmark data, verified.
 //!
 //! ```text
-//! cargo run --release --example lgb_figures -- FOLDER            both generalizations, the folder's preferences
-//! cargo run --release --example lgb_figures -- FOLDER --grid     k × l as in the paper's Table I
-//! cargo run --release --example lgb_figures -- FOLDER --density  10 % to 40 % of the values flagged
+//! cargo run --release --example figures -- lgb FOLDER            both generalizations, the folder's preferences
+//! cargo run --release --example figures -- lgb FOLDER --grid     k × l as in the paper's Table I
+//! cargo run --release --example figures -- lgb FOLDER --density  10 % to 40 % of the values flagged
 //! ```
 //! Options: `--limit N` records, `--threads N` (2), `--repeat N` (1),
 //! `--engine-only` (neither verified nor measured). The grids take the first
 //! 31,055 records, flag 20 % of the semi-sensitive values at random and bound
 //! sex by t = 0.2.
-
-mod load;
-mod timed;
 
 use std::path::PathBuf;
 
@@ -22,38 +19,29 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Produced;
 use vizard_anonymizer::microdata::Preference;
 
-use load::{Data, load};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{is_given, number, word};
+use crate::load::{Data, load};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// Records of the paper's Table I.
 const GRID_RECORDS: usize = 31_055;
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn is_given(name: &str) -> bool {
-    std::env::args().any(|argument| argument == name)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
     let is_grid = is_given("--grid") || is_given("--density");
     let all = if is_grid {
         GRID_RECORDS
     } else {
         usize::MAX - 1
     };
-    let data = load(&folder, "lgb-mdp.json", option("--limit", all))?;
+    let data = load(&folder, "lgb-mdp.json", number("--limit", all))?;
     println!("{} records", data.table.records());
     println!("{HEADER}");
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
     pool.install(|| match (is_given("--grid"), is_given("--density")) {
         (true, _) => grid(&data),
@@ -67,7 +55,7 @@ const HEADER: &str = "generalization  k  l  flagged  engine s  holds     k     l
 
 fn plain(data: &Data) -> Result<(), Failure> {
     for generalization in ["mdp", "ncp"] {
-        for _ in 0..option("--repeat", 1) {
+        for _ in 0..number("--repeat", 1) {
             line(data, (&data.preferences, "own"), (generalization, 5, 5))?;
         }
     }

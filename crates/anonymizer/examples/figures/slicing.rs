@@ -1,16 +1,11 @@
 //! Prints what `slicing` does to a folder of benchmark data, verified.
 //!
 //! ```text
-//! cargo run --release --example slicing_figures -- FOLDER            its slicing jobs, without and with preferences
-//! cargo run --release --example slicing_figures -- FOLDER --grid     l × clusters
+//! cargo run --release --example figures -- slicing FOLDER            its slicing jobs, without and with preferences
+//! cargo run --release --example figures -- slicing FOLDER --grid     l × clusters
 //! ```
 //! Options: `--threads N` (2), `--records N` (all), `--engine-only` (neither
 //! verified nor measured).
-
-#[path = "../lgb_figures/load.rs"]
-mod load;
-#[path = "../lgb_figures/timed.rs"]
-mod timed;
 
 use std::path::{Path, PathBuf};
 
@@ -19,32 +14,23 @@ use vizard_anonymizer::catalog::Produced;
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Preference;
 
-use load::{Data, load};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{is_given, number, word};
+use crate::load::{Data, load};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const JOBS: [&str; 3] = [
     "slicing-slicing.json",
     "slicing-overlap.json",
     "slicing-generalized.json",
 ];
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn is_given(name: &str) -> bool {
-    std::env::args().any(|argument| argument == name)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
     println!("{HEADER}");
     pool.install(|| match is_given("--grid") {
@@ -57,7 +43,7 @@ const HEADER: &str = "variant      l  clusters  preferences  engine ms  holds  b
                       1/max p  mean leak  phi2 change  excluded  columns";
 
 fn read(folder: &Path, job: &str) -> Result<(Data, Value), Failure> {
-    let data = load(folder, job, option("--records", usize::MAX - 1))?;
+    let data = load(folder, job, number("--records", usize::MAX - 1))?;
     let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(job))?)?;
     Ok((data, spec["job"]["parameters"].clone()))
 }

@@ -2,16 +2,11 @@
 //! split under every kind of condition on the values of a group.
 //!
 //! ```text
-//! cargo run --release --example mondrian_figures -- FOLDER JOB.json             every way and condition
-//! cargo run --release --example mondrian_figures -- FOLDER JOB.json --efforts   the job at each effort
+//! cargo run --release --example figures -- mondrian FOLDER JOB.json             every way and condition
+//! cargo run --release --example figures -- mondrian FOLDER JOB.json --efforts   the job at each effort
 //! ```
 //! Options: `--threads N` (2), `--records N` (all), `--preferences` (the
 //! folder's), `--attribute NAME` (all sensitive ones), `--effort NAME` (each).
-
-#[path = "../lgb_figures/load.rs"]
-mod load;
-#[path = "../lgb_figures/timed.rs"]
-mod timed;
 
 use std::path::PathBuf;
 
@@ -19,25 +14,16 @@ use serde_json::{Value, json};
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::verify::Section;
 
-use load::{Data, load};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{is_given, number, option, word};
+use crate::load::{Data, load};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-fn option(name: &str) -> Option<String> {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    arguments.nth(1)
-}
-
-fn number(name: &str, default: usize) -> usize {
-    let value = option(name).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
-    let job = std::env::args().nth(2).ok_or("a job file is needed")?;
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
+    let job = word(1).ok_or("a job file is needed")?;
     let data = load(&folder, &job, number("--records", usize::MAX - 1))?;
     let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&job))?)?;
     println!("{} records", data.table.records());
@@ -48,12 +34,10 @@ fn main() -> Result<(), Failure> {
         .num_threads(number("--threads", 2))
         .build()?;
     let parameters = &spec["job"]["parameters"];
-    pool.install(
-        || match std::env::args().any(|argument| argument == "--efforts") {
-            true => efforts(&data, parameters),
-            false => all(&data, parameters),
-        },
-    )
+    pool.install(|| match is_given("--efforts") {
+        true => efforts(&data, parameters),
+        false => all(&data, parameters),
+    })
 }
 
 /// The job as it is, but for how long its groups are refined.
@@ -101,8 +85,11 @@ fn join(parameters: &mut Value, more: &Value) {
 }
 
 fn line(data: &Data, parameters: &Value, condition: &Value) -> Result<(), Failure> {
-    let is_given = std::env::args().any(|argument| argument == "--preferences");
-    let preferences: &[_] = if is_given { &data.preferences } else { &[] };
+    let preferences: &[_] = if is_given("--preferences") {
+        &data.preferences
+    } else {
+        &[]
+    };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let condition = condition.to_string().replace(['{', '}', '"'], "");
     print!(

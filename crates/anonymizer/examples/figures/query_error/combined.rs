@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use vizard_anonymizer::microdata::{Role, Table};
 use vizard_anonymizer::release::{Cell, Cells, Content, PublishedColumn, PublishedTable, Release};
 
-use super::Failure;
-use super::load::records_as;
-use super::run;
+use super::run_job;
+use crate::Failure;
+use crate::load::records_as;
 
 /// Puts both releases of the first `records` records of a folder together;
 /// `original` is the same records by the schema of the job.
@@ -43,9 +43,9 @@ pub fn combined(
         records_as(folder, schema, records)
     };
     let k = json!({"k": parameters["k"]});
-    let groups = run(&with_role("identifier")?, &[], ("mondrian", &k))?;
+    let groups = run_job(&with_role("identifier")?, &[], ("mondrian", &k))?;
     let l = json!({"l": l});
-    let buckets = run(&with_role("sensitive")?, &[], ("anatomy", &l))?;
+    let buckets = run_job(&with_role("sensitive")?, &[], ("anatomy", &l))?;
     join(original, &in_buckets, (groups, buckets))
 }
 

@@ -12,7 +12,7 @@ use vizard_anonymizer::microdata::{
     SubjectKeys, Table, TableBuilder, Target, read_preferences, read_records,
 };
 
-use super::Failure;
+use crate::Failure;
 
 /// A table with its subjects' preferences.
 pub struct Data {

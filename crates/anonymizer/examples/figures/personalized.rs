@@ -2,9 +2,9 @@
 //! k-anonymity alone: the paper's Figure 2 as a table.
 //!
 //! ```text
-//! cargo run --release --example personalized_figures -- FOLDER            leakage as the table grows
-//! cargo run --release --example personalized_figures -- FOLDER --mixed    the whole table, each subject's own bound
-//! cargo run --release --example personalized_figures -- FOLDER --efforts  either grouping at each effort, without and with terms
+//! cargo run --release --example figures -- personalized FOLDER            leakage as the table grows
+//! cargo run --release --example figures -- personalized FOLDER --mixed    the whole table, each subject's own bound
+//! cargo run --release --example figures -- personalized FOLDER --efforts  either grouping at each effort, without and with terms
 //! ```
 //! Options: `--threads N` (2), `--records N` (30000, the largest table), `--k N`
 //! (10).
@@ -15,46 +15,32 @@
 //! the own record is most of the share, and groups of equal records that are
 //! not split grow with the table.
 
-#[path = "../lgb_figures/load.rs"]
-mod load;
-#[path = "../lgb_figures/timed.rs"]
-mod timed;
-
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Preference;
 
-use load::{Data, load};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{is_given, number, word};
+use crate::load::{Data, load};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 /// The job whose schema and sensitive attribute are taken.
 const JOB: &str = "personalized.json";
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn is_asked(name: &str) -> bool {
-    std::env::args().any(|argument| argument == name)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
     println!("{HEADER}");
-    pool.install(|| match (is_asked("--mixed"), is_asked("--efforts")) {
+    pool.install(|| match (is_given("--mixed"), is_given("--efforts")) {
         (true, _) => mixed(&folder),
         (_, true) => efforts(&folder),
-        _ => growing(&folder, option("--records", 30_000)),
+        _ => growing(&folder, number("--records", 30_000)),
     })
 }
 
@@ -148,7 +134,7 @@ fn line(
     sensitive: &str,
     (name, own): (&str, &Value),
 ) -> Result<(), Failure> {
-    let mut parameters = json!({"k": option("--k", 10)});
+    let mut parameters = json!({"k": number("--k", 10)});
     let (engine, own) = match own.as_object() {
         None => ("mondrian", None),
         Some(own) => {

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use vizard_anonymizer::microdata::Table;
 use vizard_anonymizer::query::error::measure;
 
-use super::load::records_as;
-use super::{Failure, run, workload};
+use super::{run_job, workload};
+use crate::Failure;
+use crate::load::records_as;
 
 /// Prints a table: nearest values and the error of queries. Salaries are the
 /// one sensitive attribute.
@@ -50,7 +51,7 @@ pub fn print(folder: &Path, spec: &Value, records: usize) -> Result<(), Failure>
         };
         let mut told = Vec::new();
         for parameters in [&default, &without] {
-            let release = run(&table, &[], (engine, parameters))?;
+            let release = run_job(&table, &[], (engine, parameters))?;
             let (tables, lineage) = (&release.tables, &release.lineage);
             let error = measure(&table, tables, lineage, workload()?)?;
             told.push(serde_json::to_value(error)?["relative_error"].clone());

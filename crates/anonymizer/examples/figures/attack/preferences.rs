@@ -1,7 +1,7 @@
 //! Who asked for something, as far as releases tell: area under the curve and
 //! best precision, for one release and for three of the same data.
 
-#[path = "../../tests/engines/preferences_attack/adversary.rs"]
+#[path = "../../../tests/engines/preferences_attack/adversary.rs"]
 mod adversary;
 
 use serde_json::Value;

@@ -1,17 +1,12 @@
 //! Prints what `one_to_many` does to a folder of 1:M data, verified.
 //!
 //! ```text
-//! cargo run --release --example one_to_many_figures -- FOLDER JOB.json          the job, without and with the folder's preferences
-//! cargo run --release --example one_to_many_figures -- FOLDER JOB.json --grid   k × l
-//! cargo run --release --example one_to_many_figures -- FOLDER JOB.json --order  the same records in five random orders
+//! cargo run --release --example figures -- one_to_many FOLDER JOB.json          the job, without and with the folder's preferences
+//! cargo run --release --example figures -- one_to_many FOLDER JOB.json --grid   k × l
+//! cargo run --release --example figures -- one_to_many FOLDER JOB.json --order  the same records in five random orders
 //! ```
 //! Options: `--threads N` (2), `--repeat N` (1), `--engine-only` (neither
 //! verified nor measured).
-
-#[path = "../lgb_figures/load.rs"]
-mod load;
-#[path = "../lgb_figures/timed.rs"]
-mod timed;
 
 use std::path::PathBuf;
 
@@ -19,25 +14,16 @@ use serde_json::{Value, json};
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Preference;
 
-use load::{Data, load};
-use timed::{Timed, timed};
+use crate::Failure;
+use crate::arguments::{is_given, number, word};
+use crate::load::{Data, load};
+use crate::timed::{Timed, timed};
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn is_given(name: &str) -> bool {
-    std::env::args().any(|argument| argument == name)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
-    let job = std::env::args().nth(2).ok_or("a job file is needed")?;
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
+    let job = word(1).ok_or("a job file is needed")?;
     let data = load(&folder, &job, usize::MAX - 1)?;
     let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(&job))?)?;
     println!(
@@ -47,7 +33,7 @@ fn main() -> Result<(), Failure> {
     );
     println!("{HEADER}");
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
     let parameters = &spec["job"]["parameters"];
     let engine = spec["job"]["engine"]
@@ -64,7 +50,7 @@ const HEADER: &str =
 
 fn plain(data: &Data, engine: &str, parameters: &Value) -> Result<(), Failure> {
     for (preferences, whose) in [(&Vec::new(), "none"), (&data.preferences, "own")] {
-        for _ in 0..option("--repeat", 1) {
+        for _ in 0..number("--repeat", 1) {
             line(data, (preferences, whose), engine, parameters)?;
         }
     }

@@ -2,7 +2,7 @@
 //! from Mondrian's groups with Anatomy's buckets, as one JSON line.
 //!
 //! ```text
-//! cargo run --release --example query_error_figures -- FOLDER
+//! cargo run --release --example figures -- query_error FOLDER
 //! ```
 //! FOLDER holds `records.csv`, `preferences.csv`, `hierarchies/` and
 //! `lgb-mdp.json`. Options: `--records N` (all), `--queries N` (1,000),
@@ -12,9 +12,6 @@
 //! Both sides have the k and l of the job, and answer the same queries. Of the
 //! preferences only which values are sensitive is kept, so that no subject has
 //! a k or l of their own or leaves. See `combined` for what the other side is.
-
-#[path = "../lgb_figures/load.rs"]
-mod load;
 
 mod combined;
 mod spreads;
@@ -30,29 +27,24 @@ use vizard_anonymizer::query::Workload;
 use vizard_anonymizer::query::error::measure;
 use vizard_anonymizer::release::Release;
 
+use crate::Failure;
+use crate::arguments::{is_given, number, word};
+use crate::load::load;
 use combined::combined;
-use load::load;
 
 /// Any error; it crosses threads.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
 const JOB: &str = "lgb-mdp.json";
 const SEED: u64 = 7;
 
-fn option(name: &str, default: usize) -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    let value = arguments.nth(1).and_then(|value| value.parse().ok());
-    value.unwrap_or(default)
-}
-
-fn main() -> Result<(), Failure> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("a folder is needed")?);
+/// Prints them.
+pub fn run() -> Result<(), Failure> {
+    let folder = PathBuf::from(word(0).ok_or("a folder is needed")?);
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(option("--threads", 2))
+        .num_threads(number("--threads", 2))
         .build()?;
-    if std::env::args().any(|argument| argument == "--spreads") {
+    if is_given("--spreads") {
         let spec = serde_json::from_str(&std::fs::read_to_string(folder.join(JOB))?)?;
-        let records = option("--records", usize::MAX - 1);
+        let records = number("--records", usize::MAX - 1);
         return pool.install(|| spreads::print(&folder, &spec, records));
     }
     let figures = pool.install(|| figures(&folder))?;
@@ -63,13 +55,13 @@ fn main() -> Result<(), Failure> {
 /// The queries that every release answers.
 fn workload() -> Result<Workload, Failure> {
     Ok(Workload {
-        queries: u32::try_from(option("--queries", 1_000))?,
+        queries: u32::try_from(number("--queries", 1_000))?,
         ..Workload::standard(0)
     })
 }
 
 fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
-    let records = option("--records", usize::MAX - 1);
+    let records = number("--records", usize::MAX - 1);
     let spec: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(JOB))?)?;
     let data = load(folder, JOB, records)?;
     let preferences: Vec<Preference> = data.preferences.into_iter().map(flags_alone).collect();
@@ -97,7 +89,7 @@ fn figures(folder: &std::path::Path) -> Result<Value, Failure> {
         for (parameter, value) in own.as_object().into_iter().flatten() {
             parameters[parameter] = value.clone();
         }
-        let release = run(&data.table, &preferences, ("lgb", &parameters))?;
+        let release = run_job(&data.table, &preferences, ("lgb", &parameters))?;
         told[name] = error_of(&release)?;
     }
     let release = combined(folder, &spec, (&data.table, records))?;
@@ -117,7 +109,7 @@ fn flags_alone(preference: Preference) -> Preference {
 }
 
 /// What an engine makes of a table.
-fn run(
+fn run_job(
     table: &Table,
     preferences: &[Preference],
     (engine, parameters): (&str, &Value),

@@ -14,7 +14,7 @@ use vizard_anonymizer::microdata::{
     read_records,
 };
 
-use super::Failure;
+use crate::Failure;
 
 /// Decides the records.
 const SEED: u64 = 11;
