@@ -34,9 +34,12 @@ pub fn run() -> Result<(), Failure> {
         .num_threads(number("--threads", 2))
         .build()?;
     let parameters = &spec["job"]["parameters"];
-    pool.install(|| match is_given("--efforts") {
-        true => efforts(&data, parameters),
-        false => all(&data, parameters),
+    pool.install(|| {
+        if is_given("--efforts") {
+            efforts(&data, parameters)
+        } else {
+            all(&data, parameters)
+        }
     })
 }
 

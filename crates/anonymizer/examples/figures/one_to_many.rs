@@ -39,9 +39,12 @@ pub fn run() -> Result<(), Failure> {
     let engine = spec["job"]["engine"]
         .as_str()
         .ok_or("the job names no engine")?;
-    pool.install(|| match is_given("--grid") {
-        true => grid(&data, engine, parameters),
-        false => plain(&data, engine, parameters),
+    pool.install(|| {
+        if is_given("--grid") {
+            grid(&data, engine, parameters)
+        } else {
+            plain(&data, engine, parameters)
+        }
     })
 }
 

@@ -33,9 +33,12 @@ pub fn run() -> Result<(), Failure> {
         .num_threads(number("--threads", 2))
         .build()?;
     println!("{HEADER}");
-    pool.install(|| match is_given("--grid") {
-        true => grid(&folder),
-        false => plain(&folder),
+    pool.install(|| {
+        if is_given("--grid") {
+            grid(&folder)
+        } else {
+            plain(&folder)
+        }
     })
 }
 

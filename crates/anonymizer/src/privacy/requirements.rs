@@ -237,9 +237,10 @@ impl Requirements {
     pub fn new(table: &Table, policy: Policy, preferences: &[Preference]) -> Self {
         let schema = table.schema();
         let none = Terms::default();
-        let default = match policy.apply_preferences {
-            true => schema.default_preference().unwrap_or(&none),
-            false => &none,
+        let default = if policy.apply_preferences {
+            schema.default_preference().unwrap_or(&none)
+        } else {
+            &none
         };
         let mut subjects = SubjectFinder::new(table.subject_keys());
         let keys = preferences.iter().map(|preference| &*preference.subject);
@@ -269,15 +270,14 @@ impl Requirements {
             let terms = &mut terms_of_document[document as usize];
             let terms = *terms.get_or_insert_with(|| {
                 let given = documents[document as usize];
-                let terms = match policy.apply_preferences {
-                    true => join.record_terms(given, default, true),
-                    false => {
-                        let given = Terms {
-                            exclude: given.exclude,
-                            ..Terms::default()
-                        };
-                        join.record_terms(&given, default, false)
-                    }
+                let terms = if policy.apply_preferences {
+                    join.record_terms(given, default, true)
+                } else {
+                    let given = Terms {
+                        exclude: given.exclude,
+                        ..Terms::default()
+                    };
+                    join.record_terms(&given, default, false)
                 };
                 join.intern(terms)
             });
@@ -360,9 +360,10 @@ impl Requirements {
     /// The l of known values alone that follows from an l with which the
     /// missing value is counted.
     pub fn l_of_known(&self, index: ProtectedIndex, l: u32) -> u32 {
-        match self.lacking.contains(index) {
-            true => l.saturating_sub(1).max(1),
-            false => l,
+        if self.lacking.contains(index) {
+            l.saturating_sub(1).max(1)
+        } else {
+            l
         }
     }
 

@@ -179,8 +179,8 @@ fn given(holds: bool, number: f64) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::filter::Admitted;
     use super::*;
+    use crate::query::filter::Admitted;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
@@ -213,9 +213,10 @@ mod tests {
             let mut block = Block { shares: shares.clone(), ..Block::default() };
             for (decided, all) in [(&decided[..], false), (&[], true)] {
                 let mut tally = Tally::default();
-                match all {
-                    true => block.sum(&all_rows, &mut tally),
-                    false => block.sum_decided(&starts, decided, &mut tally),
+                if all {
+                    block.sum(&all_rows, &mut tally);
+                } else {
+                    block.sum_decided(&starts, decided, &mut tally);
                 }
                 let mut wanted = Tally::default();
                 for (run, &share) in starts.windows(2).zip(&shares) {

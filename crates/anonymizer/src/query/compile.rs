@@ -103,9 +103,10 @@ fn real(test: &Test) -> Option<Condition> {
     let spans = match test {
         Test::Between(lo, hi) => {
             let (lo, hi) = (number(lo)?, number(hi)?);
-            match lo <= hi {
-                true => vec![Span { hi, ..point(lo) }],
-                false => Vec::new(),
+            if lo <= hi {
+                vec![Span { hi, ..point(lo) }]
+            } else {
+                Vec::new()
             }
         }
         Test::In(literals) => {

@@ -322,11 +322,11 @@ fn bounds(tally: Tally, tables: &[JudgementTable], pools: &[PoolTally]) -> Count
 
 #[cfg(test)]
 mod tests {
-    use super::super::expression::Query;
-    use super::super::index::Hierarchies;
     use super::*;
     use crate::microdata::AttributeType;
     use crate::query::QueryAnswer;
+    use crate::query::expression::Query;
+    use crate::query::index::Hierarchies;
     use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
     /// Rows of one group: as many attributes, each anywhere up to a billion.

@@ -114,13 +114,15 @@ pub fn measure_watched(
     let hierarchies = QueryIndex::hierarchies_of(table);
     let tables = published.tables;
     let is_sliced = tables.iter().any(|table| table.name == SLICED);
-    let index = match is_sliced {
-        true => QueryIndex::of_sliced(tables, &hierarchies)?,
-        false => QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries),
+    let index = if is_sliced {
+        QueryIndex::of_sliced(tables, &hierarchies)?
+    } else {
+        QueryIndex::new(tables, &hierarchies)?.for_queries(workload.queries)
     };
-    let sliced = match is_sliced {
-        true => Some(SlicedRows::new(tables, &index)?),
-        false => None,
+    let sliced = if is_sliced {
+        Some(SlicedRows::new(tables, &index)?)
+    } else {
+        None
     };
     let lineage = published.lineage.of(index.joined.name());
     let Some(exact) = ExactIndex::new(&index, table, lineage.unwrap_or_default()) else {

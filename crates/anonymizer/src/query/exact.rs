@@ -80,16 +80,13 @@ impl<'a> ExactIndex<'a> {
             .zip(alike)
             .map(|(&(domain, codes), alike)| {
                 let limit = domain.len();
-                let codes = match alike {
-                    true => {
-                        let firsts = starts[..starts.len() - 1].iter();
-                        let codes = firsts.map(|&first| codes.at(records[first as usize] as usize));
-                        RecordCodes::OfRun(Codes::below(limit, codes))
-                    }
-                    false => {
-                        let codes = records.iter().map(|&record| codes.at(record as usize));
-                        RecordCodes::OfRecord(Codes::below(limit, codes))
-                    }
+                let codes = if alike {
+                    let firsts = starts[..starts.len() - 1].iter();
+                    let codes = firsts.map(|&first| codes.at(records[first as usize] as usize));
+                    RecordCodes::OfRun(Codes::below(limit, codes))
+                } else {
+                    let codes = records.iter().map(|&record| codes.at(record as usize));
+                    RecordCodes::OfRecord(Codes::below(limit, codes))
                 };
                 ExactColumn { domain, codes }
             });

@@ -154,9 +154,10 @@ enum Numbers {
 
 impl Numbers {
     fn of(space: usize, classes: usize) -> Self {
-        match space <= SPACE_PER_CLASS * classes {
-            true => Self::Table(vec![0; space]),
-            false => Self::Map(FxHashMap::default()),
+        if space <= SPACE_PER_CLASS * classes {
+            Self::Table(vec![0; space])
+        } else {
+            Self::Map(FxHashMap::default())
         }
     }
 

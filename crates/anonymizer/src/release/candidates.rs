@@ -133,22 +133,22 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<Att
         return Vec::new();
     }
     let is_sliced = tables.iter().any(|table| table.name == SLICED);
-    let joined = match is_sliced {
-        true => JoinedTable::of_sliced(tables),
-        false => JoinedTable::new(tables),
+    let joined = if is_sliced {
+        JoinedTable::of_sliced(tables)
+    } else {
+        JoinedTable::new(tables)
     };
     let Ok(joined) = joined else {
         return Vec::new();
     };
-    let class_of = match is_sliced {
-        true => bucket_numbers(tables),
-        false => {
-            let known = |attribute: &JoinedAttribute<'_>| {
-                let index = schema.find(attribute.name);
-                index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
-            };
-            joined.classes_by(known).class_of().to_vec()
-        }
+    let class_of = if is_sliced {
+        bucket_numbers(tables)
+    } else {
+        let known = |attribute: &JoinedAttribute<'_>| {
+            let index = schema.find(attribute.name);
+            index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
+        };
+        joined.classes_by(known).class_of().to_vec()
     };
     let is_ring = matches!(
         policy.model,

@@ -308,12 +308,13 @@ fn read_each_item(text: &str) -> Option<Vec<Item>> {
     loop {
         let length = item_length(rest);
         let (own, behind) = rest.split_at(length);
-        items.push(match own.starts_with('{') {
-            true => Item::Union(read_set(own).ok()?),
-            false => Item::Node(match read_members(own)?.as_slice() {
+        items.push(if own.starts_with('{') {
+            Item::Union(read_set(own).ok()?)
+        } else {
+            Item::Node(match read_members(own)?.as_slice() {
                 [only] => only.clone(),
                 _ => return None,
-            }),
+            })
         });
         match behind.strip_prefix('|') {
             Some(next) => rest = next,

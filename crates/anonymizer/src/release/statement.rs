@@ -104,9 +104,10 @@ impl Sentence {
             Self::Near(_) => is_near(schema, policy),
             Self::OfBare(before, behind) => return of_bare(schema, policy, (before, behind)),
         };
-        match is_said {
-            true => vec![self.of_engine()],
-            false => Vec::new(),
+        if is_said {
+            vec![self.of_engine()]
+        } else {
+            Vec::new()
         }
     }
 

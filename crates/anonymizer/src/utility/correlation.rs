@@ -109,9 +109,10 @@ pub fn measure(signatures: &Signatures, spreads: &[Spread<'_>]) -> Correlation {
     let is_sensitive: Vec<bool> = spreads.iter().map(Spread::is_sensitive).collect();
     let (pairs, pairs_left_out) = pairs_within(&is_sensitive, |left, right| {
         let (left, right) = (&spreads[left], &spreads[right]);
-        let added = match left.is_by_row() && right.is_by_row() {
-            true => rows.len(),
-            false => alike.len(),
+        let added = if left.is_by_row() && right.is_by_row() {
+            rows.len()
+        } else {
+            alike.len()
         };
         let shares = left.mean_shares() * right.mean_shares();
         rows.len() as u64 + (added as f64 * shares) as u64
@@ -280,9 +281,10 @@ pub(super) fn phi_squared(table: &[f64], columns: usize) -> f64 {
     let sum: f64 = cells
         .map(|(at, &mass)| {
             let expected = of_row[at / columns] * of_column[at % columns];
-            match expected > 0.0 {
-                true => (mass / total - expected).powi(2) / expected,
-                false => 0.0,
+            if expected > 0.0 {
+                (mass / total - expected).powi(2) / expected
+            } else {
+                0.0
             }
         })
         .sum();

@@ -120,10 +120,7 @@ pub(super) fn of_pairs(
         .collect();
     let mut attributes: BTreeMap<String, Vec<PairMeans>> = BTreeMap::new();
     for ((of, by), found) in pairs.iter().zip(found) {
-        let sensitive = match of.is_sensitive {
-            true => of.name,
-            false => by.name,
-        };
+        let sensitive = if of.is_sensitive { of.name } else { by.name };
         let entry = attributes.entry(sensitive.to_owned()).or_default();
         entry.extend(found);
     }
@@ -270,9 +267,10 @@ pub(super) fn middle(coverage: Option<Coverage>, number: impl Fn(u32) -> f64) ->
         Some(Coverage::Run(from, to) | Coverage::RunAnd(from, to, _)) if from < to => {
             // The missing value is last; a cell of everything covers it.
             let last = number(to - 1);
-            let last = match last.is_nan() && to - from > 1 {
-                true => number(to - 2),
-                false => last,
+            let last = if last.is_nan() && to - from > 1 {
+                number(to - 2)
+            } else {
+                last
             };
             (number(from) + last) / 2.0
         }

@@ -75,9 +75,10 @@ impl Scale {
                         (lo, hi) = (lo.min(from), hi.max(to));
                     }
                 });
-                match lo <= hi {
-                    true => Self::Numeric { lo, hi },
-                    false => Self::Numeric { lo: 0.0, hi: 0.0 },
+                if lo <= hi {
+                    Self::Numeric { lo, hi }
+                } else {
+                    Self::Numeric { lo: 0.0, hi: 0.0 }
                 }
             }
         }

@@ -185,9 +185,12 @@ pub(super) fn spread_share(domain: &Domain) -> impl Fn(&[(u32, u64)]) -> f64 {
     let codes = 0..domain.len() as u32;
     let all: Vec<(u32, u64)> = codes.map(|code| (code, 1)).collect();
     let whole = spread(domain, &all);
-    move |contents| match whole > 0.0 {
-        true => spread(domain, contents) / whole,
-        false => 0.0,
+    move |contents| {
+        if whole > 0.0 {
+            spread(domain, contents) / whole
+        } else {
+            0.0
+        }
     }
 }
 

@@ -100,9 +100,10 @@ impl EquivalenceClasses {
         let mut class_of_row: Vec<u32> = Vec::with_capacity(group.len());
         for (row, &leader) in leader_of_row.iter().enumerate() {
             let leads = leader as usize == row;
-            class_of_row.push(match leads {
-                true => seen,
-                false => class_of_row[leader as usize],
+            class_of_row.push(if leads {
+                seen
+            } else {
+                class_of_row[leader as usize]
             });
             seen += u32::from(leads);
         }

@@ -150,9 +150,10 @@ fn set(labels: &[String], domain: &Domain) -> Meaning {
     codes.sort_unstable();
     codes.dedup();
     // One value is written as a label; a repeated member is no set.
-    match codes.len() == labels.len() && codes.len() >= 2 {
-        true => Meaning::Values(codes),
-        false => Meaning::Unknown,
+    if codes.len() == labels.len() && codes.len() >= 2 {
+        Meaning::Values(codes)
+    } else {
+        Meaning::Unknown
     }
 }
 

@@ -37,12 +37,11 @@ pub(super) fn canonical_order(evidence: &Evidence) -> [Check; 2] {
         if table.columns.iter().any(is_declaration) {
             continue;
         }
-        match TABLES_OF_SUBJECTS.contains(&table.name.as_str()) {
-            true => {
-                rows = rows.and(of_subjects(table));
-                numbered = numbered.and(numbers_by_content(evidence, table));
-            }
-            false => rows = rows.and(of_list(table)),
+        if TABLES_OF_SUBJECTS.contains(&table.name.as_str()) {
+            rows = rows.and(of_subjects(table));
+            numbered = numbered.and(numbers_by_content(evidence, table));
+        } else {
+            rows = rows.and(of_list(table))
         }
     }
     [

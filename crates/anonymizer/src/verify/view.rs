@@ -80,9 +80,10 @@ impl<'a> View<'a> {
                 && wanted
                     .get(at)
                     .is_some_and(|column| column.content == crate::release::Content::Bucket);
-            let bucket = match links_row {
-                true => Some(numbers(column(at)?)?),
-                false => None,
+            let bucket = if links_row {
+                Some(numbers(column(at)?)?)
+            } else {
+                None
             };
             at += usize::from(links_row);
             found.push((index, cells, bucket));
@@ -212,9 +213,10 @@ fn protected_position(
 /// subject has its position.
 pub(super) fn records_of_first_rows(evidence: &Evidence, table: &str, rows: usize) -> Vec<u32> {
     let single = evidence.table.schema().multiplicity() == Multiplicity::One;
-    let subjects = match single {
-        true => evidence.lineage.of(table).unwrap_or_default(),
-        false => &[],
+    let subjects = if single {
+        evidence.lineage.of(table).unwrap_or_default()
+    } else {
+        &[]
     };
     let mut is_taken = vec![false; evidence.table.records()];
     let mut record = |row: usize| {
@@ -228,9 +230,10 @@ pub(super) fn records_of_first_rows(evidence: &Evidence, table: &str, rows: usiz
 /// With one record a subject, the record of a subject has its position.
 fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
     let single = evidence.table.schema().multiplicity() == Multiplicity::One;
-    let subjects = match single {
-        true => evidence.lineage.of(MICRODATA).unwrap_or_default(),
-        false => &[],
+    let subjects = if single {
+        evidence.lineage.of(MICRODATA).unwrap_or_default()
+    } else {
+        &[]
     };
     let known = |row: usize| {
         let subject = subjects.get(row)?;

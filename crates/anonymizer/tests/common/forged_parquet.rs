@@ -264,9 +264,10 @@ pub fn many_columns(count: usize, are_nested: bool) -> Vec<Vec<u8>> {
     ]);
     let column = |at: usize| {
         let name = (4, Wire::Text(format!("c{at}")));
-        match are_nested {
-            true => structure(vec![(3, Wire::Int(0)), name, (5, Wire::Int(1))]),
-            false => structure(vec![(1, Wire::Int(2)), (3, Wire::Int(0)), name]),
+        if are_nested {
+            structure(vec![(3, Wire::Int(0)), name, (5, Wire::Int(1))])
+        } else {
+            structure(vec![(1, Wire::Int(2)), (3, Wire::Int(0)), name])
         }
     };
     std::iter::once(root)

@@ -211,11 +211,12 @@ impl RandomTable {
             1 => Compression::SNAPPY,
             _ => Compression::ZSTD(ZstdLevel::default()),
         };
-        let version = match manner.is_version_2 && manner.has_dictionary {
-            true => WriterVersion::PARQUET_2_0,
+        let version = if manner.is_version_2 && manner.has_dictionary {
+            WriterVersion::PARQUET_2_0
+        } else {
             // Without a dictionary the second version packs texts as deltas,
             // which are not read.
-            false => WriterVersion::PARQUET_1_0,
+            WriterVersion::PARQUET_1_0
         };
         let properties = WriterProperties::builder()
             .set_compression(packing)

@@ -50,15 +50,17 @@ pub fn released(engine: &str, parameters: &Value, multiplicity: &str, has_note: 
             {"name": "illness", "role": "sensitive", "type": "categorical", "hierarchy": "illness"}
         ]
     });
-    let mut records = String::from(match has_note {
-        true => "extra,id,note,age,illness\n",
-        false => "id,age,illness\n",
+    let mut records = String::from(if has_note {
+        "extra,id,note,age,illness\n"
+    } else {
+        "id,age,illness\n"
     });
     for at in 0..40 {
         let illness = ILLNESSES[at % 4];
-        records += &match has_note {
-            true => format!("canary,p{at},canary,{},{illness}\n", 20 + at / 2),
-            false => format!("p{at},{},{illness}\n", 20 + at / 2),
+        records += &if has_note {
+            format!("canary,p{at},canary,{},{illness}\n", 20 + at / 2)
+        } else {
+            format!("p{at},{},{illness}\n", 20 + at / 2)
         };
     }
     if has_note {

@@ -70,9 +70,10 @@ fn expected(case: &Case, name: &str, rows: &[usize]) -> String {
         [one] => (*one).clone(),
         [first, .., last] => format!("{first}..{last}"),
     };
-    match known.len() < texts.len() {
-        true => format!("{{(missing)|{hull}}}"),
-        false => hull,
+    if known.len() < texts.len() {
+        format!("{{(missing)|{hull}}}")
+    } else {
+        hull
     }
 }
 

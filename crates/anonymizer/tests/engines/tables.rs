@@ -16,9 +16,10 @@ pub fn table(schema: Value, hierarchies: &[(&str, &str)], records: &str) -> Tabl
     let hierarchies: HierarchySet = hierarchies
         .iter()
         .map(|(name, text)| {
-            let format = match text.starts_with('{') {
-                true => HierarchyFormat::Json,
-                false => HierarchyFormat::Csv,
+            let format = if text.starts_with('{') {
+                HierarchyFormat::Json
+            } else {
+                HierarchyFormat::Csv
             };
             let source = HierarchySource::read(text.as_bytes(), format);
             ((*name).into(), source.expect("the hierarchy is sound"))

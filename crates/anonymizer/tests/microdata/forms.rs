@@ -100,9 +100,10 @@ fn csv(records: &[[String; 6]], form: &Form) -> String {
             let &(quoted, padded) = manners.next().expect("a cycle never ends");
             let padding = if padded { " \t" } else { "" };
             let cell = format!("{padding}{}{padding}", record[at]);
-            match quoted || cell.contains(['"', ',']) {
-                true => format!("\"{}\"", cell.replace('"', "\"\"")),
-                false => cell,
+            if quoted || cell.contains(['"', ',']) {
+                format!("\"{}\"", cell.replace('"', "\"\""))
+            } else {
+                cell
             }
         });
         cells.collect()

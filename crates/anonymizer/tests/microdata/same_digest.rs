@@ -58,16 +58,13 @@ fn through(coding: ContentCoding, bytes: Vec<u8>) -> impl Read {
 fn without(schema: &Schema, name: &str, is_declared: bool) -> Schema {
     let mut document = serde_json::to_value(schema).expect("JSON");
     let attributes = document["attributes"].as_array_mut().expect("a list");
-    match is_declared {
-        true => {
-            let mut named = attributes.iter_mut();
-            let found = named.find(|attribute| attribute["name"] == name);
-            *found.expect("it is there") = serde_json::json!({"name": name, "role": "ignore"});
-        }
-        false => {
-            attributes.retain(|attribute| attribute["name"] != name);
-            document["extra_columns"] = "ignore".into();
-        }
+    if is_declared {
+        let mut named = attributes.iter_mut();
+        let found = named.find(|attribute| attribute["name"] == name);
+        *found.expect("it is there") = serde_json::json!({"name": name, "role": "ignore"});
+    } else {
+        attributes.retain(|attribute| attribute["name"] != name);
+        document["extra_columns"] = "ignore".into();
     }
     serde_json::from_value(document).expect("the schema is sound")
 }

@@ -196,9 +196,10 @@ fn line(title: &str, data: &Data, (engine, parameters): (&str, &Value)) -> Resul
         Err(error) => return Err(error.into()),
     };
     let seconds = started.elapsed().as_secs_f64();
-    let told = match is_given("--verify") {
-        true => verifier((data, engine, parameters))?,
-        false => String::new(),
+    let told = if is_given("--verify") {
+        verifier((data, engine, parameters))?
+    } else {
+        String::new()
     };
     let source = Source::new(&data.table, (&release.tables, &release.lineage))?;
     for index in source.sensitive() {

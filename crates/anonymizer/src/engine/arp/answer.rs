@@ -57,9 +57,10 @@ impl Question<'_> {
         (most, of): (u64, u64),
     ) -> Result<Infeasible, EngineError> {
         let job_l = self.l.get();
-        let (kept, why) = match lacks {
-            true => (job_l + 1, MISSING_COUNTS_NOT),
-            false => (job_l, ""),
+        let (kept, why) = if lacks {
+            (job_l + 1, MISSING_COUNTS_NOT)
+        } else {
+            (job_l, "")
         };
         let mut l = self.weaker(job_l, (most, of));
         while l > 0 {

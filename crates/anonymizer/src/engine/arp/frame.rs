@@ -74,9 +74,12 @@ impl<'a> Frame<'a> {
             need = vectors.map(|&vector| strictest[vector as usize]).collect();
         }
         // Where quasi-identifiers are exact, k is of those who share them.
-        let k = |&record: &u32| match self.is_exact {
-            true => 1,
-            false => self.present.terms(record).k,
+        let k = |&record: &u32| {
+            if self.is_exact {
+                1
+            } else {
+                self.present.terms(record).k
+            }
         };
         let protection = self.present.requirements.protection(column.index);
         let least_spread = protection.min_spread().map(|wanted| {

@@ -151,9 +151,10 @@ impl Initial<'_, '_> {
         let place = attribute << 48 | (depth as u64) << 32 | offset as u64;
         for part in self.merge(rows, parts, place) {
             let own = &mut rows[part.start..part.end];
-            match part.is_merged && self.partitioning == Partitioning::Paper {
-                true => self.blocks.push(own.to_vec()),
-                false => self.split(own, offset + part.start, depth + 1)?,
+            if part.is_merged && self.partitioning == Partitioning::Paper {
+                self.blocks.push(own.to_vec())
+            } else {
+                self.split(own, offset + part.start, depth + 1)?
             }
         }
         Ok(())

@@ -178,9 +178,10 @@ pub(super) fn check_budget(
 ) -> Result<(), Refusal> {
     let needed = gone.len() as u64;
     let of = present.records.len() as u64 + needed;
-    match is_within(needed, of, max_excluded) {
-        true => Ok(()),
-        false => Err(Refusal::Budget { needed, of }),
+    if is_within(needed, of, max_excluded) {
+        Ok(())
+    } else {
+        Err(Refusal::Budget { needed, of })
     }
 }
 

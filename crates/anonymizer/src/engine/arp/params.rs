@@ -309,8 +309,9 @@ fn named(schema: &Schema, names: Option<&[String]>) -> Result<ProtectedSet, Engi
             return Err(invalid("sensitive", "names an attribute twice"));
         }
     }
-    match set.is_empty() {
-        false => Ok(set),
-        true => Err(invalid("sensitive", "blocks need a sensitive attribute")),
+    if set.is_empty() {
+        Err(invalid("sensitive", "blocks need a sensitive attribute"))
+    } else {
+        Ok(set)
     }
 }

@@ -156,9 +156,10 @@ impl Refining<'_, '_> {
         }
         let is_wide = self.goal.spans(&done.concat());
         for &row in runs.into_iter().flatten() {
-            match is_wide {
-                true => self.pool.push(self.code(row), row),
-                false => self.staying.push(row),
+            if is_wide {
+                self.pool.push(self.code(row), row)
+            } else {
+                self.staying.push(row)
             }
         }
         self.done.extend(done);

@@ -143,10 +143,11 @@ fn failing(
                 *strictest = need.max(*strictest);
             }
         };
-        match parts.is_empty() {
+        if parts.is_empty() {
             // Without a column to go by everyone matches every bucket.
-            true => (0..blocks.len() as u32).for_each(&mut fails),
-            false => matching(&parts).for_each(&mut fails),
+            (0..blocks.len() as u32).for_each(&mut fails)
+        } else {
+            matching(&parts).for_each(&mut fails)
         }
     }
     failing

@@ -40,9 +40,10 @@ pub fn invalid(parameter: impl Into<String>, reason: impl Into<String>) -> Engin
 /// values that lie next to each other are not taken for l different ones.
 pub fn spread_by_default(attribute: &Attribute, l: L) -> Spread {
     let is_number = attribute.kind != Some(AttributeType::Categorical);
-    match attribute.role == Role::Sensitive && is_number && l > L::NONE {
-        true => Spread::OfScale,
-        false => Spread::Nothing,
+    if attribute.role == Role::Sensitive && is_number && l > L::NONE {
+        Spread::OfScale
+    } else {
+        Spread::Nothing
     }
 }
 
@@ -100,9 +101,10 @@ pub const fn askers_share_max_default() -> Share {
 
 /// `max_excluded` is a share of subjects, 0 to 1.
 pub fn check_max_excluded(share: f64) -> Result<(), EngineError> {
-    match (0.0..=1.0).contains(&share) {
-        true => Ok(()),
-        false => Err(invalid("max_excluded", "must be at least 0 and at most 1")),
+    if (0.0..=1.0).contains(&share) {
+        Ok(())
+    } else {
+        Err(invalid("max_excluded", "must be at least 0 and at most 1"))
     }
 }
 

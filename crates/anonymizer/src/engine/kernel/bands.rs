@@ -36,10 +36,7 @@ impl<'a> Bands<'a> {
         for (column, counts) in self.columns.iter().zip(&mut self.counts) {
             let code = column.codes.at(record as usize) as usize;
             let (askers, companions) = &mut counts[code * BANDS / column.domain.len().max(1)];
-            match asks {
-                true => *askers += 1,
-                false => *companions += 1,
-            }
+            if asks { *askers += 1 } else { *companions += 1 }
         }
     }
 

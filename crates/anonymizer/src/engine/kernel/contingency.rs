@@ -37,9 +37,10 @@ impl Categories {
         for &record in records {
             counts[column.codes.at(record as usize) as usize] += 1;
         }
-        let (category_of_code, counts) = match column.domain.is_numeric() {
-            true => intervals(&counts, records.len()),
-            false => occurring(&counts),
+        let (category_of_code, counts) = if column.domain.is_numeric() {
+            intervals(&counts, records.len())
+        } else {
+            occurring(&counts)
         };
         let of_record = records.iter();
         let of_record = of_record

@@ -111,9 +111,10 @@ fn go_down<P: Part, S: Splitter<P>>(
         let (left_starts, right_starts) = starts.split_at_mut(size);
         let left = (left_set, left_starts, place.left());
         let right = (right_set, right_starts, place.right());
-        let (small, large) = match 2 * size <= all {
-            true => (left, right),
-            false => (right, left),
+        let (small, large) = if 2 * size <= all {
+            (left, right)
+        } else {
+            (right, left)
         };
         let smaller = size.min(all - size);
         if smaller >= TASK_ROWS && smaller * TASK_SHARE >= all {

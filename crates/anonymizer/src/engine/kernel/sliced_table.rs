@@ -49,9 +49,10 @@ impl Slices {
                 let name = &schema.attribute(attribute).name;
                 let again = seen.contains(&attribute);
                 seen.push(attribute);
-                match again {
-                    true => format!("{name}{SECOND}"),
-                    false => name.clone(),
+                if again {
+                    format!("{name}{SECOND}")
+                } else {
+                    name.clone()
                 }
             });
             headers.collect()

@@ -183,9 +183,10 @@ impl<'a> Target<'a> {
         // First code whose C·size exceeds the level.
         let starts = &self.runs.starts[1..];
         let over = starts.partition_point(|&end| u128::from(end) * size <= level);
-        let crossing = match over < self.runs.len() {
-            true => u64::from(self.runs.codes[over]).clamp(from, to),
-            false => to,
+        let crossing = if over < self.runs.len() {
+            u64::from(self.runs.codes[over]).clamp(from, to)
+        } else {
+            to
         };
         let below = level * u128::from(crossing - from) - size * self.cumulative(from, crossing);
         let above = size * self.cumulative(crossing, to) - level * u128::from(to - crossing);

@@ -151,9 +151,10 @@ impl Bisection<'_> {
         if rows.len() < k + least {
             return None;
         }
-        let seed = match k > least {
-            true => rows.iter().position(|&row| self.k.of_row(row) == k)?,
-            false => self.farthest(rows),
+        let seed = if k > least {
+            rows.iter().position(|&row| self.k.of_row(row) == k)?
+        } else {
+            self.farthest(rows)
         };
         rows.swap(0, seed);
         let mut cover = Cover::new(&self.space);

@@ -94,8 +94,8 @@ impl ScatterBuffers {
 mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
-    use super::super::runs::tests::runs;
     use super::*;
+    use crate::engine::lgb::runs::tests::runs;
 
     /// Values of each bucket.
     fn buckets(counts: &[u32], l: u32, seed: u64) -> Vec<Vec<usize>> {

@@ -111,8 +111,8 @@ impl Shaking<'_> {
 mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
-    use super::super::runs::tests::runs;
     use super::*;
+    use crate::engine::lgb::runs::tests::runs;
     use crate::microdata::Values;
 
     /// Ten numbers of forty cells each, dealt round and round to 200 buckets of

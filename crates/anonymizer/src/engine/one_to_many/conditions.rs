@@ -98,9 +98,10 @@ impl Condition for Conditions<'_> {
     fn buffers(&self) -> Counts {
         Counts {
             of_fingerprint: vec![0; self.fingerprints.nodes.len()],
-            of_value: match self.values.is_empty() {
-                true => Vec::new(),
-                false => vec![0; self.nodes],
+            of_value: if self.values.is_empty() {
+                Vec::new()
+            } else {
+                vec![0; self.nodes]
             },
         }
     }

@@ -163,9 +163,10 @@ fn groups(
 fn of_known(requirements: &Requirements, params: &Params) -> Result<Params, EngineError> {
     let one_more = params.l > L::NONE && !requirements.lacking().is_empty();
     Ok(Params {
-        l: match one_more {
-            true => params.l.one_more(),
-            false => params.l,
+        l: if one_more {
+            params.l.one_more()
+        } else {
+            params.l
         },
         k_group: Some(params.k_group()?),
         ..params.clone()

@@ -109,9 +109,10 @@ fn refine<'p>(
     };
     let (mut large, mut small) = (Vec::new(), Vec::new());
     for part in divided(part, expansion.node, expander) {
-        match part.members.len() >= TASK_PERSONS {
-            true => large.push(part),
-            false => small.push(part),
+        if part.members.len() >= TASK_PERSONS {
+            large.push(part)
+        } else {
+            small.push(part)
         }
     }
     let material = expander.material();

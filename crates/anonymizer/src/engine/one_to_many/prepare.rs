@@ -89,9 +89,10 @@ fn prepare_on(
         leave_by_k(persons, &mut present, &mut unsatisfiable);
         let left = present.len() as u64;
         if left < u64::from(least) {
-            return Err(Failure::Refused(match unsatisfiable.is_empty() {
-                true => Refusal::TooFew { left },
-                false => budget(&unsatisfiable, of, params).unwrap_or(Refusal::TooFew { left }),
+            return Err(Failure::Refused(if unsatisfiable.is_empty() {
+                Refusal::TooFew { left }
+            } else {
+                budget(&unsatisfiable, of, params).unwrap_or(Refusal::TooFew { left })
             }));
         }
         let hidden = hidden(persons, &trees, &present, params.value_l.get());

@@ -78,9 +78,10 @@ impl<'a> Space<'a> {
             quasi: &persons.quasi,
             width,
             low: row_by_row(|quasi| &quasi.low),
-            high: match has_hulls {
-                true => row_by_row(|quasi| &quasi.high),
-                false => Vec::new(),
+            high: if has_hulls {
+                row_by_row(|quasi| &quasi.high)
+            } else {
+                Vec::new()
             },
         }
     }
@@ -94,9 +95,10 @@ impl<'a> Space<'a> {
     /// A person's highest code on an axis.
     #[inline]
     pub fn high(&self, person: u32, axis: usize) -> u32 {
-        match self.high.is_empty() {
-            true => self.low(person, axis),
-            false => self.high[person as usize * self.width + axis / LANES][axis % LANES],
+        if self.high.is_empty() {
+            self.low(person, axis)
+        } else {
+            self.high[person as usize * self.width + axis / LANES][axis % LANES]
         }
     }
 

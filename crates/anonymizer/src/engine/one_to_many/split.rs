@@ -108,15 +108,16 @@ impl Splitter<'_> {
             (rest, start) = (behind, end);
             parts.push(part);
         }
-        let sizes: Vec<Result<Vec<usize>, EngineError>> = match is_large {
-            true => parts
+        let sizes: Vec<Result<Vec<usize>, EngineError>> = if is_large {
+            parts
                 .into_par_iter()
                 .map(|part| self.go_down(part, &mut self.buffers(), context))
-                .collect(),
-            false => parts
+                .collect()
+        } else {
+            parts
                 .into_iter()
                 .map(|part| self.go_down(part, buffers, context))
-                .collect(),
+                .collect()
         };
         let sizes: Result<Vec<Vec<usize>>, EngineError> = sizes.into_iter().collect();
         Ok(sizes?.concat())
@@ -262,9 +263,10 @@ impl Splitter<'_> {
         kept.clear();
         for number in 1..parts {
             let members = by_part.part(number);
-            match self.conditions.holds(members, counts) {
-                true => kept.push(number),
-                false => pool.extend_from_slice(members),
+            if self.conditions.holds(members, counts) {
+                kept.push(number)
+            } else {
+                pool.extend_from_slice(members)
             }
         }
         // Smallest first: they have least to lose.

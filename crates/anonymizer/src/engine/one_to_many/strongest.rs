@@ -49,9 +49,10 @@ impl Question<'_> {
         while strongest > 0 {
             let mut params = self.params.clone();
             let value = K::new(u32::try_from(strongest).unwrap_or(u32::MAX))?;
-            match is_k {
-                true => params.k = value,
-                false => params.k_group = Some(value),
+            if is_k {
+                params.k = value
+            } else {
+                params.k_group = Some(value)
             }
             match self.refusal(&params)? {
                 Some(Refusal::TooFew { left }) if left < strongest => strongest = left,

@@ -295,9 +295,10 @@ impl Trees {
             (Origin::Value(code), _) => Label::One(domain.text(Code(code))),
             (Origin::Node(index), Some(tree)) => {
                 let label = &tree.node(index).label;
-                match index == NodeIndex::ROOT && label == ANY {
-                    true => Label::Any,
-                    false => Label::One(label.clone()),
+                if index == NodeIndex::ROOT && label == ANY {
+                    Label::Any
+                } else {
+                    Label::One(label.clone())
                 }
             }
             (Origin::Union, _) => {

@@ -257,9 +257,10 @@ mod tests {
 
     /// Records from 90 on ask for four others.
     fn k_of(records: &[u32]) -> usize {
-        match records.iter().any(|&record| record >= 90) {
-            true => 5,
-            false => 2,
+        if records.iter().any(|&record| record >= 90) {
+            5
+        } else {
+            2
         }
     }
 

@@ -53,9 +53,10 @@ impl Question<'_> {
     /// Fewer records than k, or than 1 / `max_leakage`.
     fn too_few(self, left: u64) -> Result<Infeasible, EngineError> {
         let is_k = u64::from(self.params.k.get()) > left;
-        let (parameter, value) = match is_k {
-            true => ("k", self.weaker_k(left)?.map(f64::from)),
-            false => ("max_leakage", self.leakage_for(left)?),
+        let (parameter, value) = if is_k {
+            ("k", self.weaker_k(left)?.map(f64::from))
+        } else {
+            ("max_leakage", self.leakage_for(left)?)
         };
         let needed = self.params.k_of_all();
         Ok(Infeasible {

@@ -41,12 +41,11 @@ impl Attributes {
         let number = coded.len();
         let distances = (0..number * number).into_par_iter().map(|pair| {
             let (one, other) = (pair / number, pair % number);
-            match one == other {
-                true => 0.0,
+            if one == other {
+                0.0
+            } else {
                 // The same sum for both orders.
-                false => {
-                    1.0 - phi_squared(&categories[one.min(other)], &categories[one.max(other)])
-                }
+                1.0 - phi_squared(&categories[one.min(other)], &categories[one.max(other)])
             }
         });
         let distances = distances.collect();

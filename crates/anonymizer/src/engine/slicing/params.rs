@@ -210,12 +210,13 @@ impl Fitting<'_> {
             let found = names.iter().map(|name| self.find("columns", name));
             let found: Vec<AttributeIndex> = found.collect::<Result<_, _>>()?;
             let once = |at: usize| !found[..at].contains(&found[at]);
-            match !found.is_empty() && (0..found.len()).all(once) {
-                true => Ok(found),
-                false => Err(invalid(
+            if !found.is_empty() && (0..found.len()).all(once) {
+                Ok(found)
+            } else {
+                Err(invalid(
                     "columns",
                     "a column names attributes, each of them once",
-                )),
+                ))
             }
         };
         names.iter().map(column).collect()
@@ -240,12 +241,13 @@ impl Fitting<'_> {
             ));
         }
         let attributes = self.linked(slicing).len();
-        match (1..=attributes).contains(&(clusters as usize)) {
-            true => Ok(()),
-            false => Err(invalid(
+        if (1..=attributes).contains(&(clusters as usize)) {
+            Ok(())
+        } else {
+            Err(invalid(
                 "clusters",
                 format!("must be at least 1 and at most {attributes}, the attributes in columns"),
-            )),
+            ))
         }
     }
 

@@ -215,13 +215,14 @@ fn row_table<'a>(
         return Err(JoinError::new(name, "is not in the release"));
     };
     let rows = table.rows();
-    match table
+    if table
         .columns
         .iter()
         .all(|column| column.cells.len() == rows)
     {
-        true => Ok((table, rows)),
-        false => Err(JoinError::new(name, "columns differ in length")),
+        Ok((table, rows))
+    } else {
+        Err(JoinError::new(name, "columns differ in length"))
     }
 }
 

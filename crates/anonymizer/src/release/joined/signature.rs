@@ -60,9 +60,10 @@ impl Signatures {
         for row in 0..rows {
             let leader = class_of[row] as usize;
             // A leader stands before its rows, so it knows its class already.
-            class_of[row] = match leader == row {
-                true => of_leaders.next().unwrap_or_default(),
-                false => class_of[leader],
+            class_of[row] = if leader == row {
+                of_leaders.next().unwrap_or_default()
+            } else {
+                class_of[leader]
             };
         }
         Self::counted(class_of, classes)

@@ -192,7 +192,10 @@ fn a_table_without_rows_is_a_whole_file_in_every_format() {
         0
     );
     let file = transcode(&description, &pieces, Format::Parquet);
-    assert_eq!(super::super::decode_parquet(&description, file), Ok(table));
+    assert_eq!(
+        crate::release::decode_parquet(&description, file),
+        Ok(table)
+    );
     assert_eq!(transcode(&description, &pieces, Format::Ndjson), b"");
     let csv = transcode(&description, &pieces, Format::Csv);
     assert_eq!(csv, pieces.concat());

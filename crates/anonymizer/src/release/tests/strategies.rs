@@ -83,9 +83,12 @@ fn cell_of(content: Content, kind: Option<AttributeType>) -> BoxedStrategy<Cell>
         Some(Integer | Decimal | Date) if content != Content::Fingerprint => prop_oneof![
             4 => filled.clone(),
             1 => Just(Cell::missing()),
-            1 => filled.prop_map(move |cell| match is_exact {
-                true => cell,
-                false => Cell::OrMissing(Box::new(cell)),
+            1 => filled.prop_map(move |cell| {
+                if is_exact {
+                    cell
+                } else {
+                    Cell::OrMissing(Box::new(cell))
+                }
             }),
         ]
         .boxed(),

@@ -15,10 +15,10 @@ use crate::microdata::{Domain, RecordIndex, Role};
 use crate::privacy::{BlockForm, Model, ProtectedIndex};
 use crate::release::{Cell, JoinedAttribute};
 
-use super::super::coverage::{Coverage, value_codes};
-use super::super::evidence::{Prepared, PreparedAttribute};
-use super::super::leakage::{Leak, Leakage, sum_up};
-use super::super::report::{Audience, Description};
+use crate::utility::coverage::{Coverage, value_codes};
+use crate::utility::evidence::{Prepared, PreparedAttribute};
+use crate::utility::leakage::{Leak, Leakage, sum_up};
+use crate::utility::report::{Audience, Description};
 
 /// What the leakage of blocks is.
 pub const LEAKAGE: Description = Description {

@@ -18,9 +18,9 @@ use serde::Serialize;
 use crate::microdata::Role;
 use crate::privacy::Protection;
 
-use super::super::evidence::Prepared;
-use super::super::report::{Audience, Description};
 use super::candidates::Candidates;
+use crate::utility::evidence::Prepared;
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::release::{Cells, Content, PublishedTable};
 
-use super::super::evidence::Prepared;
-use super::super::report::{Audience, Description};
 use crate::microdata::Role;
+use crate::utility::evidence::Prepared;
+use crate::utility::report::{Audience, Description};
 
 /// What C_DM of blocks is.
 pub const BLOCKS_DISCERNED: Description = Description {

@@ -43,9 +43,10 @@ impl<'a> Covering<'a> {
             let node = tree.node(tree.find(label)?);
             return Some((node.first_leaf.0, node.last_leaf().0));
         }
-        let code = match self.domain.is_numeric() {
-            true => self.numbers.get(label).copied(),
-            false => self.domain.code_of_label(label).map(|code| code.0),
+        let code = if self.domain.is_numeric() {
+            self.numbers.get(label).copied()
+        } else {
+            self.domain.code_of_label(label).map(|code| code.0)
         };
         code.map(|code| (code, code))
     }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::release::{Cell, Content};
 
-use super::super::histogram::Histogram;
-use super::super::report::{Audience, Description};
 use super::prepared::PreparedPersons;
+use crate::utility::histogram::Histogram;
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

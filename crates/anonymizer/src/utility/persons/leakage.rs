@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::microdata::SubjectIndex;
 
-use super::super::leakage::{Leak, LeakageSummary, sum_up};
-use super::super::report::{Audience, Description};
 use super::prepared::PreparedPersons;
+use crate::utility::leakage::{Leak, LeakageSummary, sum_up};
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

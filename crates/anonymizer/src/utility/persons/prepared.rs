@@ -4,8 +4,8 @@ use crate::microdata::{AttributeIndex, CodedColumn, SubjectIndex, SubjectRecords
 use crate::release::joined::PERSONS;
 use crate::release::{Content, JoinedAttribute, JoinedTable, Signatures};
 
-use super::super::evidence::{Evidence, EvidenceError, positions};
 use super::originals::Originals;
+use crate::utility::evidence::{Evidence, EvidenceError, positions};
 
 /// Evidence with rows classed, attributes matched to the original columns and
 /// the original fingerprints gathered.

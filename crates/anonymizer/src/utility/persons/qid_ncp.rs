@@ -3,10 +3,10 @@
 //! Every person has a cell of every quasi-identifier, so that is the mean over
 //! all cells too. Loss is that of engines.md, rule 6, as for NCP.
 
-use super::super::ncp::{Ncp, sum_up};
-use super::super::report::{Audience, Description};
-use super::super::scale::Scale;
 use super::prepared::{PersonsAttribute, PreparedPersons};
+use crate::utility::ncp::{Ncp, sum_up};
+use crate::utility::report::{Audience, Description};
+use crate::utility::scale::Scale;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

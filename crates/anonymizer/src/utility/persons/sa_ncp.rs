@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::report::{Audience, Description};
 use super::covering::{Covering, Run, loss_of};
 use super::originals::Originals;
 use super::prepared::{PersonsAttribute, PreparedPersons};
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::release::JoinedAttribute;
 
-use super::super::histogram::Histogram;
-use super::super::report::{Audience, Description};
 use super::BINS;
 use super::marks::Marks;
 use super::prepared::PreparedPersons;
+use crate::utility::histogram::Histogram;
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

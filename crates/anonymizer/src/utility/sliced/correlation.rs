@@ -9,11 +9,11 @@
 
 use rayon::prelude::*;
 
-use super::super::correlation::{Correlation, PairCorrelation, pairs_within, phi_squared};
-use super::super::report::{Audience, Description};
-use super::super::spread::equal_intervals;
 use super::prepared::PreparedSliced;
 use crate::microdata::Role;
+use crate::utility::correlation::{Correlation, PairCorrelation, pairs_within, phi_squared};
+use crate::utility::report::{Audience, Description};
+use crate::utility::spread::equal_intervals;
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

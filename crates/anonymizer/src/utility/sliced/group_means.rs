@@ -1,9 +1,9 @@
 //! Error of group means of a sliced release: attributes of one column stay
 //! linked; of two columns a reader takes the mean over the bucket.
 
-use super::super::group_means::{Averaged, GroupMeans, Grouping, numbers, of_pairs};
 use super::correlation::Binned;
 use super::prepared::PreparedSliced;
+use crate::utility::group_means::{Averaged, GroupMeans, Grouping, numbers, of_pairs};
 use crate::utility::spread::BINS_MAX;
 
 /// Measures pairs of attributes in columns of which one is sensitive.

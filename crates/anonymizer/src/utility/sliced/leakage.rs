@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use crate::microdata::Role;
 
-use super::super::leakage::{Leak, LeakageSummary, sum_up};
-use super::super::report::{Audience, Description};
 use super::prepared::PreparedSliced;
+use crate::utility::leakage::{Leak, LeakageSummary, sum_up};
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::coverage::Coverage;
-use super::super::marginal::Marginals;
-use super::super::report::{Audience, Description};
 use super::prepared::{PreparedSliced, SlicedAttribute};
+use crate::utility::coverage::Coverage;
+use crate::utility::marginal::Marginals;
+use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
 pub const DESCRIPTION: Description = Description {

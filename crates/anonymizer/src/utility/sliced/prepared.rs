@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
 use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
 
-use super::super::coverage::Coverage;
-use super::super::evidence::{Evidence, EvidenceError};
+use crate::utility::coverage::Coverage;
+use crate::utility::evidence::{Evidence, EvidenceError};
 
 /// Name of the table with one row a record.
 const SLICED: &str = "sliced";

@@ -156,9 +156,10 @@ pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check
     let kinds = [(&found.common, &again.common), (&found.few, &again.few)];
     let holds = kinds.iter().all(|(found, again)| is_within(found, again));
     let bound = most_allowed(&found.common, &again.common);
-    let check = match is_bounded && found.common.people > 0 {
-        true => check.claiming(bound).holding(holds),
-        false => check,
+    let check = if is_bounded && found.common.people > 0 {
+        check.claiming(bound).holding(holds)
+    } else {
+        check
     };
     let check = check
         .attaining(found.common.rate(), None)
@@ -167,12 +168,13 @@ pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check
         .with_figure("people_with_few_in_common", found.few.people as f64)
         .with_figure("right_with_few_in_common", found.few.rate().unwrap_or(0.0))
         .with_figure("right_if_dealt_again", again.common.rate().unwrap_or(0.0));
-    match found.steps > STEPS_MAX {
-        true => check.noting("vectors beyond the limit of steps were not looked at"),
-        false => check.noting(
+    if found.steps > STEPS_MAX {
+        check.noting("vectors beyond the limit of steps were not looked at")
+    } else {
+        check.noting(
             "share of right guesses of a value that all classes of equal quasi-identifiers show; \
              bound: 1 in l or what the same classes tell if dealt out at random, and chance",
-        ),
+        )
     }
 }
 
@@ -182,21 +184,18 @@ pub fn equal_vectors(name: &str, standing: &Standing, is_bounded: bool) -> Check
 /// that looks at vectors makes more people guessed, too.
 fn allowed(found: &Guesses, again: &Guesses) -> (i128, i128) {
     let told = again.right / DEALS;
-    match told > found.allowed {
-        true => {
-            let squares = again
-                .vectors
-                .iter()
-                .map(|&(_, right)| i128::from(right).pow(2));
-            let deals = i128::from(DEALS);
-            let of_one_deal = squares.sum::<i128>() / deals;
-            // What is told is a mean of some deals, with a variance of its own.
-            (i128::from(told), of_one_deal + of_one_deal / deals)
-        }
-        false => {
-            let promised = (found.allowed, found.people);
-            (i128::from(found.allowed), found.variance(promised))
-        }
+    if told > found.allowed {
+        let squares = again
+            .vectors
+            .iter()
+            .map(|&(_, right)| i128::from(right).pow(2));
+        let deals = i128::from(DEALS);
+        let of_one_deal = squares.sum::<i128>() / deals;
+        // What is told is a mean of some deals, with a variance of its own.
+        (i128::from(told), of_one_deal + of_one_deal / deals)
+    } else {
+        let promised = (found.allowed, found.people);
+        (i128::from(found.allowed), found.variance(promised))
     }
 }
 

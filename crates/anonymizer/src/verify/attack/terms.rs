@@ -117,9 +117,10 @@ impl Bound {
     /// The larger of it and `parts` of `whole`.
     fn or(self, parts: u64, whole: u64) -> Self {
         let (parts, whole) = (u128::from(parts), u128::from(whole.max(1)));
-        match parts * self.whole > self.parts * whole {
-            true => Self { parts, whole },
-            false => self,
+        if parts * self.whole > self.parts * whole {
+            Self { parts, whole }
+        } else {
+            self
         }
     }
 

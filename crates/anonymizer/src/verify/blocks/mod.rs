@@ -127,9 +127,10 @@ fn with_view(view: &QuasiView, (is_distinct, homes): (bool, &Homes), checks: &mu
     for block in &view.blocks {
         let least_spread = diversity::min_spread(view, block);
         // Blocks that are joined for their spread may have a value twice.
-        let repeats = match is_distinct && least_spread.is_none() {
-            true => Repeats::Refused,
-            false => Repeats::Allowed,
+        let repeats = if is_distinct && least_spread.is_none() {
+            Repeats::Refused
+        } else {
+            Repeats::Allowed
         };
         view.cancel.heed();
         checks.push(diversity::l_diversity(view, block, repeats));

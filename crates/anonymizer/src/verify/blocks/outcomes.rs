@@ -42,9 +42,10 @@ pub(super) fn largest_posterior(counts: &[u64], retention: f64) -> f64 {
         }
     }
     // Beyond what floats hold nothing is shown.
-    match largest.is_finite() && all.is_finite() {
-        true => largest,
-        false => 1.0,
+    if largest.is_finite() && all.is_finite() {
+        largest
+    } else {
+        1.0
     }
 }
 

@@ -119,9 +119,10 @@ impl Posterior {
         let whole = u128::from(Share::WHOLE_PARTS);
         let parts = (self.get() * f64::from(l) * whole as f64).round() as u128;
         // The figure is rounded, the decision is not.
-        let attained = match self.is_within(l) {
-            true => parts.min(whole),
-            false => parts.max(whole + 1),
+        let attained = if self.is_within(l) {
+            parts.min(whole)
+        } else {
+            parts.max(whole + 1)
         };
         Ratio {
             attained,

@@ -155,9 +155,10 @@ impl Reading<'_> {
             });
             let counts: Vec<u64> = counts.collect();
             let keeps = self.keeps(group);
-            let posterior = match keeps {
-                true => largest_posterior(&counts, self.retention.get()),
-                false => 1.0 / counts.len().max(1) as f64,
+            let posterior = if keeps {
+                largest_posterior(&counts, self.retention.get())
+            } else {
+                1.0 / counts.len().max(1) as f64
             };
             // A hair of slack for sums of fractions; the claim was rounded up.
             let is_beyond = posterior > self.max_posterior.get() + 1e-9;
@@ -223,16 +224,17 @@ impl Reading<'_> {
 /// kept.
 fn ratio(posterior: f64, own: u32, (size, keeps): (usize, bool), number: u64) -> Ratio {
     let place = Place::Group(number);
-    match keeps {
-        true => Ratio {
+    if keeps {
+        Ratio {
             attained: (posterior * f64::from(own) * 1e9).round() as u128,
             accepted: 1_000_000_000,
             place,
-        },
-        false => Ratio {
+        }
+    } else {
+        Ratio {
             attained: u128::from(own),
             accepted: size as u128,
             place,
-        },
+        }
     }
 }

@@ -62,9 +62,12 @@ pub fn joint_knowledge(
     }
     let cells = figures.cells.max(1) as f64;
     let partial = figures.steps > STEPS_MAX;
-    let finish = |check: Check| match partial {
-        true => check.noting("groups beyond the limit of steps were not looked at"),
-        false => check,
+    let finish = |check: Check| {
+        if partial {
+            check.noting("groups beyond the limit of steps were not looked at")
+        } else {
+            check
+        }
     };
     let joint = Check::new(Section::Attack, "joint_knowledge")
         .about(attribute.name)

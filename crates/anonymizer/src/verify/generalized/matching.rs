@@ -71,8 +71,9 @@ pub(super) fn matching_groups(view: &View, values: &Values, alike: &EquivalenceC
             worst.map(|(_, group)| Place::Group(group)),
         )
         .with_figure("share_in_several", several as f64 / subjects.max(1) as f64);
-    match steps > STEPS_MAX {
-        true => check.noting("records beyond the limit of steps were not looked at"),
-        false => check,
+    if steps > STEPS_MAX {
+        check.noting("records beyond the limit of steps were not looked at")
+    } else {
+        check
     }
 }

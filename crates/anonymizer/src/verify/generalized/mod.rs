@@ -65,9 +65,10 @@ fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Chec
     checks.push(exact);
     // Where all groups can be told apart, both ways to see them are one.
     let same = alike.mismatched.is_empty() && alike.len() == groups.len();
-    let ways: Vec<&EquivalenceClasses> = match same {
-        true => vec![&alike],
-        false => vec![&alike, &groups],
+    let ways: Vec<&EquivalenceClasses> = if same {
+        vec![&alike]
+    } else {
+        vec![&alike, &groups]
     };
     view.cancel.heed();
     checks.extend(sizes(view, &ways));

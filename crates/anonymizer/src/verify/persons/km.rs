@@ -117,9 +117,10 @@ fn check(view: &PersonsView, partition: &Partition, attained: &[Attained], k: u3
         )
         .holding(below == 0 && complete)
         .with_figure("combinations_below_k", below as f64);
-    match complete {
-        true => check,
-        false => check.noting("not examined to the end: too many combinations in a group"),
+    if complete {
+        check
+    } else {
+        check.noting("not examined to the end: too many combinations in a group")
     }
 }
 

@@ -101,9 +101,10 @@ fn with_view(view: &PersonsView, asked: Asked, checks: &mut Vec<Check>) {
     checks.extend(fingerprints::fingerprints(view));
     // Where all groups can be told apart, both ways to see them are one.
     let same = alike.mismatched.is_empty() && alike.len() == groups.len();
-    let ways = match same {
-        true => vec![&groups],
-        false => vec![&groups, &alike],
+    let ways = if same {
+        vec![&groups]
+    } else {
+        vec![&groups, &alike]
     };
     let partitions: Vec<Partition> = ways
         .into_iter()

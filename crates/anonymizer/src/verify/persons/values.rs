@@ -32,9 +32,10 @@ impl Part {
     /// The larger share, in integers.
     fn or_larger(self, other: Self) -> Self {
         let own = u128::from(self.count) * u128::from(other.size);
-        match own >= u128::from(other.count) * u128::from(self.size) {
-            true => self,
-            false => other,
+        if own >= u128::from(other.count) * u128::from(self.size) {
+            self
+        } else {
+            other
         }
     }
 
@@ -182,9 +183,10 @@ impl<'a> Counter<'a> {
                     size: partition.classes.sizes[class],
                     place: partition.place(self.view, class),
                 };
-                let (largest, is_value) = match node.is_exact() {
-                    true => (&mut shares.value, true),
-                    false => (&mut shares.node, false),
+                let (largest, is_value) = if node.is_exact() {
+                    (&mut shares.value, true)
+                } else {
+                    (&mut shares.node, false)
                 };
                 *largest = Some(largest.map_or(part, |largest| largest.or_larger(part)));
                 above |= is_value

@@ -143,9 +143,10 @@ pub(super) fn expected(schema: &Schema, declared: &Declared) -> [ExpectedTable; 
     let mut seen: Vec<AttributeIndex> = Vec::new();
     for &at in declared.columns.iter().flatten() {
         let attribute = schema.attribute(at);
-        let name = match seen.contains(&at) {
-            true => format!("{}{SECOND}", attribute.name),
-            false => attribute.name.clone(),
+        let name = if seen.contains(&at) {
+            format!("{}{SECOND}", attribute.name)
+        } else {
+            attribute.name.clone()
         };
         seen.push(at);
         sliced.push(column(name, Content::Exact, attribute.kind));

@@ -50,9 +50,10 @@ pub(super) fn l_diversity(view: &SlicedView, found: &Found, at: usize, l: u32) -
     for (profile, finding) in found.of(at) {
         beyond += u64::from(!finding.allows(finding.floor_is_kept, bound));
         // What every bucket keeps exactly no sum of floats exceeds.
-        let most = match finding.floor_is_kept {
-            true => finding.most.map(|most| most.min(bound)),
-            false => finding.most,
+        let most = if finding.floor_is_kept {
+            finding.most.map(|most| most.min(bound))
+        } else {
+            finding.most
         };
         if most > worst.map(|(most, _)| most) {
             worst = most.map(|most| (most, profile));
@@ -215,9 +216,10 @@ pub(super) fn max_leakage(view: &SlicedView, found: &Found) -> Check {
             let (l, share) = profile.asked[at];
             let bound = (1.0 / f64::from(l)).min(share.get());
             let most = finding.most.unwrap_or(0.0);
-            let ratio = match finding.is_kept {
-                true => (most / bound).min(1.0),
-                false => most / bound,
+            let ratio = if finding.is_kept {
+                (most / bound).min(1.0)
+            } else {
+                most / bound
             };
             take(
                 ratio,

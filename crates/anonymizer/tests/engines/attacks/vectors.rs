@@ -26,9 +26,10 @@ fn table(seed: u64, vectors: u32, correlated: f64) -> Table {
     let mut number = 0;
     for vector in 0..vectors {
         for _ in 0..random.random_range(2..5) {
-            let value = match random.random_bool(correlated) {
-                true => vector % 14,
-                false => random.random_range(0..14),
+            let value = if random.random_bool(correlated) {
+                vector % 14
+            } else {
+                random.random_range(0..14)
             };
             records += &format!("p{number},{},c{},d{value}\n", 20 + vector / 10, vector % 10);
             number += 1;

@@ -24,9 +24,10 @@ fn no_asker_is_left_out_whose_terms_can_be_met() {
             assert!(is_there || is_open, "{asker} can be in {name}");
             let verdict = without.case.verdict();
             let failed: Vec<_> = verdict.failed().map(|check| check.kind).collect();
-            match verdict.holds() {
-                true => accepted.push((name, asker)),
-                false => assert_eq!(failed, ["exclusions_asked_for"], "{name} without {asker}"),
+            if verdict.holds() {
+                accepted.push((name, asker))
+            } else {
+                assert_eq!(failed, ["exclusions_asked_for"], "{name} without {asker}")
             }
             assert!(is_open || !verdict.holds(), "{name} without {asker}");
             refused += usize::from(!verdict.holds());

@@ -249,9 +249,12 @@ fn merge_blocks(case: &mut Case, random: &mut Random) -> Done {
     };
     for table in ["quasi", "sensitive"] {
         let numbers = case.numbers(table, "block").into_iter();
-        let merged = numbers.map(|number| match number == last as u64 + 1 {
-            true => into as u64 + 1,
-            false => number,
+        let merged = numbers.map(|number| {
+            if number == last as u64 + 1 {
+                into as u64 + 1
+            } else {
+                number
+            }
         });
         let merged = merged.collect();
         case.set_numbers(table, "block", merged);

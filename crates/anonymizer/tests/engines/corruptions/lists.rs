@@ -76,9 +76,10 @@ fn order(case: &mut Case, random: &mut Random, wanted: &[&str], make: Make) -> D
     let order = make(&entries, random);
     let before = evidence::text(case);
     case.take_rows(list, &order);
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Order,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Order
     }
 }
 
@@ -93,9 +94,10 @@ fn sorted<K: Ord>(entries: &Entries, key: impl Fn(usize) -> K) -> Vec<usize> {
 fn front(entries: &Entries, at: usize) -> (&str, &str) {
     let mut cells = entries.texts[at].split('\u{1f}');
     let first = cells.next().unwrap_or_default();
-    match entries.owners.is_empty() && entries.columns == 2 {
-        true => (first, ""),
-        false => (first, cells.next().unwrap_or_default()),
+    if entries.owners.is_empty() && entries.columns == 2 {
+        (first, "")
+    } else {
+        (first, cells.next().unwrap_or_default())
     }
 }
 

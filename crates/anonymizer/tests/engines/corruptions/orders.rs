@@ -18,9 +18,10 @@ fn order(case: &mut Case, random: &mut Random, make: Make) -> Done {
     let before = evidence::text(case);
     let name = case.row_table();
     case.take_rows(name, &order);
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Order,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Order
     }
 }
 

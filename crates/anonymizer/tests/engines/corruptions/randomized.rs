@@ -64,9 +64,10 @@ fn show(case: &mut Case, random: &mut Random, show: Show) -> Done {
         }
     }
     case.set_cells("microdata", "disease", cells);
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Content,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Content
     }
 }
 
@@ -74,10 +75,7 @@ fn show(case: &mut Case, random: &mut Random, show: Show) -> Done {
 fn keep(group: &Group, random: &mut Random, is_kept: impl Fn(usize) -> bool) -> Vec<usize> {
     let members = 0..group.len();
     members
-        .map(|at| match is_kept(at) {
-            true => at,
-            false => group.any(random),
-        })
+        .map(|at| if is_kept(at) { at } else { group.any(random) })
         .collect()
 }
 
@@ -89,9 +87,12 @@ fn draw(
 ) -> Vec<usize> {
     let members = 0..group.len();
     members
-        .map(|at| match random.random_bool(0.4) {
-            true => at,
-            false => draw(at, random),
+        .map(|at| {
+            if random.random_bool(0.4) {
+                at
+            } else {
+                draw(at, random)
+            }
         })
         .collect()
 }
@@ -114,9 +115,10 @@ fn one(case: &mut Case, random: &mut Random, is_own: bool) -> Done {
         .iter()
         .find(|group| group.contains(&row))
         .expect("it is in a group");
-    let from = match is_own {
-        true => Some(row),
-        false => group.iter().copied().find(|&other| own(other) != own(row)),
+    let from = if is_own {
+        Some(row)
+    } else {
+        group.iter().copied().find(|&other| own(other) != own(row))
     };
     let Some(from) = from else {
         return Done::Skip;

@@ -95,9 +95,10 @@ fn turn(case: &mut Case, random: &mut Random, make: Make) -> Done {
         case.set_cells(table, name, cells);
     }
     *case.subjects_mut() = subjects;
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Content,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Content
     }
 }
 

@@ -102,9 +102,10 @@ fn lay(case: &mut Case, random: &mut Random, (from, upto): (usize, usize), lay: 
             }
         }
     }
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Order,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Order
     }
 }
 
@@ -125,9 +126,10 @@ fn one_bucket(case: &mut Case, random: &mut Random) -> Done {
         let linked = links(case, headers, bucket);
         arrange(case, headers, bucket, &linked);
     }
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Order,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Order
     }
 }
 
@@ -145,9 +147,10 @@ fn one_person(case: &mut Case, random: &mut Random) -> Done {
             &[linked[0], bucket[0]],
         );
     }
-    match evidence::text(case) == before {
-        true => Done::Skip,
-        false => Done::Order,
+    if evidence::text(case) == before {
+        Done::Skip
+    } else {
+        Done::Order
     }
 }
 

@@ -111,9 +111,10 @@ fn of_values(random: &mut ChaCha12Rng) -> Value {
 }
 
 fn parameters(sensitive: usize, random: &mut ChaCha12Rng) -> Value {
-    let mut parameters = match random.random_bool(0.7) && sensitive > 0 {
-        true => of_values(random),
-        false => json!({}),
+    let mut parameters = if random.random_bool(0.7) && sensitive > 0 {
+        of_values(random)
+    } else {
+        json!({})
     };
     parameters["k"] = json!(one_of(&[1, 1, 2, 2, 3, 3, 4, 5, 10, 40], random));
     parameters["split"] = json!(one_of(&["widest", "gain"], random));

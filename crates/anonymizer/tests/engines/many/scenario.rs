@@ -52,12 +52,13 @@ impl Scenario {
                 attribute_of((&name, role), keys.len(), &mut hierarchies, &mut random);
             // Few subjects change their quasi-identifiers, if any may.
             let steady: Vec<usize> = (0..keys.len())
-                .map(
-                    |record| match conflict != "reject" && random.random_bool(0.1) {
-                        true => record,
-                        false => first[subject_of[record]],
-                    },
-                )
+                .map(|record| {
+                    if conflict != "reject" && random.random_bool(0.1) {
+                        record
+                    } else {
+                        first[subject_of[record]]
+                    }
+                })
                 .collect();
             columns.push(match role {
                 "quasi_identifier" => reorder(&column, &steady),

@@ -362,9 +362,10 @@ impl Lists {
                 ),
             ],
         };
-        match by_group {
-            true => vec![buckets, group_buckets],
-            false => vec![buckets],
+        if by_group {
+            vec![buckets, group_buckets]
+        } else {
+            vec![buckets]
         }
     }
 }

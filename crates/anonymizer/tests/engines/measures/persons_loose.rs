@@ -166,14 +166,14 @@ fn publish(table: &Table, rng: &mut impl Rng) -> (PublishedTable, Lineage) {
                         let members = (0..kept).filter(|&row| groups[row] == group);
                         let codes: Vec<u32> =
                             members.flat_map(|row| codes(subjects[row])).collect();
-                        match codes.is_empty() || rng.random_ratio(1, 8) {
-                            true => Cell::Masked,
-                            false => covering(&original.domain, codes),
+                        if codes.is_empty() || rng.random_ratio(1, 8) {
+                            Cell::Masked
+                        } else {
+                            covering(&original.domain, codes)
                         }
                     })
                     .collect();
-                let cells = groups.iter().map(|&group| of_group[group].clone());
-                let cells = dictionary(cells);
+                let cells = dictionary(groups.iter().map(|&group| of_group[group].clone()));
                 Some(column(
                     &attribute.name,
                     Content::Generalized,

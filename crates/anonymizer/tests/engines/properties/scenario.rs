@@ -144,9 +144,10 @@ pub fn reorder(column: &ChunkColumn, order: &[usize]) -> ChunkColumn {
                 next = (next + usize::from(!is_missing)).min(known.len().saturating_sub(1));
             }
             let is_missing = pick(&is_missing, order);
-            match known.is_empty() {
-                true => column.clone(),
-                false => made::with_gaps(reorder(known, &pick(&filled, order)), &is_missing),
+            if known.is_empty() {
+                column.clone()
+            } else {
+                made::with_gaps(reorder(known, &pick(&filled, order)), &is_missing)
             }
         }
         ChunkColumn::Integer(values) => ChunkColumn::Integer(pick(values, order)),

@@ -132,9 +132,10 @@ fn parameters(plan: Plan, random: &mut ChaCha12Rng) -> Value {
         "split": one_of(&["widest", "gain"], random),
         "max_excluded": one_of(&[0.0, 0.02, 0.1, 0.5, 1.0], random),
     });
-    match random.random_bool(0.75) {
-        true => parameters["l"] = json!(one_of(&[1, 2, 2, 2, 3, 3, 4, 7], random)),
-        false => parameters["t_closeness"] = json!(one_of(&[0.0, 0.1, 0.2, 0.4, 0.7, 1.0], random)),
+    if random.random_bool(0.75) {
+        parameters["l"] = json!(one_of(&[1, 2, 2, 2, 3, 3, 4, 7], random))
+    } else {
+        parameters["t_closeness"] = json!(one_of(&[0.0, 0.1, 0.2, 0.4, 0.7, 1.0], random))
     }
     let mut quasi: Vec<String> = (0..plan.quasi).map(|at| format!("q{at}")).collect();
     if variant == "generalized" {

@@ -157,9 +157,10 @@ fn unless_all<T: PartialEq>(
     let each: Vec<T> = records
         .map(|&record| asked(present.terms(record)))
         .collect();
-    match each.iter().all(|asked| *asked == nothing) {
-        true => Vec::new(),
-        false => each,
+    if each.iter().all(|asked| *asked == nothing) {
+        Vec::new()
+    } else {
+        each
     }
 }
 
@@ -260,13 +261,15 @@ impl AttributeCondition {
 
     /// Whether no value is too frequent for a member's own terms.
     fn keeps_terms(&self, rows: &[u32], most: u64, size: u64) -> bool {
-        let strictest = match self.l.is_empty() {
-            true => None,
-            false => rows.iter().map(|&row| self.l[row as usize]).max(),
+        let strictest = if self.l.is_empty() {
+            None
+        } else {
+            rows.iter().map(|&row| self.l[row as usize]).max()
         };
-        let smallest = match self.share.is_empty() {
-            true => None,
-            false => rows.iter().map(|&row| self.share[row as usize]).min(),
+        let smallest = if self.share.is_empty() {
+            None
+        } else {
+            rows.iter().map(|&row| self.share[row as usize]).min()
         };
         is_eligible(most, size, strictest.unwrap_or(1))
             && smallest.is_none_or(|share| share.allows(most, size))

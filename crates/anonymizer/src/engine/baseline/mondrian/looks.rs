@@ -247,9 +247,10 @@ impl Looks<'_> {
             .into_iter()
             .filter(|&other| other != at && other != away);
         let mut tried = tried.take(TRIED_MAX);
-        let found = match self.holds(&[at]) {
-            true => tried.find(|&other| self.holds(&[away, other])),
-            false => None,
+        let found = if self.holds(&[at]) {
+            tried.find(|&other| self.holds(&[away, other]))
+        } else {
+            None
         };
         let mut records = self.classes.pop()?.records;
         let Some(other) = found else {
@@ -296,9 +297,10 @@ impl Looks<'_> {
         let is_other = |other: &usize| *other != at && !self.classes[*other].records.is_empty();
         let last = self.classes.len().min(at + REACH);
         let near: Vec<usize> = (at.saturating_sub(REACH)..last).filter(is_other).collect();
-        match near.is_empty() {
-            true => (0..self.classes.len()).filter(is_other).collect(),
-            false => near,
+        if near.is_empty() {
+            (0..self.classes.len()).filter(is_other).collect()
+        } else {
+            near
         }
     }
 

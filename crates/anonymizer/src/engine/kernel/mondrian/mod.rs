@@ -148,9 +148,10 @@ impl Mondrian<'_> {
         descent: &Descent<'_>,
     ) -> Result<Groups, EngineError> {
         let is_narrow = |column: &&CodedColumn| column.domain.len() <= NARROW_CODES;
-        match self.columns.iter().all(is_narrow) {
-            true => self.part::<u16, C>(records, condition, place, descent),
-            false => self.part::<u32, C>(records, condition, place, descent),
+        if self.columns.iter().all(is_narrow) {
+            self.part::<u16, C>(records, condition, place, descent)
+        } else {
+            self.part::<u32, C>(records, condition, place, descent)
         }
     }
 

@@ -28,9 +28,10 @@ impl Level {
         let is_one = names.windows(2).all(|pair| pair[0] == pair[1]);
         let key = |&name: &u32| mix((attribute as u64) << 32 | u64::from(name));
         Self {
-            keys: match is_one {
-                true => Vec::new(),
-                false => names.iter().map(key).collect(),
+            keys: if is_one {
+                Vec::new()
+            } else {
+                names.iter().map(key).collect()
             },
             loss,
         }

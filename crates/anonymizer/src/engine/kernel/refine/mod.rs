@@ -365,9 +365,10 @@ impl<C: Condition> Search<'_, C> {
                 |round: u64| self.budget.temperature * (1.0 - round as f32 / rounds as f32);
             let temperatures = (falling(round), falling(round + 1));
             let tried = self.budget.regions_tried;
-            let step = match tried > 0 && parts.len() > REGIONS_MANY * tried {
-                true => parts.len() / tried,
-                false => 1,
+            let step = if tried > 0 && parts.len() > REGIONS_MANY * tried {
+                parts.len() / tried
+            } else {
+                1
             };
             let search = |parts: &mut [Vec<Vec<u32>>], is_due: &(dyn Fn(usize) -> bool + Sync)| {
                 let parts = parts.par_iter_mut().enumerate();

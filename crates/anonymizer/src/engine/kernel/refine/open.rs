@@ -165,9 +165,10 @@ impl<const CELLS: usize, const WORDS: usize> Region<'_, CELLS, WORDS> {
         for (group, rows) in changes {
             self.set(group, rows);
         }
-        match is_home_free {
-            true => self.set(home, opening.rows),
-            false => drop(self.add(opening.rows)),
+        if is_home_free {
+            self.set(home, opening.rows);
+        } else {
+            self.add(opening.rows);
         }
         true
     }

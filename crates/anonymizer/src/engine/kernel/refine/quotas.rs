@@ -193,9 +193,12 @@ impl<C: Condition> Quotas<'_, C> {
             for kind in order {
                 for _ in 0..wanted(kind) {
                     let left = &mut kinds[kind];
-                    let near = least(left, |row| match row == first {
-                        true => f32::NEG_INFINITY,
-                        false => cover.growth(self.rows.row(row)),
+                    let near = least(left, |row| {
+                        if row == first {
+                            f32::NEG_INFINITY
+                        } else {
+                            cover.growth(self.rows.row(row))
+                        }
                     });
                     let Some(row) = near else { continue };
                     left.retain(|&other| other != row);

@@ -259,16 +259,13 @@ impl<'a, const CELLS: usize, const WORDS: usize> Region<'a, CELLS, WORDS> {
         }
         let place = &mut self.groups[group as usize];
         place.rows = rows;
-        match place.rows.is_empty() {
-            true => {
-                place.outline.cost = 0.0;
-                self.vacant.push(group);
-            }
-            false => {
-                let hull = self.measure.enclose(&place.rows);
-                let cost = self.measure.loss(&hull) * place.rows.len() as f32;
-                place.outline = Outline { hull, cost };
-            }
+        if place.rows.is_empty() {
+            place.outline.cost = 0.0;
+            self.vacant.push(group);
+        } else {
+            let hull = self.measure.enclose(&place.rows);
+            let cost = self.measure.loss(&hull) * place.rows.len() as f32;
+            place.outline = Outline { hull, cost };
         }
     }
 

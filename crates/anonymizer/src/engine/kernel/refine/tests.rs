@@ -412,9 +412,12 @@ fn regions_are_searched_only_if_it_pays_in_those_that_are_tried() {
     let regions = |even: usize| {
         let rows = 0..(10 * REGION_RECORDS) as u32;
         // Rows come in order of regions; those of an even one lose nothing.
-        rows.map(move |row| match row as usize / REGION_RECORDS == even {
-            true => 10 * even as u32,
-            false => 10 * (row / REGION_RECORDS as u32) + 1 + row.wrapping_mul(2_654_435_761) % 9,
+        rows.map(move |row| {
+            if row as usize / REGION_RECORDS == even {
+                10 * even as u32
+            } else {
+                10 * (row / REGION_RECORDS as u32) + 1 + row.wrapping_mul(2_654_435_761) % 9
+            }
         })
     };
     let (before, after) = searched_after_a_try(regions(0).collect());

@@ -163,16 +163,15 @@ impl Space {
     /// Where the box lies along one quasi-identifier, to sort by.
     pub fn key(&self, row: &[u32], attribute: usize) -> u32 {
         let ordered = self.numbers + self.trees.len();
-        match attribute < ordered {
-            true => row[2 * attribute],
-            false => {
-                let set = &self.sets[attribute - ordered];
-                let cells = (0..).zip(&row[set.first..set.end]);
-                let lowest = cells
-                    .filter(|(_, bits)| **bits != 0)
-                    .map(|(cell, bits): (u32, &u32)| 32 * cell + bits.trailing_zeros());
-                lowest.min().unwrap_or(0)
-            }
+        if attribute < ordered {
+            row[2 * attribute]
+        } else {
+            let set = &self.sets[attribute - ordered];
+            let cells = (0..).zip(&row[set.first..set.end]);
+            let lowest = cells
+                .filter(|(_, bits)| **bits != 0)
+                .map(|(cell, bits): (u32, &u32)| 32 * cell + bits.trailing_zeros());
+            lowest.min().unwrap_or(0)
         }
     }
 }
@@ -287,9 +286,10 @@ impl<'a> Probe<'a> {
         for (at, ends) in other_trees.chunks_exact(2).enumerate() {
             // The end that lies nearer; inside the node nothing is added.
             let node = &self.nodes[at].1;
-            let near = match ends[1] < node.first {
-                true => ends[1],
-                false => ends[0].max(node.first),
+            let near = if ends[1] < node.first {
+                ends[1]
+            } else {
+                ends[0].max(node.first)
             };
             growth += self.climb(at, near, near);
         }

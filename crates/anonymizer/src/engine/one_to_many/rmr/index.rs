@@ -158,9 +158,10 @@ impl<'a> Index<'a> {
                 (probe.least_growth(row), child)
             });
             // The last one pushed is looked at first.
-            let children = match second.0 < first.0 {
-                true => [first, second],
-                false => [second, first],
+            let children = if second.0 < first.0 {
+                [first, second]
+            } else {
+                [second, first]
             };
             let is_open = |child: &(f32, u32)| self.nodes[child.1 as usize].left > 0;
             open.extend(children.into_iter().filter(is_open));

@@ -78,12 +78,13 @@ fn people(random: &mut ChaCha12Rng, correlated: f64) -> (Vec<u32>, Vec<u32>) {
     let vectors = random.random_range(2..number);
     let vector = (0..number).map(|_| random.random_range(0..vectors));
     let vector: Vec<u32> = vector.collect();
-    let own = vector
-        .iter()
-        .map(|vector| match random.random_bool(correlated) {
-            true => vector % values,
-            false => random.random_range(0..values),
-        });
+    let own = vector.iter().map(|vector| {
+        if random.random_bool(correlated) {
+            vector % values
+        } else {
+            random.random_range(0..values)
+        }
+    });
     let own = own.collect();
     (vector, own)
 }

@@ -90,9 +90,10 @@ impl Splitting<'_> {
         self.merge(&block, &mut parts, depth as u64);
         for (start, part) in parts {
             let own = block[start..part.end].to_vec();
-            match part.is_merged && self.rules.is_paper {
-                true => self.keep(own),
-                false => self.split(own, depth + 1),
+            if part.is_merged && self.rules.is_paper {
+                self.keep(own)
+            } else {
+                self.split(own, depth + 1)
             }
         }
     }
@@ -118,9 +119,10 @@ impl Splitting<'_> {
                 (None, None) => return,
                 (Some(only), None) | (None, Some(only)) => only,
                 (Some(before), Some(after)) => {
-                    let is_after = match self.rules.is_paper {
-                        true => !random.random_bool(0.5),
-                        false => after.0 < before.0,
+                    let is_after = if self.rules.is_paper {
+                        !random.random_bool(0.5)
+                    } else {
+                        after.0 < before.0
                     };
                     if is_after { after } else { before }
                 }

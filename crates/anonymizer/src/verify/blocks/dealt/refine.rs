@@ -124,9 +124,10 @@ impl Dealing<'_> {
         }
         let is_wide = people.span(&self.done[first..].concat());
         for (value, queue) in queues {
-            match is_wide {
-                true => self.waiting.entry(value).or_default().extend(queue),
-                false => self.staying.extend(queue),
+            if is_wide {
+                self.waiting.entry(value).or_default().extend(queue)
+            } else {
+                self.staying.extend(queue)
             }
         }
     }

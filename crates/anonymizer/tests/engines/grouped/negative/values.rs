@@ -81,33 +81,45 @@ fn of_groups() -> Vec<Corruption> {
         corruption(
             "give one disease to a group under distinct diversity",
             &["distinct_l_diversity"],
-            |case, random| match claims(case, "distinct_l_diversity", "disease") {
-                true => fill(case, "disease", random),
-                false => Done::Skip,
+            |case, random| {
+                if claims(case, "distinct_l_diversity", "disease") {
+                    fill(case, "disease", random)
+                } else {
+                    Done::Skip
+                }
             },
         ),
         corruption(
             "give one disease to a group under entropy diversity",
             &["entropy_l_diversity"],
-            |case, random| match claims(case, "entropy_l_diversity", "disease") {
-                true => fill(case, "disease", random),
-                false => Done::Skip,
+            |case, random| {
+                if claims(case, "entropy_l_diversity", "disease") {
+                    fill(case, "disease", random)
+                } else {
+                    Done::Skip
+                }
             },
         ),
         corruption(
             "give one disease to a group under recursive diversity",
             &["recursive_l_diversity"],
-            |case, random| match claims(case, "recursive_l_diversity", "disease") {
-                true => fill(case, "disease", random),
-                false => Done::Skip,
+            |case, random| {
+                if claims(case, "recursive_l_diversity", "disease") {
+                    fill(case, "disease", random)
+                } else {
+                    Done::Skip
+                }
             },
         ),
         corruption(
             "give the lowest salary to a group",
             &["t_closeness", "skewness"],
-            |case, random| match claims(case, "t_closeness", "salary") {
-                true => fill_lowest(case, random),
-                false => Done::Skip,
+            |case, random| {
+                if claims(case, "t_closeness", "salary") {
+                    fill_lowest(case, random)
+                } else {
+                    Done::Skip
+                }
             },
         ),
         corruption(

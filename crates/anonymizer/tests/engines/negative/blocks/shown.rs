@@ -251,9 +251,12 @@ fn values() -> Vec<Corruption> {
         corruption(
             "show a node of the hierarchy",
             &["values_of_their_group"],
-            |case, random| match is_randomized(case) {
-                true => replace(case, "disease", random, Cell::Label("digestive".into())),
-                false => Done::Skip,
+            |case, random| {
+                if is_randomized(case) {
+                    replace(case, "disease", random, Cell::Label("digestive".into()))
+                } else {
+                    Done::Skip
+                }
             },
         ),
         corruption(

@@ -27,9 +27,10 @@ fn claims(case: &mut Case, random: &mut Random, change: impl Fn(&mut Guarantee))
     let at = random.random_range(0..claims.len());
     let before = claims[at].clone();
     change(&mut claims[at]);
-    match claims[at] == before {
-        true => Done::Skip,
-        false => Done::Keep,
+    if claims[at] == before {
+        Done::Skip
+    } else {
+        Done::Keep
     }
 }
 

@@ -242,9 +242,10 @@ fn put_alone(case: &mut Case, name: &str, rows: &[usize], cell: &Cell) -> Done {
     let alike = (0..case.rows())
         .filter(|&row| look(case, row) == own)
         .count();
-    match alike == rows.len() {
-        true => Done::Seal,
-        false => Done::Skip,
+    if alike == rows.len() {
+        Done::Seal
+    } else {
+        Done::Skip
     }
 }
 

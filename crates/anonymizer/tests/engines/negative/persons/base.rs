@@ -71,9 +71,12 @@ fn published(members: &[&str]) -> Cell {
     if members == ["*"] {
         return Cell::Masked;
     }
-    let items = members.iter().map(|member| match member.contains('+') {
-        true => Item::Union(member.split('+').map(str::to_owned).collect()),
-        false => Item::Node((*member).into()),
+    let items = members.iter().map(|member| {
+        if member.contains('+') {
+            Item::Union(member.split('+').map(str::to_owned).collect())
+        } else {
+            Item::Node((*member).into())
+        }
     });
     let mut items: Vec<Item> = items.collect();
     items.sort();

@@ -19,6 +19,7 @@ pub fn corruptions() -> Vec<Corruption> {
     all.extend(counts());
     all.extend(descriptions());
     all.extend(floors());
+    all.extend(terms());
     all
 }
 
@@ -177,31 +178,42 @@ fn floors() -> Vec<Corruption> {
         corruption(
             "ask for one more of a fingerprint",
             &["fingerprint_k"],
-            |case, _| match is_rmr(case) {
-                true => Done::Skip,
-                false => policy(case, |policy| increase(&mut policy.k)),
+            |case, _| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    policy(case, |policy| increase(&mut policy.k))
+                }
             },
         ),
         corruption(
             "ask for one more of a combination",
             &["km_anonymity"],
-            |case, _| match is_rmr(case) {
-                true => policy(case, |policy| increase(&mut policy.k)),
-                false => Done::Skip,
+            |case, _| {
+                if is_rmr(case) {
+                    policy(case, |policy| increase(&mut policy.k))
+                } else {
+                    Done::Skip
+                }
             },
         ),
-        corruption(
-            "ask for one more value",
-            &["value_l"],
-            |case, _| match is_rmr(case) {
-                true => Done::Skip,
-                false => policy(case, |policy| {
+        corruption("ask for one more value", &["value_l"], |case, _| {
+            if is_rmr(case) {
+                Done::Skip
+            } else {
+                policy(case, |policy| {
                     if let Model::Fingerprints { value_l, .. } = &mut policy.model {
                         *value_l = L::new(value_l.get() + 1).unwrap();
                     }
-                }),
-            },
-        ),
+                })
+            }
+        }),
+    ]
+}
+
+/// Terms that somebody asks for once everything is published.
+fn terms() -> Vec<Corruption> {
+    vec![
         corruption(
             "let somebody ask for a larger group",
             &["k_anonymity", "max_leakage"],
@@ -220,9 +232,12 @@ fn floors() -> Vec<Corruption> {
         corruption(
             "let somebody of a group ask for another l",
             &["l_diversity"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => ask(case, random, json!({"max_leakage": {"drug": 0.125}})),
+            |case, random| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    ask(case, random, json!({"max_leakage": {"drug": 0.125}}))
+                }
             },
         ),
         corruption(
@@ -238,9 +253,10 @@ fn increase(k: &mut K) {
 }
 
 fn given(case: &Case) -> Vec<Preference> {
-    preferences(match is_rmr(case) {
-        true => Engine::Rmr,
-        false => Engine::OneToMany,
+    preferences(if is_rmr(case) {
+        Engine::Rmr
+    } else {
+        Engine::OneToMany
     })
 }
 

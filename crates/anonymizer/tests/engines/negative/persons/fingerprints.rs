@@ -184,41 +184,52 @@ fn guarantees() -> Vec<Corruption> {
         corruption(
             "break K of a fingerprint by a leaf",
             &["fingerprint_k"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => own_leaf(case, random),
+            |case, random| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    own_leaf(case, random)
+                }
             },
         ),
         corruption(
             "break K of a fingerprint by the root",
             &["fingerprint_k"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => change(case, random, "flu", &["any"]),
+            |case, random| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    change(case, random, "flu", &["any"])
+                }
             },
         ),
         corruption(
             "break k of a combination",
             &["km_anonymity"],
-            |case, random| match is_rmr(case) {
-                true => own_leaf(case, random),
-                false => Done::Skip,
+            |case, random| {
+                if is_rmr(case) {
+                    own_leaf(case, random)
+                } else {
+                    Done::Skip
+                }
             },
         ),
-        corruption(
-            "break L of a group",
-            &["l_diversity"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => exchange(case, random, ("digestive|skin", "any")),
-            },
-        ),
+        corruption("break L of a group", &["l_diversity"], |case, random| {
+            if is_rmr(case) {
+                Done::Skip
+            } else {
+                exchange(case, random, ("digestive|skin", "any"))
+            }
+        }),
         corruption(
             "break the share of a value",
             &["value_l"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => exchange(case, random, ("flu", "digestive|skin")),
+            |case, random| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    exchange(case, random, ("flu", "digestive|skin"))
+                }
             },
         ),
         corruption(
@@ -231,9 +242,12 @@ fn guarantees() -> Vec<Corruption> {
 
 /// A cell of items by their labels, `+` joining a union.
 fn items(labels: &[&str]) -> Cell {
-    let items = labels.iter().map(|label| match label.contains('+') {
-        true => Item::Union(label.split('+').map(str::to_owned).collect()),
-        false => Item::Node((*label).into()),
+    let items = labels.iter().map(|label| {
+        if label.contains('+') {
+            Item::Union(label.split('+').map(str::to_owned).collect())
+        } else {
+            Item::Node((*label).into())
+        }
     });
     let mut items: Vec<Item> = items.collect();
     items.sort();

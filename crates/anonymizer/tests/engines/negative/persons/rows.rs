@@ -21,9 +21,12 @@ fn members() -> Vec<Corruption> {
         corruption(
             "move a person to another group",
             &["groups_look_alike", "k_anonymity", "linkage"],
-            |case, random| match is_rmr(case) {
-                true => Done::Skip,
-                false => move_person(case, random),
+            |case, random| {
+                if is_rmr(case) {
+                    Done::Skip
+                } else {
+                    move_person(case, random)
+                }
             },
         ),
         corruption(

@@ -197,9 +197,10 @@ fn floors() -> Vec<Corruption> {
                     l: L::new(7).unwrap(),
                     min_spread: Spread::Nothing,
                 };
-                match diverse {
-                    true => policy(case, |policy| set_first(policy, protection)),
-                    false => Done::Skip,
+                if diverse {
+                    policy(case, |policy| set_first(policy, protection))
+                } else {
+                    Done::Skip
                 }
             },
         ),
@@ -215,9 +216,10 @@ fn floors() -> Vec<Corruption> {
                     t: T::new(0.01).unwrap(),
                     max_posterior: Share::ALL,
                 };
-                match diverse {
-                    true => Done::Skip,
-                    false => policy(case, |policy| set_first(policy, protection)),
+                if diverse {
+                    Done::Skip
+                } else {
+                    policy(case, |policy| set_first(policy, protection))
                 }
             },
         ),

@@ -21,9 +21,10 @@ fn is_given(case: &Case) -> bool {
 fn renumber(case: &mut Case, number: impl Fn(u64) -> u64) -> Done {
     let numbers = case.numbers("columns", "column");
     let changed: Vec<u64> = numbers.iter().map(|&held| number(held)).collect();
-    let done = match changed == numbers {
-        true => Done::Skip,
-        false => Done::Seal,
+    let done = if changed == numbers {
+        Done::Skip
+    } else {
+        Done::Seal
     };
     case.set_numbers("columns", "column", changed);
     done

@@ -326,9 +326,10 @@ fn order() -> Vec<Corruption> {
                     }
                 }
             }
-            match columns(case) > 2 {
-                true => Done::Seal,
-                false => Done::Skip,
+            if columns(case) > 2 {
+                Done::Seal
+            } else {
+                Done::Skip
             }
         }),
         corruption("leave one column unpermuted", LINKED, |case, _| {

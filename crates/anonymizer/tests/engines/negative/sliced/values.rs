@@ -153,9 +153,10 @@ fn strange() -> Vec<Corruption> {
                     exchange(case, "job", pair[0], pair[1]);
                 }
             }
-            match combinations(case, &headers) == before {
-                true => Done::Skip,
-                false => Done::Seal,
+            if combinations(case, &headers) == before {
+                Done::Skip
+            } else {
+                Done::Seal
             }
         }),
     ]

@@ -129,12 +129,15 @@ fn no_node_can_be_expanded(frame: &Frame<'_>, cluster: &[u32], cut: &Cut) {
         if frame.trees.node(node).is_leaf() {
             continue;
         }
-        let below = cut.nodes.iter().map(|&(item, of)| match of == node {
-            true => (
-                item,
-                frame.trees.children(node)[frame.trees.child_position(node, item)],
-            ),
-            false => (item, of),
+        let below = cut.nodes.iter().map(|&(item, of)| {
+            if of == node {
+                (
+                    item,
+                    frame.trees.children(node)[frame.trees.child_position(node, item)],
+                )
+            } else {
+                (item, of)
+            }
         });
         let finer = Cut {
             nodes: below.collect(),
