@@ -289,24 +289,37 @@ impl Object<'_> {
         attribute.role != Role::Identifier && attribute.kind != Some(AttributeType::Categorical)
     }
 
-    /// Appends a string, whose opening quote is next, to the text.
+    /// Appends a string, whose opening quote is next, to the text. Where it is
+    /// none, what is left begins behind what is wrong.
     fn string(&mut self) -> Result<(), Refusal> {
+        let quoted = self.rest;
+        self.rest = &quoted[1..];
         let (mut at, mut is_escaped) = (1, false);
         let stop = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
         loop {
-            let behind = self.rest.get(at..).ok_or(OPEN_STRING)?;
+            let behind = quoted.get(at..).ok_or(OPEN_STRING)?;
             at += behind.iter().position(stop).ok_or(OPEN_STRING)?;
-            match self.rest[at] {
+            match quoted[at] {
                 b'"' => break,
                 b'\\' => (is_escaped, at) = (true, at + 2),
-                _ => return Err(malformed("a control character in a string")),
+                _ => {
+                    self.rest = &quoted[at + 1..];
+                    return Err(malformed("a control character in a string"));
+                }
             }
         }
-        let (quoted, rest) = self.rest.split_at(at + 1);
+        let (quoted, rest) = quoted.split_at(at + 1);
         let written = &quoted[1..at];
         // Bytes that are no text are refused with the cell that they are in.
         if is_escaped && std::str::from_utf8(written).is_ok() {
-            let text: String = serde_json::from_slice(quoted).map_err(|_| ESCAPE)?;
+            let text: Result<String, _> = serde_json::from_slice(quoted);
+            let text = text.map_err(|error| {
+                self.rest = self
+                    .rest
+                    .get(error.column().saturating_sub(1)..)
+                    .unwrap_or_default();
+                ESCAPE
+            })?;
             self.text.extend_from_slice(text.as_bytes());
         } else {
             self.text.extend_from_slice(written);
