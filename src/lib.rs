@@ -11,7 +11,7 @@ pub mod config;
 pub mod failpoint;
 pub mod ids;
 pub mod job;
-pub mod room;
+pub mod spill_file;
 pub mod telemetry;
 
 // Layer 7: everything that survives a restart.

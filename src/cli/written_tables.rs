@@ -14,7 +14,7 @@ use vizard_anonymizer::release::Format;
 
 use super::exit::Exit;
 use super::new_folder::parent_of;
-use crate::room::Room;
+use crate::spill_file::SpillFile;
 
 /// Bytes of a converted table that are written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -34,12 +34,12 @@ impl WrittenTables {
         }
     }
 
-    /// Room for the text of the table `name`.
+    /// SpillFile for the text of the table `name`.
     pub fn room(&mut self, name: &str) -> io::Result<TextRoom> {
         // Not before there is something to write: a refused job leaves nothing.
         std::fs::create_dir_all(&self.place)?;
         let file = tempfile::tempfile_in(&self.place)?;
-        let room = Room::of(file.try_clone()?);
+        let room = SpillFile::of(file.try_clone()?);
         self.texts.push((name.into(), file));
         Ok(Box::new(room))
     }

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("config", 6),
     ("telemetry", 6),
     ("failpoint", 6),
-    ("room", 6),
+    ("spill_file", 6),
     ("store", 7),
     ("worker", 8),
     ("http", 8),

@@ -18,7 +18,7 @@ use super::Download;
 use super::maker::Maker;
 use super::pieces::Pieces;
 use crate::http::range::Window;
-use crate::room::Room;
+use crate::spill_file::SpillFile;
 
 type Sender = mpsc::Sender<io::Result<Bytes>>;
 
@@ -100,7 +100,7 @@ impl Turn {
 
 /// Hands what was made to the client, and lays aside what it does not take.
 struct Aside {
-    room: Option<Room>,
+    room: Option<SpillFile>,
     sender: Sender,
 }
 
@@ -128,7 +128,7 @@ impl Aside {
         let (room, count) = on_blocking_thread(move || {
             let mut room = match room {
                 Some(room) => room,
-                None => Room::new()?,
+                None => SpillFile::new()?,
             };
             room.clear()?;
             room.append(&bytes)?;

@@ -26,7 +26,7 @@ pub async fn without_subject(
     let rewritten = rewritten.map_err(|_| Problem::internal())?;
     rewritten.map_err(|error| match error {
         ReadError::Store(error) => error.into(),
-        ReadError::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+        ReadError::SpillFile(error) if error.kind() == std::io::ErrorKind::StorageFull => {
             use crate::http::problem::ProblemKind::StoreFull;
             Problem::new(
                 StoreFull,
@@ -50,7 +50,7 @@ fn rewritten(
     if version == 0 {
         return Ok(None);
     }
-    let mut spool = Spool::new().map_err(ReadError::Room)?;
+    let mut spool = Spool::new().map_err(ReadError::SpillFile)?;
     let (mut records, mut is_in) = (0, false);
     let chunks = handle.block_on(store.version_chunk_list(id, version));
     for chunk in chunks.map_err(ReadError::Store)? {
@@ -69,11 +69,13 @@ fn rewritten(
                 (encode_chunk(&rest)?, rest.text_size())
             }
         };
-        spool.push(&bytes, kept, text).map_err(ReadError::Room)?;
+        spool
+            .push(&bytes, kept, text)
+            .map_err(ReadError::SpillFile)?;
     }
     if !is_in {
         return Ok(None);
     }
-    let chunks = spool.into_chunks().map_err(ReadError::Room)?;
+    let chunks = spool.into_chunks().map_err(ReadError::SpillFile)?;
     Ok(Some((records, Box::new(chunks))))
 }

@@ -34,7 +34,7 @@ use super::problem::{Problem, ProblemKind};
 use super::shares::Share;
 use super::state::AppState;
 use crate::config::{Limit, Limits};
-use crate::room::Room;
+use crate::spill_file::SpillFile;
 use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
 use body_reader::{BodyReader, body_channel};
 use spool::{BodyFault, Spool, spool_body};
@@ -101,7 +101,7 @@ enum ReadError {
     Packing(InflateFault),
     Store(StoreError),
     OtherSubject,
-    Room(std::io::Error),
+    SpillFile(std::io::Error),
 }
 
 impl From<TableError> for ReadError {
@@ -122,10 +122,10 @@ impl ReadError {
                 ProblemKind::InvalidBody,
                 "the body names another subject than the path; nothing was kept of it",
             ),
-            Self::Room(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+            Self::SpillFile(error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Problem::new(ProblemKind::StoreFull, "nothing was kept of this upload")
             }
-            Self::Room(error) => {
+            Self::SpillFile(error) => {
                 tracing::error!(error = %error.kind(), "the temporary file of an upload failed");
                 Problem::internal()
             }
@@ -197,7 +197,7 @@ fn read(
     store: &Store,
     handle: &Handle,
 ) -> Result<Received, ReadError> {
-    let mut room = Room::new().map_err(ReadError::Room)?;
+    let mut room = SpillFile::new().map_err(ReadError::SpillFile)?;
     let mut subjects = SubjectKeys::new(hash_key()?, &mut room);
     if intake.mode == VersionMode::Upsert {
         subjects = subjects.of_upsert();
@@ -208,7 +208,7 @@ fn read(
         handle,
     };
     let texts = stored.add_subjects(&mut subjects)?;
-    let mut spool = Spool::new().map_err(ReadError::Room)?;
+    let mut spool = Spool::new().map_err(ReadError::SpillFile)?;
     let mut failure = None;
     let mut spellings = Spellings::new(&intake.schema);
     let target = intake.target();
@@ -230,9 +230,9 @@ fn read(
         })
     };
     let (coding, growth) = intake.coding;
-    let mut body = Inflater::new(body, coding, growth).map_err(ReadError::Room)?;
+    let mut body = Inflater::new(body, coding, growth).map_err(ReadError::SpillFile)?;
     let fault = body.fault();
-    let mut cells = Room::new().map_err(ReadError::Room)?;
+    let mut cells = SpillFile::new().map_err(ReadError::SpillFile)?;
     let summary = match intake.format {
         UploadFormat::Streamed(format) => {
             read_records(body, format, &target, &mut subjects, &mut keep)
@@ -240,7 +240,7 @@ fn read(
         UploadFormat::Parquet => match spool_body(&mut body) {
             Ok(file) => read_parquet_records(file, &target, &mut cells, &mut subjects, &mut keep),
             Err(BodyFault::Body(error)) => Err(TableError::Read(error.kind().to_string())),
-            Err(BodyFault::Room(error)) => return Err(ReadError::Room(error)),
+            Err(BodyFault::SpillFile(error)) => return Err(ReadError::SpillFile(error)),
         },
     };
     if let Some(&fault) = fault.get() {
@@ -251,9 +251,9 @@ fn read(
         return Err(ReadError::OtherSubject);
     }
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
-        return Err(ReadError::Room(error));
+        return Err(ReadError::SpillFile(error));
     }
-    let chunks = spool.into_chunks().map_err(ReadError::Room)?;
+    let chunks = spool.into_chunks().map_err(ReadError::SpillFile)?;
     let received = Received {
         summary: summary?,
         merged: spellings.merged(),
@@ -290,6 +290,6 @@ fn hash_key() -> Result<[u8; 16], ReadError> {
     let mut key = [0; 16];
     rand::rngs::SysRng
         .try_fill_bytes(&mut key)
-        .map_err(|_| ReadError::Room(std::io::ErrorKind::Other.into()))?;
+        .map_err(|_| ReadError::SpillFile(std::io::ErrorKind::Other.into()))?;
     Ok(key)
 }

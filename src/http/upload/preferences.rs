@@ -17,7 +17,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::routes::preferences::PopulationForms;
 use crate::http::shares::Share;
 use crate::http::state::AppState;
-use crate::room::Room;
+use crate::spill_file::SpillFile;
 use crate::store::PreferenceSource;
 
 /// Documents after which a batch is closed.
@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 2 << 20;
 
 /// Preferences that were read, in a temporary file.
 pub struct KeptPreferences {
-    room: Room,
+    room: SpillFile,
     /// Where each batch stands: its first byte, and how many.
     batches: Vec<(u64, usize)>,
     /// Who has a document.
@@ -174,7 +174,7 @@ fn read(
     };
     let mut batches = Batches {
         kept: KeptPreferences {
-            room: Room::new().map_err(ReadError::Room)?,
+            room: SpillFile::new().map_err(ReadError::SpillFile)?,
             batches: Vec::new(),
             subjects: Fingerprints::new(),
         },
@@ -183,7 +183,7 @@ fn read(
         documents: 0,
         failure: None,
     };
-    let body = Inflater::new(body, coding, growth).map_err(ReadError::Room)?;
+    let body = Inflater::new(body, coding, growth).map_err(ReadError::SpillFile)?;
     let fault = body.fault();
     let mut keep = |preference: Preference| {
         batches.add(&preference).map_err(|error| {
@@ -196,10 +196,10 @@ fn read(
         return Err(ReadError::Packing(fault));
     }
     if let Some(error) = batches.failure.take() {
-        return Err(ReadError::Room(error));
+        return Err(ReadError::SpillFile(error));
     }
     read?;
-    batches.close().map_err(ReadError::Room)?;
+    batches.close().map_err(ReadError::SpillFile)?;
     batches.kept.subjects.sort();
     Ok(batches.kept)
 }

@@ -16,17 +16,19 @@ pub enum BodyFault {
     /// The body was not read to its end.
     Body(io::Error),
     /// The file took no more.
-    Room(io::Error),
+    SpillFile(io::Error),
 }
 
 /// Passes a body on into a file of its own, to be read in any order.
 pub fn spool_body(body: &mut impl Read) -> Result<File, BodyFault> {
-    let mut file = tempfile::tempfile().map_err(BodyFault::Room)?;
+    let mut file = tempfile::tempfile().map_err(BodyFault::SpillFile)?;
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         match body.read(&mut piece) {
             Ok(0) => return Ok(file),
-            Ok(length) => file.write_all(&piece[..length]).map_err(BodyFault::Room)?,
+            Ok(length) => file
+                .write_all(&piece[..length])
+                .map_err(BodyFault::SpillFile)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(BodyFault::Body(error)),
         }

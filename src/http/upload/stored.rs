@@ -63,7 +63,7 @@ impl Stored<'_> {
         if replaced.records() == 0 {
             return Ok(None);
         }
-        let mut spool = Spool::new().map_err(ReadError::Room)?;
+        let mut spool = Spool::new().map_err(ReadError::SpillFile)?;
         let mut first = 0;
         for (chunk, &text) in self.chunks()?.iter().zip(texts) {
             let (begin, end) = (first, first + chunk.records);
@@ -79,9 +79,11 @@ impl Stored<'_> {
                     (encode_chunk(&rest)?, rest.text_size())
                 }
             };
-            spool.push(&bytes, kept, text).map_err(ReadError::Room)?;
+            spool
+                .push(&bytes, kept, text)
+                .map_err(ReadError::SpillFile)?;
         }
-        spool.into_chunks().map(Some).map_err(ReadError::Room)
+        spool.into_chunks().map(Some).map_err(ReadError::SpillFile)
     }
 
     fn chunks(&self) -> Result<Vec<ChunkRow>, ReadError> {

@@ -5,7 +5,7 @@ use super::release_row::{TABLE, get, release_row, series};
 use super::tombstones::bury;
 use super::{Store, allowed, page_bounds, page_of};
 use crate::ids::{DatasetId, ReleaseId};
-use crate::store::seal::{Place, Purpose, of};
+use crate::store::seal::{AssociatedData, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{ledger as ledger_sql, releases as sql};
 use crate::store::{
@@ -82,40 +82,43 @@ async fn document(
     id: ReleaseId,
     document: ReleaseDocument,
 ) -> Result<serde_json::Value, StoreError> {
-    let (statement, place) = match document {
+    let (statement, associated) = match document {
         ReleaseDocument::Manifest => (sql::MANIFEST, None),
-        ReleaseDocument::Report => (sql::REPORT, Some(Place::Report(id))),
-        ReleaseDocument::Verification => (sql::VERIFICATION, Some(Place::Verification(id))),
+        ReleaseDocument::Report => (sql::REPORT, Some(AssociatedData::Report(id))),
+        ReleaseDocument::Verification => {
+            (sql::VERIFICATION, Some(AssociatedData::Verification(id)))
+        }
     };
-    let custody = of(session, id.uuid(), Purpose::Release).await?;
+    let access = of(session, id.uuid(), Purpose::Release).await?;
     let row = session.row(TABLE, statement, cells![id.uuid()]).await?;
     let row = row.ok_or(StoreError::not_found("release"))?;
-    match place {
-        Some(place) => custody.document(&place, (&row, "document")),
+    match associated {
+        Some(associated) => access.document(&associated, (&row, "document")),
         None => row.json("document"),
     }
 }
 
 async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreError> {
     let dataset = get(session, id).await?.dataset;
-    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    let access = of(session, dataset.uuid(), Purpose::Records).await?;
     let row = session.row(TABLE, sql::LINEAGE, cells![id.uuid()]).await?;
     let row = row.ok_or(StoreError::not_found("release"))?;
     let kept = row
         .bytes_or_null("lineage")?
         .ok_or(StoreError::not_found("lineage"))?;
-    custody.bytes(&Place::Lineage(id), kept, (&row, "lineage"))
+    access.bytes(&AssociatedData::Lineage(id), kept, (&row, "lineage"))
 }
 
 async fn candidates(session: &mut Session, id: ReleaseId) -> Result<Option<Vec<u8>>, StoreError> {
     let dataset = get(session, id).await?.dataset;
-    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    let access = of(session, dataset.uuid(), Purpose::Preferences).await?;
     let row = session
         .row(TABLE, sql::CANDIDATES, cells![id.uuid()])
         .await?;
     let row = row.ok_or(StoreError::not_found("release"))?;
     let kept = row.bytes_or_null("candidates")?;
-    let opened = kept.map(|kept| custody.bytes(&Place::Candidates(id), kept, (&row, "candidates")));
+    let opened =
+        kept.map(|kept| access.bytes(&AssociatedData::Candidates(id), kept, (&row, "candidates")));
     opened.transpose()
 }
 
@@ -125,15 +128,15 @@ async fn piece(
     name: String,
     position: u32,
 ) -> Result<Vec<u8>, StoreError> {
-    let custody = of(session, release.uuid(), Purpose::Release).await?;
+    let access = of(session, release.uuid(), Purpose::Release).await?;
     let row = of_table(session, sql::PIECE_GET, release, (name, Some(position))).await?;
     let kept = row.checked_bytes("bytes", "sha256")?;
-    let place = Place::Piece {
+    let associated = AssociatedData::Piece {
         release,
         table: row.count32("table_position")?,
         position,
     };
-    custody.bytes(&place, kept, (&row, "bytes"))
+    access.bytes(&associated, kept, (&row, "bytes"))
 }
 
 /// Answers the one row that a statement about a named table finds.

@@ -23,7 +23,7 @@ use super::release_row::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
 use crate::job::floors::Below;
-use crate::store::seal::{Custody, Place, Purpose, create_release_key, of};
+use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, create_release_key, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{
     datasets as dataset_sql, jobs as job_sql, ledger as ledger_sql, releases as sql,
@@ -60,24 +60,24 @@ pub(super) async fn complete(
     let id = commit.id;
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let preferences = of(session, dataset.uuid(), Purpose::Preferences).await?;
-    let custody = create_release_key(session, dataset, id, &records).await?;
-    let report = custody.kept_text(&Place::Report(id), commit.report.to_string())?;
+    let access = create_release_key(session, dataset, id, &records).await?;
+    let report = access.kept_text(&AssociatedData::Report(id), commit.report.to_string())?;
     let verification = commit.verification.to_string();
     let cells = cells![
         id.uuid(),
         lease.id.uuid(),
         &commit.manifest,
         report,
-        custody.kept_text(&Place::Verification(id), verification)?,
-        records.kept(&Place::Lineage(id), commit.lineage)?,
+        access.kept_text(&AssociatedData::Verification(id), verification)?,
+        records.kept(&AssociatedData::Lineage(id), commit.lineage)?,
         now,
-        preferences.kept(&Place::Candidates(id), commit.candidates)?,
+        preferences.kept(&AssociatedData::Candidates(id), commit.candidates)?,
     ];
     session.run(sql::CREATE, cells).await?;
     let kept = cells![commit.id.uuid(), lease.id.uuid(), &commit.claims, now];
     session.run(ledger_sql::CREATE, kept).await?;
     for (position, table) in (0u32..).zip(commit.tables) {
-        table_write(session, &custody, (id, position), table).await?;
+        table_write(session, &access, (id, position), table).await?;
     }
     failpoint::reached("job-tables-written");
     let detail = json!({"release": commit.id});
@@ -105,7 +105,7 @@ pub(super) async fn complete(
 
 async fn table_write(
     session: &mut Session,
-    custody: &Custody,
+    access: &DataKeyAccess,
     (release, position): (ReleaseId, u32),
     table: NewReleaseTable,
 ) -> Result<(), StoreError> {
@@ -122,12 +122,12 @@ async fn table_write(
     ];
     session.run(sql::TABLE_CREATE, cells).await?;
     for (piece_position, piece) in (0u32..).zip(table.pieces) {
-        let place = Place::Piece {
+        let associated = AssociatedData::Piece {
             release,
             table: position,
             position: piece_position,
         };
-        let kept = custody.kept(&place, piece.bytes)?;
+        let kept = access.kept(&associated, piece.bytes)?;
         let digest = Sha256::of(&kept);
         let cells = cells![
             release.uuid(),
@@ -294,7 +294,7 @@ async fn terms_hold(
     }
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let lineage = row.bytes("lineage")?;
-    let lineage = records.bytes(&Place::Lineage(id), lineage, (row, "lineage"))?;
+    let lineage = records.bytes(&AssociatedData::Lineage(id), lineage, (row, "lineage"))?;
     let changes = changed_since(session, dataset, row.count("preference_version")?).await?;
     let changed = changes.len();
     // The check reads a lineage as long as the table: not on this thread.

@@ -16,15 +16,15 @@ use super::job_row::{TABLE, get};
 use super::leases::Lease;
 use crate::ids::{DatasetId, JobId};
 use crate::job::draw_seed;
-use crate::store::seal::{Custody, Place, Purpose, of};
+use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, jobs as sql};
 use crate::store::{JobSecrets, StoreError};
 
 /// A new seed as it is to be kept at its place.
-fn drawn(custody: &Custody, place: &Place<'_>) -> Result<Vec<u8>, StoreError> {
+fn drawn(access: &DataKeyAccess, associated: &AssociatedData<'_>) -> Result<Vec<u8>, StoreError> {
     let seed = draw_seed().map_err(|error| StoreError::driver(error.to_string()))?;
-    custody.kept(place, seed.as_bytes().to_vec())
+    access.kept(associated, seed.as_bytes().to_vec())
 }
 
 /// A new seed for a job of the dataset, as it is to be kept.
@@ -33,8 +33,8 @@ pub(super) async fn drawn_for_job(
     dataset: DatasetId,
     job: JobId,
 ) -> Result<Vec<u8>, StoreError> {
-    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
-    drawn(&custody, &Place::JobSeed(job))
+    let access = of(session, dataset.uuid(), Purpose::Records).await?;
+    drawn(&access, &AssociatedData::JobSeed(job))
 }
 
 /// Draws the secret of a dataset that has none.
@@ -42,8 +42,8 @@ pub(super) async fn draw_for_dataset(
     session: &mut Session,
     dataset: DatasetId,
 ) -> Result<(), StoreError> {
-    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
-    let secret = drawn(&custody, &Place::DatasetSecret(dataset))?;
+    let access = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    let secret = drawn(&access, &AssociatedData::DatasetSecret(dataset))?;
     let cells = cells![dataset.uuid(), secret];
     session.run(dataset_sql::SECRET_SET, cells).await?;
     Ok(())
@@ -74,10 +74,10 @@ pub(super) async fn of_job(
     // Read after the keys were: if one was destroyed meanwhile, the lease is lost.
     let row = row_of(session, lease).await?;
     let secrets = JobSecrets {
-        seed: opened(&records, &Place::JobSeed(lease.id), (&row, "seed"))?,
+        seed: opened(&records, &AssociatedData::JobSeed(lease.id), (&row, "seed"))?,
         dataset_secret: opened(
             &preferences,
-            &Place::DatasetSecret(dataset),
+            &AssociatedData::DatasetSecret(dataset),
             (&row, "secret"),
         )?,
     };
@@ -114,11 +114,11 @@ async fn draw_missing(
 
 /// The seed that a column keeps; damage is the row's.
 fn opened(
-    custody: &Custody,
-    place: &Place<'_>,
+    access: &DataKeyAccess,
+    associated: &AssociatedData<'_>,
     (row, column): (&Row, &'static str),
 ) -> Result<Seed, StoreError> {
-    let bytes = custody.bytes(place, row.bytes(column)?, (row, column))?;
+    let bytes = access.bytes(associated, row.bytes(column)?, (row, column))?;
     let bytes = bytes.try_into().map_err(|_| row.inconsistent(column))?;
     Ok(Seed::from_bytes(bytes))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::entry::{Done, Entry};
 use super::{Store, dataset_row, preferences};
 use crate::ids::DatasetId;
-use crate::store::seal::{Custody, Place, Purpose, of};
+use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Session, cells};
 use crate::store::statements::subject_tokens as sql;
 use crate::store::{Act, Conflict, NewSubjectTokens, StoreError, SubjectTokenRow};
@@ -19,8 +19,8 @@ const NONE: StoreError = StoreError::NotFound {
 };
 
 /// Where a token's subject is sealed.
-fn place(dataset: DatasetId, token_hash: &[u8; 32]) -> Place<'_> {
-    Place::SubjectToken {
+fn associated(dataset: DatasetId, token_hash: &[u8; 32]) -> AssociatedData<'_> {
+    AssociatedData::SubjectToken {
         dataset,
         token_hash,
     }
@@ -40,13 +40,13 @@ async fn create(
     let expires_at = expires_at.ok_or_else(|| StoreError::driver("a time that never comes"))?;
     let detail = json!({"tokens": new.tokens.len(), "expires_at": expires_at});
     let entry = Entry::preferences("create_subject_tokens", new.dataset).telling(detail);
-    let custody = of(session, new.dataset.uuid(), Purpose::Preferences).await?;
+    let access = of(session, new.dataset.uuid(), Purpose::Preferences).await?;
     for (token_hash, subject) in new.tokens {
-        let place = place(new.dataset, &token_hash);
+        let associated = associated(new.dataset, &token_hash);
         let cells = cells![
             token_hash,
             new.dataset.uuid(),
-            custody.kept(&place, subject.into_bytes())?,
+            access.kept(&associated, subject.into_bytes())?,
             new.created_by.as_str(),
             now,
             expires_at,
@@ -65,13 +65,13 @@ async fn find(session: &mut Session, token_hash: [u8; 32]) -> Result<SubjectToke
         .await?;
     let row = row.ok_or(NONE)?;
     let dataset = DatasetId::from(row.uuid("dataset_id")?);
-    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
-    if let Custody::Destroyed = custody {
+    let access = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    if let DataKeyAccess::Destroyed = access {
         // Erased since the row was read.
         return Err(NONE);
     }
     let kept = row.bytes("subject")?;
-    let subject = custody.bytes(&place(dataset, &token_hash), kept, (&row, "subject"))?;
+    let subject = access.bytes(&associated(dataset, &token_hash), kept, (&row, "subject"))?;
     let subject = String::from_utf8(subject);
     Ok(SubjectTokenRow {
         dataset,

@@ -12,7 +12,7 @@ use super::terms::Terms;
 use super::tombstones::bury;
 use super::{preferences, versions};
 use crate::ids::{DatasetId, ReleaseId};
-use crate::store::seal::{Place, Purpose, of};
+use crate::store::seal::{AssociatedData, Purpose, of};
 use crate::store::session::{Session, Signal, cells};
 use crate::store::statements::{
     datasets as dataset_sql, preferences as preference_sql, releases as release_sql,
@@ -56,7 +56,7 @@ async fn tokens(
     subject: &str,
 ) -> Result<Vec<([u8; 32], HeldToken)>, StoreError> {
     let now = session.now().await?;
-    let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
+    let access = of(session, dataset.uuid(), Purpose::Preferences).await?;
     let cells = cells![dataset.uuid(), now];
     let mut held = Vec::new();
     for row in session
@@ -64,11 +64,11 @@ async fn tokens(
         .await?
     {
         let token_hash = row.digest("token_hash")?;
-        let place = Place::SubjectToken {
+        let associated = AssociatedData::SubjectToken {
             dataset,
             token_hash: &token_hash,
         };
-        let own = custody.bytes(&place, row.bytes("subject")?, (&row, "subject"))?;
+        let own = access.bytes(&associated, row.bytes("subject")?, (&row, "subject"))?;
         if own == subject.as_bytes() {
             let token = HeldToken {
                 created_at: row.time("created_at")?,
@@ -167,12 +167,12 @@ async fn forget_in_releases(
     let records = of(session, dataset.uuid(), Purpose::Records).await?;
     let preferences = of(session, dataset.uuid(), Purpose::Preferences).await?;
     for (id, lineage) in std::mem::take(&mut erasure.lineages) {
-        let kept = records.kept(&Place::Lineage(id), lineage)?;
+        let kept = records.kept(&AssociatedData::Lineage(id), lineage)?;
         let cells = cells![id.uuid(), kept];
         session.run(release_sql::LINEAGE_SET, cells).await?;
     }
     for (id, candidates) in std::mem::take(&mut erasure.candidates) {
-        let kept = preferences.kept(&Place::Candidates(id), candidates)?;
+        let kept = preferences.kept(&AssociatedData::Candidates(id), candidates)?;
         let cells = cells![id.uuid(), kept];
         session.run(release_sql::CANDIDATES_SET, cells).await?;
     }

@@ -9,25 +9,25 @@ use serde_json::Value;
 
 use crate::ids::DatasetId;
 use crate::store::StoreError;
-use crate::store::seal::{Custody, Place, Purpose, of};
+use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Row, Session};
 
 /// Reads and writes terms of one dataset.
 pub(super) struct Terms {
     dataset: DatasetId,
-    custody: Custody,
+    access: DataKeyAccess,
 }
 
 impl Terms {
     /// Of a dataset; look this up before the rows that it is to read.
     pub(super) async fn of(session: &mut Session, dataset: DatasetId) -> Result<Self, StoreError> {
-        let custody = of(session, dataset.uuid(), Purpose::Preferences).await?;
-        Ok(Self { dataset, custody })
+        let access = of(session, dataset.uuid(), Purpose::Preferences).await?;
+        Ok(Self { dataset, access })
     }
 
     /// What stands in the column `subject`.
     pub(super) fn subject(&self, subject: &str) -> Vec<u8> {
-        self.custody.kept_subject(subject)
+        self.access.kept_subject(subject)
     }
 
     /// What stands in the columns `subject` and `document`.
@@ -38,15 +38,15 @@ impl Terms {
         document: &Value,
     ) -> Result<(Vec<u8>, String), StoreError> {
         let lookup = self.subject(subject);
-        let text = match self.custody {
-            Custody::Plain => document.to_string(),
-            Custody::Sealed(_) | Custody::Destroyed => {
+        let text = match self.access {
+            DataKeyAccess::Plain => document.to_string(),
+            DataKeyAccess::Sealed(_) | DataKeyAccess::Destroyed => {
                 Value::from_iter([Value::from(subject), document.clone()]).to_string()
             }
         };
         let text = self
-            .custody
-            .kept_text(&self.place(version, &lookup), text)?;
+            .access
+            .kept_text(&self.associated(version, &lookup), text)?;
         Ok((lookup, text))
     }
 
@@ -62,12 +62,12 @@ impl Terms {
         }
         let lookup = row.bytes("subject")?;
         let subject_damaged = || row.inconsistent("subject");
-        if let Custody::Plain = self.custody {
+        if let DataKeyAccess::Plain = self.access {
             let subject = String::from_utf8(lookup).map_err(|_| subject_damaged())?;
             return Ok(Some((subject, row.json(document)?)));
         }
-        let place = self.place(row.count(version)?, &lookup);
-        let text = self.custody.text(&place, (row, document))?;
+        let associated = self.associated(row.count(version)?, &lookup);
+        let text = self.access.text(&associated, (row, document))?;
         let (subject, terms): (String, Value) =
             serde_json::from_str(&text).map_err(|_| row.inconsistent(document))?;
         if self.subject(&subject) == lookup {
@@ -77,8 +77,8 @@ impl Terms {
         }
     }
 
-    fn place<'a>(&self, version: u64, lookup: &'a [u8]) -> Place<'a> {
-        Place::Preference {
+    fn associated<'a>(&self, version: u64, lookup: &'a [u8]) -> AssociatedData<'a> {
+        AssociatedData::Preference {
             dataset: self.dataset,
             version,
             lookup,

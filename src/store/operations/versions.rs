@@ -7,7 +7,7 @@ use super::Store;
 use super::entry::{Done, Entry};
 use crate::failpoint;
 use crate::ids::DatasetId;
-use crate::store::seal::{Custody, Place, Purpose, of};
+use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, versions as sql};
 use crate::store::{
@@ -177,7 +177,7 @@ async fn next_chunk(
 async fn chunks_write(
     session: &mut Session,
     dataset: DatasetId,
-    custody: &Custody,
+    access: &DataKeyAccess,
     mut extent: Extent,
     mut source: ChunkSource,
 ) -> Result<Extent, StoreError> {
@@ -190,12 +190,12 @@ async fn chunks_write(
         extent.records += chunk.records;
         extent.text += chunk.text;
         let (epoch, position) = (extent.epoch, extent.chunks);
-        let place = Place::Chunk {
+        let associated = AssociatedData::Chunk {
             dataset,
             epoch,
             position,
         };
-        let kept = custody.kept(&place, chunk.bytes)?;
+        let kept = access.kept(&associated, chunk.bytes)?;
         let digest = Sha256::of(&kept);
         let cells = cells![dataset.uuid(), epoch, position, chunk.records, digest, kept];
         session.run(sql::CHUNK_CREATE, cells).await?;
@@ -263,8 +263,8 @@ async fn commit(session: &mut Session, new: NewVersion) -> Result<Done<VersionRo
         _ => Extent::beginning(version),
     };
     let records_before = before.records;
-    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
-    let extent = chunks_write(session, dataset, &custody, before, new.chunks).await?;
+    let access = of(session, dataset.uuid(), Purpose::Records).await?;
+    let extent = chunks_write(session, dataset, &access, before, new.chunks).await?;
     if extent.records - records_before != new.records + new.rewrites.unwrap_or(0) {
         return Err(StoreError::driver(
             "the chunks hold another number of records than was said",
@@ -304,9 +304,9 @@ pub(super) async fn rewrite(
 ) -> Result<u64, StoreError> {
     let (dataset, version) = (erasure.dataset, erasure.base_version + 1);
     advance(session, dataset, erasure.base_version).await?;
-    let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+    let access = of(session, dataset.uuid(), Purpose::Records).await?;
     let nothing = Extent::beginning(version);
-    let extent = chunks_write(session, dataset, &custody, nothing, chunks).await?;
+    let extent = chunks_write(session, dataset, &access, nothing, chunks).await?;
     if extent.records != records {
         return Err(StoreError::driver(
             "the chunks hold another number of records than was said",
@@ -441,17 +441,17 @@ impl Store {
     ) -> Result<Vec<u8>, StoreError> {
         self.read(move |session| {
             Box::pin(async move {
-                let custody = of(session, dataset.uuid(), Purpose::Records).await?;
+                let access = of(session, dataset.uuid(), Purpose::Records).await?;
                 let cells = cells![dataset.uuid(), version, position];
                 let row = session.row(CHUNK, sql::CHUNK_GET, cells).await?;
                 let row = row.ok_or(StoreError::not_found("chunk"))?;
-                let place = Place::Chunk {
+                let associated = AssociatedData::Chunk {
                     dataset,
                     epoch: row.count("epoch")?,
                     position,
                 };
                 let kept = row.checked_bytes("bytes", "sha256")?;
-                custody.bytes(&place, kept, (&row, "bytes"))
+                access.bytes(&associated, kept, (&row, "bytes"))
             })
         })
         .await

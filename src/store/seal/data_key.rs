@@ -11,8 +11,8 @@ use aws_lc_rs::hkdf::HKDF_SHA256;
 use aws_lc_rs::hmac;
 use zeroize::Zeroizing;
 
+use super::associated_data::AssociatedData;
 use super::envelope::{SealError, SealingKey, derivation};
-use super::place::Place;
 
 /// Says what is derived; a master key uses another.
 const SALT: &[u8] = b"vizard data key 1";
@@ -49,13 +49,21 @@ pub(in crate::store) struct DataKey {
 
 impl DataKey {
     /// Seals `bytes` at their place.
-    pub(super) fn seal(&self, place: &Place<'_>, bytes: Vec<u8>) -> Result<Vec<u8>, SealError> {
-        self.sealing.seal(place, bytes)
+    pub(super) fn seal(
+        &self,
+        associated: &AssociatedData<'_>,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, SealError> {
+        self.sealing.seal(associated, bytes)
     }
 
     /// Opens what was sealed at this place.
-    pub(super) fn open(&self, place: &Place<'_>, bytes: Vec<u8>) -> Result<Vec<u8>, SealError> {
-        self.sealing.open(place, bytes)
+    pub(super) fn open(
+        &self,
+        associated: &AssociatedData<'_>,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, SealError> {
+        self.sealing.open(associated, bytes)
     }
 
     /// What stands for a subject where rows are looked up.

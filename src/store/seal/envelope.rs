@@ -8,7 +8,7 @@
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 
-use super::place::Place;
+use super::associated_data::AssociatedData;
 
 /// Why bytes could not be sealed or opened. Says nothing of their content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,14 +46,18 @@ impl SealingKey {
     }
 
     /// Seals `bytes` at their place.
-    pub(super) fn seal(&self, place: &Place<'_>, mut bytes: Vec<u8>) -> Result<Vec<u8>, SealError> {
+    pub(super) fn seal(
+        &self,
+        associated: &AssociatedData<'_>,
+        mut bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, SealError> {
         bytes.reserve_exact(OVERHEAD);
         let mut nonce = [0; NONCE_LEN];
         aws_lc_rs::rand::fill(&mut nonce).map_err(|_| SealError::Unsealable)?;
         self.0
             .seal_in_place_append_tag(
                 Nonce::assume_unique_for_key(nonce),
-                Aad::from(place.associated_data()),
+                Aad::from(associated.associated_data()),
                 &mut bytes,
             )
             .map_err(|_| SealError::Unsealable)?;
@@ -63,7 +67,11 @@ impl SealingKey {
     }
 
     /// Opens what was sealed at this place by this key.
-    pub(super) fn open(&self, place: &Place<'_>, mut bytes: Vec<u8>) -> Result<Vec<u8>, SealError> {
+    pub(super) fn open(
+        &self,
+        associated: &AssociatedData<'_>,
+        mut bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, SealError> {
         if bytes.len() < OVERHEAD || bytes.pop() != Some(FORMAT) {
             return Err(SealError::Damaged);
         }
@@ -71,7 +79,7 @@ impl SealingKey {
         let nonce = Nonce::try_assume_unique_for_key(&nonce).map_err(|_| SealError::Damaged)?;
         let length = self
             .0
-            .open_in_place(nonce, Aad::from(place.associated_data()), &mut bytes)
+            .open_in_place(nonce, Aad::from(associated.associated_data()), &mut bytes)
             .map_err(|_| SealError::Damaged)?
             .len();
         bytes.truncate(length);
@@ -101,25 +109,25 @@ mod tests {
     }
 
     /// Places that differ from each other in one respect each.
-    fn places() -> Vec<Place<'static>> {
+    fn places() -> Vec<AssociatedData<'static>> {
         let owner = uuid::Uuid::from_u128(1);
-        let wrapped = |purpose, master_key| Place::DataKey {
+        let wrapped = |purpose, master_key| AssociatedData::DataKey {
             dataset: dataset(1),
             owner,
             purpose,
             master_key,
         };
-        let chunk = |number, epoch, position| Place::Chunk {
+        let chunk = |number, epoch, position| AssociatedData::Chunk {
             dataset: dataset(number),
             epoch,
             position,
         };
-        let preference = |number, version, lookup| Place::Preference {
+        let preference = |number, version, lookup| AssociatedData::Preference {
             dataset: dataset(number),
             version,
             lookup,
         };
-        let piece = |number, table, position| Place::Piece {
+        let piece = |number, table, position| AssociatedData::Piece {
             release: release(number),
             table,
             position,
@@ -137,18 +145,18 @@ mod tests {
             preference(2, 1, b"a"),
             preference(1, 2, b"a"),
             preference(1, 1, b"b"),
-            Place::SubjectToken {
+            AssociatedData::SubjectToken {
                 dataset: dataset(1),
                 token_hash: &[1; 32],
             },
-            Place::SubjectToken {
+            AssociatedData::SubjectToken {
                 dataset: dataset(1),
                 token_hash: &[2; 32],
             },
-            Place::Lineage(release(1)),
-            Place::Lineage(release(2)),
-            Place::Report(release(1)),
-            Place::Verification(release(1)),
+            AssociatedData::Lineage(release(1)),
+            AssociatedData::Lineage(release(2)),
+            AssociatedData::Report(release(1)),
+            AssociatedData::Verification(release(1)),
             wrapped(Purpose::Records, "one"),
             wrapped(Purpose::Preferences, "one"),
             wrapped(Purpose::Release, "one"),
@@ -179,8 +187,8 @@ mod tests {
             let places = places();
             let sealed = key(1).seal(&places[at], bytes.clone()).expect("it seals");
             prop_assert_eq!(sealed.len(), bytes.len() + OVERHEAD);
-            for (other, place) in places.iter().enumerate() {
-                let opened = key(1).open(place, sealed.clone());
+            for (other, associated) in places.iter().enumerate() {
+                let opened = key(1).open(associated, sealed.clone());
                 if other == at {
                     prop_assert_eq!(opened.as_ref(), Ok(&bytes));
                 } else {
@@ -195,42 +203,46 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..300),
             bit in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>(), more in any::<u8>(),
         ) {
-            let place = places()[0];
-            let sealed = key(1).seal(&place, bytes).expect("it seals");
+            let associated = places()[0];
+            let sealed = key(1).seal(&associated, bytes).expect("it seals");
             let mut flipped = sealed.clone();
             let bit = bit.index(8 * flipped.len());
             flipped[bit / 8] ^= 1 << (bit % 8);
-            prop_assert_eq!(key(1).open(&place, flipped), Err(SealError::Damaged));
+            prop_assert_eq!(key(1).open(&associated, flipped), Err(SealError::Damaged));
             let shorter = sealed[..cut.index(sealed.len())].to_vec();
-            prop_assert_eq!(key(1).open(&place, shorter), Err(SealError::Damaged));
+            prop_assert_eq!(key(1).open(&associated, shorter), Err(SealError::Damaged));
             let headless = sealed[1 + cut.index(sealed.len() - 1)..].to_vec();
-            prop_assert_eq!(key(1).open(&place, headless), Err(SealError::Damaged));
+            prop_assert_eq!(key(1).open(&associated, headless), Err(SealError::Damaged));
             let mut longer = sealed.clone();
             longer.push(more);
-            prop_assert_eq!(key(1).open(&place, longer), Err(SealError::Damaged));
+            prop_assert_eq!(key(1).open(&associated, longer), Err(SealError::Damaged));
             let mut before = vec![more];
             before.extend(&sealed);
-            prop_assert_eq!(key(1).open(&place, before), Err(SealError::Damaged));
+            prop_assert_eq!(key(1).open(&associated, before), Err(SealError::Damaged));
         }
     }
 
     #[test]
     fn bytes_of_another_format_are_refused() {
-        let place = places()[0];
-        let sealed = key(1).seal(&place, b"bytes".to_vec());
+        let associated = places()[0];
+        let sealed = key(1).seal(&associated, b"bytes".to_vec());
         let sealed = sealed.expect("it seals");
         for format in (0..=u8::MAX).filter(|&format| format != FORMAT) {
             let mut other = sealed.clone();
             *other.last_mut().expect("the format") = format;
-            let opened = key(1).open(&place, other);
+            let opened = key(1).open(&associated, other);
             assert_eq!(opened, Err(SealError::Damaged), "format {format}");
         }
     }
 
     #[test]
     fn two_seals_of_the_same_bytes_differ() {
-        let place = places()[0];
-        let seal = || key(1).seal(&place, b"the same".to_vec()).expect("it seals");
+        let associated = places()[0];
+        let seal = || {
+            key(1)
+                .seal(&associated, b"the same".to_vec())
+                .expect("it seals")
+        };
         assert_ne!(seal(), seal());
     }
 }

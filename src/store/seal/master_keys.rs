@@ -18,9 +18,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
+use super::associated_data::AssociatedData;
 use super::data_key::{DataKey, DataKeyBits};
 use super::envelope::{SealError, SealingKey, derivation};
-use super::place::Place;
 use crate::config::{SecretFileError, read_secret_file};
 
 /// Says what is derived; a data key uses another.
@@ -55,17 +55,21 @@ pub(in crate::store) struct MasterKey {
 
 impl MasterKey {
     /// Wraps a data key at its place, which names this master key.
-    pub(super) fn wrap(&self, place: &Place<'_>, bits: &DataKeyBits) -> Result<Vec<u8>, SealError> {
-        self.sealing.seal(place, bits.0.to_vec())
+    pub(super) fn wrap(
+        &self,
+        associated: &AssociatedData<'_>,
+        bits: &DataKeyBits,
+    ) -> Result<Vec<u8>, SealError> {
+        self.sealing.seal(associated, bits.0.to_vec())
     }
 
     /// The bits of a data key that this master key wrapped at that place.
     pub(super) fn unwrap(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         wrapped: Vec<u8>,
     ) -> Result<DataKeyBits, SealError> {
-        let opened = Zeroizing::new(self.sealing.open(place, wrapped)?);
+        let opened = Zeroizing::new(self.sealing.open(associated, wrapped)?);
         let bits = opened.as_slice().try_into();
         Ok(DataKeyBits(Zeroizing::new(
             bits.map_err(|_| SealError::Damaged)?,
@@ -75,10 +79,10 @@ impl MasterKey {
     /// The data key that this master key wrapped at that place.
     pub(super) fn data_key(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         wrapped: Vec<u8>,
     ) -> Result<DataKey, SealError> {
-        self.unwrap(place, wrapped)?.key()
+        self.unwrap(associated, wrapped)?.key()
     }
 }
 

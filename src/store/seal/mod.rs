@@ -7,26 +7,26 @@
 //! seeds of jobs by the key of the records, subjects, their terms and the
 //! dataset's secret by the key of the preferences, pieces, report and verification by the key of the release.
 //!
-//! A seal binds bytes to their place (`place`): flipped, cut, extended, moved
-//! to another row or another dataset, they do not open. `custody` is what
-//! operations hold: either a data key, or nothing where the dataset was made
+//! A seal binds bytes to where they belong (`associated_data`): flipped, cut,
+//! extended, moved to another row or another dataset, they do not open.
+//! `data_key_access` is what operations hold: either a data key, or nothing where the dataset was made
 //! without a master key. Destroying a data key is erasing what it sealed, in
 //! the free pages of the database and in its log as well.
 //!
 //! `http` and `worker` know nothing of this.
 
-mod custody;
+mod associated_data;
 mod data_key;
+mod data_key_access;
 mod envelope;
 mod master_keys;
-mod place;
 mod wrapped;
 
-pub(super) use custody::{
-    Custody, create_dataset_keys, create_release_key, destroy_keys_of_dataset, of,
+pub(super) use associated_data::{AssociatedData, Purpose};
+pub(super) use data_key_access::{
+    DataKeyAccess, create_dataset_keys, create_release_key, destroy_keys_of_dataset, of,
     renew_records_key,
 };
 pub(super) use envelope::SealError;
 pub use master_keys::{MasterKeyError, MasterKeys};
-pub(super) use place::{Place, Purpose};
 pub(super) use wrapped::{check_master_keys, rewrap};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::master_keys::{MasterKey, MasterKeys};
-use super::{Place, Purpose, SealError};
+use super::{AssociatedData, Purpose, SealError};
 use crate::ids::DatasetId;
 use crate::store::StoreError;
 use crate::store::session::{Row, Session, cells};
@@ -49,8 +49,8 @@ impl Wrapped {
     }
 
     /// Where the bits are sealed, under a master key.
-    pub(super) fn place<'a>(&self, master_key: &'a str) -> Place<'a> {
-        Place::DataKey {
+    pub(super) fn associated<'a>(&self, master_key: &'a str) -> AssociatedData<'a> {
+        AssociatedData::DataKey {
             dataset: self.dataset,
             owner: self.owner,
             purpose: self.purpose,
@@ -79,8 +79,8 @@ pub(in crate::store) async fn check_master_keys(session: &mut Session) -> Result
         let row = session.row(TABLE, sql::ONE_UNDER, cells![id]).await?;
         if let Some(wrapped) = row.as_ref().map(Wrapped::of).transpose()?.flatten() {
             let master_key = wrapped.master_key(session.master_keys())?;
-            let place = wrapped.place(&master_key.id);
-            let opened = master_key.unwrap(&place, wrapped.bytes.clone());
+            let associated = wrapped.associated(&master_key.id);
+            let opened = master_key.unwrap(&associated, wrapped.bytes.clone());
             opened.map_err(|_| {
                 StoreError::driver(format!(
                     "the master key `{}` is not the one that datasets are sealed under",
@@ -108,10 +108,10 @@ pub(in crate::store) async fn rewrap(
         };
         let earlier = wrapped.master_key(session.master_keys())?;
         let bits = earlier
-            .unwrap(&wrapped.place(&earlier.id), wrapped.bytes.clone())
+            .unwrap(&wrapped.associated(&earlier.id), wrapped.bytes.clone())
             .map_err(|_| row.inconsistent("wrapped"))?;
         let anew = current
-            .wrap(&wrapped.place(&current.id), &bits)
+            .wrap(&wrapped.associated(&current.id), &bits)
             .map_err(unsealable)?;
         let cells = cells![
             wrapped.owner,

@@ -13,9 +13,9 @@ use super::hierarchy::{Hierarchy, HierarchySource};
 use super::hint::Hint;
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
-use super::recent::Recent;
 use super::schema::{Attribute, AttributeType, Doubt, MissingPolicy, Role};
 use super::text::TextColumn;
+use super::text_cache::TextCache;
 
 /// 9999-12-31, in days since 1970-01-01.
 const LAST_DAY: i32 = 2_932_896;
@@ -296,7 +296,7 @@ fn check_missing_label(tree: &Hierarchy, admits_missing: bool) -> Result<(), Tab
 struct CategoryCells {
     dictionary: TextDictionary,
     codes: Vec<u32>,
-    recent: Recent,
+    text_cache: TextCache,
     tree: Option<Arc<Hierarchy>>,
     admits_missing: bool,
     /// Hashes of the distinct labels of the whole upload, without a tree.
@@ -316,7 +316,7 @@ impl CategoryCells {
         Ok(Self {
             dictionary: TextDictionary::default(),
             codes: Vec::new(),
-            recent: Recent::default(),
+            text_cache: TextCache::default(),
             tree,
             admits_missing,
             distinct: HashSet::new(),
@@ -328,12 +328,12 @@ impl CategoryCells {
     fn take(&mut self, cell: &[u8], limits: &ReadLimits) -> Result<usize, CellErrorCode> {
         let texts = self.dictionary.texts();
         let text_of = |code: u32| texts.bytes_at(code as usize);
-        if let Some(code) = self.recent.find(cell, text_of) {
+        if let Some(code) = self.text_cache.find(cell, text_of) {
             self.codes.push(code);
             return Ok(size_of::<u32>());
         }
         let (code, bytes) = self.look_up(cell, limits)?;
-        self.recent.note(cell, code);
+        self.text_cache.note(cell, code);
         self.codes.push(code);
         Ok(bytes + size_of::<u32>())
     }
@@ -366,7 +366,7 @@ impl CategoryCells {
     }
 
     fn close(&mut self) -> ChunkColumn {
-        self.recent = Recent::default();
+        self.text_cache = TextCache::default();
         ChunkColumn::Category {
             labels: self.dictionary.take_texts(),
             codes: std::mem::take(&mut self.codes),

@@ -21,7 +21,6 @@ pub mod normalize;
 pub mod packing;
 pub mod preference;
 pub mod preference_read;
-pub mod recent;
 pub mod records;
 pub mod schema;
 pub mod sha256;
@@ -31,6 +30,7 @@ pub mod subject_records;
 pub mod subjects;
 pub mod table;
 pub mod text;
+pub mod text_cache;
 
 mod cell;
 mod csv;
@@ -74,7 +74,6 @@ pub use normalize::{Form, Merged, Spellings};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
-pub use recent::Recent;
 pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
 pub use schema::{
     Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
@@ -90,3 +89,4 @@ pub use subject_records::SubjectRecords;
 pub use subjects::{Replaced, SubjectKeys, UpsertCounts};
 pub use table::{Table, TableColumn};
 pub use text::TextColumn;
+pub use text_cache::TextCache;

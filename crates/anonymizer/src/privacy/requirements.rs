@@ -56,7 +56,7 @@ impl ProtectedSet {
 
     /// Attributes that are in exactly one of the two sets.
     #[must_use]
-    pub const fn difference(self, other: Self) -> Self {
+    pub const fn symmetric_difference(self, other: Self) -> Self {
         Self(self.0 ^ other.0)
     }
 
@@ -483,8 +483,6 @@ impl<'a> Join<'a> {
             };
             if let Some(bound) = by_name.or(plain) {
                 terms.max_leakage_parts[at] = (bound.get() * 1e9).round().max(1.0) as u32;
-            }
-            if let Some(bound) = by_name.or(plain) {
                 let l = bound.reciprocal_ceiling();
                 let one_more = l > 1 && self.lacking.contains(index);
                 terms.own.l[at] = l.saturating_add(u32::from(one_more));

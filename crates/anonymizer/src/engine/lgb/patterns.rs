@@ -90,7 +90,7 @@ impl Draft {
     /// Flagged and masked attributes of a subset made of both: whatever is
     /// masked in one or differs between them is masked.
     fn merged_state(&self, other: &Self) -> (ProtectedSet, ProtectedSet) {
-        let differing = self.flagged.difference(other.flagged);
+        let differing = self.flagged.symmetric_difference(other.flagged);
         let masked = ProtectedSet(self.masked.0 | other.masked.0 | differing.0);
         let flagged = ProtectedSet(self.flagged.0 & other.flagged.0 & !masked.0);
         (flagged, masked)
@@ -110,8 +110,8 @@ struct Outline {
 impl Outline {
     /// Number of attributes whose state differs.
     fn distance(&self, other: &Self) -> u32 {
-        let flagged = self.flagged.difference(other.flagged);
-        let masked = self.masked.difference(other.masked);
+        let flagged = self.flagged.symmetric_difference(other.flagged);
+        let masked = self.masked.symmetric_difference(other.masked);
         ProtectedSet(flagged.0 | masked.0).len()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
-use crate::microdata::{AttributeType, Codes, Recent};
+use crate::microdata::{AttributeType, Codes, TextCache};
 use crate::release::cell::Cell;
 use crate::release::error::WireFault;
 use crate::release::manifest::ColumnDescription;
@@ -58,7 +58,7 @@ struct Dictionary {
     known: Vec<Known>,
     /// One per type: `5` as a number is not the category `5`.
     seen: [Seen; 4],
-    recent: Recent,
+    text_cache: TextCache,
 }
 
 impl Dictionary {
@@ -70,11 +70,11 @@ impl Dictionary {
         kind: Option<AttributeType>,
     ) -> Result<u32, WireFault> {
         let slot = slot(kind);
-        let recent = self
-            .recent
+        let text_cache = self
+            .text_cache
             .find(field, |at| &self.known[at as usize].text)
             .map(|at| &self.known[at as usize]);
-        if let Some(known) = recent
+        if let Some(known) = text_cache
             && known.slot == slot
         {
             return Ok(known.code);
@@ -91,7 +91,7 @@ impl Dictionary {
                 at
             }
         };
-        self.recent.note(field, at);
+        self.text_cache.note(field, at);
         Ok(self.known[at as usize].code)
     }
 }

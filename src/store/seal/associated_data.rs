@@ -1,9 +1,9 @@
 //! Where sealed bytes belong.
 //!
-//! A place is the associated data of the seal: it is not stored, but computed
-//! again from the row when its bytes are opened. Bytes that were moved, from
+//! The associated data of a seal is not stored, but computed again from the row
+//! when its bytes are opened. Bytes that were moved, from
 //! one position, version, release or dataset to another, or from one column to
-//! another, have the wrong place and do not open.
+//! another, have other associated data and do not open.
 //!
 //! The encoding is injective: a word that names the kind, then fields of fixed
 //! length, then at most one field of variable length.
@@ -45,9 +45,9 @@ impl Purpose {
     }
 }
 
-/// The place of one sealed value.
+/// What one sealed value is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Place<'a> {
+pub(in crate::store) enum AssociatedData<'a> {
     /// A chunk of records.
     Chunk {
         dataset: DatasetId,
@@ -92,42 +92,42 @@ pub(in crate::store) enum Place<'a> {
     },
 }
 
-impl Place<'_> {
+impl AssociatedData<'_> {
     /// The bytes that a seal at this place is bound to.
     pub(super) fn associated_data(&self) -> Vec<u8> {
         match *self {
-            Place::Chunk {
+            AssociatedData::Chunk {
                 dataset,
                 epoch,
                 position,
             } => Data::new("chunk", dataset.uuid())
                 .number(epoch)
                 .number(position.into()),
-            Place::Preference {
+            AssociatedData::Preference {
                 dataset,
                 version,
                 lookup,
             } => Data::new("preference", dataset.uuid())
                 .number(version)
                 .rest(lookup),
-            Place::SubjectToken {
+            AssociatedData::SubjectToken {
                 dataset,
                 token_hash,
             } => Data::new("subject token", dataset.uuid()).rest(token_hash),
-            Place::DatasetSecret(dataset) => Data::new("dataset secret", dataset.uuid()),
-            Place::JobSeed(job) => Data::new("job seed", job.uuid()),
-            Place::Lineage(release) => Data::new("lineage", release.uuid()),
-            Place::Candidates(release) => Data::new("candidates", release.uuid()),
-            Place::Report(release) => Data::new("report", release.uuid()),
-            Place::Verification(release) => Data::new("verification", release.uuid()),
-            Place::Piece {
+            AssociatedData::DatasetSecret(dataset) => Data::new("dataset secret", dataset.uuid()),
+            AssociatedData::JobSeed(job) => Data::new("job seed", job.uuid()),
+            AssociatedData::Lineage(release) => Data::new("lineage", release.uuid()),
+            AssociatedData::Candidates(release) => Data::new("candidates", release.uuid()),
+            AssociatedData::Report(release) => Data::new("report", release.uuid()),
+            AssociatedData::Verification(release) => Data::new("verification", release.uuid()),
+            AssociatedData::Piece {
                 release,
                 table,
                 position,
             } => Data::new("piece", release.uuid())
                 .number(table.into())
                 .number(position.into()),
-            Place::DataKey {
+            AssociatedData::DataKey {
                 dataset,
                 owner,
                 purpose,

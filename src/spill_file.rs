@@ -1,4 +1,4 @@
-//! Room beside the memory: temporary files without a name, gone with the process.
+//! SpillFile beside the memory: temporary files without a name, gone with the process.
 
 use std::fs::File;
 use std::io;
@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use vizard_anonymizer::microdata::Spill;
 
-/// Room for the subjects of an upload, for the cells of a row group, or for the
+/// SpillFile for the subjects of an upload, for the cells of a row group, or for the
 /// text of a table.
-pub struct Room {
+pub struct SpillFile {
     file: File,
     length: u64,
     /// The first failure: whoever is given the room may not know what kinds
@@ -17,7 +17,7 @@ pub struct Room {
     failure: OnceLock<io::Error>,
 }
 
-impl Room {
+impl SpillFile {
     /// An empty room.
     pub fn new() -> io::Result<Self> {
         tempfile::tempfile().map(Self::of)
@@ -46,7 +46,7 @@ impl Room {
     }
 }
 
-impl Spill for Room {
+impl Spill for SpillFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.file.write_all_at(bytes, self.length);
         self.note(written)?;
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_room_reads_what_was_appended() {
-        let mut room = Room::new().unwrap();
+        let mut room = SpillFile::new().unwrap();
         room.append(b"abc").unwrap();
         room.append(b"def").unwrap();
         let mut buffer = [0; 4];
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_disk_that_is_full_is_told_and_remembered() {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut room = Room::of(full);
+        let mut room = SpillFile::of(full);
         let kind = io::ErrorKind::StorageFull;
         assert_eq!(room.append(b"abc").unwrap_err().kind(), kind);
         assert_eq!(room.failure().map(|error| error.kind()), Some(kind));

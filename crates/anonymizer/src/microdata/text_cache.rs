@@ -13,7 +13,7 @@ const NOTES_PER_SLOT: usize = 2;
 
 /// Numbers of the texts seen lately.
 #[derive(Clone, Debug)]
-pub struct Recent {
+pub struct TextCache {
     slots: Vec<Slot>,
     /// Texts noted since the table has had its size.
     notes: usize,
@@ -73,7 +73,7 @@ impl Slot {
     }
 }
 
-impl Default for Recent {
+impl Default for TextCache {
     fn default() -> Self {
         Self {
             slots: vec![Slot::default(); SLOTS_MIN],
@@ -82,7 +82,7 @@ impl Default for Recent {
     }
 }
 
-impl Recent {
+impl TextCache {
     /// The number noted for `text`. `text_of` gives the text of a number; it
     /// is asked for long ones only.
     #[inline]
@@ -129,17 +129,21 @@ mod tests {
 
     #[test]
     fn a_text_is_found_until_another_takes_its_slot() {
-        let mut recent = Recent::default();
-        assert_eq!(recent.find(b"flu", never), None);
-        recent.note(b"flu", 7);
-        assert_eq!(recent.find(b"flu", never), Some(7));
+        let mut text_cache = TextCache::default();
+        assert_eq!(text_cache.find(b"flu", never), None);
+        text_cache.note(b"flu", 7);
+        assert_eq!(text_cache.find(b"flu", never), Some(7));
         // Alike in length and both ends.
         let twins: [&[u8]; 2] = [b"abcdefgh 1 abcdefgh", b"abcdefgh 2 abcdefgh"];
-        recent.note(twins[0], 1);
-        assert_eq!(recent.find(twins[0], |_| twins[0]), Some(1));
-        assert_eq!(recent.find(twins[1], |_| twins[0]), None, "another text's");
-        recent.note(twins[1], 2);
-        assert_eq!(recent.find(twins[0], |_| twins[1]), None);
+        text_cache.note(twins[0], 1);
+        assert_eq!(text_cache.find(twins[0], |_| twins[0]), Some(1));
+        assert_eq!(
+            text_cache.find(twins[1], |_| twins[0]),
+            None,
+            "another text's"
+        );
+        text_cache.note(twins[1], 2);
+        assert_eq!(text_cache.find(twins[0], |_| twins[1]), None);
     }
 
     #[test]
@@ -201,20 +205,23 @@ mod tests {
 
     #[test]
     fn a_table_of_many_texts_grows_and_keeps_what_it_holds() {
-        let mut recent = Recent::default();
+        let mut text_cache = TextCache::default();
         for number in 0..SLOTS_MAX as u32 {
-            recent.note(format!("{number}").as_bytes(), number);
+            text_cache.note(format!("{number}").as_bytes(), number);
         }
-        assert!(recent.slots.len() > SLOTS_MIN);
+        assert!(text_cache.slots.len() > SLOTS_MIN);
         for number in 0..SLOTS_MAX as u32 {
-            let found = recent.find(format!("{number}").as_bytes(), never);
+            let found = text_cache.find(format!("{number}").as_bytes(), never);
             assert!(found.is_none_or(|found| found == number));
         }
         let last = SLOTS_MAX as u32 - 1;
-        assert_eq!(recent.find(format!("{last}").as_bytes(), never), Some(last));
+        assert_eq!(
+            text_cache.find(format!("{last}").as_bytes(), never),
+            Some(last)
+        );
         for number in 0..4 * NOTES_PER_SLOT as u32 * SLOTS_MAX as u32 {
-            recent.note(format!("{number}").as_bytes(), number);
+            text_cache.note(format!("{number}").as_bytes(), number);
         }
-        assert_eq!(recent.slots.len(), SLOTS_MAX);
+        assert_eq!(text_cache.slots.len(), SLOTS_MAX);
     }
 }

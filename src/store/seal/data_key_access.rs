@@ -1,9 +1,9 @@
-//! Custody: what an operation holds to write and read what is personal.
+//! DataKeyAccess: what an operation holds to write and read what is personal.
 //!
 //! A dataset that was made while a master key was given is sealed, for good;
 //! one that was made without stays as it is. Which of the two is told by its
 //! rows in `dataset_key` and never by the bytes: plain bytes in a sealed
-//! dataset are damage. An operation looks up the custody *before* it reads
+//! dataset are damage. An operation looks up the access *before* it reads
 //! what is sealed: if the key is destroyed in between, the row is gone too.
 
 use base64::Engine as _;
@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 use super::data_key::{DataKey, DataKeyBits};
 use super::wrapped::{TABLE, Wrapped, unsealable};
-use super::{Place, Purpose};
+use super::{AssociatedData, Purpose};
 use crate::ids::{DatasetId, ReleaseId};
 use crate::store::StoreError;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::dataset_keys as sql;
 
 /// How what is personal is kept.
-pub(in crate::store) enum Custody {
+pub(in crate::store) enum DataKeyAccess {
     /// As it is: the dataset was made without a master key.
     Plain,
     /// Sealed by this key.
@@ -30,16 +30,16 @@ pub(in crate::store) enum Custody {
     Destroyed,
 }
 
-impl Custody {
+impl DataKeyAccess {
     /// Bytes as they are to be kept.
     pub(in crate::store) fn kept(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         bytes: Vec<u8>,
     ) -> Result<Vec<u8>, StoreError> {
         match self {
             Self::Plain => Ok(bytes),
-            Self::Sealed(key) => key.seal(place, bytes).map_err(unsealable),
+            Self::Sealed(key) => key.seal(associated, bytes).map_err(unsealable),
             Self::Destroyed => Err(StoreError::not_found("dataset")),
         }
     }
@@ -47,12 +47,12 @@ impl Custody {
     /// A text as it is to be kept in a column of text.
     pub(in crate::store) fn kept_text(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         text: String,
     ) -> Result<String, StoreError> {
         match self {
             Self::Plain => Ok(text),
-            _ => Ok(STANDARD_NO_PAD.encode(self.kept(place, text.into_bytes())?)),
+            _ => Ok(STANDARD_NO_PAD.encode(self.kept(associated, text.into_bytes())?)),
         }
     }
 
@@ -67,13 +67,15 @@ impl Custody {
     /// The bytes that a column keeps; damage is the row's.
     pub(in crate::store) fn bytes(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         kept: Vec<u8>,
         (row, column): (&Row, &'static str),
     ) -> Result<Vec<u8>, StoreError> {
         match self {
             Self::Plain => Ok(kept),
-            Self::Sealed(key) => key.open(place, kept).map_err(|_| row.inconsistent(column)),
+            Self::Sealed(key) => key
+                .open(associated, kept)
+                .map_err(|_| row.inconsistent(column)),
             Self::Destroyed => Err(row.inconsistent(column)),
         }
     }
@@ -81,7 +83,7 @@ impl Custody {
     /// The text that a column keeps; damage is the row's.
     pub(in crate::store) fn text(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         (row, column): (&Row, &'static str),
     ) -> Result<String, StoreError> {
         let kept = row.text(column)?;
@@ -90,39 +92,39 @@ impl Custody {
         }
         let sealed = STANDARD_NO_PAD.decode(kept);
         let sealed = sealed.map_err(|_| row.inconsistent(column))?;
-        let opened = self.bytes(place, sealed, (row, column))?;
+        let opened = self.bytes(associated, sealed, (row, column))?;
         String::from_utf8(opened).map_err(|_| row.inconsistent(column))
     }
 
     /// The document that a column keeps; damage is the row's.
     pub(in crate::store) fn document(
         &self,
-        place: &Place<'_>,
+        associated: &AssociatedData<'_>,
         (row, column): (&Row, &'static str),
     ) -> Result<Value, StoreError> {
-        let text = self.text(place, (row, column))?;
+        let text = self.text(associated, (row, column))?;
         serde_json::from_str(&text).map_err(|_| row.inconsistent(column))
     }
 }
 
-/// The custody under which an owner's things of one purpose are kept.
+/// The access under which an owner's things of one purpose are kept.
 pub(in crate::store) async fn of(
     session: &mut Session,
     owner: Uuid,
     purpose: Purpose,
-) -> Result<Custody, StoreError> {
+) -> Result<DataKeyAccess, StoreError> {
     let cells = cells![owner, purpose.as_str()];
     let Some(row) = session.row(TABLE, sql::GET, cells).await? else {
-        return Ok(Custody::Plain);
+        return Ok(DataKeyAccess::Plain);
     };
     let Some(wrapped) = Wrapped::of(&row)? else {
-        return Ok(Custody::Destroyed);
+        return Ok(DataKeyAccess::Destroyed);
     };
     let master_key = wrapped.master_key(session.master_keys())?;
     let key = master_key
-        .data_key(&wrapped.place(&master_key.id), wrapped.bytes.clone())
+        .data_key(&wrapped.associated(&master_key.id), wrapped.bytes.clone())
         .map_err(|_| row.inconsistent("wrapped"))?;
-    Ok(Custody::Sealed(Box::new(key)))
+    Ok(DataKeyAccess::Sealed(Box::new(key)))
 }
 
 /// Makes a key and keeps it, wrapped, by one of the two statements that do so.
@@ -131,21 +133,21 @@ async fn make(
     dataset: DatasetId,
     (owner, purpose): (Uuid, Purpose),
     statement: &'static str,
-) -> Result<Custody, StoreError> {
+) -> Result<DataKeyAccess, StoreError> {
     let keys = session.master_keys().ok_or(StoreError::driver(
         "the dataset is sealed, and no master key is given",
     ))?;
     let master_key = keys
         .current()
         .map_err(|error| StoreError::driver(error.to_string()))?;
-    let place = Place::DataKey {
+    let associated = AssociatedData::DataKey {
         dataset,
         owner,
         purpose,
         master_key: &master_key.id,
     };
     let bits = DataKeyBits::generate().map_err(unsealable)?;
-    let wrapped = master_key.wrap(&place, &bits).map_err(unsealable)?;
+    let wrapped = master_key.wrap(&associated, &bits).map_err(unsealable)?;
     let now = session.now().await?;
     let cells = cells![
         owner,
@@ -158,7 +160,9 @@ async fn make(
     if session.run(statement, cells).await? == 0 {
         return Err(StoreError::not_found("dataset"));
     }
-    Ok(Custody::Sealed(Box::new(bits.key().map_err(unsealable)?)))
+    Ok(DataKeyAccess::Sealed(Box::new(
+        bits.key().map_err(unsealable)?,
+    )))
 }
 
 /// Makes the keys of a new dataset, if a master key is given.
@@ -179,12 +183,12 @@ pub(in crate::store) async fn create_release_key(
     session: &mut Session,
     dataset: DatasetId,
     release: ReleaseId,
-    records: &Custody,
-) -> Result<Custody, StoreError> {
+    records: &DataKeyAccess,
+) -> Result<DataKeyAccess, StoreError> {
     match records {
-        Custody::Plain => Ok(Custody::Plain),
-        Custody::Destroyed => Err(StoreError::not_found("dataset")),
-        Custody::Sealed(_) => {
+        DataKeyAccess::Plain => Ok(DataKeyAccess::Plain),
+        DataKeyAccess::Destroyed => Err(StoreError::not_found("dataset")),
+        DataKeyAccess::Sealed(_) => {
             let owner = (release.uuid(), Purpose::Release);
             make(session, dataset, owner, sql::CREATE).await
         }
@@ -197,7 +201,7 @@ pub(in crate::store) async fn renew_records_key(
     dataset: DatasetId,
 ) -> Result<(), StoreError> {
     let owner = (dataset.uuid(), Purpose::Records);
-    if let Custody::Sealed(_) = of(session, owner.0, owner.1).await? {
+    if let DataKeyAccess::Sealed(_) = of(session, owner.0, owner.1).await? {
         make(session, dataset, owner, sql::RENEW).await?;
     }
     Ok(())
