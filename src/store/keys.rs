@@ -45,7 +45,7 @@ pub struct KeyRow {
     pub expires_at: Option<DateTime<Utc>>,
     /// Whether that time was over by the store's clock when the row was read.
     pub is_expired: bool,
-    /// When it was last used, as told by [`Keys::key_touch`].
+    /// When it was last used, as told by [`Store::key_touch`](crate::store::Store::key_touch).
     pub last_used_at: Option<DateTime<Utc>>,
 }
 

@@ -229,7 +229,7 @@ impl Store {
     }
 
     /// Ends a job with a problem; answers whether it has its figures. Of one
-    /// version of a dataset [`FIGURES_TOLD_MAX`] problems have them.
+    /// version of a dataset [`FIGURES_TOLD_MAX`](crate::store::FIGURES_TOLD_MAX) problems have them.
     pub async fn job_fail(
         &self,
         act: Act<bool>,

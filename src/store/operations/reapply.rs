@@ -39,7 +39,7 @@ async fn reapply(session: &mut Session, tombstone: Tombstone) -> Result<Done<boo
 impl Store {
     /// Erases again what the journal says was erased, and writes into the
     /// journal what it does not say yet. Without a journal it changes nothing.
-    /// [`open`](super::open()) does this for a server, before it serves.
+    /// [`open`](crate::store::open()) does this for a server, before it serves.
     pub async fn tombstones_reapply(&self) -> Result<Reapplied, StoreError> {
         let Some(journal) = self.backend.journal() else {
             return Ok(Reapplied::default());

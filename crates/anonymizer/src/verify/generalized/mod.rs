@@ -2,7 +2,7 @@
 //! row a record, with a group, generalized quasi-identifiers and exact
 //! sensitive values.
 //!
-//! What holds of groups must hold in both ways to see them ([`ways`]): by
+//! What holds of groups must hold in both ways to see them ([`ways`](crate::verify::ways)): by
 //! published number, and by what the quasi-identifiers show. Which guarantees
 //! there are is the policy's to say, never the manifest's:
 //! `claims_match_policy` holds the manifest to the policy.
