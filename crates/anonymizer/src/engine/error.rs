@@ -65,6 +65,25 @@ pub enum Failure<R> {
     Stopped(EngineError),
 }
 
+impl<R> Failure<R> {
+    /// Why a trial was refused, if it was; an error where it was stopped.
+    pub fn refusal<T>(outcome: Result<T, Self>) -> Result<Option<R>, EngineError> {
+        match outcome {
+            Ok(_) => Ok(None),
+            Err(Self::Refused(refusal)) => Ok(Some(refusal)),
+            Err(Self::Stopped(error)) => Err(error),
+        }
+    }
+
+    /// The error: what stopped the run, or the `diagnosis` of a refusal.
+    pub fn diagnosed(self, diagnosis: impl FnOnce(R) -> EngineError) -> EngineError {
+        match self {
+            Self::Refused(refusal) => diagnosis(refusal),
+            Self::Stopped(error) => error,
+        }
+    }
+}
+
 impl<R> From<EngineError> for Failure<R> {
     fn from(error: EngineError) -> Self {
         Self::Stopped(error)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::microdata::{AttributeType, Codes};
+use crate::microdata::{AttributeType, Codes, SubjectIndex};
 
 use super::cell::Cell;
 use super::lineage::Lineage;
@@ -108,5 +108,23 @@ pub struct Release {
     /// cannot be met.
     pub excluded: u64,
     /// Subjects left out because their terms cannot be met (private).
-    pub unsatisfiable: Vec<crate::microdata::SubjectIndex>,
+    pub unsatisfiable: Vec<SubjectIndex>,
+}
+
+impl Release {
+    /// The tables and lineage that an engine made, without the records of
+    /// subjects who opted out and of those whose terms cannot be met.
+    pub fn new(
+        tables: Vec<PublishedTable>,
+        lineage: Lineage,
+        opted_out: usize,
+        unsatisfiable: Vec<SubjectIndex>,
+    ) -> Self {
+        Self {
+            tables,
+            lineage,
+            excluded: (opted_out + unsatisfiable.len()) as u64,
+            unsatisfiable,
+        }
+    }
 }

@@ -11,15 +11,15 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
-use crate::engine::kernel::present::SensitiveColumn;
-use crate::engine::kernel::{Present, Rows};
+use crate::engine::kernel::included::SensitiveColumn;
+use crate::engine::kernel::{Included, Rows};
 use crate::microdata::Code;
 use crate::privacy::ProtectedSet;
 
 /// The records that are published, as rows numbered from 0.
 pub(super) struct Frame<'a> {
-    /// Records and columns; row r is record `present.records[r]`.
-    pub present: &'a Present<'a>,
+    /// Records and columns; row r is record `included.records[r]`.
+    pub included: &'a Included<'a>,
     /// The run.
     pub context: &'a RunContext<'a>,
     /// Vector of each row, from 0.
@@ -32,10 +32,10 @@ pub(super) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// Numbers the rows and their vectors.
-    pub fn new(present: &'a Present<'a>, is_exact: bool, context: &'a RunContext<'a>) -> Self {
-        let (vector_of, vectors) = vectors(present);
+    pub fn new(included: &'a Included<'a>, is_exact: bool, context: &'a RunContext<'a>) -> Self {
+        let (vector_of, vectors) = vectors(included);
         Self {
-            present,
+            included,
             context,
             vector_of,
             vectors,
@@ -45,12 +45,12 @@ impl<'a> Frame<'a> {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.present.records.len()
+        self.included.records.len()
     }
 
     /// One sensitive attribute as the stages read it.
     pub fn goal(&self, column: SensitiveColumn<'a>) -> Goal<'a> {
-        let records = &self.present.records;
+        let records = &self.included.records;
         let mut dense = vec![u32::MAX; column.column.domain.len()];
         let mut values = 0;
         let codes = records.iter().map(|&record| {
@@ -62,7 +62,7 @@ impl<'a> Frame<'a> {
             *place
         });
         let codes = codes.collect();
-        let asked = |record: &u32| self.present.terms(*record).l[column.index.at()];
+        let asked = |record: &u32| self.included.terms(*record).l[column.index.at()];
         let mut need: Vec<u32> = records.iter().map(asked).collect();
         if self.is_exact {
             let mut strictest = vec![1; self.vectors];
@@ -78,10 +78,10 @@ impl<'a> Frame<'a> {
             if self.is_exact {
                 1
             } else {
-                self.present.terms(record).k
+                self.included.terms(record).k
             }
         };
-        let protection = self.present.requirements.protection(column.index);
+        let protection = self.included.requirements.protection(column.index);
         let least_spread = protection.min_spread().map(|wanted| {
             let mut numbers = vec![f64::NAN; values as usize];
             for (code, &value) in (0..).zip(&dense).filter(|&(_, &value)| value != u32::MAX) {
@@ -190,20 +190,20 @@ impl Goal<'_> {
 
 /// The sensitive attributes that the policy publishes.
 pub(super) fn published<'a>(
-    present: &Present<'a>,
+    included: &Included<'a>,
     named: ProtectedSet,
 ) -> Vec<SensitiveColumn<'a>> {
-    let columns = present.sensitive.iter();
+    let columns = included.sensitive.iter();
     let columns = columns.filter(|column| named.contains(column.index));
     columns.copied().collect()
 }
 
-/// The vector of each present record, numbered from 0 in order of first
+/// The vector of each included record, numbered from 0 in order of first
 /// appearance, and how many there are.
-pub(super) fn vectors(present: &Present<'_>) -> (Vec<u32>, usize) {
-    let rows = Rows::gather(&present.quasi_columns(), &present.records);
+pub(super) fn vectors(included: &Included<'_>) -> (Vec<u32>, usize) {
+    let rows = Rows::gather(&included.quasi_columns(), &included.records);
     let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
-    let of_row = (0..present.records.len() as u32).map(|row| {
+    let of_row = (0..included.records.len() as u32).map(|row| {
         let next = numbers.len() as u32;
         *numbers.entry(rows.row(row)).or_insert(next)
     });

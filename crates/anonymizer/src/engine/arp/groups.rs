@@ -34,7 +34,7 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
         let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
         let failing = failing_looks(frame, goal, (&groups, &blocks));
         if failing.is_empty() {
-            let (table, lineage) = of_groups(frame.present, &groups, &[]);
+            let (table, lineage) = of_groups(frame.included, &groups, &[]);
             return (vec![table], lineage);
         }
         for alike in failing {
@@ -59,15 +59,15 @@ fn unite(blocks: &mut [Vec<u32>], alike: &[usize]) {
 
 /// Blocks of rows as blocks of their records.
 pub(super) fn of_records(frame: &Frame<'_>, blocks: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let record = |&row: &u32| frame.present.records[row as usize];
+    let record = |&row: &u32| frame.included.records[row as usize];
     let of_one = |block: &Vec<u32>| block.iter().map(record).collect();
     blocks.iter().map(of_one).collect()
 }
 
 /// Joins blocks until each has K records.
 pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let rows = Rows::gather(&frame.present.quasi_columns(), &frame.present.records);
-    let scales = frame.present.quasi_scales();
+    let rows = Rows::gather(&frame.included.quasi_columns(), &frame.included.records);
+    let scales = frame.included.quasi_scales();
     for at in 0..blocks.len() {
         while !blocks[at].is_empty() && blocks[at].len() < goal.k_of(&blocks[at]) as usize {
             let joined = |other: usize| -> Vec<u32> { [&blocks[at][..], &blocks[other]].concat() };
@@ -119,7 +119,7 @@ fn failing_looks(
 ) -> Vec<Vec<usize>> {
     let mut looks = vec![0_u32; groups.len()];
     let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    for column in frame.present.quasi_columns() {
+    for column in frame.included.quasi_columns() {
         let mut covers = Covers::new(&column.domain);
         pairs.clear();
         for (look, group) in looks.iter_mut().zip(groups) {

@@ -80,9 +80,9 @@ pub(super) fn partition(
 /// Quasi-identifiers by φ² with the sensitive attribute, descending; equals
 /// in schema order.
 fn by_contingency<'a>(frame: &Frame<'a>, goal: &Goal<'_>) -> Vec<&'a CodedColumn> {
-    let records = &frame.present.records;
+    let records = &frame.included.records;
     let sensitive = Categories::of(goal.column.column, records);
-    let columns = frame.present.quasi_columns().into_iter();
+    let columns = frame.included.quasi_columns().into_iter();
     let measured = columns.map(|column| {
         let phi = phi_squared_parts(&Categories::of(column, records), &sensitive);
         (phi, column)
@@ -128,7 +128,7 @@ impl Initial<'_, '_> {
             self.blocks.push(rows.to_vec());
             return Ok(());
         };
-        let records = &self.frame.present.records;
+        let records = &self.frame.included.records;
         let code = |row: u32| column.codes.at(records[row as usize] as usize);
         rows.sort_by_key(|&row| code(row));
         let mut parts: Vec<Part> = Vec::new();

@@ -1,20 +1,21 @@
-//! The way that `arp` and its comparators go: gather, let leave whoever's
-//! terms cannot be met, make blocks, publish; and the answer where that fails.
-//! Nobody leaves because of a block: what everyone together meets, every way
-//! of publishing must.
+//! The steps of `arp` and its comparators: gather, exclude subjects whose terms
+//! cannot be met, make blocks, publish; and the diagnosis where that fails.
+//! Nobody is excluded because of a block: every way of publishing must meet
+//! what everyone together meets.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::Present;
+use crate::engine::kernel::Included;
 use crate::engine::kernel::acceptance::invalid;
-use crate::microdata::{RecordIndex, SubjectIndex, Table};
+use crate::engine::kernel::feasibility::OverBudget;
+use crate::microdata::{RecordIndex, Table};
 use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
 use crate::release::{Lineage, PublishedTable, Release};
 
-use super::answer::Question;
+use super::diagnosis::Diagnosis;
+use super::exclusion::{Refusal, exclude};
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
-use super::leave::{Refusal, check_budget, leave};
 
 /// What a way of publishing made: the tables, and whose their rows are.
 pub(super) type Made = (Vec<PublishedTable>, Lineage);
@@ -67,36 +68,34 @@ impl<'a> Job<'a> {
     ) -> Result<Release, EngineError> {
         let least = Least::of(self.form);
         let is_exact = least == Least::None;
-        let question = Question {
+        let diagnosis = Diagnosis {
             table: self.table,
             requirements: self.requirements,
             l: self.l,
             least,
             context: self.context,
         };
-        let refused = |refusal: Refusal| question.answer(refusal);
+        let refused = |refusal: Refusal| diagnosis.of(refusal);
         self.context.progress.report(1, STEPS, "gather", 0.0);
-        let mut present = Present::gather(self.table, self.requirements)?;
-        let columns = published(&present, self.sensitive);
-        let gone = leave(&mut present, &columns, least, self.context).map_err(refused)?;
-        check_budget(&present, &gone, self.max_excluded).map_err(refused)?;
+        let mut included = Included::gather(self.table, self.requirements)?;
+        let columns = published(&included, self.sensitive);
+        let excluded = exclude(&mut included, &columns, least, self.context).map_err(refused)?;
+        let all = included.records.len() + excluded.len();
+        OverBudget::check(excluded.len(), all, self.max_excluded)
+            .map_err(|over| refused(Refusal::Budget(over)))?;
         self.context.check()?;
         self.context.progress.report(2, STEPS, "blocks", 0.0);
-        let frame = Frame::new(&present, is_exact, self.context);
+        let frame = Frame::new(&included, is_exact, self.context);
         let goals = columns.iter().map(|&column| frame.goal(column)).collect();
-        let made = make(&frame, goals)?;
-        Ok(self.release(&present, made, &gone))
-    }
-
-    fn release(&self, present: &Present<'_>, (tables, lineage): Made, gone: &[u32]) -> Release {
-        let subject =
-            |&record: &u32| -> SubjectIndex { self.table.subject_of(RecordIndex(record)) };
-        Release {
+        let (tables, lineage) = make(&frame, goals)?;
+        let subject = |&record: &u32| self.table.subject_of(RecordIndex(record));
+        let unsatisfiable = excluded.iter().map(subject).collect();
+        Ok(Release::new(
             tables,
             lineage,
-            excluded: (present.opted_out + gone.len()) as u64,
-            unsatisfiable: gone.iter().map(subject).collect(),
-        }
+            included.opted_out,
+            unsatisfiable,
+        ))
     }
 }
 

@@ -25,9 +25,9 @@ pub(super) type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
 /// Publishes the blocks of each sensitive attribute.
 pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTable>, Lineage) {
     let rows: Vec<u32> = (0..frame.rows() as u32).collect();
-    let table = frame.present.table;
+    let table = frame.included.table;
     let subject = |&row: &u32| {
-        let record = frame.present.records[row as usize];
+        let record = frame.included.records[row as usize];
         table.subject_of(RecordIndex(record))
     };
     let lineage = TableLineage {
@@ -50,7 +50,7 @@ fn block_column(name: &str, attributes: usize) -> String {
 }
 
 fn quasi(frame: &Frame<'_>, parts: &[Part<'_>], rows: &[u32]) -> PublishedTable {
-    let schema = frame.present.table.schema();
+    let schema = frame.included.table.schema();
     let mut columns = Vec::new();
     for (goal, blocks) in parts {
         let mut block_of = vec![0_u64; frame.rows()];
@@ -83,9 +83,9 @@ pub(super) fn exact_column(
     rows: &[u32],
     attribute: AttributeIndex,
 ) -> PublishedColumn {
-    let described = frame.present.table.schema().attribute(attribute);
-    let records = rows.iter().map(|&row| frame.present.records[row as usize]);
-    let cells = match frame.present.table.coded(attribute) {
+    let described = frame.included.table.schema().attribute(attribute);
+    let records = rows.iter().map(|&row| frame.included.records[row as usize]);
+    let cells = match frame.included.table.coded(attribute) {
         Some(column) => exact_cells(column, records),
         // Every publishable attribute is coded.
         None => Cells::Numbers(Vec::new()),
@@ -116,7 +116,7 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
             let code = |&row: &u32| {
                 column
                     .codes
-                    .at(frame.present.records[row as usize] as usize)
+                    .at(frame.included.records[row as usize] as usize)
             };
             let mut codes: Vec<u32> = block.iter().map(code).collect();
             codes.sort_unstable();
@@ -128,7 +128,7 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
             }));
         }
     }
-    let schema = frame.present.table.schema();
+    let schema = frame.included.table.schema();
     let name =
         |(goal, _): &Part<'_>| Cell::Label(schema.attribute(goal.column.attribute).name.clone());
     let plain = |name: &str, content, cells| PublishedColumn {

@@ -8,7 +8,7 @@
 //!
 //! | stage | file | result |
 //! |---|---|---|
-//! | before | `frame`, `leave`, `answer` | who is published, or why nothing can be |
+//! | before | `frame`, `exclusion`, `diagnosis` | who is published, or why nothing can be |
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
 //! | 3 | `widen` | blocks whose members' terms no near block meets, made larger |
@@ -19,14 +19,14 @@
 //!
 //! Everything runs once for each sensitive attribute.
 
-mod answer;
 mod comparators;
 mod describe;
+mod diagnosis;
+mod exclusion;
 mod frame;
 mod groups;
 mod initial;
 mod job;
-mod leave;
 mod listed;
 mod params;
 mod randomized;
@@ -50,8 +50,8 @@ use listed::Part;
 
 /// Random streams that only the engine draws from, one number a stage.
 mod stage {
-    /// Who leaves among equals.
-    pub const LEAVE: u32 = 1;
+    /// Order among equals who may be excluded.
+    pub const EXCLUSION: u32 = 1;
 }
 
 /// Publishes a table by refined blocks of each sensitive attribute.

@@ -28,11 +28,11 @@ pub(super) fn publish(
     blocks: &[Vec<u32>],
     (retention, max_posterior): (Share, Share),
 ) -> Made {
-    let records = &frame.present.records;
+    let records = &frame.included.records;
     let column = goal.column.column;
     let code = |row: u32| column.codes.at(records[row as usize] as usize);
     let own = own_of_vector(frame, goal);
-    let mut of_record = vec![0_u32; frame.present.table.records()];
+    let mut of_record = vec![0_u32; frame.included.table.records()];
     let mut values = Vec::new();
     for block in blocks {
         let mut vectors = block.iter().map(|&row| frame.vector_of[row as usize]);
@@ -73,7 +73,7 @@ pub(super) fn publish(
         })
     });
     let looks: Vec<Look<'_>> = looks.collect();
-    let (table, lineage) = of_looks(frame.present, &looks, &[cells]);
+    let (table, lineage) = of_looks(frame.included, &looks, &[cells]);
     (vec![table], lineage)
 }
 
@@ -91,8 +91,8 @@ fn drawn(kept: Option<Share>, values: usize, mut random: ChaCha12Rng) -> Option<
 /// adversary, who averages over their blocks.
 fn own_of_vector(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u32> {
     let mut strictest = vec![1; frame.vectors];
-    for (&record, &vector) in frame.present.records.iter().zip(&frame.vector_of) {
-        let own = frame.present.terms(record).own.l[goal.column.index.at()];
+    for (&record, &vector) in frame.included.records.iter().zip(&frame.vector_of) {
+        let own = frame.included.terms(record).own.l[goal.column.index.at()];
         let strictest = &mut strictest[vector as usize];
         *strictest = own.max(*strictest);
     }

@@ -96,13 +96,13 @@ pub(super) fn refine(
 /// The number that the dataset's secret gives to the subject of each row.
 fn draws(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u64> {
     let place = (Seed::DEALING, goal.column.index.at() as u64);
-    let table = frame.present.table;
+    let table = frame.included.table;
     let number = |&record: &u32| {
         let subject = table.subject_of(RecordIndex(record));
         let key = table.subject_keys().get(subject.at());
         frame.context.dataset_secret.number(place, key)
     };
-    frame.present.records.par_iter().map(number).collect()
+    frame.included.records.par_iter().map(number).collect()
 }
 
 struct Refining<'a, 'b> {
@@ -301,21 +301,21 @@ impl Turns {
 struct Pool {
     stacks: Vec<Vec<u32>>,
     /// Values with a record, in no order that matters.
-    present: Vec<u32>,
+    included: Vec<u32>,
 }
 
 impl Pool {
     fn new(values: usize) -> Self {
         Self {
             stacks: vec![Vec::new(); values],
-            present: Vec::new(),
+            included: Vec::new(),
         }
     }
 
     fn push(&mut self, value: u32, row: u32) {
         let stack = &mut self.stacks[value as usize];
         if stack.is_empty() {
-            self.present.push(value);
+            self.included.push(value);
         }
         stack.push(row);
     }
@@ -328,7 +328,7 @@ impl Pool {
         let stack = &mut self.stacks[value as usize];
         let row = stack.pop();
         if stack.is_empty() {
-            self.present.retain(|&other| other != value);
+            self.included.retain(|&other| other != value);
         }
         row
     }
@@ -336,7 +336,7 @@ impl Pool {
     /// Values with a record, most frequent first, equals by the rank of their
     /// last records.
     fn by_frequency(&self, rank: impl Fn(u32) -> Rank) -> Vec<u32> {
-        let mut values = self.present.clone();
+        let mut values = self.included.clone();
         let records = |value: u32| self.stacks[value as usize].len();
         values.sort_by_key(|&value| (Reverse(records(value)), self.last(value).map(&rank)));
         values
@@ -344,7 +344,7 @@ impl Pool {
 
     /// Takes everything out.
     fn drain(&mut self) -> Vec<u32> {
-        self.present.clear();
+        self.included.clear();
         let stacks = self.stacks.iter_mut();
         stacks.flat_map(|stack| stack.drain(..)).collect()
     }

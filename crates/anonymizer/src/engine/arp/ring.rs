@@ -74,7 +74,7 @@ struct Ring {
 fn ring(frame: &Frame<'_>, goal: &Goal<'_>, block: &[u32]) -> Ring {
     let mut members: Vec<u32> = block
         .iter()
-        .map(|&row| frame.present.records[row as usize])
+        .map(|&row| frame.included.records[row as usize])
         .collect();
     members.sort_unstable();
     let first = members.first().copied().unwrap_or(0);
@@ -136,7 +136,7 @@ fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
             });
         }
     }
-    let (table, lineage) = of_looks(frame.present, &looks, &[]);
+    let (table, lineage) = of_looks(frame.included, &looks, &[]);
     (vec![table], lineage)
 }
 

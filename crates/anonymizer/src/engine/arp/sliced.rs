@@ -47,10 +47,13 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     }
     let buckets = of_records(frame, &blocks);
     let buckets: Vec<&[u32]> = buckets.iter().map(Vec::as_slice).collect();
-    let schema = frame.present.table.schema();
+    let schema = frame.included.table.schema();
     let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
     let quasi = |column: &Vec<usize>| -> Vec<AttributeIndex> {
-        column.iter().map(|&at| frame.present.quasi[at].0).collect()
+        column
+            .iter()
+            .map(|&at| frame.included.quasi[at].0)
+            .collect()
     };
     let mut all: Vec<Vec<AttributeIndex>> = columns.iter().map(quasi).collect();
     all.push(vec![goal.column.attribute]);
@@ -61,17 +64,17 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
         columns: all,
         generalized: Vec::new(),
     };
-    of_buckets(frame.present, &buckets, &slices)
+    of_buckets(frame.included, &buckets, &slices)
 }
 
 /// Positions of quasi-identifiers, column by column: those that tell most of
 /// each other are joined until there are two to a column on average.
 fn columns(frame: &Frame<'_>) -> Vec<Vec<usize>> {
-    let present = frame.present;
-    let categories: Vec<Categories> = present
+    let included = frame.included;
+    let categories: Vec<Categories> = included
         .quasi
         .iter()
-        .map(|(_, column)| Categories::of(column, &present.records))
+        .map(|(_, column)| Categories::of(column, &included.records))
         .collect();
     let mut columns: Vec<Vec<usize>> = (0..categories.len()).map(|at| vec![at]).collect();
     let wanted = categories.len().div_ceil(COLUMN_WIDTH);
@@ -172,9 +175,9 @@ struct Shown {
 
 impl Shown {
     fn of(frame: &Frame<'_>, blocks: &[Vec<u32>], column: &[usize]) -> Self {
-        let quasi = frame.present.quasi_columns();
+        let quasi = frame.included.quasi_columns();
         let columns: Vec<_> = column.iter().map(|&at| quasi[at]).collect();
-        let rows = Rows::gather(&columns, &frame.present.records);
+        let rows = Rows::gather(&columns, &frame.included.records);
         let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
         let part_of = (0..frame.rows() as u32).map(|row| {
             let next = numbers.len() as u32;

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::{SchemaGenerator, json_schema};
 
-use crate::engine::error::{EngineError, Infeasible};
-use crate::microdata::{Attribute, AttributeType, CodedColumn, Multiplicity, Role, Schema, Table};
+use crate::engine::error::EngineError;
+use crate::microdata::{Attribute, AttributeType, Multiplicity, Role, Schema, Table};
 use crate::privacy::{L, Requirements, Share, Spread};
-
-use super::eligibility::least_share;
 
 /// Largest share of subjects left out because their terms cannot be met,
 /// unless said.
@@ -81,18 +79,6 @@ pub fn refuse_unknown_spreads(
     }
 }
 
-/// The answer where everyone together spans less than is asked for.
-pub fn too_narrow(attribute: String, wanted: f64, widest: f64) -> Infeasible {
-    Infeasible {
-        parameter: "min_spread",
-        condition: format!("{attribute}: values must span {wanted}; all of them span {widest}"),
-        strongest: format!("min_spread ≤ {widest}"),
-        strongest_value: Some(widest),
-        attribute: Some(attribute),
-        instead: None,
-    }
-}
-
 /// Largest share of those who ask among those who look as if they did, unless
 /// a job says otherwise: a quarter.
 pub const fn askers_share_max_default() -> Share {
@@ -106,37 +92,6 @@ pub fn check_max_excluded(share: f64) -> Result<(), EngineError> {
     } else {
         Err(invalid("max_excluded", "must be at least 0 and at most 1"))
     }
-}
-
-/// The answer where the terms of `needed` of `of` subjects cannot be met, more
-/// than may be left out.
-pub fn over_budget(needed: u64, of: u64) -> Infeasible {
-    let share = least_share(needed, of);
-    Infeasible {
-        instead: None,
-        attribute: None,
-        parameter: "max_excluded",
-        condition: format!(
-            "the terms of {needed} of {of} subjects cannot be met, more than may be left out"
-        ),
-        strongest: format!("max_excluded ≥ {share}"),
-        strongest_value: Some(share),
-    }
-}
-
-/// What to set in place of an l that is more than an attribute has values in
-/// `records`: t-closeness bounds what is learnt where there are two.
-pub fn instead_of_l(
-    column: &CodedColumn,
-    records: impl IntoIterator<Item = u32>,
-    l: u32,
-) -> Option<&'static str> {
-    let mut seen = vec![false; column.domain.len()];
-    for record in records {
-        seen[column.codes.at(record as usize) as usize] = true;
-    }
-    let values = seen.into_iter().filter(|seen| *seen).count();
-    (2..l as usize).contains(&values).then_some("t_closeness")
 }
 
 /// Refuses semi-sensitive attributes: an engine that publishes an attribute

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use crate::microdata::RecordIndex;
 use crate::privacy::{RecordTerms, Seed, Share};
 
-use super::Present;
+use super::Included;
 use super::bands::Bands;
 
 /// Numbers that the dataset's secret gives.
@@ -39,32 +39,36 @@ mod stage {
 /// they share.
 pub type Companion = (RecordIndex, RecordIndex);
 
-/// Companions of those present who ask for something, out of the others: as
+/// Companions of those included who ask for something, out of the others: as
 /// many each as keep the share of askers at `askers_share_max`, also among
 /// those alike in a quasi-identifier, or all others where that is more. One
 /// record a subject; `secret` is the dataset's.
-pub fn companions(present: &Present<'_>, askers_share_max: Share, secret: &Seed) -> Vec<Companion> {
-    let policy = present.requirements.policy();
+pub fn companions(
+    included: &Included<'_>,
+    askers_share_max: Share,
+    secret: &Seed,
+) -> Vec<Companion> {
+    let policy = included.requirements.policy();
     let each = u64::from(askers_share_max.reciprocal_ceiling() - 1);
-    let silent = RecordTerms::of_subject(present.table.schema(), policy, None);
-    let nobody_asks = || present.whatever_is_asked(|terms| !terms.asks_beyond(&silent));
+    let silent = RecordTerms::of_subject(included.table.schema(), policy, None);
+    let nobody_asks = || included.whatever_is_asked(|terms| !terms.asks_beyond(&silent));
     if each == 0 || nobody_asks() {
         return Vec::new();
     }
-    let records = present.records.iter();
+    let records = included.records.iter();
     let (askers, others): (Vec<u32>, Vec<u32>) =
-        records.partition(|&&record| present.terms(record).asks_beyond(&silent));
-    let mut bands = Bands::new(present.quasi_columns());
+        records.partition(|&&record| included.terms(record).asks_beyond(&silent));
+    let mut bands = Bands::new(included.quasi_columns());
     askers.iter().for_each(|&record| bands.count(record, true));
-    let mut ring = Ring::of(in_order(present, others, secret));
-    let askers = in_order(present, askers, secret);
+    let mut ring = Ring::of(in_order(included, others, secret));
+    let askers = in_order(included, askers, secret);
     let mut companions = Vec::new();
     for probe in 0.. {
         if probe >= each && bands.are_hidden(askers_share_max) {
             break;
         }
         for &(_, asker) in &askers {
-            let place = number(present, asker, secret, (stage::PROBE, probe));
+            let place = number(included, asker, secret, (stage::PROBE, probe));
             let Some(record) = ring.take_from(place) else {
                 return companions;
             };
@@ -76,17 +80,17 @@ pub fn companions(present: &Present<'_>, askers_share_max: Share, secret: &Seed)
 }
 
 /// Records in the order of their places on the ring, with these.
-pub fn in_order(present: &Present<'_>, records: Vec<u32>, secret: &Seed) -> Vec<(u64, u32)> {
+pub fn in_order(included: &Included<'_>, records: Vec<u32>, secret: &Seed) -> Vec<(u64, u32)> {
     let places = records.into_par_iter();
-    let places = places.map(|record| (number(present, record, secret, (stage::PLACE, 0)), record));
+    let places = places.map(|record| (number(included, record, secret, (stage::PLACE, 0)), record));
     let mut places: Vec<(u64, u32)> = places.collect();
     places.par_sort_unstable();
     places
 }
 
-fn number(present: &Present<'_>, record: u32, secret: &Seed, place: (u32, u64)) -> u64 {
-    let subject = present.table.subject_of(RecordIndex(record));
-    let keys = present.table.subject_keys();
+fn number(included: &Included<'_>, record: u32, secret: &Seed, place: (u32, u64)) -> u64 {
+    let subject = included.table.subject_of(RecordIndex(record));
+    let keys = included.table.subject_keys();
     secret.number(place, keys.get(subject.at()))
 }
 

@@ -51,15 +51,15 @@ impl<'a> Covers<'a> {
         if let (Values::Category(values), None) = (self.domain.values(), self.domain.hierarchy()) {
             let codes = records.iter();
             let codes = codes.map(|&record| column.codes.at(record as usize));
-            let mut present: Vec<u32> = codes.collect();
-            present.sort_unstable();
-            present.dedup();
-            if let Some(&position) = self.by_set.get(&present) {
+            let mut occurring: Vec<u32> = codes.collect();
+            occurring.sort_unstable();
+            occurring.dedup();
+            if let Some(&position) = self.by_set.get(&occurring) {
                 return position;
             }
             let position = self.cells.len() as u32;
-            self.cells.push(set_cell(values, &present));
-            self.by_set.insert(present, position);
+            self.cells.push(set_cell(values, &occurring));
+            self.by_set.insert(occurring, position);
             return position;
         }
         if let Some(Code(missing)) = self.domain.missing_number() {

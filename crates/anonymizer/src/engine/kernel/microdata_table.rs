@@ -15,7 +15,7 @@ use crate::release::{
 
 use super::cells::exact_cells;
 use super::covers::Covers;
-use super::present::Present;
+use super::included::Included;
 
 /// Records published with one look.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub struct OwnCells {
 /// Publishes groups of records that share a look. Returns the table and who
 /// its rows are.
 pub fn of_groups(
-    present: &Present<'_>,
+    included: &Included<'_>,
     groups: &[&[u32]],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
@@ -58,22 +58,22 @@ pub fn of_groups(
             covers: records,
         })
         .collect();
-    of_looks(present, &looks, own)
+    of_looks(included, &looks, own)
 }
 
 /// Publishes rows with the looks given.
 pub fn of_looks(
-    present: &Present<'_>,
+    included: &Included<'_>,
     looks: &[Look<'_>],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
-    let attributes = present.table.schema().publishable();
+    let attributes = included.table.schema().publishable();
     let (rows, shown) = rayon::join(
         || rows_of(looks),
         || -> Vec<Shown<'_>> {
             let attributes = attributes.par_iter();
             attributes
-                .map(|&attribute| Shown::of(present, looks, own, attribute))
+                .map(|&attribute| Shown::of(included, looks, own, attribute))
                 .collect()
         },
     );
@@ -81,13 +81,13 @@ pub fn of_looks(
         || {
             rayon::join(
                 || group_column(looks, &rows),
-                || lineage(present.table, &rows),
+                || lineage(included.table, &rows),
             )
         },
         || -> Vec<PublishedColumn> {
             let shown = attributes.par_iter().zip(shown);
             let columns = shown.map(|(&attribute, shown)| {
-                let described = present.table.schema().attribute(attribute);
+                let described = included.table.schema().attribute(attribute);
                 let (content, cells) = shown.of_rows(&rows);
                 PublishedColumn {
                     name: described.name.clone(),
@@ -155,14 +155,14 @@ enum Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn of(
-        present: &Present<'a>,
+        included: &Included<'a>,
         looks: &[Look<'_>],
         own: &'a [OwnCells],
         attribute: AttributeIndex,
     ) -> Self {
-        let described = present.table.schema().attribute(attribute);
+        let described = included.table.schema().attribute(attribute);
         let own = own.iter().find(|own| own.attribute == attribute);
-        match (own, present.table.coded(attribute)) {
+        match (own, included.table.coded(attribute)) {
             (Some(own), _) => Self::Own(own),
             (None, Some(column)) if described.role == Role::QuasiIdentifier => {
                 let mut covers = Covers::new(&column.domain);

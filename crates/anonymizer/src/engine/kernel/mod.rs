@@ -19,14 +19,14 @@
 //! | [`groups`] | finished groups and their extremes |
 //! | [`cells`], [`covers`] | published cells from codes |
 //! | [`mod@companions`] | others who are treated as if they asked for something |
-//! | [`present`] | records and columns that are published, with what they ask for |
+//! | [`included`] | records and columns that are published, with what they ask for |
 //! | [`microdata_table`] | the table `microdata` of groups that share their quasi-identifiers |
 //! | [`contingency`] | φ² of two attributes |
 //! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
+//! | [`feasibility`] | whether a release can exist, whom that excludes, and what would help |
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`known`] | answers on l where values are missing |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
-//! | [`together`] | everyone as one group, and who of those that left can come back |
 //! | [`place`] | positions in a tree and their random streams |
 
 pub mod acceptance;
@@ -43,17 +43,17 @@ pub mod descend;
 pub mod diversity;
 pub mod effort;
 pub mod eligibility;
+pub mod feasibility;
 pub mod groups;
+pub mod included;
 pub mod known;
 pub mod loss;
 pub mod microdata_table;
 pub mod mondrian;
 pub mod place;
-pub mod present;
 pub mod refine;
 pub mod rows;
 pub mod sliced_table;
-pub mod together;
 
 pub use among::Among;
 pub use companions::companions;
@@ -62,11 +62,11 @@ pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};
 pub use effort::Effort;
 pub use eligibility::{Tally, is_eligible};
+pub use feasibility::Everyone;
 pub use groups::Groups;
+pub use included::Included;
 pub use loss::Scale;
 pub use mondrian::{Condition, Mondrian, Partitioning, SplitChoice};
 pub use place::Place;
-pub use present::Present;
 pub use refine::Refinement;
 pub use rows::Rows;
-pub use together::Everyone;

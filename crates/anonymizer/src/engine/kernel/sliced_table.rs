@@ -25,7 +25,7 @@ use crate::release::{
 
 use super::cells::exact_cells;
 use super::covers::Covers;
-use super::present::Present;
+use super::included::Included;
 
 /// What follows the name of an attribute that appears for the second time.
 pub const SECOND: &str = "@2";
@@ -64,7 +64,7 @@ impl Slices {
 /// Publishes buckets of records, columns not sorted yet. Returns `sliced`,
 /// `columns`, and whose the first column of each row is.
 pub fn of_buckets(
-    present: &Present<'_>,
+    included: &Included<'_>,
     buckets: &[&[u32]],
     slices: &Slices,
 ) -> (Vec<PublishedTable>, Lineage) {
@@ -86,9 +86,9 @@ pub fn of_buckets(
     let generalized = slices.generalized.par_iter();
     columns.par_extend(
         generalized
-            .map(|&attribute| generalized_column(present, buckets, &bucket_of_row, attribute)),
+            .map(|&attribute| generalized_column(included, buckets, &bucket_of_row, attribute)),
     );
-    let headers = slices.headers(present.table.schema());
+    let headers = slices.headers(included.table.schema());
     let parts = slices.columns.iter().zip(&headers);
     let parts: Vec<(AttributeIndex, &String)> = parts
         .flat_map(|(attributes, headers)| attributes.iter().copied().zip(headers))
@@ -96,9 +96,9 @@ pub fn of_buckets(
     columns.par_extend(
         parts
             .into_par_iter()
-            .map(|(attribute, header)| exact_column(present, attribute, header, &records)),
+            .map(|(attribute, header)| exact_column(included, attribute, header, &records)),
     );
-    let subject = |&record: &u32| present.table.subject_of(RecordIndex(record));
+    let subject = |&record: &u32| included.table.subject_of(RecordIndex(record));
     let lineage = TableLineage {
         table: "sliced".into(),
         subjects: records.iter().map(subject).collect(),
@@ -107,7 +107,7 @@ pub fn of_buckets(
         name: "sliced".into(),
         columns,
     };
-    let tables = vec![sliced, columns_table(present, slices, &headers)];
+    let tables = vec![sliced, columns_table(included, slices, &headers)];
     (
         tables,
         Lineage {
@@ -117,13 +117,13 @@ pub fn of_buckets(
 }
 
 fn generalized_column(
-    present: &Present<'_>,
+    included: &Included<'_>,
     buckets: &[&[u32]],
     bucket_of_row: &[u32],
     attribute: AttributeIndex,
 ) -> PublishedColumn {
-    let described = present.table.schema().attribute(attribute);
-    let (codes, cells) = match present.table.coded(attribute) {
+    let described = included.table.schema().attribute(attribute);
+    let (codes, cells) = match included.table.coded(attribute) {
         None => (Codes::default(), Vec::new()),
         Some(column) => {
             let mut covers = Covers::new(&column.domain);
@@ -144,12 +144,12 @@ fn generalized_column(
 }
 
 fn exact_column(
-    present: &Present<'_>,
+    included: &Included<'_>,
     attribute: AttributeIndex,
     header: &str,
     records: &[u32],
 ) -> PublishedColumn {
-    let cells = match present.table.coded(attribute) {
+    let cells = match included.table.coded(attribute) {
         Some(column) => exact_cells(column, records.iter().copied()),
         // Every publishable attribute is coded.
         None => Cells::Numbers(Vec::new()),
@@ -157,17 +157,17 @@ fn exact_column(
     PublishedColumn {
         name: header.into(),
         content: Content::Exact,
-        kind: present.table.schema().attribute(attribute).kind,
+        kind: included.table.schema().attribute(attribute).kind,
         cells,
     }
 }
 
 fn columns_table(
-    present: &Present<'_>,
+    included: &Included<'_>,
     slices: &Slices,
     headers: &[Vec<String>],
 ) -> PublishedTable {
-    let schema = present.table.schema();
+    let schema = included.table.schema();
     let generalized = slices.generalized.iter();
     let generalized = generalized.map(|&at| (0, schema.attribute(at).name.clone()));
     let linked = (1_u64..).zip(headers);

@@ -1,10 +1,10 @@
-//! What must hold before anything is published, and who is left out so that
+//! What must hold before anything is published, and who is excluded so that
 //! it does.
 //!
-//! Records leave in two ways. Subjects with `exclude: true` leave first; that
-//! is their wish and counts against nothing. Then records whose terms cannot
-//! be met leave one by one, strictest first, ties in random order, until the
-//! conditions hold:
+//! Records are excluded in two ways. Subjects with `exclude: true` come first;
+//! that is their wish and counts against nothing. Then records whose terms
+//! cannot be met are excluded one by one, the strictest first, ties in random
+//! order, until the conditions hold:
 //! - K: there are at least K records;
 //! - under l-diversity: most frequent value × L ≤ cells, over the flagged,
 //!   unmasked cells of the attribute;
@@ -12,16 +12,19 @@
 //!   member, and there are two values;
 //! - under `min_spread`: see [`spread`].
 //!
-//! A record may leave if its subject's own terms are stricter than the job's,
-//! or, where subjects decide whether the attribute is sensitive, because they
-//! flagged it. A condition that fails without either is a [`Refusal`]: the
-//! job's floors are never lowered and no record leaves for its value. Leaving
-//! changes subsets, so stage 1 is repeated until nobody leaves.
+//! A record may be excluded if its subject's own terms are stricter than the
+//! job's, or, where subjects decide whether the attribute is sensitive,
+//! because they flagged it. A condition that fails without either is a
+//! [`Refusal`]: the job's floors are never lowered and no record is excluded
+//! for its value. Each exclusion changes subsets, so stage 1 is repeated until
+//! nobody is excluded.
+
+use std::cmp::Reverse;
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::feasibility::{OverBudget, exclude_by_frequency, exclude_until};
 use crate::engine::kernel::{Tally, is_eligible};
 use crate::privacy::{ProtectedIndex, Protection, Share};
 
@@ -33,91 +36,90 @@ use super::spread;
 /// Records and subsets for which every condition holds.
 pub(super) struct Prepared {
     pub division: Division,
-    /// Records of subjects who asked to be left out.
+    /// Records of subjects who opted out.
     pub opted_out: usize,
-    /// Records whose terms cannot be met, in the order in which they left.
+    /// Records whose terms cannot be met, in the order of their exclusion.
     pub unsatisfiable: Vec<u32>,
 }
 
-/// Leaves out whom it must and divides the rest into subsets, or says which
+/// Excludes whom it must and divides the rest into subsets, or says which
 /// condition cannot hold.
 pub(super) fn prepare(frame: &Frame<'_>) -> Result<Prepared, Failure> {
-    let mut leaving = Leaving::new(frame);
-    let of = leaving.present.len() as u64;
-    let opted_out = frame.table.records() - leaving.present.len();
-    let k = u64::from(frame.requirements.policy().k.get());
+    let mut exclusion = Exclusion::new(frame);
+    let of = exclusion.included.len();
+    let opted_out = frame.table.records() - of;
+    let k = frame.requirements.policy().k.get() as usize;
+    let too_few = |left: usize| Failure::Refused(Refusal::TooFew { left: left as u64 });
     if of < k {
-        return Err(Failure::Refused(Refusal::TooFew { left: of }));
+        return Err(too_few(of));
     }
     let indexes: Vec<ProtectedIndex> = frame.requirements.protected().collect();
     let division = loop {
         frame.context.check()?;
-        leaving.meet_k();
-        if (leaving.present.len() as u64) < k {
+        exclusion.meet_k();
+        if exclusion.included.len() < k {
             break None;
         }
-        let division = divide(frame, &leaving.present)?;
-        let before = leaving.left.len();
-        for &index in leaving.unmet_and_later(&indexes, &division) {
-            leaving.meet(index, &division)?;
+        let division = divide(frame, &exclusion.included)?;
+        let before = exclusion.excluded.len();
+        for &index in exclusion.unmet_and_later(&indexes, &division) {
+            exclusion.meet(index, &division)?;
         }
-        if leaving.left.len() == before {
+        if exclusion.excluded.len() == before {
             break Some(division);
         }
-        leaving.forget_the_left();
+        exclusion.forget_excluded();
     };
-    let needed = leaving.left.len() as u64;
-    if !is_within(needed, of, frame.params.max_excluded) {
-        let culprit = leaving.culprit();
-        let refusal = Refusal::Budget {
-            needed,
-            of,
-            culprit,
-        };
-        return Err(Failure::Refused(refusal));
+    let excluded = exclusion.excluded.len();
+    if let Err(over) = OverBudget::check(excluded, of, frame.params.max_excluded) {
+        let culprit = exclusion.culprit();
+        return Err(Failure::Refused(Refusal::Budget { over, culprit }));
     }
     match division {
-        None => Err(Failure::Refused(Refusal::TooFew { left: of - needed })),
+        None => Err(too_few(of - excluded)),
         Some(division) => Ok(Prepared {
             division,
             opted_out,
-            unsatisfiable: leaving.left,
+            unsatisfiable: exclusion.excluded,
         }),
     }
 }
 
-/// Who is present, and who left.
-struct Leaving<'f, 'a> {
+/// Who is included, and who was excluded.
+struct Exclusion<'f, 'a> {
     frame: &'f Frame<'a>,
-    present: Vec<u32>,
-    left: Vec<u32>,
-    has_left: Vec<bool>,
-    /// Per protectable attribute: the first shortfall that made records leave
-    /// only because they flagged the attribute, and how many left.
+    included: Vec<u32>,
+    excluded: Vec<u32>,
+    is_excluded: Vec<bool>,
+    /// Per protectable attribute: the first shortfall that excluded records
+    /// only because they flagged the attribute, and how many.
     for_flags: Vec<(Option<Shortfall>, u64)>,
 }
 
-impl<'f, 'a> Leaving<'f, 'a> {
+impl<'f, 'a> Exclusion<'f, 'a> {
     fn new(frame: &'f Frame<'a>) -> Self {
         let all = frame.table.records();
-        let present = 0..all as u32;
+        let included = 0..all as u32;
         Self {
             frame,
-            present: present.filter(|&at| !frame.terms(at).exclude).collect(),
-            left: Vec::new(),
-            has_left: vec![false; all],
+            included: included.filter(|&at| !frame.terms(at).exclude).collect(),
+            excluded: Vec::new(),
+            is_excluded: vec![false; all],
             for_flags: vec![(None, 0); frame.requirements.protected().count()],
         }
     }
 
-    fn leave(&mut self, record: u32) {
-        self.left.push(record);
-        self.has_left[record as usize] = true;
+    fn exclude(&mut self, records: &[u32]) {
+        self.excluded.extend_from_slice(records);
+        for &record in records {
+            self.is_excluded[record as usize] = true;
+        }
     }
 
-    fn forget_the_left(&mut self) {
-        let has_left = &self.has_left;
-        self.present.retain(|&record| !has_left[record as usize]);
+    fn forget_excluded(&mut self) {
+        let is_excluded = &self.is_excluded;
+        self.included
+            .retain(|&record| !is_excluded[record as usize]);
     }
 
     fn culprit(&self) -> Option<Shortfall> {
@@ -125,34 +127,29 @@ impl<'f, 'a> Leaving<'f, 'a> {
         worst.and_then(|(shortfall, _)| *shortfall)
     }
 
-    /// Whoever asks for more records than there are leaves, strictest first.
+    /// Excludes those who ask for more records than there are, the strictest
+    /// first.
     fn meet_k(&mut self) {
         let frame = self.frame;
-        let floor = frame.requirements.policy().k.get();
-        let strictest = self.present.iter().map(|&record| frame.terms(record).k);
-        if strictest
-            .max()
-            .is_none_or(|k| k as usize <= self.present.len())
-        {
+        let k = |record: u32| frame.terms(record).k;
+        let (floor, all) = (frame.requirements.policy().k.get(), self.included.len());
+        let is_content = |record: u32, left: usize| k(record) as usize <= left;
+        if self.included.iter().all(|&record| is_content(record, all)) {
             return;
         }
-        let mut stricter: Vec<u32> = self.present.clone();
-        stricter.retain(|&record| frame.terms(record).k > floor);
+        let mut stricter: Vec<u32> = self.included.clone();
+        stricter.retain(|&record| k(record) > floor);
         stricter.shuffle(&mut frame.context.stream(stage::EXCLUSION, u64::MAX));
-        stricter.sort_by_key(|&record| std::cmp::Reverse(frame.terms(record).k));
-        let mut remaining = self.present.len();
-        for record in stricter {
-            if frame.terms(record).k as usize <= remaining {
-                break;
-            }
-            self.leave(record);
-            remaining -= 1;
-        }
-        self.forget_the_left();
+        let others = all - stricter.len();
+        let excluded = exclude_until(stricter, k, |record, left| {
+            is_content(record, left + others)
+        });
+        self.exclude(&excluded);
+        self.forget_excluded();
     }
 
     /// The first attribute whose conditions do not hold, and those after it,
-    /// which may lack the cells of who leaves for it. Mostly there is none.
+    /// which may lack the cells of those excluded for it. Mostly there is none.
     fn unmet_and_later<'i>(
         &self,
         indexes: &'i [ProtectedIndex],
@@ -196,10 +193,10 @@ impl<'f, 'a> Leaving<'f, 'a> {
         }
     }
 
-    /// Records present whose cell of an attribute goes to a bucket.
+    /// Included records whose cell of an attribute goes to a bucket.
     fn cells(&self, index: ProtectedIndex, division: &Division) -> impl Iterator<Item = u32> {
         let flagged = division.flagged_records(index);
-        flagged.filter(|&record| !self.has_left[record as usize])
+        flagged.filter(|&record| !self.is_excluded[record as usize])
     }
 
     /// Makes the conditions of one attribute hold.
@@ -212,7 +209,7 @@ impl<'f, 'a> Leaving<'f, 'a> {
             Protection::Diversity { min_spread, .. } => {
                 self.meet_diversity(index, &cells)?;
                 if let Some(spread) = min_spread.get() {
-                    cells.retain(|&record| !self.has_left[record as usize]);
+                    cells.retain(|&record| !self.is_excluded[record as usize]);
                     self.meet_spread(index, &cells, spread)?;
                 }
                 Ok(())
@@ -233,53 +230,65 @@ impl<'f, 'a> Leaving<'f, 'a> {
     fn meet_diversity(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
         let frame = self.frame;
         let l = |record: u32| frame.terms(record).l[index.at()];
-        let mut tally = self.tally(index, cells);
         let floor = match frame.requirements.protection(index) {
             Protection::Diversity { l, .. } => l.get(),
             Protection::Closeness { .. }
             | Protection::Leakage { .. }
             | Protection::InGroup { .. } => 1,
         };
-        let mut order = self.shuffled(index, cells);
-        order.sort_by_key(|&record| std::cmp::Reverse(l(record)));
-        for record in order {
-            if is_eligible(tally.most(), tally.size(), l(record)) {
-                break;
-            }
-            let shortfall = shortfall(index, Condition::Diversity, &tally);
-            self.leave_or_refuse(record, l(record) > floor, shortfall)?;
-            tally.remove(frame.protected_column(index).codes.at(record as usize));
-        }
-        Ok(())
+        let mut strict = self.shuffled(index, cells);
+        strict.sort_by_key(|&record| Reverse(l(record)));
+        self.exclude_by_frequency(index, strict, |record, tally| {
+            let accepts = is_eligible(tally.most(), tally.size(), l(record));
+            (!accepts).then(|| (Condition::Diversity, l(record) > floor))
+        })
     }
 
     fn meet_closeness(&mut self, index: ProtectedIndex, cells: &[u32]) -> Result<(), Shortfall> {
         let frame = self.frame;
         let share = |record: u32| frame.terms(record).max_share[index.at()];
-        let mut tally = self.tally(index, cells);
         let floor = match frame.requirements.protection(index) {
             Protection::Closeness { max_posterior, .. } => max_posterior,
             Protection::Diversity { .. }
             | Protection::Leakage { .. }
             | Protection::InGroup { .. } => Share::ALL,
         };
-        let mut order = self.shuffled(index, cells);
-        order.sort_by_key(|&record| share(record));
-        for record in order {
-            let condition = match tally.distinct() >= 2 {
-                true if share(record).allows(tally.most(), tally.size()) => break,
-                true => Condition::Posterior,
-                false => Condition::TwoValues,
+        let mut strict = self.shuffled(index, cells);
+        strict.sort_by_key(|&record| share(record));
+        self.exclude_by_frequency(index, strict, |record, tally| {
+            if tally.distinct() < 2 {
+                return Some((Condition::TwoValues, false));
+            }
+            let accepts = share(record).allows(tally.most(), tally.size());
+            (!accepts).then(|| (Condition::Posterior, share(record) < floor))
+        })
+    }
+
+    /// Excludes the cells of `strict`, in order, until one has no objection;
+    /// an objection names the condition and whether it is of the subject's
+    /// own terms.
+    fn exclude_by_frequency(
+        &mut self,
+        index: ProtectedIndex,
+        strict: Vec<u32>,
+        objection: impl Fn(u32, &Tally) -> Option<(Condition, bool)>,
+    ) -> Result<(), Shortfall> {
+        let frame = self.frame;
+        let codes = &frame.protected_column(index).codes;
+        let mut tally = self.tally(index, &strict);
+        let excluded = exclude_by_frequency(strict, codes, &mut tally, |record, tally| {
+            let Some((condition, is_own)) = objection(record, tally) else {
+                return Ok(true);
             };
-            let is_own = share(record) < floor && condition == Condition::Posterior;
-            self.leave_or_refuse(record, is_own, shortfall(index, condition, &tally))?;
-            tally.remove(frame.protected_column(index).codes.at(record as usize));
-        }
+            self.allow_exclusion(is_own, shortfall(index, condition, tally))?;
+            Ok(false)
+        })?;
+        self.exclude(&excluded);
         Ok(())
     }
 
     /// Spread is a property of all flagged cells together: where it cannot
-    /// be met, everyone who flagged the attribute leaves.
+    /// be met, everyone who flagged the attribute is excluded.
     fn meet_spread(
         &mut self,
         index: ProtectedIndex,
@@ -297,9 +306,10 @@ impl<'f, 'a> Leaving<'f, 'a> {
             return Ok(());
         }
         let shortfall = shortfall(index, Condition::Spread { widest }, &tally);
-        for &record in cells {
-            self.leave_or_refuse(record, false, shortfall)?;
+        for _ in cells {
+            self.allow_exclusion(false, shortfall)?;
         }
+        self.exclude(cells);
         Ok(())
     }
 
@@ -310,23 +320,18 @@ impl<'f, 'a> Leaving<'f, 'a> {
         order
     }
 
-    /// The record leaves if its own terms are stricter than the job's, or if
-    /// its subject chose to flag the attribute.
-    fn leave_or_refuse(
-        &mut self,
-        record: u32,
-        is_own: bool,
-        shortfall: Shortfall,
-    ) -> Result<(), Shortfall> {
-        if !is_own {
-            if !self.frame.is_semi_sensitive(shortfall.index) {
-                return Err(shortfall);
-            }
-            let (first, count) = &mut self.for_flags[shortfall.index.at()];
-            first.get_or_insert(shortfall);
-            *count += 1;
+    /// A record may be excluded if its own terms are stricter than the job's,
+    /// or if its subject chose to flag the attribute.
+    fn allow_exclusion(&mut self, is_own: bool, shortfall: Shortfall) -> Result<(), Shortfall> {
+        if is_own {
+            return Ok(());
         }
-        self.leave(record);
+        if !self.frame.is_semi_sensitive(shortfall.index) {
+            return Err(shortfall);
+        }
+        let (first, count) = &mut self.for_flags[shortfall.index.at()];
+        first.get_or_insert(shortfall);
+        *count += 1;
         Ok(())
     }
 }

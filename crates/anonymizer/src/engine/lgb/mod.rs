@@ -7,7 +7,7 @@
 //!
 //! | stage | file | result |
 //! |---|---|---|
-//! | before | `exclusion`, `refusal`, `strongest` | who is left out, or why nothing can be published |
+//! | before | `exclusion`, `refusal`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 1 | `patterns` | subsets of records with one pattern, rare ones masked |
 //! | 2 | `bucketize`, `runs`, `assignment`, `nearest`, `spread`, `closeness` | buckets |
 //! | 3 | `generalize`, `ncp` | groups |
@@ -18,6 +18,7 @@ mod bucket_tables;
 mod bucketize;
 mod closeness;
 mod describe;
+mod diagnosis;
 mod exclusion;
 mod frame;
 mod generalize;
@@ -31,7 +32,6 @@ mod runs;
 mod scattered;
 mod shaken;
 mod spread;
-mod strongest;
 
 pub use params::{Assignment, AttributeParams, BucketLink, Effort, Generalization, Params};
 
@@ -44,10 +44,10 @@ use super::error::EngineError;
 use super::kernel::acceptance::{check_table, invalid};
 use super::kernel::known::as_ordered;
 
+use diagnosis::diagnosis;
 use exclusion::prepare;
 use frame::{Frame, STEPS};
 use publish::Layout;
-use refusal::Failure;
 
 /// Publishes a table by local generalization and bucketization.
 ///
@@ -76,14 +76,8 @@ pub fn run(
         context,
         scales: &scales,
     };
-    let prepared = match prepare(&frame) {
-        Ok(prepared) => prepared,
-        Err(Failure::Stopped(error)) => return Err(error),
-        Err(Failure::Refused(refusal)) => {
-            let answer = strongest::answer(&frame, refusal);
-            return Err(as_ordered(answer, table.schema(), requirements));
-        }
-    };
+    let refused = |refusal| as_ordered(diagnosis(&frame, refusal), table.schema(), requirements);
+    let prepared = prepare(&frame).map_err(|failure| failure.diagnosed(refused))?;
     report(2, "bucketize");
     let buckets = bucketize::bucketize(&frame, &prepared.division)?;
     report(3, "generalize");
@@ -104,12 +98,13 @@ pub fn run(
     context.check()?;
     let unsatisfiable = prepared.unsatisfiable.iter();
     let unsatisfiable = unsatisfiable.map(|&record| table.subject_of(RecordIndex(record)));
-    Ok(Release {
+    let unsatisfiable = unsatisfiable.collect();
+    Ok(Release::new(
         tables,
         lineage,
-        excluded: (prepared.opted_out + prepared.unsatisfiable.len()) as u64,
-        unsatisfiable: unsatisfiable.collect(),
-    })
+        prepared.opted_out,
+        unsatisfiable,
+    ))
 }
 
 fn check(table: &Table, requirements: &Requirements, params: &Params) -> Result<(), EngineError> {

@@ -1,5 +1,6 @@
 //! Why nothing can be published: which condition fails, in counts.
 
+use crate::engine::kernel::feasibility::OverBudget;
 use crate::privacy::ProtectedIndex;
 
 /// A condition of one attribute that does not hold, in counts.
@@ -33,11 +34,10 @@ pub(super) enum Refusal {
     TooFew { left: u64 },
     /// A condition of an attribute.
     Shortfall(Shortfall),
-    /// More records would have to leave than may; the condition that takes
-    /// most of those who only flagged an attribute.
+    /// More records would be excluded than may be; the condition for which
+    /// most are excluded who only flagged an attribute.
     Budget {
-        needed: u64,
-        of: u64,
+        over: OverBudget,
         culprit: Option<Shortfall>,
     },
 }

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | 1 | `persons`, `trees` | one row a subject, items under their hierarchies |
 //! | 2 | `partition`, `expansion`, `child_sets` | fingerprints shared by at least K |
-//! | between | `prepare`, `strongest` | who is left out, or why nothing can be published |
+//! | between | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 3 | `split`, `space`, `conditions`, `refined` | groups |
 //! | 4 | `publish` | the table and its lineage |
 
@@ -18,17 +18,17 @@ mod alike;
 mod child_sets;
 mod conditions;
 mod describe;
+mod diagnosis;
+mod exclusion;
 mod expansion;
 mod params;
 mod partition;
 mod persons;
-mod prepare;
 mod publish;
 mod refined;
 pub mod rmr;
 mod space;
 mod split;
-mod strongest;
 mod trees;
 
 pub use params::{Params, SiblingUnions};
@@ -45,12 +45,12 @@ use super::kernel::acceptance::check_table;
 use super::kernel::known::as_ordered;
 
 use conditions::{Conditions, Floors};
+use diagnosis::Diagnosis;
+use exclusion::{Prepared, prepare};
 use persons::Persons;
-use prepare::{Failure, Prepared, prepare};
 use publish::Layout;
 use space::Space;
 use split::Splitter;
-use strongest::Question;
 
 /// Random streams, one number a stage.
 mod stage {
@@ -90,24 +90,20 @@ pub fn run(
         || prepare(&persons, params, context),
         || Space::new(&persons),
     );
-    let mut prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(Failure::Stopped(error)) => return Err(error),
-        Err(Failure::Refused(refusal)) => {
-            let question = Question {
-                persons: &persons,
-                params,
-                context,
-            };
-            let answer = question.answer(refusal);
-            return Err(as_ordered(answer, table.schema(), requirements));
-        }
+    let refused = |refusal| {
+        let diagnosis = Diagnosis {
+            persons: &persons,
+            params,
+            context,
+        };
+        as_ordered(diagnosis.of(refusal), table.schema(), requirements)
     };
+    let mut prepared = prepared.map_err(|failure| failure.diagnosed(refused))?;
     report(3, "generalize");
     let sizes = groups(&persons, &space, &mut prepared, (params, context))?;
     report(5, "publish");
     let mut groups: Vec<&[u32]> = Vec::with_capacity(sizes.len());
-    let mut rest = prepared.present.as_slice();
+    let mut rest = prepared.included.as_slice();
     for size in sizes {
         let (group, behind) = rest.split_at(size);
         groups.push(group);
@@ -122,17 +118,18 @@ pub fn run(
     };
     let (published, lineage) = layout.publish();
     context.check()?;
-    let left_out = prepared.unsatisfiable.iter();
-    let left_out = left_out.map(|&person| persons.subjects[person as usize]);
-    Ok(Release {
-        tables: vec![published],
+    let unsatisfiable = prepared.unsatisfiable.iter();
+    let unsatisfiable = unsatisfiable.map(|&person| persons.subjects[person as usize]);
+    let tables = vec![published];
+    Ok(Release::new(
+        tables,
         lineage,
-        excluded: (persons.opted_out + prepared.unsatisfiable.len()) as u64,
-        unsatisfiable: left_out.collect(),
-    })
+        persons.opted_out,
+        unsatisfiable.collect(),
+    ))
 }
 
-/// Stage 3: sorts those present into groups, and gives their sizes.
+/// Stage 3: sorts those included into groups, and gives their sizes.
 fn groups(
     persons: &Persons<'_>,
     space: &Space<'_>,
@@ -153,10 +150,10 @@ fn groups(
         order,
         wide: split::WIDE,
     };
-    let present = &mut prepared.present;
-    let sizes = split::split(&splitter, present, context)?;
+    let included = &mut prepared.included;
+    let sizes = split::split(&splitter, included, context)?;
     let how = (params.effort, context);
-    refined::refined(persons, &conditions, (present, sizes), how)
+    refined::refined(persons, &conditions, (included, sizes), how)
 }
 
 /// The parameters with the l that is kept where the missing value is counted.

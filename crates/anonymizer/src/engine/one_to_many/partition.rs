@@ -39,7 +39,7 @@ pub(super) struct Material<'a> {
 /// Published fingerprints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fingerprints {
-    /// Position in `nodes` of each person; `u32::MAX` for those not present.
+    /// Position in `nodes` of each person; `u32::MAX` for those not included.
     pub of_person: Vec<u32>,
     /// Nodes of each fingerprint.
     pub nodes: Vec<Vec<u32>>,
@@ -68,15 +68,15 @@ struct Done<'p> {
     nodes: Vec<u32>,
 }
 
-/// Partitions `present`, whose order decides between equals; there are at
+/// Partitions `included`, whose order decides between equals; there are at
 /// least K of them. The result does not depend on the number of threads.
 pub(super) fn partition(
     material: Material<'_>,
-    mut present: Vec<u32>,
+    mut included: Vec<u32>,
     context: &RunContext<'_>,
 ) -> Result<Fingerprints, EngineError> {
     let whole = Part {
-        members: &mut present,
+        members: &mut included,
         nodes: material.trees.roots().to_vec(),
         closed: Vec::new(),
     };

@@ -153,7 +153,7 @@ pub(super) fn look(persons: &Persons<'_>, group: &[u32]) -> String {
     text
 }
 
-/// Codes that a group covers: two ends, or every code present.
+/// Codes that a group covers: two ends, or every code included.
 #[derive(PartialEq, Eq, Hash, Clone)]
 enum Covered {
     Span(u32, u32),

@@ -20,12 +20,12 @@ use super::persons::Persons;
 use super::publish::look;
 use super::{STEPS, stage};
 
-/// Refines groups: `sizes` of them follow one another in `present`. The sizes
-/// of the groups that `present` then holds; their loss is no greater.
+/// Refines groups: `sizes` of them follow one another in `included`. The sizes
+/// of the groups that `included` then holds; their loss is no greater.
 pub(super) fn refined(
     persons: &Persons<'_>,
     conditions: &Conditions<'_>,
-    (present, sizes): (&mut Vec<u32>, Vec<usize>),
+    (included, sizes): (&mut Vec<u32>, Vec<usize>),
     (effort, context): (Effort, &RunContext<'_>),
 ) -> Result<Vec<usize>, EngineError> {
     let has_hulls = persons.quasi.iter().any(|quasi| quasi.low != quasi.high);
@@ -43,7 +43,7 @@ pub(super) fn refined(
         .iter()
         .map(|quasi| quasi.scale.clone())
         .collect();
-    let mut starts = vec![false; present.len()];
+    let mut starts = vec![false; included.len()];
     let mut next = 0;
     for &size in &sizes {
         starts[next] = true;
@@ -51,7 +51,7 @@ pub(super) fn refined(
     }
     let among = Among {
         condition: conditions,
-        position: present,
+        position: included,
     };
     let refinement = Refinement {
         context,
@@ -61,8 +61,8 @@ pub(super) fn refined(
         scales: &scales,
         effort,
     };
-    let split = Groups::from_starts(present.clone(), &starts);
-    let groups = refinement.refine(present, split, &among)?;
+    let split = Groups::from_starts(included.clone(), &starts);
+    let groups = refinement.refine(included, split, &among)?;
     let groups: Vec<&[u32]> = groups.iter().collect();
     let classes = alike(groups.iter().map(|group| look(persons, group)));
     let mut counts = conditions.buffers();
@@ -75,6 +75,6 @@ pub(super) fn refined(
         }
         joined.push(members);
     }
-    *present = joined.concat();
+    *included = joined.concat();
     Ok(joined.iter().map(Vec::len).collect())
 }

@@ -4,11 +4,11 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::engine::kernel::{Covers, Present};
+use crate::engine::kernel::{Covers, Included};
 
 /// Joins groups that look the same; the first of them gives its place.
-pub(super) fn join_alike(present: &Present<'_>, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let looks: Vec<Vec<u32>> = present
+pub(super) fn join_alike(included: &Included<'_>, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    let looks: Vec<Vec<u32>> = included
         .quasi
         .par_iter()
         .map(|(_, column)| {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::microdata::{Codes, Hierarchy};
 use crate::privacy::{RecordTerms, Requirements, Share};
 
-use crate::engine::kernel::present::SensitiveColumn;
+use crate::engine::kernel::included::SensitiveColumn;
 
 /// First and last leaf of runs, ascending, none touching another.
 pub(super) type Leaves = Vec<(u32, u32)>;

@@ -1,4 +1,4 @@
-//! Groups of the records present: gathered as the job says, and refined by
+//! Groups of the records included: gathered as the job says, and refined by
 //! local search (*ours*) under the same condition.
 //!
 //! The condition of both is K of the members: as many records as the
@@ -9,7 +9,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Groups, Present, Refinement};
+use crate::engine::kernel::{Groups, Included, Refinement};
 
 use super::params::{Grouping, Params};
 use super::sizes::Sizes;
@@ -18,7 +18,7 @@ use super::{STEPS, median, sorted, stage};
 /// Who is grouped, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Gathering<'a> {
-    pub present: &'a Present<'a>,
+    pub included: &'a Included<'a>,
     pub sizes: &'a Sizes,
     pub params: &'a Params,
     pub context: &'a RunContext<'a>,
@@ -30,18 +30,18 @@ impl Gathering<'_> {
     pub fn gathered(self, round: u32) -> Result<Vec<Vec<u32>>, EngineError> {
         let random = (self.context, stage::GATHER + round);
         let groups = match self.params.grouping {
-            Grouping::Sorted => sorted::groups(self.present, self.sizes, random),
-            Grouping::Mondrian => median::groups(self.present, &self.k(), random, (2, STEPS)),
+            Grouping::Sorted => sorted::groups(self.included, self.sizes, random),
+            Grouping::Mondrian => median::groups(self.included, &self.k(), random, (2, STEPS)),
         }?;
         Ok(groups.iter().map(<[u32]>::to_vec).collect())
     }
 
     /// Groups of the same records with no more loss: `groups` are of everyone
-    /// present and have their K; so have those returned.
+    /// included and have their K; so have those returned.
     ///
     /// Time O(n · proposals · size of a group). Fails only if cancelled.
     pub fn refined(self, groups: Vec<Vec<u32>>, round: u32) -> Result<Vec<Vec<u32>>, EngineError> {
-        let mut starts = vec![false; self.present.records.len()];
+        let mut starts = vec![false; self.included.records.len()];
         let mut next = 0;
         for group in &groups {
             starts[next] = true;
@@ -51,18 +51,18 @@ impl Gathering<'_> {
             context: self.context,
             stage: stage::REFINE + round,
             step: (3, STEPS),
-            columns: &self.present.quasi_columns(),
-            scales: &self.present.quasi_scales(),
+            columns: &self.included.quasi_columns(),
+            scales: &self.included.quasi_scales(),
             effort: self.params.effort,
         };
         let groups = Groups::from_starts(groups.concat(), &starts);
-        let refined = refinement.refine(&self.present.records, groups, &self.k())?;
+        let refined = refinement.refine(&self.included.records, groups, &self.k())?;
         Ok(refined.iter().map(<[u32]>::to_vec).collect())
     }
 
-    /// K of any set of positions among those present.
+    /// K of any set of positions among those included.
     fn k(self) -> KOfRows {
-        let records = self.present.records.iter();
+        let records = self.included.records.iter();
         KOfRows::each(records.map(|&record| self.sizes.k(record)).collect())
     }
 }

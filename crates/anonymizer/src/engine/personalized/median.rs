@@ -4,18 +4,18 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Groups, Mondrian, Partitioning, Present, SplitChoice};
+use crate::engine::kernel::{Groups, Included, Mondrian, Partitioning, SplitChoice};
 
-/// Gathers the records present into groups; `k` numbers them in their order,
+/// Gathers the records included into groups; `k` numbers them in their order,
 /// `stage` names the random stream.
 pub(super) fn groups(
-    present: &Present<'_>,
+    included: &Included<'_>,
     k: &KOfRows,
     (context, stage): (&RunContext<'_>, u32),
     step: (u32, u32),
 ) -> Result<Groups, EngineError> {
-    let columns = present.quasi_columns();
-    let scales = present.quasi_scales();
+    let columns = included.quasi_columns();
+    let scales = included.quasi_scales();
     let mondrian = Mondrian {
         context,
         stage,
@@ -26,5 +26,5 @@ pub(super) fn groups(
         partitioning: Partitioning::Strict,
         uncut: 0,
     };
-    mondrian.groups(&present.records, k)
+    mondrian.groups(&included.records, k)
 }

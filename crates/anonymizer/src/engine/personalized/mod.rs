@@ -10,8 +10,8 @@
 //! | 1 | `asked` | K, bound and guard of every record |
 //! | 2 | `sizes` | by which K records are grouped, companions included |
 //! | 2 | `gather` with `sorted` or `median`, `alike` | published groups |
-//! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must leave |
-//! | around 2 and 3 | `settle`, `strongest` | rounds to a fix-point, or why nothing can be published |
+//! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must be excluded |
+//! | around 2 and 3 | `settle`, `diagnosis` | rounds to a fix-point, or why nothing can be published |
 //! | 4 | here, with `kernel::microdata_table` | the table and its lineage |
 
 mod alike;
@@ -19,6 +19,7 @@ mod asked;
 mod crowd;
 mod cut;
 mod describe;
+mod diagnosis;
 mod gather;
 mod median;
 mod params;
@@ -27,14 +28,13 @@ mod settle;
 mod single;
 mod sizes;
 mod sorted;
-mod strongest;
 mod weights;
 
 pub use params::{Grouping, Params};
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{NodeIndex, Table};
+use crate::microdata::{NodeIndex, RecordIndex, Table};
 use crate::privacy::Requirements;
 use crate::release::{Cell, Content, Release};
 
@@ -42,15 +42,15 @@ use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::cells::node_cell;
 use super::kernel::microdata_table::{OwnCells, of_groups};
-use super::kernel::{Present, acceptance};
+use super::kernel::{Included, acceptance};
 
-use settle::{Failure, Settled, settle};
-use strongest::Question;
+use diagnosis::Diagnosis;
+use settle::{Settled, settle};
 
 /// Random streams, one number a stage.
 mod stage {
     /// Who leaves among equals.
-    pub const LEAVE: u32 = 1;
+    pub const EXCLUSION: u32 = 1;
     /// Which of equal values is generalized, and who of a group leaves.
     pub const LOTS: u32 = 2;
     /// Order among equal records and attributes, one stream a round.
@@ -78,39 +78,35 @@ pub fn run(
 ) -> Result<Release, EngineError> {
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather records");
-    let present = Present::gather(table, requirements)?;
+    let included = Included::gather(table, requirements)?;
     report(2, "group and generalize");
-    let settled = match settle(present, requirements, params, context) {
-        Ok(settled) => settled,
-        Err(Failure::Stopped(error)) => return Err(error),
-        Err(Failure::Refused(refusal)) => {
-            let question = Question {
-                table,
-                requirements,
-                params,
-                context,
-            };
-            return Err(question.answer(refusal));
-        }
+    let diagnosis = Diagnosis {
+        table,
+        requirements,
+        params,
+        context,
     };
+    let settled = settle(included, requirements, params, context)
+        .map_err(|failure| failure.diagnosed(|refusal| diagnosis.of(refusal)))?;
     report(4, "publish");
     let own = own_cells(&settled);
     let groups: Vec<&[u32]> = settled.groups.iter().map(Vec::as_slice).collect();
-    let (published, lineage) = of_groups(&settled.present, &groups, &own);
+    let (published, lineage) = of_groups(&settled.included, &groups, &own);
     context.check()?;
-    let left_out = settled.unsatisfiable.iter();
-    let left_out = left_out.map(|&record| table.subject_of(crate::microdata::RecordIndex(record)));
-    Ok(Release {
-        tables: vec![published],
+    let subject = |&record: &u32| table.subject_of(RecordIndex(record));
+    let unsatisfiable = settled.unsatisfiable.iter().map(subject).collect();
+    let opted_out = settled.included.opted_out;
+    Ok(Release::new(
+        vec![published],
         lineage,
-        excluded: (settled.present.opted_out + settled.unsatisfiable.len()) as u64,
-        unsatisfiable: left_out.collect(),
-    })
+        opted_out,
+        unsatisfiable,
+    ))
 }
 
 /// The generalized sensitive values, each distinct cell once.
 fn own_cells(settled: &Settled<'_>) -> Vec<OwnCells> {
-    let sensitive = settled.present.sensitive.iter();
+    let sensitive = settled.included.sensitive.iter();
     let cells = sensitive.filter_map(|sensitive| {
         let tree = sensitive.column.domain.hierarchy()?;
         let mut cells: Vec<Cell> = Vec::new();

@@ -1,26 +1,27 @@
 //! Who is published, in which groups, with which values; or why nothing can be.
 //!
-//! Grouping, joining what looks alike and recoding follow one another. Who
-//! cannot be satisfied leaves, and everything is done again without them: a
-//! person who asked for a group of a hundred must not leave a group of a
-//! hundred behind. After [`REGROUPINGS_MAX`] rounds groups are only mended
-//! (those below their K join the next one), so that the work stays bounded.
-//! Every round but the last takes somebody out, so that there is a last one.
+//! Grouping, joining of equivalence classes and recoding follow one another.
+//! Records whose terms cannot be met are excluded, and everything is done
+//! again without them: a person who asked for a group of a hundred must not
+//! leave a group of a hundred behind. After [`REGROUPINGS_MAX`] rounds groups
+//! are only mended (those below their K join the next one), so that the work
+//! stays bounded. Every round but the last excludes a record, so that there is
+//! a last one.
 //!
-//! With an effort groups are refined as soon as nobody leaves any more: most
-//! who leave ask for what no group gives, and a search for groups that are
-//! given up at once is wasted. If nobody leaves the refined groups either, the
-//! same records are published as without the effort, with no more loss. If
-//! somebody does, groups are gathered anew as before, and refined in every
-//! round from then on; groups that are only mended are not.
+//! With an effort, groups are refined as soon as nobody is excluded any more:
+//! most who are excluded ask for what no group gives, and a search for groups
+//! that are given up at once is wasted. If nobody is excluded from the refined
+//! groups either, the same records are published as without the effort, with
+//! no more loss. Otherwise groups are gathered anew as before, and refined in
+//! every round from then on; groups that are only mended are not.
 //!
-//! The budget `max_excluded` is looked at when all is done: what an answer
-//! says is needed is then what is needed.
+//! The budget `max_excluded` is looked at when all is done, so that an answer
+//! names what is needed in the end.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::eligibility::is_within;
-use crate::engine::kernel::{Effort, Present};
+use crate::engine::kernel::feasibility::{OverBudget, without};
+use crate::engine::kernel::{Effort, Included};
 use crate::microdata::NodeIndex;
 use crate::privacy::Requirements;
 
@@ -39,7 +40,7 @@ const REGROUPINGS_MAX: u32 = 8;
 /// What is published.
 pub(super) struct Settled<'a> {
     /// The records that are published, and the columns.
-    pub present: Present<'a>,
+    pub included: Included<'a>,
     /// Published groups.
     pub groups: Vec<Vec<u32>>,
     /// Node of each record of the table; the root where it is not published.
@@ -53,23 +54,23 @@ pub(super) struct Settled<'a> {
 pub(super) enum Refusal {
     /// Fewer records than the job's K.
     TooFew { left: u64 },
-    /// More records would have to leave than may.
-    Budget { needed: u64, of: u64 },
+    /// More records would be excluded than may be.
+    Budget(OverBudget),
 }
 
 /// Why nothing was settled.
 pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
-/// Settles a run: `present` is everyone who did not ask to be left out, with
+/// Settles a run: `included` is everyone who did not ask to be left out, with
 /// the requirements of `params`.
 pub(super) fn settle<'a>(
-    present: Present<'a>,
+    included: Included<'a>,
     requirements: &'a Requirements,
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<Settled<'a>, Failure> {
-    let of = present.records.len() as u64;
-    let sensitive = present.sensitive.first().copied();
+    let of = included.records.len();
+    let sensitive = included.sensitive.first().copied();
     let tree = sensitive.and_then(|sensitive| sensitive.column.domain.hierarchy());
     let (Some(sensitive), Some(tree)) = (sensitive, tree) else {
         // The parameters were checked against the schema of the table.
@@ -78,7 +79,7 @@ pub(super) fn settle<'a>(
     };
     let asked = Asked::new(requirements, sensitive, tree);
     let weights = Weights::new(tree, sensitive.column);
-    let lots = lots(present.table.records(), context, stage::LOTS);
+    let lots = lots(included.table.records(), context, stage::LOTS);
     let recoder = Recoder {
         weights: &weights,
         asked: &asked,
@@ -87,7 +88,7 @@ pub(super) fn settle<'a>(
         recoding: params.recoding,
     };
     let mut rounds = Rounds {
-        present,
+        included,
         params,
         recoder,
         context,
@@ -96,12 +97,12 @@ pub(super) fn settle<'a>(
     };
     let (groups, nodes) = rounds.run(of)?;
     let Rounds {
-        present,
+        included,
         unsatisfiable,
         ..
     } = rounds;
     Ok(Settled {
-        present,
+        included,
         groups,
         nodes,
         unsatisfiable,
@@ -110,26 +111,27 @@ pub(super) fn settle<'a>(
 
 /// The rounds of one run.
 struct Rounds<'a, 'r> {
-    present: Present<'a>,
+    included: Included<'a>,
     params: &'r Params,
     recoder: Recoder<'r>,
     context: &'r RunContext<'r>,
     unsatisfiable: Vec<u32>,
-    /// Of those present in this round.
+    /// Of those included in this round.
     sizes: Sizes,
 }
 
 impl Rounds<'_, '_> {
-    fn run(&mut self, of: u64) -> Result<(Vec<Vec<u32>>, Vec<NodeIndex>), Failure> {
+    fn run(&mut self, of: usize) -> Result<(Vec<Vec<u32>>, Vec<NodeIndex>), Failure> {
         let mut groups = Vec::new();
         let mut refines = false;
         for round in 0_u32.. {
-            self.leave_by_k();
-            // Who left takes the reason of their companions along.
+            self.exclude_by_k();
+            // Companions of an excluded record have no reason left.
             self.sizes = self.sizes();
-            let left = self.present.records.len() as u64;
+            let left = self.included.records.len() as u64;
             if left < u64::from(self.params.k_of_all()) {
-                let refusal = self.over_budget(of).unwrap_or(Refusal::TooFew { left });
+                let refusal = self.check_budget(of).err();
+                let refusal = refusal.unwrap_or(Refusal::TooFew { left });
                 return Err(Failure::Refused(refusal));
             }
             groups = match (round < REGROUPINGS_MAX, refines) {
@@ -150,47 +152,41 @@ impl Rounds<'_, '_> {
             let leaving = recoded.iter().flat_map(|group| &group.leaving);
             let leaving: Vec<u32> = leaving.copied().collect();
             if leaving.is_empty() {
-                if let Some(refusal) = self.over_budget(of) {
-                    return Err(Failure::Refused(refusal));
-                }
-                let mut nodes = vec![NodeIndex::ROOT; self.present.table.records()];
+                self.check_budget(of).map_err(Failure::Refused)?;
+                let mut nodes = vec![NodeIndex::ROOT; self.included.table.records()];
                 for (record, node) in recoded.into_iter().flat_map(|group| group.nodes) {
                     nodes[record as usize] = node;
                 }
                 return Ok((groups, nodes));
             }
-            self.take_out(leaving);
+            self.exclude(leaving);
         }
-        // Every round takes somebody out or returns.
+        // Every round excludes a record or returns.
         Err(Failure::Refused(Refusal::TooFew { left: 0 }))
     }
 
-    /// Whoever asks for more records than there are leaves, strictest first;
-    /// nobody leaves for what the job asks of everyone.
-    fn leave_by_k(&mut self) {
+    /// Excludes those who ask for more records than there are; nobody is
+    /// excluded for what the job asks of everyone.
+    fn exclude_by_k(&mut self) {
         let asked = self.recoder.asked;
         let of_all = self.params.k_of_all();
-        let gone = self.present.leave_while(
-            self.context,
-            stage::LEAVE,
-            |record| asked.of(record).k,
-            |record, left| {
-                let k = asked.of(record).k;
-                k <= of_all || k as usize <= left
-            },
-        );
-        self.unsatisfiable.extend(gone);
+        let k = |record: u32| asked.of(record).k;
+        let is_content =
+            |record: u32, left: usize| k(record) <= of_all || k(record) as usize <= left;
+        let random = self.context.stream(stage::EXCLUSION, u64::MAX);
+        let excluded = self.included.exclude_until(random, k, is_content);
+        self.unsatisfiable.extend(excluded);
     }
 
     fn sizes(&self) -> Sizes {
         let secret = &self.context.dataset_secret;
         let share = (self.params.askers_share_max, secret);
-        Sizes::of(&self.present, self.recoder.asked, share)
+        Sizes::of(&self.included, self.recoder.asked, share)
     }
 
     fn gathering(&self) -> Gathering<'_> {
         Gathering {
-            present: &self.present,
+            included: &self.included,
             sizes: &self.sizes,
             params: self.params,
             context: self.context,
@@ -199,32 +195,28 @@ impl Rounds<'_, '_> {
 
     /// Joins groups that look alike and recodes what is then published.
     fn recoded(&self, groups: &mut Vec<Vec<u32>>) -> Result<Vec<Recoded>, EngineError> {
-        *groups = join_alike(&self.present, std::mem::take(groups));
+        *groups = join_alike(&self.included, std::mem::take(groups));
         self.recoder.all(groups, self.context)
     }
 
     fn mended(&self, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-        let present = &self.present.records;
-        let stays = |record: &u32| present.binary_search(record).is_ok();
+        let included = &self.included.records;
+        let stays = |record: &u32| included.binary_search(record).is_ok();
         mended(groups, stays, |records| self.sizes.k_of(records))
     }
 
-    fn take_out(&mut self, leaving: Vec<u32>) {
-        let mut gone = leaving.clone();
-        gone.sort_unstable();
-        let records = &mut self.present.records;
-        records.retain(|record| gone.binary_search(record).is_err());
-        self.unsatisfiable.extend(leaving);
+    fn exclude(&mut self, records: Vec<u32>) {
+        without(&mut self.included.records, &records);
+        self.unsatisfiable.extend(records);
     }
 
-    fn over_budget(&self, of: u64) -> Option<Refusal> {
-        let needed = self.unsatisfiable.len() as u64;
-        let within = is_within(needed, of, self.params.max_excluded);
-        (!within).then_some(Refusal::Budget { needed, of })
+    fn check_budget(&self, of: usize) -> Result<(), Refusal> {
+        let (excluded, max) = (self.unsatisfiable.len(), self.params.max_excluded);
+        OverBudget::check(excluded, of, max).map_err(Refusal::Budget)
     }
 }
 
-/// The groups without those who left; a group below its K takes in the next
+/// The groups without those excluded; a group below its K takes in the next
 /// ones, the last one those before it.
 fn mended(
     groups: Vec<Vec<u32>>,

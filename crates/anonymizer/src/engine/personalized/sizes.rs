@@ -6,7 +6,7 @@
 //! they accompany asks: their values are recoded by their own bound, since not
 //! every value can keep another one.
 
-use crate::engine::kernel::{Present, companions};
+use crate::engine::kernel::{Included, companions};
 use crate::privacy::{Seed, Share};
 
 use super::asked::Asked;
@@ -18,17 +18,17 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// K of those present, with companions by the dataset's secret.
+    /// K of those included, with companions by the dataset's secret.
     pub fn of(
-        present: &Present<'_>,
+        included: &Included<'_>,
         asked: &Asked<'_>,
         (askers_share_max, secret): (Share, &Seed),
     ) -> Self {
-        let mut of_record = vec![1; present.table.records()];
-        for &record in &present.records {
+        let mut of_record = vec![1; included.table.records()];
+        for &record in &included.records {
             of_record[record as usize] = asked.of(record).k;
         }
-        for (record, of) in companions(present, askers_share_max, secret) {
+        for (record, of) in companions(included, askers_share_max, secret) {
             let k = &mut of_record[record.at()];
             *k = asked.of(of.0).k.max(*k);
         }

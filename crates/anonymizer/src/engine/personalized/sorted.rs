@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Cover, Groups, Present, Rows, Space};
+use crate::engine::kernel::{Cover, Groups, Included, Rows, Space};
 use crate::microdata::CodedColumn;
 
 use super::sizes::Sizes;
@@ -24,15 +24,15 @@ use super::sizes::Sizes;
 /// Groups between two looks at the cancel flag.
 const GROUPS_PER_CHECK: usize = 1024;
 
-/// Gathers the records present into groups; `stage` names the random stream.
+/// Gathers the records included into groups; `stage` names the random stream.
 pub(super) fn groups(
-    present: &Present<'_>,
+    included: &Included<'_>,
     sizes: &Sizes,
     (context, stage): (&RunContext<'_>, u32),
 ) -> Result<Groups, EngineError> {
-    let records = in_order(present, context, stage);
-    let space = Space::new(&present.quasi_scales());
-    let columns = present.quasi_columns();
+    let records = in_order(included, context, stage);
+    let space = Space::new(&included.quasi_scales());
+    let columns = included.quasi_columns();
     let rows = space.gather(&columns, &records);
     let mut runs = Runs {
         sizes,
@@ -67,12 +67,12 @@ pub(super) fn groups(
 }
 
 /// The records in order of their quasi-identifiers.
-fn in_order(present: &Present<'_>, context: &RunContext<'_>, stage: u32) -> Vec<u32> {
+fn in_order(included: &Included<'_>, context: &RunContext<'_>, stage: u32) -> Vec<u32> {
     let mut random = context.stream(stage, 0);
-    let mut columns = present.quasi_columns();
+    let mut columns = included.quasi_columns();
     columns.shuffle(&mut random);
-    columns.sort_by_cached_key(|column| occurring(column, &present.records));
-    let mut records = present.records.clone();
+    columns.sort_by_cached_key(|column| occurring(column, &included.records));
+    let mut records = included.records.clone();
     records.shuffle(&mut random);
     let rows = Rows::gather(&columns, &records);
     let mut order: Vec<u32> = (0..records.len() as u32).collect();

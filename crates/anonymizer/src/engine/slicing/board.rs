@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::engine::kernel::Present;
+use crate::engine::kernel::Included;
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::{AttributeIndex, CodedColumn, Role};
 use crate::privacy::{ProtectedIndex, Protection, RecordTerms, Share};
@@ -89,16 +89,16 @@ pub(super) struct Board<'a> {
 }
 
 impl<'a> Board<'a> {
-    /// Gathers `records`, which are present. Linear in cells.
-    pub fn gather(present: &Present<'a>, records: &[u32], slices: &Slices) -> Self {
+    /// Gathers `records`, which are included. Linear in cells.
+    pub fn gather(included: &Included<'a>, records: &[u32], slices: &Slices) -> Self {
         let known = |attributes: &[AttributeIndex]| {
             let mut parts = Parts::whole(records.len());
             for &attribute in attributes {
-                let role = present.table.schema().attribute(attribute).role;
+                let role = included.table.schema().attribute(attribute).role;
                 if role != Role::QuasiIdentifier {
                     continue;
                 }
-                if let Some(column) = present.table.coded(attribute) {
+                if let Some(column) = included.table.coded(attribute) {
                     parts.refine(|row| column.codes.at(records[row] as usize));
                 }
             }
@@ -109,7 +109,7 @@ impl<'a> Board<'a> {
         for column in columns.iter().filter(|column| column.number > 1) {
             profiles.refine(|row| column.of_row[row]);
         }
-        let sensitive = present.sensitive.iter().map(|sensitive| {
+        let sensitive = included.sensitive.iter().map(|sensitive| {
             let shows = |column: &usize| slices.columns[*column].contains(&sensitive.attribute);
             let views: Vec<usize> = (0..slices.columns.len()).filter(shows).collect();
             let shared = match views[..] {
@@ -126,7 +126,7 @@ impl<'a> Board<'a> {
             Sensitive {
                 attribute: sensitive.attribute,
                 index: sensitive.index,
-                protection: present.requirements.protection(sensitive.index),
+                protection: included.requirements.protection(sensitive.index),
                 column: sensitive.column,
                 codes: codes.collect(),
                 views,
@@ -137,7 +137,7 @@ impl<'a> Board<'a> {
             records: records.to_vec(),
             terms: records
                 .iter()
-                .map(|&record| present.terms(record))
+                .map(|&record| included.terms(record))
                 .collect(),
             sensitive: sensitive.collect(),
             columns,

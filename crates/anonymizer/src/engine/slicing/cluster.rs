@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use crate::engine::kernel::Present;
+use crate::engine::kernel::Included;
 use crate::engine::kernel::contingency::{Categories, phi_squared};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::{AttributeIndex, Role};
@@ -25,18 +25,18 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn of(present: &Present<'_>, slicing: &Slicing) -> Self {
-        let schema = present.table.schema();
+    fn of(included: &Included<'_>, slicing: &Slicing) -> Self {
+        let schema = included.table.schema();
         let linked = schema
             .select(|attribute| matches!(attribute.role, Role::QuasiIdentifier | Role::Sensitive));
         let aside =
             |at: &AttributeIndex| slicing.generalize.contains(at) || slicing.drop.contains(at);
         let coded = linked.into_iter().filter(|at| !aside(at));
-        let coded = coded.filter_map(|at| Some((at, present.table.coded(at)?)));
+        let coded = coded.filter_map(|at| Some((at, included.table.coded(at)?)));
         let coded: Vec<_> = coded.collect();
         let categories: Vec<Categories> = coded
             .par_iter()
-            .map(|(_, column)| Categories::of(column, &present.records))
+            .map(|(_, column)| Categories::of(column, &included.records))
             .collect();
         let number = coded.len();
         let distances = (0..number * number).into_par_iter().map(|pair| {
@@ -127,8 +127,8 @@ pub(super) struct Found {
 
 impl Found {
     /// Finds so many clusters, with the sensitive attributes by themselves.
-    pub fn new(present: &Present<'_>, slicing: &Slicing, clusters: u32) -> Self {
-        let attributes = Attributes::of(present, slicing);
+    pub fn new(included: &Included<'_>, slicing: &Slicing, clusters: u32) -> Self {
+        let attributes = Attributes::of(included, slicing);
         let medoids = attributes.medoids(clusters as usize);
         let nearest = |at: usize, among: &[usize]| {
             let among = among.iter().copied();

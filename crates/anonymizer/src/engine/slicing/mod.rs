@@ -6,7 +6,7 @@
 //! | stage | file | result |
 //! |---|---|---|
 //! | 1 | `cluster` | which attributes form a column |
-//! | 2 | `prepare`, `strongest` | who is left out, or why nothing can be published |
+//! | 2 | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 3 | `conditions` (`board`, `sight`, `tally`, `peak`, `closeness`) with `kernel::mondrian` | buckets |
 //! | 4 | `kernel::sliced_table` | the tables and their lineage |
 
@@ -15,16 +15,16 @@ mod closeness;
 mod cluster;
 mod conditions;
 mod describe;
+mod diagnosis;
+mod exclusion;
 mod params;
 mod peak;
-mod prepare;
 mod sight;
-mod strongest;
 mod tally;
 
 pub use params::Params;
 
-use crate::microdata::{Role, Table};
+use crate::microdata::{RecordIndex, Role, Table};
 use crate::privacy::{ColumnRule, Model, Requirements, Slicing};
 use crate::release::Release;
 
@@ -34,13 +34,13 @@ use super::kernel::acceptance::invalid;
 use super::kernel::known::as_ordered;
 use super::kernel::mondrian::{Mondrian, Partitioning};
 use super::kernel::sliced_table::{self, Slices};
-use super::kernel::{Present, Scale};
+use super::kernel::{Included, Scale};
 
 use board::Board;
 use cluster::Found;
 use conditions::Conditions;
-use prepare::{Failure, Prepared, prepare};
-use strongest::Question;
+use diagnosis::Diagnosis;
+use exclusion::{Failure, Prepared, prepare};
 
 /// Random streams, one number a stage.
 mod stage {
@@ -69,16 +69,16 @@ pub fn run(
 ) -> Result<Release, EngineError> {
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "find columns");
-    let mut present = Present::gather(table, requirements)?;
+    let mut included = Included::gather(table, requirements)?;
     let Model::Sliced { slicing, .. } = &requirements.policy().model else {
         return Err(invalid("requirements", "are of another engine's policy"));
     };
-    let (slices, prepared) = columns(&present, slicing, params, context)?;
+    let (slices, prepared) = columns(&included, slicing, params, context)?;
     report(2, "gather");
-    present.records = prepared.records;
-    let board = Board::gather(&present, &present.records, &slices);
+    included.records = prepared.records;
+    let board = Board::gather(&included, &included.records, &slices);
     let conditions = Conditions::new(&board, requirements);
-    let cuttable = present.quasi.iter();
+    let cuttable = included.quasi.iter();
     let cuttable = cuttable.filter(|(at, _)| !slicing.drop.contains(at));
     let cuttable: Vec<_> = cuttable.map(|&(_, column)| column).collect();
     let scales: Vec<Scale> = cuttable
@@ -95,28 +95,29 @@ pub fn run(
         partitioning: Partitioning::Strict,
         uncut: 0,
     };
-    let buckets = mondrian.groups(&present.records, &conditions)?;
+    let buckets = mondrian.groups(&included.records, &conditions)?;
     report(4, "publish");
     let buckets: Vec<&[u32]> = buckets.iter().collect();
-    let (tables, lineage) = sliced_table::of_buckets(&present, &buckets, &slices);
+    let (tables, lineage) = sliced_table::of_buckets(&included, &buckets, &slices);
     context.check()?;
-    let subject = |&record: &u32| table.subject_of(crate::microdata::RecordIndex(record));
-    Ok(Release {
+    let subject = |&record: &u32| table.subject_of(RecordIndex(record));
+    let unsatisfiable = prepared.unsatisfiable.iter().map(subject).collect();
+    Ok(Release::new(
         tables,
         lineage,
-        excluded: (present.opted_out + prepared.unsatisfiable.len()) as u64,
-        unsatisfiable: prepared.unsatisfiable.iter().map(subject).collect(),
-    })
+        included.opted_out,
+        unsatisfiable,
+    ))
 }
 
 /// The columns, and who is published with them.
 fn columns(
-    present: &Present<'_>,
+    included: &Included<'_>,
     slicing: &Slicing,
     params: &Params,
     context: &RunContext<'_>,
 ) -> Result<(Slices, Prepared), EngineError> {
-    let schema = present.table.schema();
+    let schema = included.table.schema();
     let insensitive = schema.select(|attribute| attribute.role == Role::Insensitive);
     let whole = |mut slices: Slices| {
         slices
@@ -126,25 +127,23 @@ fn columns(
     };
     let attempt = |slices: &Slices| {
         prepare(
-            present,
-            present.requirements,
+            included,
+            included.requirements,
             slices,
             params.max_excluded,
             context,
         )
     };
-    let refused = |slices: &Slices, failure| match failure {
-        Failure::Stopped(error) => error,
-        Failure::Refused(refusal) => {
-            let question = Question {
-                present,
+    let refused = |slices: &Slices, failure: Failure| {
+        failure.diagnosed(|refusal| {
+            let diagnosis = Diagnosis {
+                included,
                 slices,
                 params,
                 context,
             };
-            let answer = question.answer(refusal);
-            as_ordered(answer, present.table.schema(), present.requirements)
-        }
+            as_ordered(diagnosis.of(refusal), schema, included.requirements)
+        })
     };
     let clusters = match &slicing.columns {
         ColumnRule::Given(columns) => {
@@ -157,7 +156,7 @@ fn columns(
         }
         ColumnRule::Found { clusters } => *clusters,
     };
-    let mut found = Found::new(present, slicing, clusters);
+    let mut found = Found::new(included, slicing, clusters);
     let mut slices = whole(found.slices(&slicing.generalize));
     let mut prepared = attempt(&slices).map_err(|failure| refused(&slices, failure))?;
     for guest in std::mem::take(&mut found.guests) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::kernel::Present;
+use vizard_anonymizer::engine::kernel::Included;
 use vizard_anonymizer::engine::kernel::companions::companions;
 use vizard_anonymizer::microdata::{Code, RecordIndex, Values};
 use vizard_anonymizer::privacy::{Requirements, Seed, Share};
@@ -23,9 +23,9 @@ fn treated(records: usize, every: usize, secret: u64) -> (BTreeSet<String>, usiz
     let engine = Engine::parse("mondrian", &parameters, table.schema()).expect("they fit");
     let policy = engine.policy(table.schema()).expect("they fit the schema");
     let requirements = Requirements::new(&table, policy, &preferences);
-    let present = Present::gather(&table, &requirements).expect("one record a patient");
+    let included = Included::gather(&table, &requirements).expect("one record a patient");
     let share = Share::new(0.25).expect("a share");
-    let found = companions(&present, share, &Seed::of_number(secret));
+    let found = companions(&included, share, &Seed::of_number(secret));
     let lent = requirements.lent(&found);
     let records = (0..table.records()).map(RecordIndex::from_usize);
     let asking = records.filter(|&record| lent.of(record).own.l[0] > 1);
@@ -75,9 +75,9 @@ fn where_people_who_are_alike_ask_more_often_everyone_has_more_companions() {
     let engine = Engine::parse("mondrian", &json!({"k": 5}), table.schema()).expect("they fit");
     let policy = engine.policy(table.schema()).expect("they fit the schema");
     let requirements = Requirements::new(&table, policy, &preferences);
-    let present = Present::gather(&table, &requirements).expect("one record a patient");
+    let included = Included::gather(&table, &requirements).expect("one record a patient");
     let share = Share::new(0.25).expect("a share");
-    let found = companions(&present, share, &Seed::of_number(1));
+    let found = companions(&included, share, &Seed::of_number(1));
     let age = table.schema().find("age").expect("it exists");
     let ages = table.coded(age).expect("it is coded").domain.values();
     let is_old = |&record: &RecordIndex| match (ages, table.code(age, record)) {

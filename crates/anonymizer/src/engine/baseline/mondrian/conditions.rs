@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
+use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::known::known_ends;
-use crate::engine::kernel::present::SensitiveColumn;
-use crate::engine::kernel::{Condition, Present, is_eligible};
+use crate::engine::kernel::{Condition, Included, is_eligible};
 use crate::microdata::Code;
 use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 
-/// Conditions of groups among the records that are present. Rows are
-/// positions in [`Present::records`].
+/// Conditions of groups among the records that are included. Rows are
+/// positions in [`Included::records`].
 pub(super) struct Conditions {
     k: KOfRows,
     attributes: Vec<AttributeCondition>,
@@ -44,22 +44,22 @@ struct AttributeCondition {
 #[derive(Default)]
 pub(super) struct Counts {
     of_code: Vec<u32>,
-    present: Vec<u32>,
+    occurring: Vec<u32>,
     sizes: Vec<u64>,
     contents: Vec<(u32, u64)>,
 }
 
 impl Conditions {
-    /// Takes down what those present ask for, and the distributions of their
+    /// Takes down what those included ask for, and the distributions of their
     /// values.
-    pub fn new(present: &Present<'_>) -> Self {
-        let records = &present.records;
-        let k = KOfRows::new(present.requirements, records);
-        let attributes = present.sensitive.iter();
+    pub fn new(included: &Included<'_>) -> Self {
+        let records = &included.records;
+        let k = KOfRows::new(included.requirements, records);
+        let attributes = included.sensitive.iter();
         let mut conditions = Self {
             k,
             attributes: attributes
-                .map(|attribute| AttributeCondition::new(present, attribute))
+                .map(|attribute| AttributeCondition::new(included, attribute))
                 .collect(),
             kinds: Vec::new(),
         };
@@ -144,18 +144,18 @@ impl Condition for Conditions {
     }
 }
 
-/// What each of those present asks for; nothing where all ask for `nothing`.
+/// What each of those included asks for; nothing where all ask for `nothing`.
 fn unless_all<T: PartialEq>(
-    present: &Present<'_>,
+    included: &Included<'_>,
     nothing: T,
     asked: impl Fn(&RecordTerms) -> T,
 ) -> Vec<T> {
-    if present.whatever_is_asked(|terms| asked(terms) == nothing) {
+    if included.whatever_is_asked(|terms| asked(terms) == nothing) {
         return Vec::new();
     }
-    let records = present.records.iter();
+    let records = included.records.iter();
     let each: Vec<T> = records
-        .map(|&record| asked(present.terms(record)))
+        .map(|&record| asked(included.terms(record)))
         .collect();
     if each.iter().all(|asked| *asked == nothing) {
         Vec::new()
@@ -165,11 +165,11 @@ fn unless_all<T: PartialEq>(
 }
 
 impl AttributeCondition {
-    fn new(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Self {
+    fn new(included: &Included<'_>, attribute: &SensitiveColumn<'_>) -> Self {
         let column = attribute.column;
         let at = attribute.index.at();
         let (diversity, closeness, min_spread) =
-            match present.requirements.protection(attribute.index) {
+            match included.requirements.protection(attribute.index) {
                 Protection::InGroup {
                     diversity,
                     closeness,
@@ -177,14 +177,14 @@ impl AttributeCondition {
                 } => (diversity, closeness, min_spread.get()),
                 _ => (None, None, None),
             };
-        let records = present.records.iter();
+        let records = included.records.iter();
         let codes = records.map(|&record| column.codes.at(record as usize));
         let mut condition = Self {
             domain: column.domain.len(),
             missing: column.domain.missing().map(|code| code.0),
             codes: Vec::new(),
-            l: unless_all(present, 1, |terms| terms.l[at]),
-            share: unless_all(present, Share::ALL, |terms| terms.max_share[at]),
+            l: unless_all(included, 1, |terms| terms.l[at]),
+            share: unless_all(included, Share::ALL, |terms| terms.max_share[at]),
             diversity,
             min_spread: min_spread.map(|least| {
                 let codes = (0..column.domain.len()).map(Code::from_usize);
@@ -218,20 +218,20 @@ impl AttributeCondition {
             let code = self.codes[row as usize];
             let count = &mut counts.of_code[code as usize];
             if *count == 0 {
-                counts.present.push(code);
+                counts.occurring.push(code);
             }
             *count += 1;
         }
         let of_code = |&code: &u32| u64::from(counts.of_code[code as usize]);
         counts.sizes.clear();
-        counts.sizes.extend(counts.present.iter().map(of_code));
+        counts.sizes.extend(counts.occurring.iter().map(of_code));
         let most = counts.sizes.iter().copied().max().unwrap_or(0);
         let size = rows.len() as u64;
         let holds = self.keeps_terms(rows, most, size)
             && self.is_diverse(counts)
             && self.spans(counts)
             && self.is_close(counts, size);
-        for code in counts.present.drain(..) {
+        for code in counts.occurring.drain(..) {
             counts.of_code[code as usize] = 0;
         }
         holds
@@ -243,7 +243,7 @@ impl AttributeCondition {
             return true;
         };
         if let Some(missing) = self.missing
-            && let Some(at) = counts.present.iter().position(|&code| code == missing)
+            && let Some(at) = counts.occurring.iter().position(|&code| code == missing)
         {
             counts.sizes.swap_remove(at);
         }
@@ -255,7 +255,7 @@ impl AttributeCondition {
         let Some((least, numbers)) = &self.min_spread else {
             return true;
         };
-        let ends = known_ends(counts.present.iter().copied(), self.missing);
+        let ends = known_ends(counts.occurring.iter().copied(), self.missing);
         ends.is_none_or(|(low, high)| numbers[high as usize] - numbers[low as usize] >= *least)
     }
 
@@ -279,9 +279,9 @@ impl AttributeCondition {
         let Some((reference, t)) = &self.closeness else {
             return true;
         };
-        counts.present.sort_unstable();
+        counts.occurring.sort_unstable();
         counts.contents.clear();
-        let of_code = counts.present.iter();
+        let of_code = counts.occurring.iter();
         let of_code = of_code.map(|&code| (code, u64::from(counts.of_code[code as usize])));
         counts.contents.extend(of_code);
         reference.is_within(*t, &counts.contents, size)

@@ -17,7 +17,7 @@ use std::hash::{Hash, Hasher};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::engine::kernel::{Condition, Covers, Present, Scale};
+use crate::engine::kernel::{Condition, Covers, Included, Scale};
 use crate::microdata::CodedColumn;
 
 use super::conditions::{Conditions, Counts};
@@ -49,17 +49,17 @@ struct Looks<'a> {
     at: FxHashMap<Vec<u32>, usize>,
     conditions: &'a Conditions,
     counts: Counts,
-    /// Position among those present of each record.
+    /// Position among those included of each record.
     position: Vec<u32>,
 }
 
 /// The groups with those that look alike joined, in order of the first.
 pub(super) fn joined(
-    present: &Present<'_>,
+    included: &Included<'_>,
     conditions: &Conditions,
     groups: Vec<Vec<u32>>,
 ) -> Vec<Vec<u32>> {
-    let columns = present.quasi_columns();
+    let columns = included.quasi_columns();
     let covered: Vec<(Covers<'_>, Vec<u32>)> = columns
         .par_iter()
         .map(|column| {
@@ -76,7 +76,7 @@ pub(super) fn joined(
         // What holds for each holds for those that were joined.
         return groups;
     }
-    let position = present.positions();
+    let position = included.positions();
     let fails = |counts: &mut Counts, (at, group): (usize, &Vec<u32>)| {
         (!hold(conditions, &position, group.iter(), counts)).then_some(at)
     };
@@ -88,7 +88,7 @@ pub(super) fn joined(
     }
     let mut looks = Looks {
         covers,
-        scales: present.quasi_scales(),
+        scales: included.quasi_scales(),
         columns: columns.clone(),
         classes: Vec::with_capacity(groups.len()),
         at: FxHashMap::default(),
@@ -156,7 +156,7 @@ fn united(mut groups: Vec<Vec<u32>>, first_of: &[usize]) -> (Vec<Vec<u32>>, Vec<
     (groups, firsts)
 }
 
-/// Whether records hold as one group; `position` is [`Present::positions`].
+/// Whether records hold as one group; `position` is [`Included::positions`].
 fn hold<'r>(
     conditions: &Conditions,
     position: &[u32],

@@ -8,17 +8,17 @@
 //!
 //! | step | file | result |
 //! |---|---|---|
-//! | before | `leaving`, `answer` | who is left out, or why nothing can be published |
+//! | before | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
 //! | 2 | kernel `mondrian` | groups |
 //! | 3 | `looks` | groups that look alike joined, each member's own terms kept |
 //! | 4 | kernel `microdata_table` | the table and its lineage |
 
-mod answer;
 mod conditions;
 mod describe;
-mod leaving;
+mod diagnosis;
+mod exclusion;
 mod looks;
 mod params;
 mod pools;
@@ -28,7 +28,7 @@ pub use params::{AttributeParams, DiversityKind, Params};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{
-    Among, Condition, Mondrian, Present, Refinement, Scale, companions, microdata_table,
+    Among, Condition, Included, Mondrian, Refinement, Scale, companions, microdata_table,
 };
 use crate::microdata::{CodedColumn, RecordIndex, Table};
 use crate::privacy::Requirements;
@@ -39,8 +39,8 @@ use pools::pools;
 
 /// Random streams, one number a stage.
 mod stage {
-    /// Order among equals who may have to leave.
-    pub const LEAVE: u32 = 1;
+    /// Order among equals who may be excluded.
+    pub const EXCLUSION: u32 = 1;
     /// Ties between attributes and records of a split; one stream a pool.
     pub const PARTITION: u32 = 4;
     /// Search for groups with less loss; one stream a pool.
@@ -68,27 +68,27 @@ pub fn run(
     params.policy(table.schema())?;
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather");
-    let mut present = Present::gather(table, requirements)?;
-    let left_out = leaving::leave(&mut present, context);
-    if let Some(refusal) = answer::refusal(&present, left_out.len(), params.max_excluded) {
+    let mut included = Included::gather(table, requirements)?;
+    let excluded = exclusion::exclude(&mut included, context);
+    if let Some(refusal) = diagnosis::infeasible(&included, excluded.len(), params.max_excluded) {
         return Err(refusal.into());
     }
     report(2, "partition");
-    let lent = companions(&present, params.askers_share_max, &context.dataset_secret);
+    let lent = companions(&included, params.askers_share_max, &context.dataset_secret);
     let lent = requirements.lent(&lent);
-    present.requirements = &lent;
-    let conditions = Conditions::new(&present);
+    included.requirements = &lent;
+    let conditions = Conditions::new(&included);
     let frame = Frame {
         context,
         params,
-        columns: &present.quasi_columns(),
-        scales: &present.quasi_scales(),
+        columns: &included.quasi_columns(),
+        scales: &included.quasi_scales(),
     };
     let mut groups = Vec::new();
-    match pools(&present, &conditions, context) {
-        None => frame.group(0, &present.records, &conditions, &mut groups)?,
+    match pools(&included, &conditions, context) {
+        None => frame.group(0, &included.records, &conditions, &mut groups)?,
         Some(pools) => {
-            let position = present.positions();
+            let position = included.positions();
             for (at, records) in (0..).zip(pools) {
                 let of_records = records.iter().map(|&record| position[record as usize]);
                 let of_records: Vec<u32> = of_records.collect();
@@ -101,17 +101,18 @@ pub fn run(
         }
     }
     report(4, "publish");
-    let groups = looks::joined(&present, &conditions, groups);
+    let groups = looks::joined(&included, &conditions, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-    let (published, lineage) = microdata_table::of_groups(&present, &groups, &[]);
+    let (published, lineage) = microdata_table::of_groups(&included, &groups, &[]);
     context.check()?;
     let subject = |&record: &u32| table.subject_of(RecordIndex(record));
-    Ok(Release {
-        tables: vec![published],
+    let unsatisfiable = excluded.iter().map(subject).collect();
+    Ok(Release::new(
+        vec![published],
         lineage,
-        excluded: (present.opted_out + left_out.len()) as u64,
-        unsatisfiable: left_out.iter().map(subject).collect(),
-    })
+        included.opted_out,
+        unsatisfiable,
+    ))
 }
 
 /// What all pools are grouped by.

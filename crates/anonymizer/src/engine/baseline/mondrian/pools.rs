@@ -16,18 +16,18 @@ use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::companions::in_order;
-use crate::engine::kernel::{Condition, Present};
+use crate::engine::kernel::{Condition, Included};
 
 use super::conditions::Conditions;
 
 /// Sets of records to partition, the conditions hold for each; none where all
-/// are partitioned together. `present` and `conditions` are with companions.
+/// are partitioned together. `included` and `conditions` are with companions.
 pub(super) fn pools(
-    present: &Present<'_>,
+    included: &Included<'_>,
     conditions: &Conditions,
     context: &RunContext<'_>,
 ) -> Option<Vec<Vec<u32>>> {
-    let rows = 0..present.records.len() as u32;
+    let rows = 0..included.records.len() as u32;
     let all = rows.clone().into_par_iter();
     if !all.any(|row| conditions.asks_of_values(row)) {
         return None;
@@ -40,22 +40,22 @@ pub(super) fn pools(
         sides.all(|side| side.is_empty() || conditions.holds(side, &mut counts))
     };
     if !hold(&pool, &others) {
-        others = by_place(present, others, context);
+        others = by_place(included, others, context);
         while !others.is_empty() && !hold(&pool, &others) {
             let left = others.len().saturating_sub(pool.len());
             pool.extend(others.drain(left..));
         }
     }
-    let record = |row: &u32| present.records[*row as usize];
+    let record = |row: &u32| included.records[*row as usize];
     let sets = [pool, others].into_iter().filter(|rows| !rows.is_empty());
     Some(sets.map(|rows| rows.iter().map(record).collect()).collect())
 }
 
 /// Rows in the order of their records' places by the dataset's secret.
-fn by_place(present: &Present<'_>, rows: Vec<u32>, context: &RunContext<'_>) -> Vec<u32> {
-    let position = present.positions();
-    let records = rows.iter().map(|&row| present.records[row as usize]);
-    let places = in_order(present, records.collect(), &context.dataset_secret);
+fn by_place(included: &Included<'_>, rows: Vec<u32>, context: &RunContext<'_>) -> Vec<u32> {
+    let position = included.positions();
+    let records = rows.iter().map(|&row| included.records[row as usize]);
+    let places = in_order(included, records.collect(), &context.dataset_secret);
     let records = places.iter().map(|&(_, record)| record);
     records.map(|record| position[record as usize]).collect()
 }

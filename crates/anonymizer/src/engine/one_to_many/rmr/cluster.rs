@@ -20,7 +20,7 @@ const CLUSTERS_PER_REPORT: usize = 16;
 /// What clusters are made of.
 pub(super) struct Crowd<'a> {
     pub space: &'a Space,
-    /// Row of each person present.
+    /// Row of each person included.
     pub rows: &'a [u32],
     /// K of each of them: the stricter of job and person.
     pub k: &'a [u32],

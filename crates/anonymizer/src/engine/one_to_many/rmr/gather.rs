@@ -22,25 +22,25 @@ impl Planner<'_> {
         let mut work = Work::new(self.promise());
         loop {
             self.frame.context.check()?;
-            let mut present = self.present(out);
-            let base = present.iter().map(|&person| l(person)).min().unwrap_or(1);
+            let mut included = self.included(out);
+            let base = included.iter().map(|&person| l(person)).min().unwrap_or(1);
             // Stable: those who join stay in random order.
-            present.sort_by_key(|&person| l(person) <= base);
-            let strict = present.partition_point(|&person| l(person) > base);
-            if strict == 0 || present.len() < self.frame.k as usize {
+            included.sort_by_key(|&person| l(person) <= base);
+            let strict = included.partition_point(|&person| l(person) > base);
+            if strict == 0 || included.len() < self.frame.k as usize {
                 return Ok(Vec::new());
             }
-            let most = self.offer(&present, &mut work).most.unwrap_or(1);
-            let holds = present.len() as u32 / most.max(1);
+            let most = self.offer(&included, &mut work).most.unwrap_or(1);
+            let holds = included.len() as u32 / most.max(1);
             let before = out.len();
             out.extend(
-                present[..strict]
+                included[..strict]
                     .iter()
                     .filter(|&&person| l(person) > holds),
             );
             if out.len() == before {
-                let size = self.least_size(&present, strict, &mut work)?;
-                return Ok(self.with_those_left_alone(present, size));
+                let size = self.least_size(&included, strict, &mut work)?;
+                return Ok(self.with_those_left_alone(included, size));
             }
             out[before..].sort_by_key(|&person| std::cmp::Reverse(self.strictness(person)));
         }
@@ -50,18 +50,18 @@ impl Planner<'_> {
     /// `strict` on: by doubling, then by halving what the last step added.
     fn least_size(
         &self,
-        present: &[u32],
+        included: &[u32],
         strict: usize,
         work: &mut Work<'_>,
     ) -> Result<usize, EngineError> {
         let mut holds = |size: usize| {
             self.frame.context.check()?;
-            Ok::<_, EngineError>(self.offer(&present[..size], work).items.is_some())
+            Ok::<_, EngineError>(self.offer(&included[..size], work).items.is_some())
         };
         let (mut fails, mut size) = (0, strict.max(self.frame.k as usize));
-        while size < present.len() && !holds(size)? {
+        while size < included.len() && !holds(size)? {
             fails = size;
-            size = (2 * size).min(present.len());
+            size = (2 * size).min(included.len());
         }
         for _ in 0..if fails > 0 { GATHER_STEPS } else { 0 } {
             let middle = fails + (size - fails) / 2;
@@ -76,12 +76,12 @@ impl Planner<'_> {
 
     /// The first `size` persons, and all others if those are too few for
     /// clusters of their own.
-    fn with_those_left_alone(&self, mut present: Vec<u32>, size: usize) -> Vec<u32> {
-        let rest = &present[size..];
+    fn with_those_left_alone(&self, mut included: Vec<u32>, size: usize) -> Vec<u32> {
+        let rest = &included[size..];
         let needed = rest.iter().map(|&person| self.k(person)).max().unwrap_or(0);
         if rest.len() >= needed as usize {
-            present.truncate(size);
+            included.truncate(size);
         }
-        present
+        included
     }
 }

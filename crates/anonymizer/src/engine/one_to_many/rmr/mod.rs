@@ -10,13 +10,13 @@
 //! | 1 | `bounds`, `index`, `cluster` | clusters of near persons |
 //! | 2 | `merge`, `choose` | clusters merged while quasi-identifiers lose at most delta |
 //! | 3 | `itemsets` | the published node of every item of a cluster |
-//! | around | `plan`, `gather`, `looks`, `answer` | who is left out, or why nothing can be published |
+//! | around | `plan`, `gather`, `looks`, `diagnosis` | who is excluded, or why nothing can be published |
 
-mod answer;
 mod bounds;
 mod choose;
 mod cluster;
 mod describe;
+mod diagnosis;
 mod gather;
 mod index;
 mod itemsets;
@@ -82,18 +82,19 @@ pub fn run(
         delta: params.delta,
         context,
     };
-    let plan = answer::plan_or_answer(&frame, params.max_excluded)?;
+    let plan = diagnosis::plan_or_diagnosis(&frame, params.max_excluded)?;
     context.progress.report(5, STEPS, "publish", 0.0);
     let (table, lineage) = publish(&frame, &plan);
     context.check()?;
     let unsatisfiable = plan.unsatisfiable.iter();
     let unsatisfiable = unsatisfiable.map(|&person| persons.subjects[person as usize]);
-    Ok(Release {
-        tables: vec![table],
+    let unsatisfiable = unsatisfiable.collect();
+    Ok(Release::new(
+        vec![table],
         lineage,
-        excluded: (persons.opted_out + plan.unsatisfiable.len()) as u64,
-        unsatisfiable: unsatisfiable.collect(),
-    })
+        persons.opted_out,
+        unsatisfiable,
+    ))
 }
 
 fn publish(

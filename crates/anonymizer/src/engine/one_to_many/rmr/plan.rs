@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::feasibility::exclude_until;
 use crate::engine::kernel::is_eligible;
 use crate::engine::one_to_many::persons::Persons;
 use crate::engine::one_to_many::trees::Trees;
@@ -69,7 +70,7 @@ pub(super) struct Planner<'a> {
     order: Vec<u32>,
 }
 
-/// Clusters of those present, and what each merge of them offers.
+/// Clusters of those included, and what each merge of them offers.
 struct Attempt {
     merges: Merges,
     offers: Vec<Offer>,
@@ -142,25 +143,21 @@ impl Planner<'_> {
         let k = |person: u32| self.frame.persons.k[person as usize];
         let mut strict: Vec<u32> = self.order.clone();
         strict.retain(|&person| k(person) > self.frame.k);
-        strict.sort_by_key(|&person| std::cmp::Reverse(k(person)));
-        let mut left = self.order.len();
-        let leaving = strict.into_iter().take_while(|&person| {
-            let leaves = k(person) as usize > left;
-            left -= usize::from(leaves);
-            leaves
-        });
-        leaving.collect()
+        let others = self.order.len() - strict.len();
+        exclude_until(strict, k, |person, left| {
+            k(person) as usize <= left + others
+        })
     }
 
-    /// Those present in random order.
-    pub(super) fn present(&self, out: &[u32]) -> Vec<u32> {
+    /// Those included in random order.
+    pub(super) fn included(&self, out: &[u32]) -> Vec<u32> {
         let mut is_out = vec![false; self.order.len()];
         for &person in out {
             is_out[person as usize] = true;
         }
-        let mut present = self.order.clone();
-        present.retain(|&person| !is_out[person as usize]);
-        present
+        let mut included = self.order.clone();
+        included.retain(|&person| !is_out[person as usize]);
+        included
     }
 
     /// An attempt that holds, if there is one without leaving out anybody who
@@ -205,7 +202,7 @@ impl Planner<'_> {
         }
         let gathered_or_out = [out, &gathered].concat();
         let mut clusters = Vec::from_iter((!gathered.is_empty()).then_some(gathered));
-        let rest = self.present(&gathered_or_out);
+        let rest = self.included(&gathered_or_out);
         let rows = rest.iter().flat_map(|&person| self.row(person)).copied();
         let crowd = Crowd {
             space: &self.space,
@@ -314,12 +311,12 @@ impl Planner<'_> {
     /// if that is, else of both.
     /// `least` is what quasi-identifiers lose at least if nobody does.
     fn leave_out_the_strictest(&self, out: Vec<u32>, least: f64) -> Result<Held, Failure> {
-        let present = self.present(&out);
+        let included = self.included(&out);
         let Frame { persons, k, .. } = self.frame;
         let asks_l = |person: u32| persons.l[person as usize] > 1;
         let asks_k = |person: u32| persons.k[person as usize] > k;
         let select = |asks: &dyn Fn(u32) -> bool| {
-            let mut strict = present.clone();
+            let mut strict = included.clone();
             strict.retain(|&person| asks(person));
             strict.sort_by_key(|&person| std::cmp::Reverse(self.strictness(person)));
             strict
@@ -351,10 +348,10 @@ impl Planner<'_> {
             Ok::<_, Failure>(attempt.map(|attempt| (out, attempt)))
         };
         // Where everybody asks for something, k still have to stay.
-        let present = self.order.len() - out.len();
+        let included = self.order.len() - out.len();
         let most = strict
             .len()
-            .min(present.saturating_sub(self.frame.k as usize));
+            .min(included.saturating_sub(self.frame.k as usize));
         let mut best = match attempt(most)? {
             Some(best) if best.1.holds() => best,
             Some((_, best)) if most == strict.len() => {
@@ -364,7 +361,7 @@ impl Planner<'_> {
             }
             _ => {
                 return Ok(Err(Refusal::TooFew {
-                    left: (present - strict.len()) as u64,
+                    left: (included - strict.len()) as u64,
                     unsatisfiable: (out.len() + strict.len()) as u64,
                 }));
             }

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::engine::context::{RunContext, Silent};
 use crate::engine::error::{EngineError, Infeasible};
-use crate::engine::one_to_many::rmr::answer::plan_or_answer;
 use crate::engine::one_to_many::rmr::bounds::Space;
+use crate::engine::one_to_many::rmr::diagnosis::plan_or_diagnosis;
 use crate::engine::one_to_many::rmr::plan::{Frame, Plan};
 use crate::engine::one_to_many::rmr::{Params, run};
 use crate::privacy::{CancelFlag, K, Seed};
@@ -17,7 +17,7 @@ use super::parts::holds;
 
 fn plan(made: &Made, params: &Params) -> Result<Plan, EngineError> {
     made.frame(params, |frame| {
-        let plan = plan_or_answer(frame, params.max_excluded)?;
+        let plan = plan_or_diagnosis(frame, params.max_excluded)?;
         keeps_its_promise(frame, &plan);
         Ok(plan)
     })

@@ -1,4 +1,4 @@
-//! Turns a refusal into an answer: which condition failed, and the strongest
+//! Why there is no release: which condition failed, and the strongest
 //! parameter that would hold.
 //!
 //! The parameter is not estimated but tried: everything that can refuse a run
@@ -8,8 +8,7 @@
 //! another one.
 
 use crate::engine::error::{EngineError, Infeasible};
-use crate::engine::kernel::acceptance::instead_of_l;
-use crate::engine::kernel::eligibility::least_share;
+use crate::engine::kernel::feasibility::{OverBudget, instead_of_l, least};
 use crate::privacy::{InBucket, K, L, Model, Policy, ProtectedIndex, Protection, Share, Spread};
 
 use super::exclusion::prepare;
@@ -25,10 +24,7 @@ enum Lever {
     L(Shortfall),
     MaxPosterior(Shortfall),
     MinSpread(Shortfall, f64),
-    MaxExcluded {
-        needed: u64,
-        of: u64,
-    },
+    MaxExcluded(OverBudget),
     /// No parameter helps.
     TwoValues(Shortfall),
 }
@@ -43,11 +39,8 @@ enum Wish {
 }
 
 /// The answer to a refusal.
-pub(super) fn answer(frame: &Frame<'_>, refusal: Refusal) -> EngineError {
-    match search(frame, refusal) {
-        Ok(answer) => answer.into(),
-        Err(stopped) => stopped,
-    }
+pub(super) fn diagnosis(frame: &Frame<'_>, refusal: Refusal) -> EngineError {
+    search(frame, refusal).map_or_else(|stopped| stopped, EngineError::from)
 }
 
 fn search(frame: &Frame<'_>, refusal: Refusal) -> Result<Infeasible, EngineError> {
@@ -66,17 +59,9 @@ fn levers(refusal: Refusal) -> Vec<Lever> {
     match refusal {
         Refusal::TooFew { left } => vec![Lever::K { left }],
         Refusal::Shortfall(shortfall) => vec![of_shortfall(shortfall)],
-        Refusal::Budget {
-            needed,
-            of,
-            culprit,
-        } => {
-            let budget = Lever::MaxExcluded { needed, of };
-            culprit
-                .map(of_shortfall)
-                .into_iter()
-                .chain([budget])
-                .collect()
+        Refusal::Budget { over, culprit } => {
+            let culprit = culprit.map(of_shortfall).into_iter();
+            culprit.chain([Lever::MaxExcluded(over)]).collect()
         }
     }
 }
@@ -93,38 +78,32 @@ fn of_shortfall(shortfall: Shortfall) -> Lever {
 /// The value of the parameter nearest to the job's for which the wish comes
 /// true.
 fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<f64>, EngineError> {
+    let policy = || frame.requirements.policy().clone();
+    // The largest smaller value of a parameter that counts.
+    let smaller = |job: u32, policy: &dyn Fn(u32) -> Result<Policy, EngineError>| {
+        let top = (job - 1).min(frame.table.records() as u32);
+        let found = least(1, top, |weaker| {
+            holds(frame, policy(top + 1 - weaker)?, lever, wish)
+        })?;
+        Ok(found.map(|weaker| f64::from(top + 1 - weaker)))
+    };
     match lever {
-        Lever::K { .. } => {
-            let k = frame.requirements.policy().k.get();
-            let top = (k - 1).min(frame.table.records() as u32);
-            bisect(top, |weaker| {
-                let k = K::new(top + 1 - weaker)?;
-                let policy = Policy {
-                    k,
-                    ..frame.requirements.policy().clone()
-                };
-                holds(frame, policy, lever, wish)
-            })
-            .map(|weaker| weaker.map(|weaker| f64::from(top + 1 - weaker)))
-        }
-        Lever::L(shortfall) => {
-            let l = floor_l(frame, shortfall.index);
-            let top = (l - 1).min(frame.table.records() as u32);
-            bisect(top, |weaker| {
-                let l = L::new(top + 1 - weaker)?;
-                let policy = with_protection(frame, shortfall.index, |protection| {
-                    if let InBucket::Diversity { l: floor, .. } = protection {
-                        *floor = l;
-                    }
-                });
-                holds(frame, policy, lever, wish)
-            })
-            .map(|weaker| weaker.map(|weaker| f64::from(top + 1 - weaker)))
-        }
+        Lever::K { .. } => smaller(frame.requirements.policy().k.get(), &|k| {
+            let k = K::new(k)?;
+            Ok(Policy { k, ..policy() })
+        }),
+        Lever::L(shortfall) => smaller(floor_l(frame, shortfall.index), &|value| {
+            let weaker = L::new(value)?;
+            Ok(with_protection(frame, shortfall.index, |protection| {
+                if let InBucket::Diversity { l, .. } = protection {
+                    *l = weaker;
+                }
+            }))
+        }),
         Lever::MaxPosterior(shortfall) => {
             let parts = floor_share(frame, shortfall.index).parts();
             let share = |weaker: u32| f64::from(parts + weaker) / Share::WHOLE_PARTS as f64;
-            bisect(Share::ALL.parts() - parts, |weaker| {
+            let found = least(1, Share::ALL.parts() - parts, |weaker| {
                 let share = Share::new(share(weaker))?;
                 let policy = with_protection(frame, shortfall.index, |protection| {
                     if let InBucket::Closeness { max_posterior, .. } = protection {
@@ -132,8 +111,8 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
                     }
                 });
                 holds(frame, policy, lever, wish)
-            })
-            .map(|weaker| weaker.map(share))
+            })?;
+            Ok(found.map(share))
         }
         Lever::MinSpread(shortfall, widest) => {
             let policy = with_protection(frame, shortfall.index, |protection| {
@@ -144,33 +123,13 @@ fn weakest_change(frame: &Frame<'_>, lever: Lever, wish: Wish) -> Result<Option<
             let holds = holds(frame, policy, lever, wish)?;
             Ok((holds && widest > 0.0).then_some(widest))
         }
-        Lever::MaxExcluded { needed, of } => {
-            let share = least_share(needed, of);
+        Lever::MaxExcluded(over) => {
+            let share = over.least_share();
             let holds = wish == Wish::This || holds_excluding(frame, share)?;
             Ok(holds.then_some(share))
         }
         Lever::TwoValues(_) => Ok(None),
     }
-}
-
-/// The smallest weakening in 1..=most that holds, if the weakest does.
-fn bisect(
-    most: u32,
-    mut holds: impl FnMut(u32) -> Result<bool, EngineError>,
-) -> Result<Option<u32>, EngineError> {
-    if most == 0 || !holds(most)? {
-        return Ok(None);
-    }
-    let (mut fails, mut fits) = (0, most);
-    while fits - fails > 1 {
-        let middle = fails + (fits - fails) / 2;
-        if holds(middle)? {
-            fits = middle;
-        } else {
-            fails = middle;
-        }
-    }
-    Ok(Some(fits))
 }
 
 fn holds(frame: &Frame<'_>, policy: Policy, lever: Lever, wish: Wish) -> Result<bool, EngineError> {
@@ -179,14 +138,13 @@ fn holds(frame: &Frame<'_>, policy: Policy, lever: Lever, wish: Wish) -> Result<
         requirements: &requirements,
         ..*frame
     };
-    match prepare(&trial) {
-        Ok(_) => Ok(true),
-        Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Refused(refusal)) => {
+    Ok(match Failure::refusal(prepare(&trial))? {
+        None => true,
+        Some(refusal) => {
             let again = levers(refusal).iter().any(|&other| is_same(lever, other));
-            Ok(wish == Wish::This && !again)
+            wish == Wish::This && !again
         }
-    }
+    })
 }
 
 fn holds_excluding(frame: &Frame<'_>, share: f64) -> Result<bool, EngineError> {
@@ -198,11 +156,7 @@ fn holds_excluding(frame: &Frame<'_>, share: f64) -> Result<bool, EngineError> {
         params: &params,
         ..*frame
     };
-    match prepare(&trial) {
-        Ok(_) => Ok(true),
-        Err(Failure::Stopped(error)) => Err(error),
-        Err(Failure::Refused(_)) => Ok(false),
-    }
+    Ok(Failure::refusal(prepare(&trial))?.is_none())
 }
 
 fn is_same(one: Lever, other: Lever) -> bool {
@@ -244,35 +198,29 @@ fn floor_share(frame: &Frame<'_>, index: ProtectedIndex) -> Share {
 }
 
 fn describe(frame: &Frame<'_>, lever: Lever, value: Option<f64>) -> Infeasible {
-    let (index, parameter) = match lever {
-        Lever::K { .. } => (None, "k"),
-        Lever::L(shortfall) => (Some(shortfall.index), "l"),
-        Lever::MaxPosterior(shortfall) => (Some(shortfall.index), "max_posterior"),
-        Lever::MinSpread(shortfall, _) => (Some(shortfall.index), "min_spread"),
-        Lever::MaxExcluded { .. } => (None, "max_excluded"),
-        Lever::TwoValues(shortfall) => (Some(shortfall.index), "t_closeness"),
-    };
-    let weaker = match lever {
-        Lever::MaxPosterior(_) | Lever::MaxExcluded { .. } => "≥",
-        _ => "≤",
-    };
-    Infeasible {
-        instead: match lever {
-            Lever::L(shortfall) => {
-                let column = frame.protected_column(shortfall.index);
-                let records = 0..frame.table.records() as u32;
-                instead_of_l(column, records, floor_l(frame, shortfall.index))
-            }
-            _ => None,
-        },
-        attribute: index.map(|index| frame.name(index).into()),
-        parameter,
-        condition: condition(frame, lever),
-        strongest: match value {
-            Some(value) => format!("{parameter} {weaker} {value}"),
-            None => format!("no {parameter}"),
-        },
-        strongest_value: value,
+    let condition = condition(frame, lever);
+    let of = |shortfall: Shortfall, answer: Infeasible| answer.of(frame.name(shortfall.index));
+    match lever {
+        Lever::K { .. } => Infeasible::at_most("k", value, condition),
+        Lever::L(shortfall) => {
+            let column = frame.protected_column(shortfall.index);
+            let records = 0..frame.table.records() as u32;
+            let instead = instead_of_l(column, records, floor_l(frame, shortfall.index));
+            of(shortfall, Infeasible::at_most("l", value, condition)).or_instead(instead)
+        }
+        Lever::MaxPosterior(shortfall) => of(
+            shortfall,
+            Infeasible::at_least("max_posterior", value, condition),
+        ),
+        Lever::MinSpread(shortfall, _) => of(
+            shortfall,
+            Infeasible::at_most("min_spread", value, condition),
+        ),
+        Lever::MaxExcluded(_) => Infeasible::at_least("max_excluded", value, condition),
+        Lever::TwoValues(shortfall) => of(
+            shortfall,
+            Infeasible::at_most("t_closeness", value, condition),
+        ),
     }
 }
 
@@ -309,7 +257,7 @@ fn condition(frame: &Frame<'_>, lever: Lever) -> String {
                  for min_spread"
             )
         }
-        Lever::MaxExcluded { needed, of } => {
+        Lever::MaxExcluded(OverBudget { needed, of }) => {
             let share = frame.params.max_excluded;
             format!(
                 "max_excluded={share} is too little for {needed} of {of} records, whose terms \

@@ -1,21 +1,20 @@
-//! What must hold before anything is cut, and who is left out so that it
-//! does.
+//! What must hold before anything is cut, and who is excluded so that it does.
 //!
 //! The whole table is the coarsest bucket there is. If the job's own floors do
-//! not hold in it, with everyone present, they cannot be had by cutting it
-//! either, and the run is refused. Then subjects leave who ask for more than
-//! the whole table can give, strictest first, equals in random order: those
-//! whose K is more than all records, and those who meet a distribution that
-//! their l or share does not accept. Who leaves changes what the others meet,
-//! so this is repeated until nobody leaves; of each distribution an eighth of
-//! those who refuse it leave at a time.
+//! not hold in it, with everyone included, they cannot be had by cutting it
+//! either, and the run is refused. Then subjects are excluded who ask for more
+//! than the whole table can give, the strictest first, equals in random order:
+//! those whose K is more than all records, and those who meet a distribution
+//! that their l or share does not accept. Each exclusion changes what the
+//! others meet, so this is repeated until nobody is excluded; of each
+//! distribution an eighth of those who refuse it are excluded at a time.
 
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
-use crate::engine::kernel::Present;
-use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::Included;
+use crate::engine::kernel::feasibility::{OverBudget, exclude_until, without};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
 use crate::privacy::{Requirements, Share};
@@ -26,15 +25,15 @@ use super::peak::Peak;
 use super::sight::{Meeting, Sight, beyond_t, too_narrow, wholes};
 use super::stage;
 
-/// Of those who refuse a distribution, one in so many leaves at a time.
-const SHARE_LEAVING: usize = 8;
+/// Of those who refuse a distribution, one in so many is excluded at a time.
+const EXCLUDED_PART: usize = 8;
 
-/// Who stays and who leaves.
+/// Who is included and who is excluded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prepared {
     /// Records that are published, ascending.
     pub records: Vec<u32>,
-    /// Records whose terms cannot be met, in the order in which they left.
+    /// Records whose terms cannot be met, in the order of their exclusion.
     pub unsatisfiable: Vec<u32>,
 }
 
@@ -43,8 +42,8 @@ pub(super) struct Prepared {
 pub(super) enum Refusal {
     /// Fewer records than k.
     TooFew { left: u64 },
-    /// More subjects would have to leave than may.
-    Budget { needed: u64, of: u64 },
+    /// More subjects would be excluded than may be.
+    Budget(OverBudget),
     /// A value is too frequent beside some combination.
     TooFrequent {
         attribute: AttributeIndex,
@@ -66,70 +65,72 @@ pub(super) enum Refusal {
 /// A refusal, or the run was stopped.
 pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 
-/// Leaves out whom it must, or says which condition cannot hold.
+/// Excludes whom it must, or says which condition cannot hold.
 pub(super) fn prepare(
-    present: &Present<'_>,
+    included: &Included<'_>,
     requirements: &Requirements,
     slices: &Slices,
     max_excluded: f64,
     context: &RunContext<'_>,
 ) -> Result<Prepared, Failure> {
-    let of = present.records.len() as u64;
-    let k = u64::from(requirements.policy().k.get());
-    if of < k {
-        return Err(Failure::Refused(Refusal::TooFew { left: of }));
-    }
-    let board = Board::under(present, requirements, slices);
-    let mut leaving = Leaving::new(&board, context);
-    if let Some(refusal) = leaving.shortfall() {
+    let of = included.records.len();
+    let k = requirements.policy().k.get() as usize;
+    let enough = |left: usize| {
+        let too_few = Refusal::TooFew { left: left as u64 };
+        if left < k {
+            Err(Failure::Refused(too_few))
+        } else {
+            Ok(())
+        }
+    };
+    enough(of)?;
+    let board = Board::under(included, requirements, slices);
+    let mut exclusion = Exclusion::new(&board, context);
+    if let Some(refusal) = exclusion.shortfall() {
         return Err(Failure::Refused(refusal));
     }
     loop {
         context.check()?;
-        let for_k = leaving.meet_k();
-        if !leaving.meet_the_rest() && !for_k {
+        let for_k = exclusion.meet_k();
+        if !exclusion.meet_the_rest() && !for_k {
             break;
         }
     }
-    let needed = leaving.left.len() as u64;
-    if !is_within(needed, of, max_excluded) {
-        return Err(Failure::Refused(Refusal::Budget { needed, of }));
-    }
-    if of - needed < k {
-        let left = of - needed;
-        return Err(Failure::Refused(Refusal::TooFew { left }));
-    }
-    let mut rows = leaving.rows;
+    let excluded = exclusion.excluded.len();
+    OverBudget::check(excluded, of, max_excluded)
+        .map_err(|over| Failure::Refused(Refusal::Budget(over)))?;
+    enough(of - excluded)?;
+    let mut rows = exclusion.rows;
     rows.sort_unstable();
     let record = |row: &u32| board.records[*row as usize];
     Ok(Prepared {
         records: rows.iter().map(record).collect(),
-        unsatisfiable: leaving.left.iter().map(record).collect(),
+        unsatisfiable: exclusion.excluded.iter().map(record).collect(),
     })
 }
 
-/// Who is left, and who left.
-struct Leaving<'b, 'a> {
+/// Who is included so far, and who was excluded.
+struct Exclusion<'b, 'a> {
     board: &'b Board<'a>,
-    /// Rows that stay so far.
+    /// Included rows.
     rows: Vec<u32>,
-    /// Rows that left, in their order.
-    left: Vec<u32>,
+    /// Excluded rows, in their order.
+    excluded: Vec<u32>,
     /// Decides between equals.
-    lots: Vec<u32>,
+    tie_breakers: Vec<u32>,
     sight: Sight,
 }
 
-impl<'b, 'a> Leaving<'b, 'a> {
+impl<'b, 'a> Exclusion<'b, 'a> {
     fn new(board: &'b Board<'a>, context: &RunContext<'_>) -> Self {
         let rows: Vec<u32> = (0..board.rows() as u32).collect();
-        let mut lots = rows.clone();
-        lots.shuffle(&mut context.stream(stage::EXCLUSION, 0));
+        let mut tie_breakers = rows.clone();
+        tie_breakers.shuffle(&mut context.stream(stage::EXCLUSION, 0));
         Self {
             board,
             rows,
-            left: Vec::new(),
-            lots,
+            excluded: Vec::new(),
+            tie_breakers,
             sight: Sight::default(),
         }
     }
@@ -185,28 +186,21 @@ impl<'b, 'a> Leaving<'b, 'a> {
         frequent.or(far.map(|(attribute, parts)| Refusal::TooFar { attribute, parts }))
     }
 
-    /// Whoever asks for more records than there are leaves, strictest first.
+    /// Excludes those who ask for more records than there are.
     fn meet_k(&mut self) -> bool {
-        let k = |row: &u32| self.board.terms[*row as usize].k as usize;
-        if self.rows.iter().all(|row| k(row) <= self.rows.len()) {
+        let k = |row: u32| self.board.terms[row as usize].k as usize;
+        if self.rows.iter().all(|&row| k(row) <= self.rows.len()) {
             return false;
         }
         let mut order = self.rows.clone();
-        order.sort_unstable_by_key(|row| (std::cmp::Reverse(k(row)), self.lots[*row as usize]));
-        let mut remaining = order.len();
-        let mut leaving = Vec::new();
-        for row in order {
-            if k(&row) <= remaining {
-                break;
-            }
-            leaving.push(row);
-            remaining -= 1;
-        }
-        self.leave(&leaving);
+        order.sort_unstable_by_key(|&row| self.tie_breakers[row as usize]);
+        let excluded = exclude_until(order, k, |row, left| k(row) <= left);
+        self.exclude(&excluded);
         true
     }
 
-    /// An eighth of those who refuse a distribution leave, strictest first.
+    /// Excludes an eighth of those who refuse a distribution, the strictest
+    /// first.
     fn meet_the_rest(&mut self) -> bool {
         self.sight.fill(self.board, &self.rows);
         let wholes = wholes(self.board, &self.rows);
@@ -246,35 +240,33 @@ impl<'b, 'a> Leaving<'b, 'a> {
                 if group == next {
                     groups.push(Vec::new());
                 }
-                groups[group].push((strictness, self.lots[row as usize], row));
+                groups[group].push((strictness, self.tie_breakers[row as usize], row));
             }
         }
-        let mut leaving = Vec::new();
+        let mut excluded = Vec::new();
         for group in &mut groups {
             group
-                .sort_unstable_by_key(|&(strictness, lot, _)| (std::cmp::Reverse(strictness), lot));
-            let number = group.len().div_ceil(SHARE_LEAVING);
-            leaving.extend(group[..number].iter().map(|&(.., row)| row));
+                .sort_unstable_by_key(|&(strictness, tie, _)| (std::cmp::Reverse(strictness), tie));
+            let number = group.len().div_ceil(EXCLUDED_PART);
+            excluded.extend(group[..number].iter().map(|&(.., row)| row));
         }
-        self.leave(&leaving);
-        !leaving.is_empty()
+        self.exclude(&excluded);
+        !excluded.is_empty()
     }
 
-    fn leave(&mut self, rows: &[u32]) {
-        self.left.extend_from_slice(rows);
-        let mut gone = rows.to_vec();
-        gone.sort_unstable();
-        self.rows.retain(|row| gone.binary_search(row).is_err());
+    fn exclude(&mut self, rows: &[u32]) {
+        self.excluded.extend_from_slice(rows);
+        without(&mut self.rows, rows);
     }
 }
 
 impl<'a> Board<'a> {
-    /// All present records under other requirements than their own.
-    fn under(present: &Present<'a>, requirements: &'a Requirements, slices: &Slices) -> Self {
-        let present = Present {
+    /// All included records under other requirements than their own.
+    fn under(included: &Included<'a>, requirements: &'a Requirements, slices: &Slices) -> Self {
+        let included = Included {
             requirements,
-            ..present.clone()
+            ..included.clone()
         };
-        Self::gather(&present, &present.records, slices)
+        Self::gather(&included, &included.records, slices)
     }
 }

@@ -1,12 +1,9 @@
 //! Records and columns that are published, with what their subjects ask for:
 //! what engines see that publish an attribute in the same way for everyone.
 //!
-//! Records of subjects who asked to be left out are gone from here on. A
-//! record is named by its position in the table.
+//! Records of subjects who opted out are not among them. A record is named by
+//! its position in the table.
 
-use rand::seq::SliceRandom;
-
-use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::microdata::{AttributeIndex, CodedColumn, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
@@ -27,7 +24,7 @@ pub struct SensitiveColumn<'a> {
 
 /// Records and columns that are published.
 #[derive(Clone, Debug)]
-pub struct Present<'a> {
+pub struct Included<'a> {
     /// The dataset version.
     pub table: &'a Table,
     /// What its records ask for.
@@ -42,7 +39,7 @@ pub struct Present<'a> {
     pub sensitive: Vec<SensitiveColumn<'a>>,
 }
 
-impl<'a> Present<'a> {
+impl<'a> Included<'a> {
     /// Gathers what is published of a table with one record a subject.
     ///
     /// `InvalidParameter` for another multiplicity, or requirements of
@@ -51,7 +48,7 @@ impl<'a> Present<'a> {
         check_table(table, requirements, Multiplicity::One)?;
         let exclude = |record: &u32| requirements.of(RecordIndex(*record)).exclude;
         let mut records: Vec<u32> = (0..table.records() as u32).collect();
-        // Mostly nobody leaves, which few terms tell as well as all records.
+        // Mostly nobody opts out, which few terms tell as well as all records.
         let terms = requirements.distinct_terms();
         if terms.iter().any(|terms| terms.exclude) {
             records.retain(|record| !exclude(record));
@@ -84,7 +81,7 @@ impl<'a> Present<'a> {
     }
 
     /// Whether this holds for all terms, of which there are mostly few for many
-    /// records. They may be of somebody who is not present: only a yes says
+    /// records. They may be of somebody who is not included: only a yes says
     /// something of those who are.
     pub fn whatever_is_asked(&self, holds: impl Fn(&RecordTerms) -> bool) -> bool {
         self.requirements.distinct_terms().iter().all(holds)
@@ -110,36 +107,5 @@ impl<'a> Present<'a> {
         columns
             .map(|(_, column)| Scale::new(&column.domain))
             .collect()
-    }
-
-    /// Takes records out, `strict` first, until each one left is content with
-    /// how many are left; equals leave in random order (`stage` of the run).
-    /// Returns those who left.
-    pub fn leave_while<K: Ord>(
-        &mut self,
-        context: &RunContext<'_>,
-        stage: u32,
-        strictness: impl Fn(u32) -> K,
-        is_content: impl Fn(u32, usize) -> bool,
-    ) -> Vec<u32> {
-        let all = self.records.len();
-        if self.records.iter().all(|&record| is_content(record, all)) {
-            return Vec::new();
-        }
-        let mut order = self.records.clone();
-        order.shuffle(&mut context.stream(stage, u64::MAX));
-        order.sort_by_key(|&record| std::cmp::Reverse(strictness(record)));
-        let mut leaving = Vec::new();
-        for record in order {
-            if is_content(record, all - leaving.len()) {
-                break;
-            }
-            leaving.push(record);
-        }
-        let mut gone = leaving.clone();
-        gone.sort_unstable();
-        self.records
-            .retain(|record| gone.binary_search(record).is_err());
-        leaving
     }
 }

@@ -6,66 +6,37 @@
 //! hold there is one. What is named was tried on those who are left.
 
 use crate::engine::error::Infeasible;
-use crate::engine::kernel::Present;
-use crate::engine::kernel::acceptance::{instead_of_l, over_budget, too_narrow};
+use crate::engine::kernel::Included;
 use crate::engine::kernel::diversity::{entropy, is_diverse};
-use crate::engine::kernel::eligibility::is_within;
-use crate::engine::kernel::known::known_ends;
-use crate::engine::kernel::present::SensitiveColumn;
-use crate::microdata::Code;
+use crate::engine::kernel::feasibility::{OverBudget, instead_of_l, name_of, too_narrow};
+use crate::engine::kernel::included::SensitiveColumn;
 use crate::privacy::{C, Diversity, L, Protection, Share};
 
-/// Why there is no release with these records present; `left_out` of those
-/// who did not opt out had to leave.
-pub(super) fn refusal(
-    present: &Present<'_>,
-    left_out: usize,
+/// Why there is no release with these records; `excluded` subjects who did
+/// not opt out are not among them.
+pub(super) fn infeasible(
+    included: &Included<'_>,
+    excluded: usize,
     max_excluded: f64,
 ) -> Option<Infeasible> {
-    let of = (present.records.len() + left_out) as u64;
-    let needed = left_out as u64;
-    if !is_within(needed, of, max_excluded) {
-        return Some(over_budget(needed, of));
+    let left = included.records.len();
+    if let Err(over) = OverBudget::check(excluded, left + excluded, max_excluded) {
+        return Some(over.infeasible());
     }
-    let (k, left) = (present.requirements.policy().k.get(), present.records.len());
-    if (k as usize) > left {
-        return Some(too_few(k, left));
+    let k = included.requirements.policy().k.get();
+    if k as usize > left {
+        let condition = format!("k={k} needs as many records; there are {left}");
+        let strongest = (left > 0).then_some(left as f64);
+        return Some(Infeasible::at_most("k", strongest, condition));
     }
-    let mut attributes = present.sensitive.iter();
-    attributes.find_map(|attribute| {
-        not_diverse(present, attribute).or_else(|| not_spread(present, attribute))
+    let mut attributes = included.sensitive.iter();
+    attributes.find_map(|sensitive| {
+        not_diverse(included, sensitive).or_else(|| too_narrow(included, sensitive))
     })
 }
 
-fn not_spread(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<Infeasible> {
-    let protection = present.requirements.protection(attribute.index);
-    let wanted = protection.min_spread()?;
-    let domain = &attribute.column.domain;
-    let codes = present.records.iter();
-    let codes = codes.map(|&record| attribute.column.codes.at(record as usize));
-    let (low, high) = known_ends(codes, domain.missing().map(|code| code.0))?;
-    let widest = domain.number(Code(high)) - domain.number(Code(low));
-    let schema = present.table.schema();
-    let name = schema.attribute(attribute.attribute).name.clone();
-    (widest < wanted).then(|| too_narrow(name, wanted, widest))
-}
-
-fn too_few(k: u32, left: usize) -> Infeasible {
-    Infeasible {
-        instead: None,
-        attribute: None,
-        parameter: "k",
-        condition: format!("k={k} needs as many records; there are {left}"),
-        strongest: match left {
-            0 => "no k".into(),
-            _ => format!("k ≤ {left}"),
-        },
-        strongest_value: (left > 0).then_some(left as f64),
-    }
-}
-
-fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option<Infeasible> {
-    let protection = present.requirements.protection(attribute.index);
+fn not_diverse(included: &Included<'_>, attribute: &SensitiveColumn<'_>) -> Option<Infeasible> {
+    let protection = included.requirements.protection(attribute.index);
     let Protection::InGroup {
         diversity: Some(diversity),
         ..
@@ -74,7 +45,7 @@ fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option
         return None;
     };
     let mut counts = vec![0_u64; attribute.column.domain.len()];
-    for &record in &present.records {
+    for &record in &included.records {
         counts[attribute.column.codes.at(record as usize) as usize] += 1;
     }
     if let Some(missing) = attribute.column.domain.missing() {
@@ -85,33 +56,18 @@ fn not_diverse(present: &Present<'_>, attribute: &SensitiveColumn<'_>) -> Option
         return None;
     }
     counts.sort_unstable_by(|one, other| other.cmp(one));
-    let name = present
-        .table
-        .schema()
-        .attribute(attribute.attribute)
-        .name
-        .clone();
+    let name = name_of(included.table, attribute.attribute);
+    let condition = format!("{name}: {}", condition(diversity, &counts));
     let strongest_l = strongest_l(diversity, &mut counts);
-    let weaker_c = weaker_c(diversity, &counts);
-    let (parameter, value) = match (strongest_l, weaker_c) {
-        (Some(l), _) => ("l", Some(f64::from(l))),
-        (None, Some(c)) => ("c", Some(c)),
-        (None, None) => ("l", None),
+    let answer = match (strongest_l, weaker_c(diversity, &counts)) {
+        (Some(l), Some(c)) => Infeasible::at_most("l", Some(f64::from(l)), condition)
+            .strongest_with(&format!(", or c ≥ {c},")),
+        (None, Some(c)) => Infeasible::at_least("c", Some(c), condition),
+        (l, None) => Infeasible::at_most("l", l.map(f64::from), condition),
     };
-    let records = present.records.iter().copied();
-    Some(Infeasible {
-        instead: instead_of_l(attribute.column, records, diversity.l().get()),
-        parameter,
-        condition: format!("{name}: {}", condition(diversity, &counts)),
-        strongest: match (strongest_l, weaker_c) {
-            (Some(l), Some(c)) => format!("l ≤ {l}, or c ≥ {c},"),
-            (Some(l), None) => format!("l ≤ {l}"),
-            (None, Some(c)) => format!("c ≥ {c}"),
-            (None, None) => "no l".into(),
-        },
-        strongest_value: value,
-        attribute: Some(name),
-    })
+    let records = included.records.iter().copied();
+    let instead = instead_of_l(attribute.column, records, diversity.l().get());
+    Some(answer.of(name).or_instead(instead))
 }
 
 /// The largest smaller l that holds for these counts.

@@ -1,15 +1,15 @@
 //! Everyone together as one group: what the strictest of them asks for, how
-//! often values occur, and who of those that left can come back.
+//! often values occur, and who of those excluded can be included again.
 //!
-//! Subjects whose terms everyone together cannot meet leave strictest first.
-//! When the last of them is gone, somebody who left before may fit again: the
-//! one whose terms stood in the way is gone too. So whoever fits comes back,
-//! the least strict first, equals in random order, until nobody else does.
-//! Then nobody is left out whose terms could be met beside all others', and
-//! the verifier looks for just that.
+//! Subjects whose terms everyone together cannot meet are excluded, the
+//! strictest first. When the last of them is excluded, one who was excluded
+//! before may fit again, because the subject in the way is excluded too. So
+//! those who fit are included again, the least strict first, equals in random
+//! order, until nobody else fits. Then no subject is excluded whose terms could
+//! be met beside all others', and the verifier looks for just that.
 //!
-//! What must hold is the engine's to say; that no value is too frequent for
-//! anybody is the same for all ([`Everyone::keeps_values_with`]).
+//! Engines decide what must hold. That no value is too frequent for any
+//! subject is the same for all ([`Everyone::keeps_values_with`]).
 
 use std::cmp::Reverse;
 
@@ -19,13 +19,13 @@ use crate::engine::context::RunContext;
 use crate::microdata::RecordIndex;
 use crate::privacy::{RecordTerms, Requirements, Share};
 
-use super::present::SensitiveColumn;
-use super::{Present, is_eligible};
+use crate::engine::kernel::included::SensitiveColumn;
+use crate::engine::kernel::{Included, is_eligible};
 
-/// Place of the stream that decides between equals who come back.
-const BACK: u64 = u64::MAX - 1;
+/// Place of the stream that decides between equals who are included again.
+const AGAIN: u64 = u64::MAX - 1;
 
-/// Everyone who is present, as one group.
+/// Everyone who is included, as one group.
 #[derive(Clone, Debug)]
 pub struct Everyone<'a> {
     requirements: &'a Requirements,
@@ -40,14 +40,14 @@ struct Counted<'a> {
     of: SensitiveColumn<'a>,
     counts: Vec<u64>,
     most: u64,
-    /// The strictest l and share of anybody.
+    /// The strictest l and share of all.
     l: u32,
     share: Share,
 }
 
 impl<'a> Everyone<'a> {
-    /// Counts those present and their values in these columns.
-    pub fn of(present: &Present<'a>, columns: &[SensitiveColumn<'a>]) -> Self {
+    /// Counts those included and their values in these columns.
+    pub fn of(included: &Included<'a>, columns: &[SensitiveColumn<'a>]) -> Self {
         let counted = |&of: &SensitiveColumn<'a>| Counted {
             counts: vec![0; of.column.domain.len()],
             most: 0,
@@ -56,12 +56,12 @@ impl<'a> Everyone<'a> {
             of,
         };
         let mut everyone = Self {
-            requirements: present.requirements,
+            requirements: included.requirements,
             size: 0,
             k: 1,
             columns: columns.iter().map(counted).collect(),
         };
-        present
+        included
             .records
             .iter()
             .for_each(|&record| everyone.add(record));
@@ -90,7 +90,8 @@ impl<'a> Everyone<'a> {
         asked.max().unwrap_or(1)
     }
 
-    /// Whether no value is too frequent for anybody with this record there.
+    /// Whether no value is too frequent for any subject once this record is
+    /// included.
     pub fn keeps_values_with(&self, record: u32) -> bool {
         let own = self.terms(record);
         let size = self.size_with_one();
@@ -131,35 +132,35 @@ impl<'a> Everyone<'a> {
         )
     }
 
-    /// Brings those of `gone` back to `present` whom `takes` takes, one after
-    /// the other, until it takes nobody; `gone` keeps the others. `takes` is
-    /// asked once for each in a round, and whom it takes is counted at once.
-    pub fn come_back(
+    /// Includes those of `excluded` again whom `fits` accepts, one after the
+    /// other, until it accepts nobody; `excluded` keeps the others. `fits` is
+    /// asked once for each in a round; those who fit are counted at once.
+    pub fn include_again(
         mut self,
-        present: &mut Present<'_>,
-        gone: &mut Vec<u32>,
+        included: &mut Included<'_>,
+        excluded: &mut Vec<u32>,
         (context, stage): (&RunContext<'_>, u32),
-        mut takes: impl FnMut(&Self, u32) -> bool,
+        mut fits: impl FnMut(&Self, u32) -> bool,
     ) {
-        let mut order = gone.clone();
+        let mut order = excluded.clone();
         order.sort_unstable();
-        order.shuffle(&mut context.stream(stage, BACK));
+        order.shuffle(&mut context.stream(stage, AGAIN));
         order.sort_by_key(|&record| self.strictness(record));
         loop {
             let before = order.len();
             order.retain(|&record| {
-                let comes = takes(&self, record);
-                if comes {
+                let is_included = fits(&self, record);
+                if is_included {
                     self.add(record);
-                    present.records.push(record);
+                    included.records.push(record);
                 }
-                !comes
+                !is_included
             });
             if order.len() == before {
                 break;
             }
         }
-        present.records.sort_unstable();
-        gone.retain(|record| present.records.binary_search(record).is_err());
+        included.records.sort_unstable();
+        excluded.retain(|record| included.records.binary_search(record).is_err());
     }
 }

@@ -1,15 +1,15 @@
-//! Who is left out, and whether a release can exist at all.
+//! Who is excluded, and whether a release can exist at all.
 //!
 //! The root of stage 3 is everyone together; if it is no group, nothing is.
-//! So Partition runs first, and then must hold, for those present:
+//! So Partition runs first, and then must hold, for those included:
 //! - there are at least K persons, for fingerprints and for groups;
 //! - the most frequent published fingerprint × L ≤ persons.
 //!
 //! A person whose own k or l breaks a condition, or makes a fingerprint too
-//! frequent for the job's l, leaves, strictest first;
-//! Partition is repeated until nobody leaves. A condition that fails on the
-//! job's own parameters is a [`Refusal`]. Values too frequent for `value_l`
-//! are never published exactly.
+//! frequent for the job's l, is excluded, the strictest first; Partition is
+//! repeated until nobody is. A condition that fails on the job's own
+//! parameters is a [`Refusal`]. Values too frequent for `value_l` are never
+//! published exactly.
 //!
 //! Where a hierarchy's own nodes allow no release, neighbouring children are
 //! joined, [`UNION_FAN_OUT`] to a node, and everything is tried again (*ours*):
@@ -19,7 +19,7 @@
 use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
-use crate::engine::kernel::eligibility::is_within;
+use crate::engine::kernel::feasibility::{OverBudget, exclude_until, without};
 
 use super::params::{Params, SiblingUnions};
 use super::partition::{Fingerprints, Material, partition};
@@ -32,7 +32,7 @@ pub(super) const UNION_FAN_OUT: usize = 2;
 
 /// Persons, and fingerprints for which every condition holds.
 pub(super) struct Prepared {
-    pub present: Vec<u32>,
+    pub included: Vec<u32>,
     pub trees: Trees,
     pub fingerprints: Fingerprints,
     /// Persons whose terms cannot be met.
@@ -46,8 +46,8 @@ pub(super) enum Refusal {
     TooFew { left: u64 },
     /// One fingerprint is too frequent for l.
     TooFrequent { largest: u64, of: u64 },
-    /// More persons would have to leave than may.
-    Budget { needed: u64, of: u64 },
+    /// More persons would be excluded than may be.
+    Budget(OverBudget),
 }
 
 /// Why there is nothing prepared.
@@ -66,7 +66,7 @@ pub(super) fn prepare(
         SiblingUnions::Never => prepare_on(persons, params, plain(), context),
         SiblingUnions::Always => prepare_on(persons, params, joined(), context),
         SiblingUnions::WhenNeeded => match prepare_on(persons, params, plain(), context) {
-            Err(Failure::Refused(Refusal::TooFrequent { .. } | Refusal::Budget { .. })) => {
+            Err(Failure::Refused(Refusal::TooFrequent { .. } | Refusal::Budget(_))) => {
                 prepare_on(persons, params, joined(), context)
             }
             other => other,
@@ -80,36 +80,37 @@ fn prepare_on(
     trees: Trees,
     context: &RunContext<'_>,
 ) -> Result<Prepared, Failure> {
-    let mut present: Vec<u32> = (0..persons.len() as u32).collect();
-    present.shuffle(&mut context.stream(stage::ORDER, 0));
-    let of = present.len() as u64;
+    let mut included: Vec<u32> = (0..persons.len() as u32).collect();
+    included.shuffle(&mut context.stream(stage::ORDER, 0));
+    let of = included.len();
     let least = params.k.get().max(params.k_group()?.get());
     let mut unsatisfiable = Vec::new();
+    let budget = |unsatisfiable: &[u32]| {
+        OverBudget::check(unsatisfiable.len(), of, params.max_excluded).map_err(Refusal::Budget)
+    };
     loop {
-        leave_by_k(persons, &mut present, &mut unsatisfiable);
-        let left = present.len() as u64;
+        exclude_by_k(persons, &mut included, &mut unsatisfiable);
+        let left = included.len() as u64;
         if left < u64::from(least) {
-            return Err(Failure::Refused(if unsatisfiable.is_empty() {
-                Refusal::TooFew { left }
-            } else {
-                budget(&unsatisfiable, of, params).unwrap_or(Refusal::TooFew { left })
-            }));
+            let refusal = budget(&unsatisfiable).err();
+            let refusal = refusal.unwrap_or(Refusal::TooFew { left });
+            return Err(Failure::Refused(refusal));
         }
-        let hidden = hidden(persons, &trees, &present, params.value_l.get());
+        let hidden = hidden(persons, &trees, &included, params.value_l.get());
         let material = Material {
             persons,
             trees: &trees,
             k: params.k.get(),
             hidden: &hidden,
         };
-        let fingerprints = partition(material, present.clone(), context)?;
+        let fingerprints = partition(material, included.clone(), context)?;
         let largest = u64::from(fingerprints.largest());
         if largest * u64::from(params.l.get()) > left {
-            if leave_by_frequent_k(
+            if exclude_by_frequent_k(
                 persons,
                 params,
                 &fingerprints,
-                &mut present,
+                &mut included,
                 &mut unsatisfiable,
             ) {
                 continue;
@@ -117,104 +118,87 @@ fn prepare_on(
             return Err(Failure::Refused(Refusal::TooFrequent { largest, of: left }));
         }
         let before = unsatisfiable.len();
-        leave_by_l(persons, largest, &mut present, &mut unsatisfiable);
+        exclude_by_l(persons, largest, &mut included, &mut unsatisfiable);
         if unsatisfiable.len() > before {
             continue;
         }
-        return match budget(&unsatisfiable, of, params) {
-            Some(refusal) => Err(Failure::Refused(refusal)),
-            None => Ok(Prepared {
-                present,
-                trees,
-                fingerprints,
-                unsatisfiable,
-            }),
-        };
+        budget(&unsatisfiable).map_err(Failure::Refused)?;
+        return Ok(Prepared {
+            included,
+            trees,
+            fingerprints,
+            unsatisfiable,
+        });
     }
 }
 
-fn budget(unsatisfiable: &[u32], of: u64, params: &Params) -> Option<Refusal> {
-    let needed = unsatisfiable.len() as u64;
-    (!is_within(needed, of, params.max_excluded)).then_some(Refusal::Budget { needed, of })
+/// Excludes those who ask for more persons than there are.
+fn exclude_by_k(persons: &Persons<'_>, included: &mut Vec<u32>, excluded: &mut Vec<u32>) {
+    exclude(included, excluded, &persons.k, |k, left| k as usize <= left);
 }
 
-/// Whoever asks for more persons than there are leaves, strictest first.
-fn leave_by_k(persons: &Persons<'_>, present: &mut Vec<u32>, gone: &mut Vec<u32>) {
-    leave(present, gone, &persons.k, |k, left| u64::from(k) <= left);
-}
-
-/// Whoever has the most frequent fingerprint and asks for a k beyond the
-/// job's may be why it is so frequent: the strictest of them leave, an eighth
-/// at a time. False if there is none.
-fn leave_by_frequent_k(
+/// Those who have the most frequent fingerprint and ask for a k beyond the
+/// job's may be why it is so frequent: the strictest of them are excluded, an
+/// eighth at a time. False if there is none.
+fn exclude_by_frequent_k(
     persons: &Persons<'_>,
     params: &Params,
     fingerprints: &Fingerprints,
-    present: &mut Vec<u32>,
-    gone: &mut Vec<u32>,
+    included: &mut Vec<u32>,
+    excluded: &mut Vec<u32>,
 ) -> bool {
     let largest = fingerprints.largest();
     let is_strict = |person: &&u32| {
         let fingerprint = fingerprints.of_person[**person as usize] as usize;
         fingerprints.sizes[fingerprint] == largest && persons.k[**person as usize] > params.k.get()
     };
-    let mut strict: Vec<u32> = present.iter().filter(is_strict).copied().collect();
+    let mut strict: Vec<u32> = included.iter().filter(is_strict).copied().collect();
     strict.sort_by_key(|&person| std::cmp::Reverse(persons.k[person as usize]));
     strict.truncate(strict.len().div_ceil(8));
-    present.retain(|person| !strict.contains(person));
-    gone.extend(&strict);
+    without(included, &strict);
+    excluded.extend(&strict);
     !strict.is_empty()
 }
 
-/// Whoever asks for more than the most frequent fingerprint allows leaves,
-/// strictest first.
-fn leave_by_l(persons: &Persons<'_>, largest: u64, present: &mut Vec<u32>, gone: &mut Vec<u32>) {
-    leave(present, gone, &persons.l, |l, left| {
-        largest * u64::from(l) <= left
+/// Excludes those who ask for more than the most frequent fingerprint allows.
+fn exclude_by_l(
+    persons: &Persons<'_>,
+    largest: u64,
+    included: &mut Vec<u32>,
+    excluded: &mut Vec<u32>,
+) {
+    exclude(included, excluded, &persons.l, |l, left| {
+        largest * u64::from(l) <= left as u64
     });
 }
 
-/// Moves persons from `present` to `gone`, strictest first, until the
-/// strictest one left is content; ties in order of `present`, which is random.
-fn leave(
-    present: &mut Vec<u32>,
-    gone: &mut Vec<u32>,
+/// Moves persons from `included` to `excluded`, the strictest first, until the
+/// strictest one left is content; ties in order of `included`, which is random.
+fn exclude(
+    included: &mut Vec<u32>,
+    excluded: &mut Vec<u32>,
     asked: &[u32],
-    is_content: impl Fn(u32, u64) -> bool,
+    is_content: impl Fn(u32, usize) -> bool,
 ) {
-    let mut left = present.len() as u64;
-    let of = |person: &u32| asked[*person as usize];
-    if present
-        .iter()
-        .map(of)
-        .max()
-        .is_none_or(|most| is_content(most, left))
-    {
+    let (of, all) = (|person: u32| asked[person as usize], included.len());
+    let strictest = included.iter().map(|&person| of(person)).max();
+    if strictest.is_none_or(|strictest| is_content(strictest, all)) {
         return;
     }
-    let mut strict: Vec<u32> = present.clone();
-    strict.retain(|person| !is_content(of(person), left) || of(person) > 1);
-    strict.sort_by_key(|person| std::cmp::Reverse(of(person)));
-    let mut leaving = rustc_hash::FxHashSet::default();
-    for person in strict {
-        if is_content(of(&person), left) {
-            break;
-        }
-        leaving.insert(person);
-        gone.push(person);
-        left -= 1;
-    }
-    present.retain(|person| !leaving.contains(person));
+    let content = |person: u32, left: usize| is_content(of(person), left);
+    let strict = exclude_until(included.clone(), of, content);
+    without(included, &strict);
+    excluded.extend(strict);
 }
 
-/// Nodes that stand for one value which too many of those present have.
-fn hidden(persons: &Persons<'_>, trees: &Trees, present: &[u32], value_l: u32) -> Vec<bool> {
+/// Nodes that stand for one value which too many of those included have.
+fn hidden(persons: &Persons<'_>, trees: &Trees, included: &[u32], value_l: u32) -> Vec<bool> {
     let mut hidden = vec![false; trees.len()];
     if value_l == 1 {
         return hidden;
     }
     let mut counts = vec![0_u64; trees.items()];
-    for &person in present {
+    for &person in included {
         for &item in persons.items(person) {
             counts[item as usize] += 1;
         }
@@ -222,7 +206,7 @@ fn hidden(persons: &Persons<'_>, trees: &Trees, present: &[u32], value_l: u32) -
     for (at, hidden) in (0..).zip(&mut hidden) {
         let node = trees.node(at);
         *hidden = node.first == node.last
-            && counts[node.first as usize] * u64::from(value_l) > present.len() as u64;
+            && counts[node.first as usize] * u64::from(value_l) > included.len() as u64;
     }
     hidden
 }
