@@ -18,12 +18,13 @@ use serde::Serialize;
 
 use crate::microdata::Table;
 use crate::privacy::CancelFlag;
+use crate::release::layout::is_sliced;
 use crate::release::{JoinError, Lineage, PublishedTable};
 
 use super::count::Scratch;
 use super::exact::ExactIndex;
 use super::index::{Conditions, QueryIndex};
-use super::sliced::{SLICED, SlicedRows};
+use super::sliced::SlicedRows;
 use super::workload::{Drawn, Source, Workload, draw};
 
 /// Title of the measure.
@@ -113,7 +114,7 @@ pub fn measure_watched(
 ) -> Result<Option<QueryErrorSummary>, JoinError> {
     let hierarchies = QueryIndex::hierarchies_of(table);
     let tables = published.tables;
-    let is_sliced = tables.iter().any(|table| table.name == SLICED);
+    let is_sliced = is_sliced(tables);
     let index = if is_sliced {
         QueryIndex::of_sliced(tables, &hierarchies)?
     } else {

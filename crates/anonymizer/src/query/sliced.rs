@@ -8,14 +8,10 @@
 //! attribute that two columns show is read in the first.
 
 use crate::microdata::Codes;
-use crate::release::{Cells, JoinError, PublishedTable};
+use crate::release::layout::{SLICED, SlicedLayout};
+use crate::release::{JoinError, PublishedTable};
 
 use super::index::{Conditions, QueryIndex};
-
-/// Name of the table with one row a record.
-pub(super) const SLICED: &str = "sliced";
-/// Name of the table of columns.
-const COLUMNS: &str = "columns";
 
 /// Rows of a sliced table by bucket, attributes by column.
 #[derive(Debug)]
@@ -36,42 +32,20 @@ pub(super) struct SlicedCount {
 
 impl SlicedRows {
     pub fn new(tables: &[PublishedTable], index: &QueryIndex<'_>) -> Result<Self, JoinError> {
-        let unfit = |reason| JoinError {
-            table: SLICED.into(),
-            reason,
-        };
-        let find = |table: &str, column: &str| {
-            let table = tables.iter().find(|found| found.name == table)?;
-            Some(&table.column(column)?.cells)
-        };
-        let (Some(Cells::Numbers(numbers)), Some(Cells::Dictionary { codes, cells })) =
-            (find(COLUMNS, "column"), find(COLUMNS, "attribute"))
-        else {
-            return Err(unfit("its columns are not described"));
-        };
-        let named = codes.iter().zip(numbers).filter_map(|(code, &number)| {
-            let mut name = String::new();
-            cells.get(code as usize)?.text(&mut name);
-            Some((name, number))
-        });
-        let named: Vec<(String, u64)> = named.collect();
+        let layout = SlicedLayout::read(tables)?;
         let attributes = index.joined.attributes().iter();
         let column_of = attributes.map(|attribute| {
-            let found = named.iter().find(|(name, _)| name == attribute.name);
-            found.map(|&(_, number)| number)
+            let mut entries = layout.entries.iter();
+            let found = entries.find(|(_, header)| *header == attribute.name);
+            let unfit = || JoinError {
+                table: SLICED.into(),
+                reason: "an attribute is in no column",
+            };
+            found.map(|&(number, _)| number).ok_or_else(unfit)
         });
-        let Some(Cells::Numbers(bucket_of_row)) = find(SLICED, "bucket") else {
-            return Err(unfit("rows have no bucket"));
-        };
-        let mut order: Vec<u32> = (0..bucket_of_row.len() as u32).collect();
-        order.sort_by_key(|&row| bucket_of_row[row as usize]);
-        let runs = order
-            .chunk_by(|&one, &other| bucket_of_row[one as usize] == bucket_of_row[other as usize]);
         Ok(Self {
-            column_of: column_of
-                .collect::<Option<_>>()
-                .ok_or(unfit("an attribute is in no column"))?,
-            buckets: runs.map(<[u32]>::to_vec).collect(),
+            column_of: column_of.collect::<Result<_, _>>()?,
+            buckets: layout.rows_by_bucket(),
         })
     }
 

@@ -12,9 +12,10 @@ use std::io;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::joined::{JoinedAttribute, JoinedTable, Link, SLICED};
+use super::joined::{JoinedAttribute, JoinedTable, Link};
+use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
-use super::table::{Cells, Content, PublishedTable};
+use super::table::{Content, PublishedTable};
 use crate::microdata::domain::MISSING_LABEL;
 use crate::microdata::normalize::class;
 use crate::microdata::{Role, Schema, Table};
@@ -132,23 +133,31 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<Att
     if draws {
         return Vec::new();
     }
-    let is_sliced = tables.iter().any(|table| table.name == SLICED);
-    let joined = if is_sliced {
-        JoinedTable::of_sliced(tables)
-    } else {
-        JoinedTable::new(tables)
+    let sliced = is_sliced(tables).then(|| SlicedLayout::read(tables));
+    let Ok(sliced) = sliced.transpose() else {
+        return Vec::new();
+    };
+    let joined = match &sliced {
+        Some(_) => JoinedTable::of_sliced(tables),
+        None => JoinedTable::new(tables),
     };
     let Ok(joined) = joined else {
         return Vec::new();
     };
-    let class_of = if is_sliced {
-        bucket_numbers(tables)
-    } else {
-        let known = |attribute: &JoinedAttribute<'_>| {
-            let index = schema.find(attribute.name);
-            index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
-        };
-        joined.classes_by(known).class_of().to_vec()
+    let class_of = match &sliced {
+        Some(layout) => {
+            let buckets = layout.bucket_of_row.iter();
+            buckets
+                .map(|&number| number.saturating_sub(1) as u32)
+                .collect()
+        }
+        None => {
+            let known = |attribute: &JoinedAttribute<'_>| {
+                let index = schema.find(attribute.name);
+                index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
+            };
+            joined.classes_by(known).class_of().to_vec()
+        }
     };
     let is_ring = matches!(
         policy.model,
@@ -185,20 +194,6 @@ fn floor(protection: Protection) -> u32 {
         } => l.get(),
         _ => 2,
     }
-}
-
-/// Number of each row's bucket in a sliced table, from 0.
-fn bucket_numbers(tables: &[PublishedTable]) -> Vec<u32> {
-    let sliced = tables.iter().find(|table| table.name == SLICED);
-    let mut columns = sliced.into_iter().flat_map(|table| &table.columns);
-    let numbers = columns.find_map(|column| match &column.cells {
-        Cells::Numbers(numbers) => Some(numbers),
-        Cells::Dictionary { .. } => None,
-    });
-    let numbers = numbers.into_iter().flatten();
-    numbers
-        .map(|&number| number.saturating_sub(1) as u32)
-        .collect()
 }
 
 /// Values that stand in rows: those of the rows of a class.

@@ -18,6 +18,7 @@ mod format;
 mod guarantee_words;
 mod guarantees;
 pub mod joined;
+pub mod layout;
 mod lineage;
 mod manifest;
 mod ndjson;

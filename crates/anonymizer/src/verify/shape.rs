@@ -21,6 +21,9 @@ use super::evidence::Evidence;
 use super::meaning::dictionary;
 use super::verdict::{Check, Failures};
 
+// The names are stated here once more on purpose: what the verifier expects
+// must not follow a mistake in `release::layout`.
+
 /// Name of the table with one row a record.
 pub(super) const MICRODATA: &str = "microdata";
 /// Name of the table with one row a subject of 1:M data.
@@ -37,6 +40,8 @@ pub(super) const COLUMNS: &str = "columns";
 pub(super) const BUCKETS: &str = "buckets";
 /// Name of the table that links groups with buckets.
 pub(super) const GROUP_BUCKETS: &str = "group_buckets";
+/// What follows the name of an attribute that appears for the second time.
+pub(super) const SECOND_SUFFIX: &str = "@2";
 
 /// A column that a table must have.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +165,54 @@ pub(super) fn expected_persons(schema: &Schema) -> [ExpectedTable; 1] {
         name: PERSONS,
         columns,
     }]
+}
+
+/// The tables that a sliced release must have: attributes that are generalized
+/// over buckets, and those of each column.
+pub(super) fn expected_sliced(
+    schema: &Schema,
+    generalized: &[AttributeIndex],
+    columns: &[Vec<AttributeIndex>],
+) -> [ExpectedTable; 2] {
+    let column = |name: String, content, kind| ExpectedColumn {
+        name,
+        content,
+        kind,
+    };
+    let mut sliced = vec![column("bucket".into(), Content::Bucket, None)];
+    for &at in generalized {
+        let attribute = schema.attribute(at);
+        sliced.push(column(
+            attribute.name.clone(),
+            Content::Generalized,
+            attribute.kind,
+        ));
+    }
+    let mut seen: Vec<AttributeIndex> = Vec::new();
+    for &at in columns.iter().flatten() {
+        let attribute = schema.attribute(at);
+        let name = if seen.contains(&at) {
+            format!("{}{SECOND_SUFFIX}", attribute.name)
+        } else {
+            attribute.name.clone()
+        };
+        seen.push(at);
+        sliced.push(column(name, Content::Exact, attribute.kind));
+    }
+    let columns = vec![
+        column("column".into(), Content::Column, None),
+        column("attribute".into(), Content::Attribute, None),
+    ];
+    [
+        ExpectedTable {
+            name: SLICED,
+            columns: sliced,
+        },
+        ExpectedTable {
+            name: COLUMNS,
+            columns,
+        },
+    ]
 }
 
 /// The tables that blocks of these sensitive attributes must have when they

@@ -12,6 +12,7 @@ use crate::release::Release;
 use super::comparators::{aip, anatomy};
 use super::params::{AipParams, AnatomyParams, Params, RingParams, refuse_withdrawn};
 use super::{ring, run};
+use crate::release::layout::{MICRODATA, QUASI, SENSITIVE};
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -24,7 +25,7 @@ impl Engine for Params {
             "randomized_response",
             "max_leakage",
         ],
-        tables: &["quasi", "sensitive", "microdata"],
+        tables: &[QUASI, SENSITIVE, MICRODATA],
         papers: &["Anonymization on refining partition: same privacy, more utility"],
     };
 
@@ -52,7 +53,7 @@ impl Engine for AipParams {
         title: "Bucketization of the initial partition",
         multiplicity: Multiplicity::One,
         guarantees: &["l_diversity", "min_spread", "max_leakage"],
-        tables: &["quasi", "sensitive"],
+        tables: &[QUASI, SENSITIVE],
         papers: &["Anonymization on refining partition: same privacy, more utility"],
     };
 
@@ -76,7 +77,7 @@ impl Engine for AnatomyParams {
         title: "Anatomy",
         multiplicity: Multiplicity::One,
         guarantees: &["l_diversity", "min_spread", "max_leakage"],
-        tables: &["quasi", "sensitive"],
+        tables: &[QUASI, SENSITIVE],
         papers: &["Anatomy: simple and effective privacy preservation"],
     };
 
@@ -100,7 +101,7 @@ impl Engine for RingParams {
         title: "Ring generalization of the initial partition",
         multiplicity: Multiplicity::One,
         guarantees: &["ring_diversity", "max_leakage"],
-        tables: &["microdata"],
+        tables: &[MICRODATA],
         papers: &["Non-homogeneous generalization in privacy preserving data publishing"],
     };
 

@@ -11,11 +11,10 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::engine::kernel::cells::{exact_cells, value_cell};
+use crate::engine::kernel::cells::value_cell;
 use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
-use crate::release::{
-    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
-};
+use crate::release::layout::{BLOCK_SUFFIX, QUASI, SENSITIVE};
+use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
 use super::frame::{Frame, Goal};
 
@@ -30,23 +29,11 @@ pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTa
         let record = frame.included.records[row as usize];
         table.subject_of(RecordIndex(record))
     };
-    let lineage = TableLineage {
-        table: "quasi".into(),
-        subjects: rows.iter().map(subject).collect(),
-    };
-    let tables = vec![quasi(frame, parts, &rows), sensitive(frame, parts)];
-    let lineage = Lineage {
-        tables: vec![lineage],
-    };
-    (tables, lineage)
-}
-
-/// Name of the column with the numbers of an attribute's blocks.
-fn block_column(name: &str, attributes: usize) -> String {
-    match attributes {
-        1 => "block".into(),
-        _ => format!("{name}_block"),
-    }
+    let lineage = Lineage::of_table(QUASI, rows.iter().map(subject));
+    (
+        vec![quasi(frame, parts, &rows), sensitive(frame, parts)],
+        lineage,
+    )
 }
 
 fn quasi(frame: &Frame<'_>, parts: &[Part<'_>], rows: &[u32]) -> PublishedTable {
@@ -59,12 +46,12 @@ fn quasi(frame: &Frame<'_>, parts: &[Part<'_>], rows: &[u32]) -> PublishedTable 
                 .iter()
                 .for_each(|&row| block_of[row as usize] = number);
         }
+        let numbers = rows.iter().map(|&row| block_of[row as usize]);
+        let column = PublishedColumn::of_numbers(Content::Block, numbers);
         let name = &schema.attribute(goal.column.attribute).name;
-        columns.push(PublishedColumn {
-            name: block_column(name, parts.len()),
-            content: Content::Block,
-            kind: None,
-            cells: Cells::Numbers(rows.iter().map(|&row| block_of[row as usize]).collect()),
+        columns.push(match parts.len() {
+            1 => column,
+            _ => column.named_after(name, BLOCK_SUFFIX),
         });
     }
     let attributes = schema
@@ -72,7 +59,7 @@ fn quasi(frame: &Frame<'_>, parts: &[Part<'_>], rows: &[u32]) -> PublishedTable 
     let attributes = attributes.into_par_iter();
     columns.par_extend(attributes.map(|attribute| exact_column(frame, rows, attribute)));
     PublishedTable {
-        name: "quasi".into(),
+        name: QUASI.into(),
         columns,
     }
 }
@@ -83,19 +70,10 @@ pub(super) fn exact_column(
     rows: &[u32],
     attribute: AttributeIndex,
 ) -> PublishedColumn {
-    let described = frame.included.table.schema().attribute(attribute);
-    let records = rows.iter().map(|&row| frame.included.records[row as usize]);
-    let cells = match frame.included.table.coded(attribute) {
-        Some(column) => exact_cells(column, records),
-        // Every publishable attribute is coded.
-        None => Cells::Numbers(Vec::new()),
-    };
-    PublishedColumn {
-        name: described.name.clone(),
-        content: Content::Exact,
-        kind: described.kind,
-        cells,
-    }
+    let record = |&row: &u32| frame.included.records[row as usize];
+    frame
+        .included
+        .exact_column(attribute, rows.iter().map(record))
 }
 
 /// One row of `sensitive`.
@@ -131,13 +109,7 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
     let schema = frame.included.table.schema();
     let name =
         |(goal, _): &Part<'_>| Cell::Label(schema.attribute(goal.column.attribute).name.clone());
-    let plain = |name: &str, content, cells| PublishedColumn {
-        name: name.into(),
-        content,
-        kind: None,
-        cells,
-    };
-    let blocks = entries.iter().map(|entry| entry.block).collect();
+    let blocks = entries.iter().map(|entry| entry.block);
     let attributes = Cells::Dictionary {
         codes: entries.iter().map(|entry| entry.attribute).collect(),
         cells: parts.iter().map(name).collect(),
@@ -146,14 +118,14 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
         codes: entries.iter().map(|entry| entry.value).collect(),
         cells: values.cells,
     };
-    let counts = entries.iter().map(|entry| entry.count).collect();
+    let counts = entries.iter().map(|entry| entry.count);
     PublishedTable {
-        name: "sensitive".into(),
+        name: SENSITIVE.into(),
         columns: vec![
-            plain("block", Content::Block, Cells::Numbers(blocks)),
-            plain("attribute", Content::Attribute, attributes),
-            plain("value", Content::Value, values),
-            plain("count", Content::Count, Cells::Numbers(counts)),
+            PublishedColumn::of_numbers(Content::Block, blocks),
+            PublishedColumn::of_content(Content::Attribute, attributes),
+            PublishedColumn::of_content(Content::Value, values),
+            PublishedColumn::of_numbers(Content::Count, counts),
         ],
     }
 }

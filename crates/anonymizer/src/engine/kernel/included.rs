@@ -7,8 +7,10 @@
 use crate::engine::error::EngineError;
 use crate::microdata::{AttributeIndex, CodedColumn, Multiplicity, RecordIndex, Role, Table};
 use crate::privacy::{ProtectedIndex, RecordTerms, Requirements};
+use crate::release::{Cells, Content, PublishedColumn};
 
 use super::acceptance::check_table;
+use super::cells::exact_cells;
 use super::loss::Scale;
 
 /// One sensitive attribute.
@@ -107,5 +109,20 @@ impl<'a> Included<'a> {
         columns
             .map(|(_, column)| Scale::new(&column.domain))
             .collect()
+    }
+
+    /// A column of the exact values of these records.
+    pub fn exact_column(
+        &self,
+        attribute: AttributeIndex,
+        records: impl Iterator<Item = u32>,
+    ) -> PublishedColumn {
+        let cells = match self.table.coded(attribute) {
+            Some(column) => exact_cells(column, records),
+            // Every publishable attribute is coded.
+            None => Cells::Numbers(Vec::new()),
+        };
+        let described = self.table.schema().attribute(attribute);
+        PublishedColumn::of_attribute(described, Content::Exact, cells)
     }
 }

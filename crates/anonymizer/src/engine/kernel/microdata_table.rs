@@ -9,9 +9,8 @@
 use rayon::prelude::*;
 
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, RecordIndex, Role, Table};
-use crate::release::{
-    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
-};
+use crate::release::layout::MICRODATA;
+use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
 use super::cells::exact_cells;
 use super::covers::Covers;
@@ -89,18 +88,13 @@ pub fn of_looks(
             let columns = shown.map(|(&attribute, shown)| {
                 let described = included.table.schema().attribute(attribute);
                 let (content, cells) = shown.of_rows(&rows);
-                PublishedColumn {
-                    name: described.name.clone(),
-                    content,
-                    kind: described.kind,
-                    cells,
-                }
+                PublishedColumn::of_attribute(described, content, cells)
             });
             columns.collect()
         },
     );
     let table = PublishedTable {
-        name: "microdata".into(),
+        name: MICRODATA.into(),
         columns: std::iter::once(groups).chain(attributes).collect(),
     };
     (table, lineage)
@@ -122,23 +116,13 @@ pub fn rows_of(looks: &[Look<'_>]) -> Vec<Row> {
 /// The column `group` of rows.
 pub fn group_column(looks: &[Look<'_>], rows: &[Row]) -> PublishedColumn {
     let number = |&(_, look): &Row| u64::from(looks[look as usize].group) + 1;
-    PublishedColumn {
-        name: "group".into(),
-        content: Content::Group,
-        kind: None,
-        cells: Cells::Numbers(rows.iter().map(number).collect()),
-    }
+    PublishedColumn::of_numbers(Content::Group, rows.iter().map(number))
 }
 
 /// The subject of each row.
 pub fn lineage(table: &Table, rows: &[Row]) -> Lineage {
     let subject = |&(record, _): &Row| table.subject_of(RecordIndex(record));
-    Lineage {
-        tables: vec![TableLineage {
-            table: "microdata".into(),
-            subjects: rows.iter().map(subject).collect(),
-        }],
-    }
+    Lineage::of_table(MICRODATA, rows.iter().map(subject))
 }
 
 /// What rows show of one attribute.

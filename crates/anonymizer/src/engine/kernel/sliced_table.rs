@@ -18,17 +18,12 @@
 
 use rayon::prelude::*;
 
-use crate::microdata::{AttributeIndex, AttributeType, Codes, RecordIndex, Schema};
-use crate::release::{
-    Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable, TableLineage,
-};
+use crate::microdata::{AttributeIndex, Codes, RecordIndex, Schema};
+use crate::release::layout::{COLUMNS, SECOND_SUFFIX, SLICED};
+use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
-use super::cells::exact_cells;
 use super::covers::Covers;
 use super::included::Included;
-
-/// What follows the name of an attribute that appears for the second time.
-pub const SECOND: &str = "@2";
 
 /// Which attributes are published, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +45,7 @@ impl Slices {
                 let again = seen.contains(&attribute);
                 seen.push(attribute);
                 if again {
-                    format!("{name}{SECOND}")
+                    format!("{name}{SECOND_SUFFIX}")
                 } else {
                     name.clone()
                 }
@@ -72,17 +67,8 @@ pub fn of_buckets(
     let bucket_of_row = bucket_of_row.flat_map(|(at, bucket)| vec![at; bucket.len()]);
     let bucket_of_row: Vec<u32> = bucket_of_row.collect();
     let records: Vec<u32> = buckets.concat();
-    let mut columns = vec![PublishedColumn {
-        name: "bucket".into(),
-        content: Content::Bucket,
-        kind: None,
-        cells: Cells::Numbers(
-            bucket_of_row
-                .iter()
-                .map(|&bucket| u64::from(bucket) + 1)
-                .collect(),
-        ),
-    }];
+    let numbers = bucket_of_row.iter().map(|&bucket| u64::from(bucket) + 1);
+    let mut columns = vec![PublishedColumn::of_numbers(Content::Bucket, numbers)];
     let generalized = slices.generalized.par_iter();
     columns.par_extend(
         generalized
@@ -96,23 +82,20 @@ pub fn of_buckets(
     columns.par_extend(
         parts
             .into_par_iter()
-            .map(|(attribute, header)| exact_column(included, attribute, header, &records)),
+            .map(|(attribute, header)| PublishedColumn {
+                name: header.clone(),
+                ..included.exact_column(attribute, records.iter().copied())
+            }),
     );
     let subject = |&record: &u32| included.table.subject_of(RecordIndex(record));
-    let lineage = TableLineage {
-        table: "sliced".into(),
-        subjects: records.iter().map(subject).collect(),
-    };
+    let lineage = Lineage::of_table(SLICED, records.iter().map(subject));
     let sliced = PublishedTable {
-        name: "sliced".into(),
+        name: SLICED.into(),
         columns,
     };
-    let tables = vec![sliced, columns_table(included, slices, &headers)];
     (
-        tables,
-        Lineage {
-            tables: vec![lineage],
-        },
+        vec![sliced, columns_table(included, slices, &headers)],
+        lineage,
     )
 }
 
@@ -135,31 +118,11 @@ fn generalized_column(
             (Codes::below(covers.cells.len(), codes), covers.cells)
         }
     };
-    PublishedColumn {
-        name: described.name.clone(),
-        content: Content::Generalized,
-        kind: described.kind,
-        cells: Cells::Dictionary { codes, cells },
-    }
-}
-
-fn exact_column(
-    included: &Included<'_>,
-    attribute: AttributeIndex,
-    header: &str,
-    records: &[u32],
-) -> PublishedColumn {
-    let cells = match included.table.coded(attribute) {
-        Some(column) => exact_cells(column, records.iter().copied()),
-        // Every publishable attribute is coded.
-        None => Cells::Numbers(Vec::new()),
-    };
-    PublishedColumn {
-        name: header.into(),
-        content: Content::Exact,
-        kind: included.table.schema().attribute(attribute).kind,
-        cells,
-    }
+    PublishedColumn::of_attribute(
+        described,
+        Content::Generalized,
+        Cells::Dictionary { codes, cells },
+    )
 }
 
 fn columns_table(
@@ -174,24 +137,17 @@ fn columns_table(
     let linked =
         linked.flat_map(|(number, headers)| headers.iter().map(move |name| (number, name.clone())));
     let entries: Vec<(u64, String)> = generalized.chain(linked).collect();
-    let column = |name: &str, content, kind, cells| PublishedColumn {
-        name: name.into(),
-        content,
-        kind,
-        cells,
-    };
-    let numbers = entries.iter().map(|(number, _)| *number).collect();
+    let numbers = entries.iter().map(|(number, _)| *number);
     let cells = entries.iter().map(|(_, name)| Cell::Label(name.clone()));
     let names = Cells::Dictionary {
         codes: (0..entries.len() as u32).collect(),
         cells: cells.collect(),
     };
-    let kind: Option<AttributeType> = None;
     PublishedTable {
-        name: "columns".into(),
+        name: COLUMNS.into(),
         columns: vec![
-            column("column", Content::Column, kind, Cells::Numbers(numbers)),
-            column("attribute", Content::Attribute, kind, names),
+            PublishedColumn::of_numbers(Content::Column, numbers),
+            PublishedColumn::of_content(Content::Attribute, names),
         ],
     }
 }

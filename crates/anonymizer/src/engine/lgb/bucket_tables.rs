@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::cells::value_cell;
 use crate::microdata::{Code, Codes, Domain, Values};
+use crate::release::layout::{BUCKETS, GROUP_BUCKETS};
 use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
 use super::bucketize::Buckets;
@@ -28,7 +29,7 @@ pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable 
             codes: Codes::below(values.len(), codes),
             cells: values,
         };
-        plain_column("value", Content::Value, cells)
+        PublishedColumn::of_content(Content::Value, cells)
     };
     let numbers = entries.iter().map(|entry| u64::from(entry.bucket));
     let counts = entries.iter().map(|entry| u64::from(entry.count));
@@ -36,13 +37,13 @@ pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable 
         || rayon::join(attributes, values),
         || {
             rayon::join(
-                || number_column("bucket", Content::Bucket, numbers),
-                || number_column("count", Content::Count, counts),
+                || PublishedColumn::of_numbers(Content::Bucket, numbers),
+                || PublishedColumn::of_numbers(Content::Count, counts),
             )
         },
     );
     PublishedTable {
-        name: "buckets".into(),
+        name: BUCKETS.into(),
         columns: vec![attributes, numbers, values, counts],
     }
 }
@@ -67,12 +68,12 @@ pub(super) fn group_buckets(frame: &Frame<'_>, layout: &Layout<'_>) -> Published
     let buckets = counted.iter().map(|&((.., bucket), _)| u64::from(bucket));
     let counts = counted.iter().map(|&(_, count)| count);
     PublishedTable {
-        name: "group_buckets".into(),
+        name: GROUP_BUCKETS.into(),
         columns: vec![
-            number_column("group", Content::Group, groups),
+            PublishedColumn::of_numbers(Content::Group, groups),
             attribute_names(frame, attributes),
-            number_column("bucket", Content::Bucket, buckets),
-            number_column("count", Content::Count, counts),
+            PublishedColumn::of_numbers(Content::Bucket, buckets),
+            PublishedColumn::of_numbers(Content::Count, counts),
         ],
     }
 }
@@ -144,24 +145,7 @@ fn attribute_names(frame: &Frame<'_>, codes: Codes) -> PublishedColumn {
         codes,
         cells: cells.collect(),
     };
-    plain_column("attribute", Content::Attribute, cells)
-}
-
-fn plain_column(name: &str, content: Content, cells: Cells) -> PublishedColumn {
-    PublishedColumn {
-        name: name.into(),
-        content,
-        kind: None,
-        cells,
-    }
-}
-
-fn number_column(
-    name: &str,
-    content: Content,
-    numbers: impl Iterator<Item = u64>,
-) -> PublishedColumn {
-    plain_column(name, content, Cells::Numbers(numbers.collect()))
+    PublishedColumn::of_content(Content::Attribute, cells)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::release::Release;
 
 use super::params::Params;
 use super::run;
+use crate::release::layout::{BUCKETS, GROUP_BUCKETS, MICRODATA};
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -22,7 +23,7 @@ impl Engine for Params {
             "min_spread",
             "max_leakage",
         ],
-        tables: &["microdata", "buckets", "group_buckets"],
+        tables: &[MICRODATA, BUCKETS, GROUP_BUCKETS],
         papers: &[
             "Local Generalization and Bucketization Technique for Personalized Privacy Preservation",
         ],

@@ -13,6 +13,7 @@ use crate::engine::kernel::microdata_table::{Look, Row, group_column, lineage, r
 use crate::engine::kernel::{Covers, Groups};
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
 use crate::privacy::ProtectedIndex;
+use crate::release::layout::{BUCKET_SUFFIX, MICRODATA};
 use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
 use super::bucketize::Buckets;
@@ -112,7 +113,7 @@ impl<'a> Layout<'a> {
         );
         let columns = columns.into_iter().flatten().flatten();
         let table = PublishedTable {
-            name: "microdata".into(),
+            name: MICRODATA.into(),
             columns: std::iter::once(group).chain(columns).collect(),
         };
         (table, lineage)
@@ -121,24 +122,15 @@ impl<'a> Layout<'a> {
     fn attribute_column(&self, shown: Shown<'_>) -> PublishedColumn {
         let described = self.frame.table.schema().attribute(shown.attribute);
         let (content, cells) = shown.of_rows(&self.rows);
-        PublishedColumn {
-            name: described.name.clone(),
-            content,
-            kind: described.kind,
-            cells,
-        }
+        PublishedColumn::of_attribute(described, content, cells)
     }
 
     fn bucket_column(&self, index: ProtectedIndex) -> PublishedColumn {
         let of_record = self.bucket_of_record(index);
         let rows = self.rows.iter();
         let numbers = rows.map(|&(record, _)| u64::from(of_record[record as usize]));
-        PublishedColumn {
-            name: format!("{}_bucket", self.frame.name(index)),
-            content: Content::Bucket,
-            kind: None,
-            cells: Cells::Numbers(numbers.collect()),
-        }
+        PublishedColumn::of_numbers(Content::Bucket, numbers)
+            .named_after(self.frame.name(index), BUCKET_SUFFIX)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::release::Release;
 
 use super::params::Params;
 use super::run;
+use crate::release::layout::PERSONS;
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -22,7 +23,7 @@ impl Engine for Params {
             "value_l",
             "max_leakage",
         ],
-        tables: &["persons"],
+        tables: &[PERSONS],
         papers: &["Anonymizing 1:M microdata with high utility"],
     };
 

@@ -11,15 +11,11 @@ use rustc_hash::FxHashMap;
 use crate::engine::kernel::cells::{interval_cell, number_cell, set_cell};
 use crate::engine::kernel::covers::known_ends;
 use crate::microdata::{AttributeIndex, AttributeType, Code, Values};
-use crate::release::{
-    Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, TableLineage,
-};
+use crate::release::layout::PERSONS;
+use crate::release::{Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable};
 
 use super::persons::{Persons, Quasi};
 use super::trees::{Label, Trees};
-
-/// Name of the table.
-const PERSONS: &str = "persons";
 
 /// Persons in groups, each with a published fingerprint.
 pub(super) struct Layout<'a> {
@@ -41,12 +37,7 @@ impl Layout<'_> {
             .flat_map(|(group, persons)| persons.iter().map(move |&person| (person, group)))
             .collect();
         let groups = rows.iter().map(|&(_, group)| u64::from(group) + 1);
-        let mut columns = vec![PublishedColumn {
-            name: "group".into(),
-            content: Content::Group,
-            kind: None,
-            cells: Cells::Numbers(groups.collect()),
-        }];
+        let mut columns = vec![PublishedColumn::of_numbers(Content::Group, groups)];
         let quasi = self.persons.quasi.par_iter();
         let quasi = quasi.map(|quasi| (quasi.attribute, self.quasi_column(quasi, &rows)));
         let trees = self.trees.attributes().par_iter().enumerate();
@@ -59,12 +50,7 @@ impl Layout<'_> {
         columns.extend(others.into_iter().map(|(_, column)| column));
         let subjects = rows.iter();
         let subjects = subjects.map(|&(person, _)| self.persons.subjects[person as usize]);
-        let lineage = Lineage {
-            tables: vec![TableLineage {
-                table: PERSONS.into(),
-                subjects: subjects.collect(),
-            }],
-        };
+        let lineage = Lineage::of_table(PERSONS, subjects);
         let table = PublishedTable {
             name: PERSONS.into(),
             columns,

@@ -9,6 +9,7 @@ use crate::release::Release;
 
 use super::params::Params;
 use super::run;
+use crate::release::layout::MICRODATA;
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -16,7 +17,7 @@ impl Engine for Params {
         title: "k-anonymization satisfying personalized privacy",
         multiplicity: Multiplicity::One,
         guarantees: &["k_anonymity", "max_leakage"],
-        tables: &["microdata"],
+        tables: &[MICRODATA],
         papers: &["The k-anonymization method satisfying personalized privacy preservation"],
     };
 

@@ -9,6 +9,7 @@ use crate::release::Release;
 
 use super::params::Params;
 use super::run;
+use crate::release::layout::{COLUMNS, SLICED};
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -22,7 +23,7 @@ impl Engine for Params {
             "t_closeness",
             "max_leakage",
         ],
-        tables: &["sliced", "columns"],
+        tables: &[SLICED, COLUMNS],
         papers: &["Slicing: A New Approach for Privacy Preserving Data Publishing"],
     };
 

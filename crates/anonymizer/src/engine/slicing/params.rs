@@ -20,11 +20,12 @@ use crate::engine::kernel::acceptance::{
     refuse_unknown_spreads, spread_of_number,
 };
 use crate::engine::kernel::mondrian::SplitChoice;
-use crate::engine::kernel::sliced_table::SECOND;
 use crate::microdata::{Attribute, AttributeIndex, Role, Schema};
 use crate::privacy::{
     ColumnRule, InBucket, K, L, Model, Policy, Share, SliceVariant, Slicing, Spread, T,
 };
+use crate::release::Content;
+use crate::release::layout::SECOND_SUFFIX;
 
 /// Parameters of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -331,8 +332,11 @@ impl Fitting<'_> {
 /// Names that the tables use themselves.
 fn check_headers(schema: &Schema, slicing: &Slicing) -> Result<(), EngineError> {
     let taken = |name: &str| {
-        let again = name.strip_suffix(SECOND).and_then(|name| schema.find(name));
-        name == "bucket" || (again.is_some() && slicing.variant == SliceVariant::Overlap)
+        let again = name
+            .strip_suffix(SECOND_SUFFIX)
+            .and_then(|name| schema.find(name));
+        name == Content::Bucket.header()
+            || (again.is_some() && slicing.variant == SliceVariant::Overlap)
     };
     let published = schema.publishable().into_iter();
     let mut names = published.map(|at| schema.attribute(at).name.as_str());

@@ -5,13 +5,11 @@ use std::borrow::Cow;
 
 use crate::microdata::{AttributeType, Codes};
 use crate::release::cell::Cell;
+use crate::release::layout::{BLOCK_SUFFIX, QUASI, SENSITIVE};
 use crate::release::table::{Cells, Content, PublishedTable};
 
 use super::buckets::{content, numbers};
-use super::{
-    BLOCK_SUFFIX, Buckets, JoinError, JoinedAttribute, JoinedTable, QUASI, SENSITIVE, attribute_of,
-    row_table,
-};
+use super::{Buckets, JoinError, JoinedAttribute, JoinedTable, attribute_of, row_table};
 
 /// What `quasi` shows of every sensitive attribute.
 static IN_A_BLOCK: [Cell; 1] = [Cell::Empty];

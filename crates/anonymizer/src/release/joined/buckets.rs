@@ -4,7 +4,8 @@ use crate::microdata::Codes;
 use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedTable};
 
-use super::{BUCKET_SUFFIX, BUCKETS, GROUP_BUCKETS, JoinError, MICRODATA};
+use super::JoinError;
+use crate::release::layout::{BUCKET_SUFFIX, BUCKETS, GROUP_BUCKETS, MICRODATA};
 
 /// The buckets of one attribute: runs of (value, count), bucket b (from 0,
 /// published as b + 1) from `starts[b]` to `starts[b + 1]`.

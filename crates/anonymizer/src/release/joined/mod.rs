@@ -25,28 +25,8 @@ use std::borrow::Cow;
 use crate::microdata::{AttributeType, Codes};
 
 use super::cell::Cell;
+use super::layout::{BUCKETS, GROUP_BUCKETS, MICRODATA, PERSONS, QUASI, SECOND_SUFFIX, SLICED};
 use super::table::{Cells, Content, PublishedColumn, PublishedTable};
-
-/// Name of the table with one row a record.
-pub const MICRODATA: &str = "microdata";
-/// Name of the table with the values of each bucket.
-pub const BUCKETS: &str = "buckets";
-/// Name of the table with the buckets of each group (`bucket_link: "group"`).
-pub const GROUP_BUCKETS: &str = "group_buckets";
-/// Name of the table with one row a subject.
-pub const PERSONS: &str = "persons";
-/// Name of the table with exact non-sensitive values and block numbers.
-pub const QUASI: &str = "quasi";
-/// Name of the table with the values of each block.
-pub const SENSITIVE: &str = "sensitive";
-/// What follows an attribute's name in the name of its column of blocks.
-pub const BLOCK_SUFFIX: &str = "_block";
-/// Name of the table whose columns are permuted inside buckets.
-pub const SLICED: &str = "sliced";
-/// What follows the name of an attribute that appears for the second time.
-const SECOND: &str = "@2";
-/// What follows an attribute's name in the name of its bucket column.
-pub const BUCKET_SUFFIX: &str = "_bucket";
 
 /// Why published tables do not fit together; names the table, never a cell.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -152,7 +132,7 @@ impl<'a> JoinedTable<'a> {
     pub fn of_sliced(tables: &'a [PublishedTable]) -> Result<Self, JoinError> {
         let (sliced, rows) = row_table(tables, SLICED)?;
         let is_second = |name: &str| {
-            let first = name.strip_suffix(SECOND);
+            let first = name.strip_suffix(SECOND_SUFFIX);
             first.is_some_and(|first| sliced.column(first).is_some())
         };
         let columns = sliced

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::microdata::{Codes, SubjectIndex, of_width};
-use crate::release::cell::Cell;
-use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
+use crate::release::layout::SlicedLayout;
+use crate::release::table::{Cells, PublishedColumn, PublishedTable};
 
 use super::keys::Keys;
 
@@ -48,13 +48,15 @@ pub(super) fn sort_inside_buckets(
     name: &str,
     subjects: &mut [SubjectIndex],
 ) {
-    let Some(members) = linked_columns(tables) else {
+    let Ok(layout) = SlicedLayout::read(tables) else {
         return;
     };
+    let owned = |headers: Vec<&str>| headers.into_iter().map(str::to_owned).collect();
+    let members: Vec<Vec<String>> = layout.headers().into_iter().map(owned).collect();
+    let in_buckets = layout.rows_by_bucket();
     let Some(table) = tables.iter_mut().find(|table| table.name == name) else {
         return;
     };
-    let in_buckets = in_buckets(table);
     for (position, headers) in members.iter().enumerate() {
         let is_linked = |column: &&PublishedColumn| headers.contains(&column.name);
         let linked: Vec<&PublishedColumn> = table.columns.iter().filter(is_linked).collect();
@@ -80,44 +82,4 @@ pub(super) fn sort_inside_buckets(
             }
         }
     }
-}
-
-/// The headers of each column, by number, of a sliced release.
-fn linked_columns(tables: &[PublishedTable]) -> Option<Vec<Vec<String>>> {
-    let is_declaration = |table: &&PublishedTable| {
-        let mut columns = table.columns.iter();
-        columns.any(|column| column.content == Content::Column)
-    };
-    let declaration = tables.iter().find(is_declaration)?;
-    let [numbers, names] = declaration.columns.as_slice() else {
-        return None;
-    };
-    let (Cells::Numbers(numbers), Cells::Dictionary { codes, cells }) =
-        (&numbers.cells, &names.cells)
-    else {
-        return None;
-    };
-    let largest = numbers.iter().copied().max().unwrap_or(0);
-    let mut members = vec![Vec::new(); largest as usize];
-    for (&number, name) in numbers.iter().zip(codes) {
-        if let (Some(at), Cell::Label(name)) = (number.checked_sub(1), &cells[name as usize]) {
-            members[at as usize].push(name.clone());
-        }
-    }
-    Some(members)
-}
-
-/// The rows of each bucket.
-fn in_buckets(table: &PublishedTable) -> Vec<Vec<u32>> {
-    let mut columns = table.columns.iter();
-    let bucket = columns.find(|column| column.content == Content::Bucket);
-    let Some(Cells::Numbers(numbers)) = bucket.map(|column| &column.cells) else {
-        return Vec::new();
-    };
-    let largest = numbers.iter().copied().max().unwrap_or(0);
-    let mut rows = vec![Vec::new(); largest as usize + 1];
-    for (row, &number) in (0_u32..).zip(numbers) {
-        rows[number as usize].push(row);
-    }
-    rows
 }

@@ -1,7 +1,7 @@
 //! What measures of persons look at, joined once for all of them.
 
 use crate::microdata::{AttributeIndex, CodedColumn, SubjectIndex, SubjectRecords};
-use crate::release::joined::PERSONS;
+use crate::release::layout::PERSONS;
 use crate::release::{Content, JoinedAttribute, JoinedTable, Signatures};
 
 use super::originals::Originals;

@@ -3,17 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
+use crate::release::layout::{SECOND_SUFFIX, SLICED, SlicedLayout};
 use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
 
 use crate::utility::coverage::Coverage;
 use crate::utility::evidence::{Evidence, EvidenceError};
-
-/// Name of the table with one row a record.
-const SLICED: &str = "sliced";
-/// Name of the table of columns.
-const COLUMNS: &str = "columns";
-/// What follows the name of an attribute that appears for the second time.
-const SECOND: &str = "@2";
 
 /// One appearance of an attribute.
 #[derive(Debug)]
@@ -66,13 +60,14 @@ pub struct PreparedSliced<'a> {
 impl<'a> PreparedSliced<'a> {
     /// Joins the evidence. Time is linear in records × attributes.
     pub fn new(evidence: &Evidence<'a>) -> Result<Self, EvidenceError> {
-        let find = |name: &str| evidence.tables.iter().find(|table| table.name == name);
-        let (Some(sliced), Some(columns)) = (find(SLICED), find(COLUMNS)) else {
-            return Err(EvidenceError::Unfit("a sliced table is not there"));
-        };
-        let rows = sliced.rows();
+        let layout = SlicedLayout::read(evidence.tables)
+            .map_err(|_| EvidenceError::Unfit("the tables of a sliced release do not fit"))?;
+        let rows = layout.bucket_of_row.len();
+        let mut tables = evidence.tables.iter();
+        let sliced = tables.find(|table| table.name == SLICED && table.rows() == rows);
+        let sliced = sliced.ok_or(EvidenceError::Unfit("columns differ in length"))?;
         let records = records(evidence, rows)?;
-        let (bucket_of_row, sizes) = buckets(sliced)?;
+        let (bucket_of_row, sizes) = buckets(layout.bucket_of_row);
         let mut prepared = Self {
             evidence: *evidence,
             rows,
@@ -82,7 +77,7 @@ impl<'a> PreparedSliced<'a> {
             attributes: Vec::new(),
             columns: Vec::new(),
         };
-        for (number, header) in entries(columns)? {
+        for (number, header) in layout.entries {
             let attribute = attribute(evidence, sliced, header)?;
             prepared.attributes.push(attribute);
             let at = prepared.attributes.len() - 1;
@@ -167,10 +162,9 @@ fn records(evidence: &Evidence<'_>, rows: usize) -> Result<Vec<u32>, EvidenceErr
     Ok(subjects.iter().map(|subject| subject.0).collect())
 }
 
-fn buckets(sliced: &PublishedTable) -> Result<(Vec<u32>, Vec<u32>), EvidenceError> {
-    let Some(Cells::Numbers(numbers)) = sliced.column("bucket").map(|column| &column.cells) else {
-        return Err(EvidenceError::Unfit("rows have no bucket"));
-    };
+/// The bucket of each row, from 0 in order of first appearance, and the rows of
+/// each.
+fn buckets(numbers: &[u64]) -> (Vec<u32>, Vec<u32>) {
     let mut position_of: FxHashMap<u64, u32> = FxHashMap::default();
     let mut sizes: Vec<u32> = Vec::new();
     let positions = numbers.iter().map(|&number| {
@@ -183,24 +177,7 @@ fn buckets(sliced: &PublishedTable) -> Result<(Vec<u32>, Vec<u32>), EvidenceErro
         position
     });
     let positions = positions.collect();
-    Ok((positions, sizes))
-}
-
-/// Column number and header of each attribute.
-fn entries(columns: &PublishedTable) -> Result<Vec<(u64, &str)>, EvidenceError> {
-    let unfit = EvidenceError::Unfit("the table of columns cannot be read");
-    let cells = |name: &str| columns.column(name).map(|column| &column.cells);
-    let (Some(Cells::Numbers(numbers)), Some(Cells::Dictionary { codes, cells })) =
-        (cells("column"), cells("attribute"))
-    else {
-        return Err(unfit);
-    };
-    let headers = codes.iter().map(|code| match cells.get(code as usize) {
-        Some(Cell::Label(header)) => Some(header.as_str()),
-        _ => None,
-    });
-    let headers: Option<Vec<&str>> = headers.collect();
-    Ok(numbers.iter().copied().zip(headers.ok_or(unfit)?).collect())
+    (positions, sizes)
 }
 
 fn attribute<'a>(
@@ -211,7 +188,7 @@ fn attribute<'a>(
     let table = evidence.table;
     let schema = table.schema();
     let second = header
-        .strip_suffix(SECOND)
+        .strip_suffix(SECOND_SUFFIX)
         .and_then(|name| schema.find(name));
     let index = schema.find(header).or(second);
     let found = index.and_then(|index| Some((index, table.coded(index)?)));

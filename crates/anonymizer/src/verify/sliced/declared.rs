@@ -11,14 +11,13 @@
 
 use crate::microdata::{AttributeIndex, Role, Schema};
 use crate::privacy::{ColumnRule, Slicing};
-use crate::release::{Cell, Content};
+use crate::release::Cell;
 
 use crate::verify::evidence::Evidence;
 use crate::verify::meaning::{dictionary, numbers};
-use crate::verify::shape::{COLUMNS, ExpectedColumn, ExpectedTable, SLICED};
+use crate::verify::shape::{COLUMNS, SECOND_SUFFIX};
 use crate::verify::verdict::{Check, Failures};
 
-const SECOND: &str = "@2";
 /// The most attributes that a `columns` table is read for.
 const ENTRIES_MAX: usize = 2 * u16::MAX as usize;
 
@@ -70,7 +69,7 @@ fn attribute_of(schema: &Schema, header: &str, before: &Declared) -> Option<Attr
             .chain(before.columns.iter().flatten());
         all.filter(|&&named| named == attribute).count()
     };
-    let second = header.strip_suffix(SECOND).and_then(publishable);
+    let second = header.strip_suffix(SECOND_SUFFIX).and_then(publishable);
     match second.filter(|&attribute| times(attribute) == 1) {
         Some(attribute) => Some(attribute),
         None => publishable(header).filter(|&attribute| times(attribute) == 0),
@@ -122,47 +121,4 @@ fn compare(schema: &Schema, slicing: &Slicing, declared: &Declared, failures: &m
             }
         }
     }
-}
-
-/// The tables that a release with these columns must have.
-pub(super) fn expected(schema: &Schema, declared: &Declared) -> [ExpectedTable; 2] {
-    let column = |name: String, content, kind| ExpectedColumn {
-        name,
-        content,
-        kind,
-    };
-    let mut sliced = vec![column("bucket".into(), Content::Bucket, None)];
-    for &at in &declared.generalized {
-        let attribute = schema.attribute(at);
-        sliced.push(column(
-            attribute.name.clone(),
-            Content::Generalized,
-            attribute.kind,
-        ));
-    }
-    let mut seen: Vec<AttributeIndex> = Vec::new();
-    for &at in declared.columns.iter().flatten() {
-        let attribute = schema.attribute(at);
-        let name = if seen.contains(&at) {
-            format!("{}{SECOND}", attribute.name)
-        } else {
-            attribute.name.clone()
-        };
-        seen.push(at);
-        sliced.push(column(name, Content::Exact, attribute.kind));
-    }
-    let columns = vec![
-        column("column".into(), Content::Column, None),
-        column("attribute".into(), Content::Attribute, None),
-    ];
-    [
-        ExpectedTable {
-            name: SLICED,
-            columns: sliced,
-        },
-        ExpectedTable {
-            name: COLUMNS,
-            columns,
-        },
-    ]
 }

@@ -29,7 +29,7 @@ use super::evidence::Evidence;
 use super::k_anonymity::{LargestK, k_anonymity};
 use super::meaning::MeaningColumn;
 use super::rules::{Rows, Rules};
-use super::shape::SLICED;
+use super::shape::{SLICED, expected_sliced};
 use super::verdict::Check;
 
 /// What a policy says of a sliced release.
@@ -52,7 +52,8 @@ pub(super) fn rules<'e>(evidence: &'e Evidence<'e>, order: Order, homes: Homes) 
     } = order;
     let schema = evidence.table.schema();
     let declared = declared::read(evidence);
-    let expected = declared::expected(schema, &declared.clone().unwrap_or_default());
+    let said = declared.clone().unwrap_or_default();
+    let expected = expected_sliced(schema, &said.generalized, &said.columns);
     let as_declared = declared::columns_as_declared(evidence, slicing, declared.as_ref());
     let rules = Rules::new(expected.into(), Rows::Records(SLICED), move |expected| {
         let mut checks = Vec::new();

@@ -9,6 +9,7 @@ use crate::release::Release;
 
 use super::params::Params;
 use super::run;
+use crate::release::layout::MICRODATA;
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -24,7 +25,7 @@ impl Engine for Params {
             "min_spread",
             "max_leakage",
         ],
-        tables: &["microdata"],
+        tables: &[MICRODATA],
         papers: &["Mondrian multidimensional k-anonymity"],
     };
 

@@ -9,6 +9,7 @@ use super::run;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::info::{Engine, Info};
+use crate::release::layout::PERSONS;
 
 impl Engine for Params {
     const INFO: Info = Info {
@@ -16,7 +17,7 @@ impl Engine for Params {
         title: "(k, k^m)-anonymity of quasi-identifiers and sets of values",
         multiplicity: Multiplicity::Many,
         guarantees: &["k_anonymity", "km_anonymity", "max_leakage"],
-        tables: &["persons"],
+        tables: &[PERSONS],
         papers: &["Anonymizing data with relational and transaction attributes"],
     };
 
