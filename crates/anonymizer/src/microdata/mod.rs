@@ -22,6 +22,7 @@ pub mod packing;
 pub mod preference;
 pub mod preference_read;
 pub mod records;
+mod row_classes;
 pub mod schema;
 pub mod sha256;
 mod spill;
@@ -75,6 +76,7 @@ pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
+pub use row_classes::RowClasses;
 pub use schema::{
     Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
 };

@@ -10,14 +10,14 @@ use crate::release::Cell;
 /// What each of an attribute's distinct cells shows.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    shown: Vec<Shown>,
+    shown: Vec<CellPlaces>,
     /// Positions in all sets, one set behind the other.
     members: Vec<u32>,
 }
 
 /// What one cell shows.
 #[derive(Clone, Copy, Debug)]
-enum Shown {
+enum CellPlaces {
     /// Nothing of the value.
     Nothing,
     /// Positions from the first to the last.
@@ -39,15 +39,15 @@ impl Places {
         let mut places = Self::default();
         for cell in cells {
             let shown = match cell {
-                Cell::Label(label) => tree.find(label).map_or(Shown::Nothing, |node| {
+                Cell::Label(label) => tree.find(label).map_or(CellPlaces::Nothing, |node| {
                     let node = tree.node(node);
-                    Shown::Run(node.first_leaf.0, node.last_leaf().0)
+                    CellPlaces::Run(node.first_leaf.0, node.last_leaf().0)
                 }),
                 Cell::Set(members) => {
                     let leaves = members.iter().filter_map(|member| tree.leaf(member));
                     places.set(leaves.map(|leaf| leaf.0), members.len())
                 }
-                _ => Shown::Nothing,
+                _ => CellPlaces::Nothing,
             };
             places.shown.push(shown);
         }
@@ -65,13 +65,13 @@ impl Places {
             let shown = match cell {
                 Cell::Label(label) => {
                     let number = labels.number(label);
-                    Shown::Run(number, number)
+                    CellPlaces::Run(number, number)
                 }
                 Cell::Set(members) => {
                     let numbers = members.iter().map(|member| labels.number(member));
                     places.set(numbers, members.len())
                 }
-                _ => Shown::Nothing,
+                _ => CellPlaces::Nothing,
             };
             places.shown.push(shown);
         }
@@ -81,7 +81,7 @@ impl Places {
     /// Puts the rank of each number in its place.
     pub(super) fn rank(&mut self, ranks: &[u32]) {
         for shown in &mut self.shown {
-            if let Shown::Run(first, last) = shown {
+            if let CellPlaces::Run(first, last) = shown {
                 (*first, *last) = (ranks[*first as usize], ranks[*last as usize]);
             }
         }
@@ -90,10 +90,10 @@ impl Places {
         }
     }
 
-    fn set(&mut self, positions: impl Iterator<Item = u32>, size: usize) -> Shown {
+    fn set(&mut self, positions: impl Iterator<Item = u32>, size: usize) -> CellPlaces {
         let from = self.members.len() as u32;
         self.members.extend(positions);
-        Shown::Members {
+        CellPlaces::Members {
             from,
             to: self.members.len() as u32,
             size: size as u32,
@@ -113,9 +113,9 @@ impl Places {
         run: impl Fn(u32, u32) -> u32 + 'p,
     ) -> impl Iterator<Item = Option<(u32, u32)>> + 'p {
         self.shown.iter().map(move |&shown| match shown {
-            Shown::Nothing => None,
-            Shown::Run(first, last) => Some((run(first, last), last - first + 1)),
-            Shown::Members { from, to, size } => {
+            CellPlaces::Nothing => None,
+            CellPlaces::Run(first, last) => Some((run(first, last), last - first + 1)),
+            CellPlaces::Members { from, to, size } => {
                 let members = self.members[from as usize..to as usize].iter();
                 let hits: u32 = members.map(|&member| run(member, member)).sum();
                 Some((hits, size))

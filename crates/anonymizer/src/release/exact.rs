@@ -10,11 +10,10 @@
 //! Everything is read from the published tables, by position: a table that is
 //! broken gives figures of what can be read.
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::table::{Cells, Content, PublishedColumn, PublishedTable};
-use crate::microdata::{Role, Schema};
+use crate::microdata::{Role, RowClasses, Schema};
 
 /// An attribute that a job publishes although it may identify people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +74,7 @@ pub fn published_exactly(
         column.content == Content::Exact && role != Role::Sensitive
     };
     let shares = rows.is_linked && rows.columns.iter().any(is_known);
-    let share = |classes: Classes| classes.unique() as f64 / rows.number.max(1) as f64;
+    let share = |classes: RowClasses| unique(&classes) as f64 / rows.number.max(1) as f64;
     PublishedExactly {
         attributes,
         unique_share: shares.then(|| share(rows.classes(is_known))),
@@ -128,16 +127,17 @@ impl<'a> Exposure<'a> {
     /// Number of rows that look like each row.
     pub fn sizes(&self, known: &[&str]) -> Vec<u32> {
         let classes = self.classes(known);
-        let sizes = classes.of_row.iter();
-        sizes.map(|&class| classes.sizes[class as usize]).collect()
+        let sizes = classes.sizes();
+        let rows = classes.of_row.iter();
+        rows.map(|&class| sizes[class as usize]).collect()
     }
 
     /// Sizes of the classes of rows that look the same.
     pub fn class_sizes(&self, known: &[&str]) -> Vec<u32> {
-        self.classes(known).sizes
+        self.classes(known).sizes()
     }
 
-    fn classes(&self, known: &[&str]) -> Classes {
+    fn classes(&self, known: &[&str]) -> RowClasses {
         self.rows.classes(|(role, column)| match role {
             Role::Insensitive => known.contains(&column.name.as_str()),
             role => *role != Role::Sensitive,
@@ -210,62 +210,35 @@ impl<'a> RowsOfPeople<'a> {
     }
 
     fn exact(&self, role: Role, column: &PublishedColumn) -> ExactAttribute {
-        let mut classes = Classes::one(self.number);
-        classes.refine(column);
+        let mut classes = RowClasses::whole(self.number);
+        refine(&mut classes, column);
         ExactAttribute {
             attribute: column.name.clone(),
             role,
-            distinct: classes.sizes.len() as u64,
-            unique_share: classes.unique() as f64 / self.number.max(1) as f64,
+            distinct: classes.number as u64,
+            unique_share: unique(&classes) as f64 / self.number.max(1) as f64,
         }
     }
 
-    fn classes(&self, is_known: impl Fn(&(Role, &PublishedColumn)) -> bool) -> Classes {
-        let mut classes = Classes::one(self.number);
+    fn classes(&self, is_known: impl Fn(&(Role, &PublishedColumn)) -> bool) -> RowClasses {
+        let mut classes = RowClasses::whole(self.number);
         for one in self.columns.iter().filter(|one| is_known(one)) {
-            classes.refine(one.1);
+            refine(&mut classes, one.1);
         }
         classes
     }
 }
 
-/// Rows by what they show.
-struct Classes {
-    of_row: Vec<u32>,
-    sizes: Vec<u32>,
+/// Rows stay in one class where they show the same cell in `column` too.
+fn refine(classes: &mut RowClasses, column: &PublishedColumn) {
+    if let Cells::Dictionary { codes, .. } = &column.cells {
+        classes.refine(|row| codes.at(row));
+    }
 }
 
-impl Classes {
-    fn one(rows: usize) -> Self {
-        Self {
-            of_row: vec![0; rows],
-            sizes: vec![u32::try_from(rows).unwrap_or(u32::MAX); usize::from(rows > 0)],
-        }
-    }
-
-    /// Rows stay in one class where they show the same cell in `column` too.
-    fn refine(&mut self, column: &PublishedColumn) {
-        let Cells::Dictionary { codes, .. } = &column.cells else {
-            return;
-        };
-        let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        let mut sizes: Vec<u32> = Vec::with_capacity(self.sizes.len());
-        for (row, class) in self.of_row.iter_mut().enumerate() {
-            let next = sizes.len() as u32;
-            let number = *numbers.entry((*class, codes.at(row))).or_insert(next);
-            if number == next {
-                sizes.push(0);
-            }
-            sizes[number as usize] += 1;
-            *class = number;
-        }
-        self.sizes = sizes;
-    }
-
-    /// Rows that no other row equals.
-    fn unique(&self) -> u64 {
-        self.sizes.iter().filter(|&&size| size == 1).count() as u64
-    }
+/// Rows that no other row equals.
+fn unique(classes: &RowClasses) -> u64 {
+    classes.sizes().iter().filter(|&&size| size == 1).count() as u64
 }
 
 #[cfg(test)]

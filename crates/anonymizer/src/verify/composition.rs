@@ -61,13 +61,13 @@ pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
     }
     let shared = is_shared.iter().filter(|&&shared| shared).count() as u64;
     let attributes = first.attributes.iter().filter_map(|attribute| {
-        let shown: Vec<Shown> = std::iter::once(&first)
+        let shown: Vec<Observed> = std::iter::once(&first)
             .chain(others)
             .zip(&of_release)
             .filter_map(|(release, ids)| {
                 let mut all = release.attributes.iter();
                 let shows = all.find(|one| one.name == attribute.name)?;
-                Some(Shown { shows, ids })
+                Some(Observed { shows, ids })
             })
             .collect();
         (shown.len() > 1).then(|| of_attribute(&shown, subjects, &is_shared))
@@ -79,13 +79,17 @@ pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
 }
 
 /// What one release shows of the attribute.
-struct Shown<'a> {
+struct Observed<'a> {
     shows: &'a AttributeCandidates,
     /// Number of each of its subjects.
     ids: &'a [u32],
 }
 
-fn of_attribute(shown: &[Shown<'_>], subjects: usize, is_shared: &[bool]) -> AttributeComposition {
+fn of_attribute(
+    shown: &[Observed<'_>],
+    subjects: usize,
+    is_shared: &[bool],
+) -> AttributeComposition {
     let mut left = Left::of(shown, subjects);
     let l = shown.iter().map(|one| one.shows.l).max().unwrap_or(2);
     let count = |left: &Left, wanted: &dyn Fn(usize) -> bool| {
@@ -115,7 +119,7 @@ struct Left {
 }
 
 impl Left {
-    fn of(shown: &[Shown<'_>], subjects: usize) -> Self {
+    fn of(shown: &[Observed<'_>], subjects: usize) -> Self {
         let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
         let values = shown.iter().map(|one| {
             let values = one.shows.values.iter().map(|value| {
@@ -165,7 +169,7 @@ impl Left {
 
     /// Takes away values that must be somebody else's, until none is left to
     /// take.
-    fn propagate(&mut self, shown: &[Shown<'_>]) {
+    fn propagate(&mut self, shown: &[Observed<'_>]) {
         let whole: Vec<(usize, Vec<Vec<u32>>)> = shown
             .iter()
             .enumerate()
@@ -236,7 +240,7 @@ impl Left {
 }
 
 /// Subjects of each class.
-fn members(one: &Shown<'_>) -> Vec<Vec<u32>> {
+fn members(one: &Observed<'_>) -> Vec<Vec<u32>> {
     let mut members = vec![Vec::new(); one.shows.classes.len()];
     for (&id, &class) in one.ids.iter().zip(&one.shows.class_of) {
         if let Some(class) = members

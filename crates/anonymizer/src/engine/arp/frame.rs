@@ -8,12 +8,10 @@
 //! of them asks for the strictest l of all of them (*ours*), and every block
 //! that the average runs over keeps it.
 
-use rustc_hash::FxHashMap;
-
 use crate::engine::context::RunContext;
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::{Included, Rows};
-use crate::microdata::Code;
+use crate::microdata::{Code, RowClasses};
 use crate::privacy::ProtectedSet;
 
 /// The records that are published, as rows numbered from 0.
@@ -202,11 +200,7 @@ pub(super) fn published<'a>(
 /// appearance, and how many there are.
 pub(super) fn vectors(included: &Included<'_>) -> (Vec<u32>, usize) {
     let rows = Rows::gather(&included.quasi_columns(), &included.records);
-    let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
-    let of_row = (0..included.records.len() as u32).map(|row| {
-        let next = numbers.len() as u32;
-        *numbers.entry(rows.row(row)).or_insert(next)
-    });
-    let of_row = of_row.collect();
-    (of_row, numbers.len())
+    let all = 0..included.records.len() as u32;
+    let classes = RowClasses::of_keys(all.map(|row| rows.row(row)));
+    (classes.of_row, classes.number)
 }

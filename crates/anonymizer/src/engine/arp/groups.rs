@@ -12,11 +12,10 @@
 //! either side join it until it holds. At worst that is everyone, for whom it
 //! holds (`leave`), so that nobody is left out because of their block.
 
-use rustc_hash::FxHashMap;
-
 use crate::engine::kernel::covers::Covers;
 use crate::engine::kernel::microdata_table::of_groups;
 use crate::engine::kernel::{Rows, Scale, is_eligible};
+use crate::microdata::RowClasses;
 
 use super::frame::{Frame, Goal};
 use super::job::Made;
@@ -32,7 +31,7 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     loop {
         let groups = of_records(frame, &blocks);
         let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-        let failing = failing_looks(frame, goal, (&groups, &blocks));
+        let failing = failing_classes(frame, goal, (&groups, &blocks));
         if failing.is_empty() {
             let (table, lineage) = of_groups(frame.included, &groups, &[]);
             return (vec![table], lineage);
@@ -110,30 +109,20 @@ fn loss(rows: &Rows, scales: &[Scale], group: &[u32]) -> f32 {
         .sum()
 }
 
-/// Places of blocks that look the same, where a member's own l does not hold
-/// over all of them; `groups` are the records of the blocks.
-fn failing_looks(
+/// Places of blocks in one equivalence class, where a member's own l does not
+/// hold over all of them; `groups` are the records of the blocks.
+fn failing_classes(
     frame: &Frame<'_>,
     goal: &Goal<'_>,
     (groups, blocks): (&[&[u32]], &[Vec<u32>]),
 ) -> Vec<Vec<usize>> {
-    let mut looks = vec![0_u32; groups.len()];
-    let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut classes = RowClasses::whole(groups.len());
     for column in frame.included.quasi_columns() {
         let mut covers = Covers::new(&column.domain);
-        pairs.clear();
-        for (look, group) in looks.iter_mut().zip(groups) {
-            let next = pairs.len() as u32;
-            *look = *pairs
-                .entry((*look, covers.cover(column, group)))
-                .or_insert(next);
-        }
+        classes.refine(|at| covers.cover(column, groups[at]));
     }
-    let mut by_look: Vec<(u32, usize)> = looks.iter().copied().zip(0..).collect();
-    by_look.sort_unstable();
-    let runs = by_look.chunk_by(|a, b| a.0 == b.0);
-    let runs = runs.filter(|run| run.len() > 1);
-    let places = runs.map(|run| run.iter().map(|&(_, at)| at).collect());
+    let places = classes.members().into_iter();
+    let places = places.filter(|places| places.len() > 1);
     let fails = |places: &Vec<usize>| {
         let rows: Vec<&[u32]> = places.iter().map(|&at| &blocks[at][..]).collect();
         !is_group(goal, &rows.concat())

@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 
 use crate::engine::kernel::cells::value_cell;
-use crate::engine::kernel::microdata_table::{Look, OwnCells, of_looks};
+use crate::engine::kernel::microdata_table::{EquivalenceClass, OwnCells, of_classes};
 use crate::privacy::{Seed, Share};
 use crate::release::Content;
 
@@ -64,16 +64,16 @@ pub(super) fn publish(
         .iter()
         .map(|block| block.iter().map(|&row| records[row as usize]).collect())
         .collect();
-    let looks = (0..).zip(&groups).flat_map(|(group, members)| {
+    let classes = (0..).zip(&groups).flat_map(|(group, members)| {
         let rows = members.chunks(1);
-        rows.map(move |record| Look {
+        rows.map(move |record| EquivalenceClass {
             group,
             records: record,
             covers: record,
         })
     });
-    let looks: Vec<Look<'_>> = looks.collect();
-    let (table, lineage) = of_looks(frame.included, &looks, &[cells]);
+    let classes: Vec<EquivalenceClass<'_>> = classes.collect();
+    let (table, lineage) = of_classes(frame.included, &classes, &[cells]);
     (vec![table], lineage)
 }
 

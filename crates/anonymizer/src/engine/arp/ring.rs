@@ -22,7 +22,7 @@ use rand_chacha::ChaCha12Rng;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::microdata_table::{Look, of_looks};
+use crate::engine::kernel::microdata_table::{EquivalenceClass, of_classes};
 use crate::microdata::Table;
 use crate::privacy::{BlockForm, Requirements, Seed};
 use crate::release::Release;
@@ -125,18 +125,18 @@ fn order(code: impl Fn(u32) -> u32, block: &[u32], l: usize, random: &mut ChaCha
 }
 
 fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
-    let mut looks = Vec::with_capacity(frame.rows());
+    let mut classes = Vec::with_capacity(frame.rows());
     for (group, ring) in (0..).zip(rings) {
         for row in 0..ring.size {
             let owner = (row + ring.shift) % ring.size;
-            looks.push(Look {
+            classes.push(EquivalenceClass {
                 group,
                 records: &ring.records[owner..=owner],
                 covers: &ring.records[row..row + ring.window],
             });
         }
     }
-    let (table, lineage) = of_looks(frame.included, &looks, &[]);
+    let (table, lineage) = of_classes(frame.included, &classes, &[]);
     (vec![table], lineage)
 }
 

@@ -14,12 +14,10 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use crate::engine::kernel::contingency::{Categories, phi_squared};
 use crate::engine::kernel::sliced_table::{Slices, of_buckets};
 use crate::engine::kernel::{Rows, is_eligible};
-use crate::microdata::{AttributeIndex, Role};
+use crate::microdata::{AttributeIndex, Role, RowClasses};
 
 use super::frame::{Frame, Goal};
 use super::groups::{join, most, of_records};
@@ -132,9 +130,9 @@ fn failing(
     let Some(&least) = asked.iter().find(|&&need| !weakest(need)) else {
         return failing;
     };
-    let shown: Vec<Shown> = columns
+    let shown: Vec<ShownColumn> = columns
         .iter()
-        .map(|column| Shown::of(frame, blocks, column))
+        .map(|column| ShownColumn::of(frame, blocks, column))
         .collect();
     let strict = (0..frame.rows() as u32).filter(|&row| goal.need[row as usize] >= least);
     for row in strict {
@@ -164,7 +162,7 @@ fn matching<'p>(parts: &'p [&[u32]]) -> impl Iterator<Item = u32> + use<'p> {
 }
 
 /// Which buckets show the values of one column.
-struct Shown {
+struct ShownColumn {
     /// Part of each row: a combination of values of the column.
     part_of: Vec<u32>,
     /// First position in `buckets` of each part, and their number at the end.
@@ -173,17 +171,14 @@ struct Shown {
     buckets: Vec<u32>,
 }
 
-impl Shown {
+impl ShownColumn {
     fn of(frame: &Frame<'_>, blocks: &[Vec<u32>], column: &[usize]) -> Self {
         let quasi = frame.included.quasi_columns();
         let columns: Vec<_> = column.iter().map(|&at| quasi[at]).collect();
         let rows = Rows::gather(&columns, &frame.included.records);
-        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
-        let part_of = (0..frame.rows() as u32).map(|row| {
-            let next = numbers.len() as u32;
-            *numbers.entry(rows.row(row)).or_insert(next)
-        });
-        let part_of: Vec<u32> = part_of.collect();
+        let all = 0..frame.rows() as u32;
+        let parts = RowClasses::of_keys(all.map(|row| rows.row(row)));
+        let part_of = parts.of_row;
         let in_blocks = (0_u32..).zip(blocks);
         let mut shown: Vec<(u32, u32)> = in_blocks
             .flat_map(|(at, block)| block.iter().map(move |&row| (row, at)))
@@ -191,7 +186,7 @@ impl Shown {
             .collect();
         shown.sort_unstable();
         shown.dedup();
-        let mut starts = vec![0_u32; numbers.len() + 1];
+        let mut starts = vec![0_u32; parts.number + 1];
         for &(part, _) in &shown {
             starts[part as usize + 1] += 1;
         }

@@ -16,9 +16,9 @@ use super::cells::exact_cells;
 use super::covers::Covers;
 use super::included::Included;
 
-/// Records published with one look.
+/// Records of one equivalence class.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
+pub struct EquivalenceClass<'a> {
     /// Number of the group they are in, from 0.
     pub group: u32,
     /// The rows.
@@ -42,44 +42,44 @@ pub struct OwnCells {
     pub cells: Vec<Cell>,
 }
 
-/// Publishes groups of records that share a look. Returns the table and who
+/// Publishes groups of records. Returns the table and who
 /// its rows are.
 pub fn of_groups(
     included: &Included<'_>,
     groups: &[&[u32]],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
-    let looks: Vec<Look<'_>> = (0..)
+    let classes: Vec<EquivalenceClass<'_>> = (0..)
         .zip(groups)
-        .map(|(group, records)| Look {
+        .map(|(group, records)| EquivalenceClass {
             group,
             records,
             covers: records,
         })
         .collect();
-    of_looks(included, &looks, own)
+    of_classes(included, &classes, own)
 }
 
-/// Publishes rows with the looks given.
-pub fn of_looks(
+/// Publishes the rows of these equivalence classes.
+pub fn of_classes(
     included: &Included<'_>,
-    looks: &[Look<'_>],
+    classes: &[EquivalenceClass<'_>],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
     let attributes = included.table.schema().publishable();
     let (rows, shown) = rayon::join(
-        || rows_of(looks),
-        || -> Vec<Shown<'_>> {
+        || rows_of(classes),
+        || -> Vec<ColumnCells<'_>> {
             let attributes = attributes.par_iter();
             attributes
-                .map(|&attribute| Shown::of(included, looks, own, attribute))
+                .map(|&attribute| ColumnCells::of(included, classes, own, attribute))
                 .collect()
         },
     );
     let ((groups, lineage), attributes) = rayon::join(
         || {
             rayon::join(
-                || group_column(looks, &rows),
+                || group_column(classes, &rows),
                 || lineage(included.table, &rows),
             )
         },
@@ -100,22 +100,22 @@ pub fn of_looks(
     (table, lineage)
 }
 
-/// A record and the position of its look.
+/// A record and the position of its class.
 pub type Row = (u32, u32);
 
-/// The rows of all looks.
-pub fn rows_of(looks: &[Look<'_>]) -> Vec<Row> {
-    let all = looks.iter().map(|look| look.records.len()).sum();
+/// The rows of all classes.
+pub fn rows_of(classes: &[EquivalenceClass<'_>]) -> Vec<Row> {
+    let all = classes.iter().map(|class| class.records.len()).sum();
     let mut rows: Vec<Row> = Vec::with_capacity(all);
-    for (at, look) in (0..).zip(looks) {
-        rows.extend(look.records.iter().map(|&record| (record, at)));
+    for (at, class) in (0..).zip(classes) {
+        rows.extend(class.records.iter().map(|&record| (record, at)));
     }
     rows
 }
 
 /// The column `group` of rows.
-pub fn group_column(looks: &[Look<'_>], rows: &[Row]) -> PublishedColumn {
-    let number = |&(_, look): &Row| u64::from(looks[look as usize].group) + 1;
+pub fn group_column(classes: &[EquivalenceClass<'_>], rows: &[Row]) -> PublishedColumn {
+    let number = |&(_, class): &Row| u64::from(classes[class as usize].group) + 1;
     PublishedColumn::of_numbers(Content::Group, rows.iter().map(number))
 }
 
@@ -126,21 +126,24 @@ pub fn lineage(table: &Table, rows: &[Row]) -> Lineage {
 }
 
 /// What rows show of one attribute.
-enum Shown<'a> {
+enum ColumnCells<'a> {
     /// Cells that the engine handed in.
     Own(&'a OwnCells),
-    /// One cell a look, by its position among those that cover any.
-    Covers { of_look: Vec<u32>, cells: Vec<Cell> },
+    /// One cell a class, by its position among those that cover any.
+    Covers {
+        of_class: Vec<u32>,
+        cells: Vec<Cell>,
+    },
     /// Each record's own value.
     Exact(&'a CodedColumn),
     /// Nothing; every publishable attribute is coded.
     Nothing,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ColumnCells<'a> {
     fn of(
         included: &Included<'a>,
-        looks: &[Look<'_>],
+        classes: &[EquivalenceClass<'_>],
         own: &'a [OwnCells],
         attribute: AttributeIndex,
     ) -> Self {
@@ -150,9 +153,11 @@ impl<'a> Shown<'a> {
             (Some(own), _) => Self::Own(own),
             (None, Some(column)) if described.role == Role::QuasiIdentifier => {
                 let mut covers = Covers::new(&column.domain);
-                let of_look = looks.iter().map(|look| covers.cover(column, look.covers));
+                let of_class = classes
+                    .iter()
+                    .map(|class| covers.cover(column, class.covers));
                 Self::Covers {
-                    of_look: of_look.collect(),
+                    of_class: of_class.collect(),
                     cells: covers.cells,
                 }
             }
@@ -170,8 +175,8 @@ impl<'a> Shown<'a> {
                 let codes = Codes::below(cells.len(), codes);
                 (own.content, Cells::Dictionary { codes, cells })
             }
-            Self::Covers { of_look, cells } => {
-                let codes = rows.iter().map(|&(_, look)| of_look[look as usize]);
+            Self::Covers { of_class, cells } => {
+                let codes = rows.iter().map(|&(_, class)| of_class[class as usize]);
                 let codes = Codes::below(cells.len(), codes);
                 (Content::Generalized, Cells::Dictionary { codes, cells })
             }

@@ -6,12 +6,13 @@
 //! `bucket_tables` publishes what is in the buckets.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::cells::exact_cells;
-use crate::engine::kernel::microdata_table::{Look, Row, group_column, lineage, rows_of};
+use crate::engine::kernel::microdata_table::{
+    EquivalenceClass, Row, group_column, lineage, rows_of,
+};
 use crate::engine::kernel::{Covers, Groups};
-use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role, RowClasses};
 use crate::privacy::ProtectedIndex;
 use crate::release::layout::{BUCKET_SUFFIX, MICRODATA};
 use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
@@ -25,7 +26,7 @@ use super::patterns::{Division, Subset};
 pub(super) struct Layout<'a> {
     frame: &'a Frame<'a>,
     /// Records of each group.
-    looks: Vec<Look<'a>>,
+    classes: Vec<EquivalenceClass<'a>>,
     /// Published rows.
     rows: Vec<Row>,
     /// Per protectable attribute the bucket of each record; 0 for none.
@@ -40,24 +41,25 @@ impl<'a> Layout<'a> {
         division: &'a Division,
         groups: &'a [Groups],
         buckets: &[Buckets],
-    ) -> (Self, Vec<Shown<'a>>) {
-        let mut looks = Vec::new();
+    ) -> (Self, Vec<ColumnCells<'a>>) {
+        let mut classes = Vec::new();
         let mut subset_of: Vec<&Subset> = Vec::new();
         for (subset, groups) in division.subsets.iter().zip(groups) {
             for records in groups.iter() {
-                looks.push(Look {
-                    group: looks.len() as u32,
+                classes.push(EquivalenceClass {
+                    group: classes.len() as u32,
                     records,
                     covers: records,
                 });
             }
-            subset_of.resize(looks.len(), subset);
+            subset_of.resize(classes.len(), subset);
         }
         let attributes = frame.table.schema().publishable();
-        let show = |&attribute: &AttributeIndex| Shown::of(frame, attribute, &looks, &subset_of);
+        let show =
+            |&attribute: &AttributeIndex| ColumnCells::of(frame, attribute, &classes, &subset_of);
         let all = frame.table.records();
         let (rows, (shown, bucket_of_record)) = rayon::join(
-            || rows_of(&looks),
+            || rows_of(&classes),
             || {
                 rayon::join(
                     || attributes.par_iter().map(show).collect(),
@@ -68,11 +70,11 @@ impl<'a> Layout<'a> {
                 )
             },
         );
-        let shown: Vec<Shown<'_>> = shown;
-        number_by_looks(&mut looks, &shown);
+        let shown: Vec<ColumnCells<'_>> = shown;
+        number_by_class(&mut classes, &shown);
         let layout = Self {
             frame,
-            looks,
+            classes,
             rows,
             bucket_of_record,
         };
@@ -81,8 +83,8 @@ impl<'a> Layout<'a> {
 
     /// Published number and records of each group.
     pub fn groups(&self) -> impl Iterator<Item = (u64, &'a [u32])> {
-        let looks = self.looks.iter();
-        looks.map(|look| (u64::from(look.group) + 1, look.records))
+        let classes = self.classes.iter();
+        classes.map(|class| (u64::from(class.group) + 1, class.records))
     }
 
     /// Bucket of each record of the table, 0 for none.
@@ -92,7 +94,7 @@ impl<'a> Layout<'a> {
 
     /// The table `microdata`, and who its rows are; `shown` is what rows show
     /// of each publishable attribute.
-    pub fn microdata(&self, shown: Vec<Shown<'_>>) -> (PublishedTable, Lineage) {
+    pub fn microdata(&self, shown: Vec<ColumnCells<'_>>) -> (PublishedTable, Lineage) {
         let columns = shown.into_par_iter().map(|shown| {
             let index = shown.index;
             let (attribute, bucket) = rayon::join(
@@ -106,7 +108,7 @@ impl<'a> Layout<'a> {
         });
         let ((group, lineage), columns): (_, Vec<_>) = rayon::join(
             || {
-                let group = group_column(&self.looks, &self.rows);
+                let group = group_column(&self.classes, &self.rows);
                 (group, lineage(self.frame.table, &self.rows))
             },
             || columns.collect(),
@@ -119,7 +121,7 @@ impl<'a> Layout<'a> {
         (table, lineage)
     }
 
-    fn attribute_column(&self, shown: Shown<'_>) -> PublishedColumn {
+    fn attribute_column(&self, shown: ColumnCells<'_>) -> PublishedColumn {
         let described = self.frame.table.schema().attribute(shown.attribute);
         let (content, cells) = shown.of_rows(&self.rows);
         PublishedColumn::of_attribute(described, content, cells)
@@ -134,21 +136,21 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Gives groups that look the same one number: they are one to an adversary,
-/// and two numbers would tell apart who stands in which.
-fn number_by_looks(looks: &mut [Look<'_>], shown: &[Shown<'_>]) {
+/// Gives the groups of one equivalence class one number: they are one to an
+/// adversary, and two numbers would tell apart which of them a person is in.
+fn number_by_class(groups: &mut [EquivalenceClass<'_>], shown: &[ColumnCells<'_>]) {
     let of_groups = shown.iter().filter_map(|shown| shown.of_groups.as_ref());
-    let of_groups: Vec<&[u32]> = of_groups.map(|(_, of_group)| of_group.as_slice()).collect();
-    let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    for (at, look) in looks.iter_mut().enumerate() {
-        let cells = of_groups.iter().map(|of_group| of_group[at]).collect();
-        let next = numbers.len() as u32;
-        look.group = *numbers.entry(cells).or_insert(next);
+    let mut classes = RowClasses::whole(groups.len());
+    for (_, of_group) in of_groups {
+        classes.refine(|at| of_group[at]);
+    }
+    for (group, class) in groups.iter_mut().zip(classes.of_row) {
+        group.group = class;
     }
 }
 
 /// What rows show of one attribute.
-pub(super) struct Shown<'a> {
+pub(super) struct ColumnCells<'a> {
     attribute: AttributeIndex,
     /// Its position among the protectable ones, if it is one.
     index: Option<ProtectedIndex>,
@@ -158,12 +160,12 @@ pub(super) struct Shown<'a> {
     of_groups: Option<(Vec<Cell>, Vec<u32>)>,
 }
 
-impl<'a> Shown<'a> {
-    /// `subset_of` has the subset of each look.
+impl<'a> ColumnCells<'a> {
+    /// `subset_of` has the subset of each class.
     fn of(
         frame: &Frame<'a>,
         attribute: AttributeIndex,
-        looks: &[Look<'_>],
+        classes: &[EquivalenceClass<'_>],
         subset_of: &[&Subset],
     ) -> Self {
         let column = frame.column(attribute);
@@ -171,11 +173,11 @@ impl<'a> Shown<'a> {
         let index = protected.find(|&index| frame.requirements.attribute(index) == attribute);
         let of_groups = || {
             let mut covers = Covers::new(&column.domain);
-            let groups = looks.iter().zip(subset_of);
-            let of_group = groups.map(|(look, subset)| match index {
+            let groups = classes.iter().zip(subset_of);
+            let of_group = groups.map(|(class, subset)| match index {
                 Some(index) if subset.masked.contains(index) => covers.plain(Cell::Masked),
                 Some(index) if subset.flagged.contains(index) => covers.plain(Cell::Empty),
-                _ => covers.cover(column, look.covers),
+                _ => covers.cover(column, class.covers),
             });
             let of_group = of_group.collect();
             (covers.cells, of_group)

@@ -14,7 +14,6 @@
 //! | 3 | `split`, `space`, `conditions`, `refined` | groups |
 //! | 4 | `publish` | the table and its lineage |
 
-mod alike;
 mod child_sets;
 mod conditions;
 mod describe;

@@ -129,8 +129,9 @@ impl Layout<'_> {
     }
 }
 
-/// What a group looks like: the text of its cells.
-pub(super) fn look(persons: &Persons<'_>, group: &[u32]) -> String {
+/// The cells of a group's quasi-identifiers as one text: equal for groups of one
+/// equivalence class.
+pub(super) fn quasi_cells(persons: &Persons<'_>, group: &[u32]) -> String {
     let mut text = String::new();
     for quasi in &persons.quasi {
         cell(quasi, &cover(quasi, group)).text(&mut text);

@@ -12,12 +12,11 @@ use std::sync::Arc;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{Among, Condition, Effort, Groups, Refinement, Scale};
-use crate::microdata::CodedColumn;
+use crate::microdata::{CodedColumn, RowClasses};
 
-use super::alike::alike;
 use super::conditions::Conditions;
 use super::persons::Persons;
-use super::publish::look;
+use super::publish::quasi_cells;
 use super::{STEPS, stage};
 
 /// Refines groups: `sizes` of them follow one another in `included`. The sizes
@@ -64,7 +63,8 @@ pub(super) fn refined(
     let split = Groups::from_starts(included.clone(), &starts);
     let groups = refinement.refine(included, split, &among)?;
     let groups: Vec<&[u32]> = groups.iter().collect();
-    let classes = alike(groups.iter().map(|group| look(persons, group)));
+    let cells = groups.iter().map(|group| quasi_cells(persons, group));
+    let classes = RowClasses::of_keys(cells).members();
     let mut counts = conditions.buffers();
     let mut joined = Vec::with_capacity(classes.len());
     for class in classes {

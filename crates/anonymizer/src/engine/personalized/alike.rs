@@ -2,13 +2,13 @@
 //! since nobody can tell which of them a person is in.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::{Covers, Included};
+use crate::microdata::RowClasses;
 
-/// Joins groups that look the same; the first of them gives its place.
+/// Joins groups of one equivalence class; the first of them gives its place.
 pub(super) fn join_alike(included: &Included<'_>, groups: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let looks: Vec<Vec<u32>> = included
+    let cells: Vec<Vec<u32>> = included
         .quasi
         .par_iter()
         .map(|(_, column)| {
@@ -17,14 +17,15 @@ pub(super) fn join_alike(included: &Included<'_>, groups: Vec<Vec<u32>>) -> Vec<
             groups.map(|group| covers.cover(column, group)).collect()
         })
         .collect();
-    let mut places: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-    let mut joined: Vec<Vec<u32>> = Vec::with_capacity(groups.len());
-    for (at, group) in groups.into_iter().enumerate() {
-        let look = looks.iter().map(|of_group| of_group[at]).collect();
-        let place = *places.entry(look).or_insert(joined.len());
-        match joined.get_mut(place) {
-            Some(first) => first.extend(group),
-            None => joined.push(group),
+    let mut classes = RowClasses::whole(groups.len());
+    for of_group in cells {
+        classes.refine(|at| of_group[at]);
+    }
+    let mut joined: Vec<Vec<u32>> = vec![Vec::new(); classes.number];
+    for (group, &class) in groups.into_iter().zip(&classes.of_row) {
+        match &mut joined[class as usize] {
+            first if first.is_empty() => *first = group,
+            first => first.extend(group),
         }
     }
     joined

@@ -13,7 +13,7 @@
 use crate::microdata::{Code, NodeIndex};
 
 use super::asked::Asked;
-use super::crowd::{Crowd, GuardDemand, LeafDemand, Unmet};
+use super::leaf_counts::{GuardDemand, LeafCounts, LeafDemand, Unmet};
 use super::weights::Weights;
 
 /// A node of the cut.
@@ -37,7 +37,7 @@ impl<'a> Cut<'a> {
     /// The least generalized cut that satisfies everyone, or what cannot be
     /// met even where all values are the root.
     pub fn of(
-        crowd: &Crowd,
+        leaf_counts: &LeafCounts,
         weights: &'a Weights<'a>,
         asked: &'a Asked<'a>,
     ) -> Result<Self, Vec<Unmet>> {
@@ -49,13 +49,13 @@ impl<'a> Cut<'a> {
         let mut cut = Self {
             weights,
             asked,
-            size: crowd.size,
-            pieces: crowd.leaves.iter().map(leaf).collect(),
+            size: leaf_counts.size,
+            pieces: leaf_counts.leaves.iter().map(leaf).collect(),
         };
         loop {
             let mut unmet = Vec::new();
             let mut rose = false;
-            for demand in &crowd.leaves {
+            for demand in &leaf_counts.leaves {
                 let at = cut.position(demand.leaf);
                 let keeps = cut.keeps_leaf(demand, at);
                 let rises = !keeps && cut.raise(at);
@@ -64,7 +64,7 @@ impl<'a> Cut<'a> {
                     unmet.push(Unmet::Leaf(demand.leaf));
                 }
             }
-            for demand in &crowd.guards {
+            for demand in &leaf_counts.guards {
                 let keeps = cut.keeps_guard(demand);
                 let rises = !keeps && cut.deepest_of(demand).is_some_and(|at| cut.raise(at));
                 rose |= rises;

@@ -10,17 +10,17 @@
 //! | 1 | `asked` | K, bound and guard of every record |
 //! | 2 | `sizes` | by which K records are grouped, companions included |
 //! | 2 | `gather` with `sorted` or `median`, `alike` | published groups |
-//! | 3 | `recode`, `crowd`, `weights`, with `cut` or `single` | sensitive values generalized, who must be excluded |
+//! | 3 | `recode`, `leaf_counts`, `weights`, with `cut` or `single` | sensitive values generalized, who must be excluded |
 //! | around 2 and 3 | `settle`, `diagnosis` | rounds to a fix-point, or why nothing can be published |
 //! | 4 | here, with `kernel::microdata_table` | the table and its lineage |
 
 mod alike;
 mod asked;
-mod crowd;
 mod cut;
 mod describe;
 mod diagnosis;
 mod gather;
+mod leaf_counts;
 mod median;
 mod params;
 mod recode;
@@ -52,7 +52,7 @@ mod stage {
     /// Who leaves among equals.
     pub const EXCLUSION: u32 = 1;
     /// Which of equal values is generalized, and who of a group leaves.
-    pub const LOTS: u32 = 2;
+    pub const TIES: u32 = 2;
     /// Order among equal records and attributes, one stream a round.
     pub const GATHER: u32 = 16;
     /// Search for groups with less loss, one stream a round.

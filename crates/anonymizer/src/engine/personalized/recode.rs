@@ -15,8 +15,8 @@ use crate::microdata::{Codes, NodeIndex};
 use crate::privacy::Recoding;
 
 use super::asked::Asked;
-use super::crowd::{Crowd, Unmet};
 use super::cut::Cut;
+use super::leaf_counts::{LeafCounts, Unmet};
 use super::single::Singles;
 use super::weights::Weights;
 
@@ -31,7 +31,7 @@ pub(super) struct Recoder<'a> {
     /// Leaf of each record.
     pub codes: &'a Codes,
     /// Random lot of each record, which decides between equals.
-    pub lots: &'a [u32],
+    pub tie_breakers: &'a [u32],
     pub recoding: Recoding,
 }
 
@@ -63,11 +63,11 @@ impl Recoder<'_> {
     /// Recodes one group.
     pub fn group(&self, members: &[u32]) -> Recoded {
         let mut members = members.to_vec();
-        members.sort_unstable_by_key(|&record| self.lots[record as usize]);
+        members.sort_unstable_by_key(|&record| self.tie_breakers[record as usize]);
         let mut leaving = Vec::new();
         loop {
-            let crowd = Crowd::of(&members, self.codes, self.asked);
-            match self.nodes(&members, &crowd) {
+            let leaf_counts = LeafCounts::of(&members, self.codes, self.asked);
+            match self.nodes(&members, &leaf_counts) {
                 Ok(nodes) => {
                     let nodes = members.into_iter().zip(nodes).collect();
                     return Recoded { nodes, leaving };
@@ -77,16 +77,20 @@ impl Recoder<'_> {
         }
     }
 
-    fn nodes(&self, members: &[u32], crowd: &Crowd) -> Result<Vec<NodeIndex>, Vec<Unmet>> {
+    fn nodes(
+        &self,
+        members: &[u32],
+        leaf_counts: &LeafCounts,
+    ) -> Result<Vec<NodeIndex>, Vec<Unmet>> {
         let leaves = members.iter().map(|&record| self.codes.at(record as usize));
         match self.recoding {
             Recoding::GroupCut => {
-                let cut = Cut::of(crowd, self.weights, self.asked)?;
+                let cut = Cut::of(leaf_counts, self.weights, self.asked)?;
                 Ok(leaves.map(|leaf| cut.node_of(leaf)).collect())
             }
             Recoding::Paper => {
                 let leaves: Vec<u32> = leaves.collect();
-                Ok(Singles::of(crowd, &leaves, self.weights, self.asked)?.nodes)
+                Ok(Singles::of(leaf_counts, &leaves, self.weights, self.asked)?.nodes)
             }
         }
     }
@@ -115,8 +119,8 @@ impl Recoder<'_> {
 }
 
 /// A random lot for each of `records` records.
-pub(super) fn lots(records: usize, context: &RunContext<'_>, stage: u32) -> Vec<u32> {
-    let mut lots: Vec<u32> = (0..records as u32).collect();
-    lots.shuffle(&mut context.stream(stage, 0));
-    lots
+pub(super) fn tie_breakers(records: usize, context: &RunContext<'_>, stage: u32) -> Vec<u32> {
+    let mut tie_breakers: Vec<u32> = (0..records as u32).collect();
+    tie_breakers.shuffle(&mut context.stream(stage, 0));
+    tie_breakers
 }

@@ -29,7 +29,7 @@ use super::alike::join_alike;
 use super::asked::Asked;
 use super::gather::Gathering;
 use super::params::Params;
-use super::recode::{Recoded, Recoder, lots};
+use super::recode::{Recoded, Recoder, tie_breakers};
 use super::sizes::Sizes;
 use super::weights::Weights;
 use super::{acceptance, stage};
@@ -79,12 +79,12 @@ pub(super) fn settle<'a>(
     };
     let asked = Asked::new(requirements, sensitive, tree);
     let weights = Weights::new(tree, sensitive.column);
-    let lots = lots(included.table.records(), context, stage::LOTS);
+    let tie_breakers = tie_breakers(included.table.records(), context, stage::TIES);
     let recoder = Recoder {
         weights: &weights,
         asked: &asked,
         codes: &sensitive.column.codes,
-        lots: &lots,
+        tie_breakers: &tie_breakers,
         recoding: params.recoding,
     };
     let mut rounds = Rounds {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::microdata::{Code, NodeIndex};
 
 use super::asked::Asked;
-use super::crowd::{Crowd, GuardDemand, LeafDemand, Unmet};
+use super::leaf_counts::{GuardDemand, LeafCounts, LeafDemand, Unmet};
 use super::weights::Weights;
 
 /// The values of one group as they rise.
@@ -32,7 +32,7 @@ impl<'a> Singles<'a> {
     /// although every value in its way is the root. `leaves` are those of the
     /// members, in the order in which values rise.
     pub fn of(
-        crowd: &Crowd,
+        leaf_counts: &LeafCounts,
         leaves: &[u32],
         weights: &'a Weights<'a>,
         asked: &'a Asked<'a>,
@@ -48,19 +48,19 @@ impl<'a> Singles<'a> {
         let mut singles = Self {
             weights,
             asked,
-            size: crowd.size,
+            size: leaf_counts.size,
             at,
             nodes,
         };
         loop {
             let mut unmet = Vec::new();
             let mut rose = false;
-            for demand in &crowd.leaves {
+            for demand in &leaf_counts.leaves {
                 let (keeps, rises) = singles.meet_leaf(demand);
                 rose |= rises;
                 unmet.extend((!keeps).then_some(Unmet::Leaf(demand.leaf)));
             }
-            for demand in &crowd.guards {
+            for demand in &leaf_counts.guards {
                 let (keeps, rises) = singles.meet_guard(demand);
                 rose |= rises;
                 unmet.extend((!keeps).then_some(Unmet::Guard(demand.guard)));

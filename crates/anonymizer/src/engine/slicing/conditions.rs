@@ -18,14 +18,14 @@ use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::mondrian::Condition;
 use crate::privacy::{Protection, Requirements, Share};
 
-use super::board::Board;
 use super::closeness::Whole;
-use super::sight::{Sight, beyond_t, too_narrow, wholes};
+use super::conditional_counts::{ConditionalCounts, beyond_t, too_narrow, wholes};
+use super::joint_table::JointTable;
 
 /// What every bucket of some rows must satisfy.
 #[derive(Debug)]
 pub(super) struct Conditions<'a> {
-    board: &'a Board<'a>,
+    joint: &'a JointTable<'a>,
     k: KOfRows,
     least: usize,
     wholes: Vec<Option<Whole>>,
@@ -45,28 +45,28 @@ struct Demands {
 }
 
 impl<'a> Conditions<'a> {
-    pub fn new(board: &'a Board<'a>, requirements: &Requirements) -> Self {
+    pub fn new(joint: &'a JointTable<'a>, requirements: &Requirements) -> Self {
         let policy = requirements.policy();
-        let floors = board.sensitive.iter().map(|one| floor(one.protection));
+        let floors = joint.sensitive.iter().map(|one| floor(one.protection));
         let l = floors.max().unwrap_or(1);
-        let rows: Vec<u32> = (0..board.rows() as u32).collect();
+        let rows: Vec<u32> = (0..joint.rows() as u32).collect();
         Self {
-            board,
-            k: KOfRows::new(requirements, &board.records),
+            joint,
+            k: KOfRows::new(requirements, &joint.records),
             least: l.max(policy.k.get()) as usize,
-            wholes: wholes(board, &rows),
-            demands: Demands::of(board),
+            wholes: wholes(joint, &rows),
+            demands: Demands::of(joint),
         }
     }
 
     /// Whether every combination keeps the job's floors.
-    fn floors_hold(&self, sight: &Sight) -> bool {
-        let mut all = self.board.sensitive.iter().enumerate();
+    fn floors_hold(&self, conditional_counts: &ConditionalCounts) -> bool {
+        let mut all = self.joint.sensitive.iter().enumerate();
         all.all(|(at, sensitive)| {
             let l = floor(sensitive.protection);
             (0..sensitive.views.len()).all(|view| {
-                sight.runs(at, view).all(|(run, values)| {
-                    run.peak.allows(l, Share::ALL)
+                conditional_counts.runs(at, view).all(|(run, values)| {
+                    run.maximal_share.allows(l, Share::ALL)
                         && too_narrow(sensitive, values).is_none()
                         && beyond_t(sensitive.protection, self.wholes[at].as_ref(), values)
                             .is_none()
@@ -85,30 +85,30 @@ pub(super) fn floor(protection: Protection) -> u32 {
 }
 
 impl Demands {
-    fn of(board: &Board<'_>) -> Self {
-        let columns = board.columns.len();
-        let sensitive = board.sensitive.len();
-        let joined = board.sensitive.iter().any(|one| one.shared.is_some());
-        let floors: Vec<u32> = board
+    fn of(joint: &JointTable<'_>) -> Self {
+        let columns = joint.columns.len();
+        let sensitive = joint.sensitive.len();
+        let joined = joint.sensitive.iter().any(|one| one.shared.is_some());
+        let floors: Vec<u32> = joint
             .sensitive
             .iter()
             .map(|one| floor(one.protection))
             .collect();
         let mut demands = Self::default();
         let mut number_of: FxHashMap<u32, usize> = FxHashMap::default();
-        for row in 0..board.rows() as u32 {
+        for row in 0..joint.rows() as u32 {
             let asks_more = |at: usize| {
-                let (l, share) = board.asked(row, at);
+                let (l, share) = joint.asked(row, at);
                 l > floors[at] || share < Share::ALL
             };
             if !joined && !(0..sensitive).any(asks_more) {
                 continue;
             }
             let next = number_of.len();
-            let profile = board.profiles.of_row[row as usize];
+            let profile = joint.profiles.of_row[row as usize];
             let number = *number_of.entry(profile).or_insert(next);
             if number == next {
-                let parts = board.columns.iter();
+                let parts = joint.columns.iter();
                 let parts = parts.map(|column| column.of_row[row as usize]);
                 demands.parts.extend(parts);
                 demands
@@ -116,12 +116,12 @@ impl Demands {
                     .extend((0..sensitive).map(|_| (1, Share::ALL)));
             }
             for at in 0..sensitive {
-                let (l, share) = board.asked(row, at);
+                let (l, share) = joint.asked(row, at);
                 let asked = &mut demands.asked[number * sensitive + at];
                 *asked = (asked.0.max(l), asked.1.min(share));
             }
         }
-        for (at, column) in board.columns.iter().enumerate() {
+        for (at, column) in joint.columns.iter().enumerate() {
             demands.index(at, columns, column.number);
         }
         demands
@@ -157,7 +157,7 @@ impl Demands {
 
 /// What one task reuses from part to part.
 pub(super) struct Buffers {
-    sight: Sight,
+    conditional_counts: ConditionalCounts,
     /// By column and part: the last look at which a row had it.
     seen: Vec<Vec<u32>>,
     look: u32,
@@ -171,7 +171,7 @@ impl Conditions<'_> {
         if self.demands.parts.is_empty() {
             return true;
         }
-        let columns = &self.board.columns;
+        let columns = &self.joint.columns;
         if buffers.look == u32::MAX {
             buffers.seen.iter_mut().for_each(|seen| seen.fill(0));
             buffers.look = 0;
@@ -210,20 +210,22 @@ impl Conditions<'_> {
 
     /// Whether the subjects of a profile, if they match, accept what they meet.
     fn accepts(&self, profile: usize, buffers: &mut Buffers) -> bool {
-        let columns = self.board.columns.len();
+        let columns = self.joint.columns.len();
         let parts = &self.demands.parts[profile * columns..][..columns];
         let is_there = |(at, &part): (usize, &u32)| buffers.seen[at][part as usize] == buffers.look;
         if !parts.iter().enumerate().all(is_there) {
             return true;
         }
-        let sensitive = self.board.sensitive.len();
+        let sensitive = self.joint.sensitive.len();
         let asked = &self.demands.asked[profile * sensitive..][..sensitive];
-        buffers
-            .sight
-            .meets(self.board, &|column| parts[column], &mut |meeting, peak| {
-                let (l, share) = asked[meeting.0];
-                peak.allows(l, share)
-            })
+        buffers.conditional_counts.meets(
+            self.joint,
+            &|column| parts[column],
+            &mut |conditional, maximal_share| {
+                let (l, share) = asked[conditional.0];
+                maximal_share.allows(l, share)
+            },
+        )
     }
 }
 
@@ -231,12 +233,12 @@ impl Condition for Conditions<'_> {
     type Buffers = Buffers;
 
     fn buffers(&self) -> Buffers {
-        let columns = self.board.columns.iter();
+        let columns = self.joint.columns.iter();
         Buffers {
-            sight: Sight::default(),
+            conditional_counts: ConditionalCounts::default(),
             seen: columns.map(|column| vec![0; column.number]).collect(),
             look: 0,
-            distinct: vec![Vec::new(); self.board.columns.len()],
+            distinct: vec![Vec::new(); self.joint.columns.len()],
         }
     }
 
@@ -248,7 +250,7 @@ impl Condition for Conditions<'_> {
         if rows.len() < self.k.of(rows) {
             return false;
         }
-        buffers.sight.fill(self.board, rows);
-        self.floors_hold(&buffers.sight) && self.demands_hold(rows, buffers)
+        buffers.conditional_counts.fill(self.joint, rows);
+        self.floors_hold(&buffers.conditional_counts) && self.demands_hold(rows, buffers)
     }
 }

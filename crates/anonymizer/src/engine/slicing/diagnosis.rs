@@ -10,8 +10,8 @@ use crate::microdata::AttributeIndex;
 use crate::privacy::{InBucket, K, L, Model, Policy, Share, Spread, T};
 
 use super::exclusion::{Failure, Refusal, prepare};
+use super::maximal_share::MaximalShare;
 use super::params::Params;
-use super::peak::Peak;
 
 /// Words behind a setting that depends on which attributes form a column.
 const WITH_COLUMNS: &str = " with these columns";
@@ -31,7 +31,10 @@ impl Diagnosis<'_> {
         let answer = match refusal {
             Refusal::TooFew { left } => self.too_few(left),
             Refusal::Budget(over) => Ok(over.infeasible()),
-            Refusal::TooFrequent { attribute, peak } => self.too_frequent(attribute, peak),
+            Refusal::TooFrequent {
+                attribute,
+                maximal_share,
+            } => self.too_frequent(attribute, maximal_share),
             Refusal::TooNarrow { attribute, widest } => self.too_narrow(attribute, widest),
             Refusal::TooFar { attribute, parts } => self.too_far(attribute, parts),
         };
@@ -72,25 +75,26 @@ impl Diagnosis<'_> {
     fn too_frequent(
         self,
         attribute: AttributeIndex,
-        peak: Peak,
+        maximal_share: MaximalShare,
     ) -> Result<Infeasible, EngineError> {
         // An l of 1 asks for nothing.
-        let allows = |peak: Peak| u64::from(peak.largest_l()).max(1);
-        let l = largest(allows(peak), |l| {
+        let allows = |maximal_share: MaximalShare| u64::from(maximal_share.largest_l()).max(1);
+        let l = largest(allows(maximal_share), |l| {
             if l == 1 {
                 return Ok(None);
             }
             let weaker = L::new(l)?;
             Ok(
                 match self.refusal(|policy| weaken(policy, |l, _| *l = weaker))? {
-                    Some(Refusal::TooFrequent { peak, .. }) => Some(allows(peak)),
+                    Some(Refusal::TooFrequent { maximal_share, .. }) => Some(allows(maximal_share)),
                     _ => None,
                 },
             )
         })?;
         let name = name_of(self.included.table, attribute);
         let asked = self.params.l.unwrap_or(L::NONE).get();
-        let one_in = (peak.total as f64 / peak.most.max(1) as f64 * 100.0).floor() / 100.0;
+        let one_in =
+            (maximal_share.total as f64 / maximal_share.most.max(1) as f64 * 100.0).floor() / 100.0;
         let condition = format!(
             "{name}: l={asked} needs at most 1 in {asked} records with one value beside any \
              combination of the quasi-identifiers that its columns show; beside one it is 1 in \

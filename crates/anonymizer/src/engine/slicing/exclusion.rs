@@ -19,10 +19,12 @@ use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
 use crate::privacy::{Requirements, Share};
 
-use super::board::Board;
+use super::conditional_counts::{
+    ConditionalCounts, ConditionalIndex, beyond_t, too_narrow, wholes,
+};
 use super::conditions::floor;
-use super::peak::Peak;
-use super::sight::{Meeting, Sight, beyond_t, too_narrow, wholes};
+use super::joint_table::JointTable;
+use super::maximal_share::MaximalShare;
 use super::stage;
 
 /// Of those who refuse a distribution, one in so many is excluded at a time.
@@ -47,7 +49,7 @@ pub(super) enum Refusal {
     /// A value is too frequent beside some combination.
     TooFrequent {
         attribute: AttributeIndex,
-        peak: Peak,
+        maximal_share: MaximalShare,
     },
     /// The known values beside some combination span too little.
     TooNarrow {
@@ -84,8 +86,8 @@ pub(super) fn prepare(
         }
     };
     enough(of)?;
-    let board = Board::under(included, requirements, slices);
-    let mut exclusion = Exclusion::new(&board, context);
+    let joint = JointTable::under(included, requirements, slices);
+    let mut exclusion = Exclusion::new(&joint, context);
     if let Some(refusal) = exclusion.shortfall() {
         return Err(Failure::Refused(refusal));
     }
@@ -102,7 +104,7 @@ pub(super) fn prepare(
     enough(of - excluded)?;
     let mut rows = exclusion.rows;
     rows.sort_unstable();
-    let record = |row: &u32| board.records[*row as usize];
+    let record = |row: &u32| joint.records[*row as usize];
     Ok(Prepared {
         records: rows.iter().map(record).collect(),
         unsatisfiable: exclusion.excluded.iter().map(record).collect(),
@@ -111,53 +113,53 @@ pub(super) fn prepare(
 
 /// Who is included so far, and who was excluded.
 struct Exclusion<'b, 'a> {
-    board: &'b Board<'a>,
+    joint: &'b JointTable<'a>,
     /// Included rows.
     rows: Vec<u32>,
     /// Excluded rows, in their order.
     excluded: Vec<u32>,
     /// Decides between equals.
     tie_breakers: Vec<u32>,
-    sight: Sight,
+    conditional_counts: ConditionalCounts,
 }
 
 impl<'b, 'a> Exclusion<'b, 'a> {
-    fn new(board: &'b Board<'a>, context: &RunContext<'_>) -> Self {
-        let rows: Vec<u32> = (0..board.rows() as u32).collect();
+    fn new(joint: &'b JointTable<'a>, context: &RunContext<'_>) -> Self {
+        let rows: Vec<u32> = (0..joint.rows() as u32).collect();
         let mut tie_breakers = rows.clone();
         tie_breakers.shuffle(&mut context.stream(stage::EXCLUSION, 0));
         Self {
-            board,
+            joint,
             rows,
             excluded: Vec::new(),
             tie_breakers,
-            sight: Sight::default(),
+            conditional_counts: ConditionalCounts::default(),
         }
     }
 
     /// The job's floor that does not hold, the one that is missed by most.
     fn shortfall(&mut self) -> Option<Refusal> {
-        self.sight.fill(self.board, &self.rows);
-        let mut frequent: Option<(AttributeIndex, Peak)> = None;
+        self.conditional_counts.fill(self.joint, &self.rows);
+        let mut frequent: Option<(AttributeIndex, MaximalShare)> = None;
         let mut far: Option<(AttributeIndex, u64)> = None;
         let mut narrow: Option<(AttributeIndex, f64)> = None;
-        let wholes = wholes(self.board, &self.rows);
-        let board = self.board;
-        let mut take = |at: usize, peak: &Peak| {
-            let sensitive = &board.sensitive[at];
-            let holds = peak.allows(floor(sensitive.protection), Share::ALL);
-            let is_worse = |worst: &(AttributeIndex, Peak)| {
-                peak.most * worst.1.total > worst.1.most * peak.total
+        let wholes = wholes(self.joint, &self.rows);
+        let joint = self.joint;
+        let mut take = |at: usize, maximal_share: &MaximalShare| {
+            let sensitive = &joint.sensitive[at];
+            let holds = maximal_share.allows(floor(sensitive.protection), Share::ALL);
+            let is_worse = |worst: &(AttributeIndex, MaximalShare)| {
+                maximal_share.most * worst.1.total > worst.1.most * maximal_share.total
             };
             if !holds && frequent.as_ref().is_none_or(is_worse) {
-                frequent = Some((sensitive.attribute, *peak));
+                frequent = Some((sensitive.attribute, *maximal_share));
             }
             true
         };
-        for (at, sensitive) in board.sensitive.iter().enumerate() {
+        for (at, sensitive) in joint.sensitive.iter().enumerate() {
             for view in 0..sensitive.views.len() {
-                for (run, values) in self.sight.runs(at, view) {
-                    take(at, &run.peak);
+                for (run, values) in self.conditional_counts.runs(at, view) {
+                    take(at, &run.maximal_share);
                     let span = too_narrow(sensitive, values);
                     if span.is_some_and(|span| narrow.is_none_or(|(_, least)| span < least)) {
                         narrow = span.map(|span| (sensitive.attribute, span));
@@ -173,14 +175,19 @@ impl<'b, 'a> Exclusion<'b, 'a> {
                 }
             }
         }
-        if board.sensitive.iter().any(|one| one.shared.is_some()) {
+        if joint.sensitive.iter().any(|one| one.shared.is_some()) {
             for &row in &self.rows {
-                let part = |column: usize| board.columns[column].of_row[row as usize];
-                self.sight
-                    .meets(board, &part, &mut |meeting, peak| take(meeting.0, peak));
+                let part = |column: usize| joint.columns[column].of_row[row as usize];
+                self.conditional_counts
+                    .meets(joint, &part, &mut |conditional, maximal_share| {
+                        take(conditional.0, maximal_share)
+                    });
             }
         }
-        let frequent = frequent.map(|(attribute, peak)| Refusal::TooFrequent { attribute, peak });
+        let frequent = frequent.map(|(attribute, maximal_share)| Refusal::TooFrequent {
+            attribute,
+            maximal_share,
+        });
         let narrow = narrow.map(|(attribute, widest)| Refusal::TooNarrow { attribute, widest });
         let frequent = frequent.or(narrow);
         frequent.or(far.map(|(attribute, parts)| Refusal::TooFar { attribute, parts }))
@@ -188,7 +195,7 @@ impl<'b, 'a> Exclusion<'b, 'a> {
 
     /// Excludes those who ask for more records than there are.
     fn meet_k(&mut self) -> bool {
-        let k = |row: u32| self.board.terms[row as usize].k as usize;
+        let k = |row: u32| self.joint.terms[row as usize].k as usize;
         if self.rows.iter().all(|&row| k(row) <= self.rows.len()) {
             return false;
         }
@@ -202,15 +209,15 @@ impl<'b, 'a> Exclusion<'b, 'a> {
     /// Excludes an eighth of those who refuse a distribution, the strictest
     /// first.
     fn meet_the_rest(&mut self) -> bool {
-        self.sight.fill(self.board, &self.rows);
-        let wholes = wholes(self.board, &self.rows);
-        let board = self.board;
-        let mut refused: FxHashMap<Meeting, usize> = FxHashMap::default();
+        self.conditional_counts.fill(self.joint, &self.rows);
+        let wholes = wholes(self.joint, &self.rows);
+        let joint = self.joint;
+        let mut refused: FxHashMap<ConditionalIndex, usize> = FxHashMap::default();
         let mut groups: Vec<Vec<(u64, u32, u32)>> = Vec::new();
-        let mut far: Vec<Meeting> = Vec::new();
-        for (at, sensitive) in board.sensitive.iter().enumerate() {
+        let mut far: Vec<ConditionalIndex> = Vec::new();
+        for (at, sensitive) in joint.sensitive.iter().enumerate() {
             for view in 0..sensitive.views.len() {
-                for (run, values) in self.sight.runs(at, view) {
+                for (run, values) in self.conditional_counts.runs(at, view) {
                     let beyond = beyond_t(sensitive.protection, wholes[at].as_ref(), values);
                     if beyond.is_some() || too_narrow(sensitive, values).is_some() {
                         far.push((at, view as u8, run.part, 0));
@@ -220,23 +227,24 @@ impl<'b, 'a> Exclusion<'b, 'a> {
         }
         far.sort_unstable();
         for &row in &self.rows {
-            let part = |column: usize| board.columns[column].of_row[row as usize];
+            let part = |column: usize| joint.columns[column].of_row[row as usize];
             let mut reason = None;
-            self.sight.meets(board, &part, &mut |meeting, peak| {
-                let (l, share) = board.asked(row, meeting.0);
-                let is_near = far.binary_search(&meeting).is_err();
-                let accepts = is_near && peak.allows(l, share);
-                if !accepts {
-                    reason = Some(meeting);
-                }
-                accepts
-            });
-            if let Some(meeting) = reason {
-                let (l, share) = board.asked(row, meeting.0);
+            self.conditional_counts
+                .meets(joint, &part, &mut |conditional, maximal_share| {
+                    let (l, share) = joint.asked(row, conditional.0);
+                    let is_near = far.binary_search(&conditional).is_err();
+                    let accepts = is_near && maximal_share.allows(l, share);
+                    if !accepts {
+                        reason = Some(conditional);
+                    }
+                    accepts
+                });
+            if let Some(conditional) = reason {
+                let (l, share) = joint.asked(row, conditional.0);
                 let strictness =
                     u64::from(l).max(Share::WHOLE_PARTS / u64::from(share.parts()).max(1));
                 let next = groups.len();
-                let group = *refused.entry(meeting).or_insert(next);
+                let group = *refused.entry(conditional).or_insert(next);
                 if group == next {
                     groups.push(Vec::new());
                 }
@@ -260,7 +268,7 @@ impl<'b, 'a> Exclusion<'b, 'a> {
     }
 }
 
-impl<'a> Board<'a> {
+impl<'a> JointTable<'a> {
     /// All included records under other requirements than their own.
     fn under(included: &Included<'a>, requirements: &'a Requirements, slices: &Slices) -> Self {
         let included = Included {

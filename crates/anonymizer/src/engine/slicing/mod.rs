@@ -7,19 +7,19 @@
 //! |---|---|---|
 //! | 1 | `cluster` | which attributes form a column |
 //! | 2 | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
-//! | 3 | `conditions` (`board`, `sight`, `tally`, `peak`, `closeness`) with `kernel::mondrian` | buckets |
+//! | 3 | `conditions` (`joint_table`, `conditional_counts`, `tally`, `maximal_share`, `closeness`) with `kernel::mondrian` | buckets |
 //! | 4 | `kernel::sliced_table` | the tables and their lineage |
 
-mod board;
 mod closeness;
 mod cluster;
+mod conditional_counts;
 mod conditions;
 mod describe;
 mod diagnosis;
 mod exclusion;
+mod joint_table;
+mod maximal_share;
 mod params;
-mod peak;
-mod sight;
 mod tally;
 
 pub use params::Params;
@@ -36,11 +36,11 @@ use super::kernel::mondrian::{Mondrian, Partitioning};
 use super::kernel::sliced_table::{self, Slices};
 use super::kernel::{Included, Scale};
 
-use board::Board;
 use cluster::Found;
 use conditions::Conditions;
 use diagnosis::Diagnosis;
 use exclusion::{Failure, Prepared, prepare};
+use joint_table::JointTable;
 
 /// Random streams, one number a stage.
 mod stage {
@@ -76,8 +76,8 @@ pub fn run(
     let (slices, prepared) = columns(&included, slicing, params, context)?;
     report(2, "gather");
     included.records = prepared.records;
-    let board = Board::gather(&included, &included.records, &slices);
-    let conditions = Conditions::new(&board, requirements);
+    let joint = JointTable::gather(&included, &included.records, &slices);
+    let conditions = Conditions::new(&joint, requirements);
     let cuttable = included.quasi.iter();
     let cuttable = cuttable.filter(|(at, _)| !slicing.drop.contains(at));
     let cuttable: Vec<_> = cuttable.map(|&(_, column)| column).collect();

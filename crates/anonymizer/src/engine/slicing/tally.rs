@@ -1,7 +1,7 @@
 //! Values of a sensitive attribute beside each combination, for one set of
 //! rows.
 
-use super::peak::Peak;
+use super::maximal_share::MaximalShare;
 
 /// A combination with its values: those at `from..to` of the tally.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct Run {
     pub part: u32,
     from: u32,
     to: u32,
-    pub peak: Peak,
+    pub maximal_share: MaximalShare,
 }
 
 /// Values beside each combination; reused from set to set.
@@ -40,7 +40,7 @@ impl Tally {
                 part: (run[0] >> 32) as u32,
                 from: from as u32,
                 to: self.values.len() as u32,
-                peak: Peak::of_counts(counts),
+                maximal_share: MaximalShare::of_counts(counts),
             });
         }
     }
@@ -85,7 +85,10 @@ mod tests {
         tally.fill(&[0, 1, 2, 3], &parts, &codes);
         let found: Vec<_> = tally.runs().iter().map(|run| tally.values(run)).collect();
         assert_eq!(found, [&[(7, 1)][..], &[(2, 1), (7, 2)]]);
-        assert_eq!(tally.find(1).unwrap().peak, Peak { most: 2, total: 3 });
+        assert_eq!(
+            tally.find(1).unwrap().maximal_share,
+            MaximalShare { most: 2, total: 3 }
+        );
         assert_eq!(
             (tally.count(1, 7), tally.count(0, 3), tally.count(5, 1)),
             (2, 0, 0)

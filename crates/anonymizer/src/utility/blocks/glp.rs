@@ -12,10 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use crate::microdata::Role;
+use crate::microdata::{Role, RowClasses};
 use crate::privacy::Protection;
 
 use super::candidates::Candidates;
@@ -89,18 +89,10 @@ pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) ->
 /// The combination of original quasi-identifiers of each row, and how many
 /// there are.
 fn vectors(prepared: &Prepared<'_>) -> (Vec<u32>, usize) {
-    let mut vector_of = vec![0_u32; prepared.records.len()];
-    let mut number = 1;
-    let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut vectors = RowClasses::whole(prepared.records.len());
     let quasi = prepared.attributes();
     for attribute in quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier) {
-        pairs.clear();
-        for (&record, vector) in prepared.records.iter().zip(&mut vector_of) {
-            let next = pairs.len() as u32;
-            let code = attribute.original.code(record).0;
-            *vector = *pairs.entry((*vector, code)).or_insert(next);
-        }
-        number = pairs.len();
+        vectors.refine(|row| attribute.original.code(prepared.records[row]).0);
     }
-    (vector_of, number)
+    (vectors.of_row, vectors.number.max(1))
 }

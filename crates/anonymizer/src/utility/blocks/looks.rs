@@ -1,10 +1,8 @@
 //! Sizes of blocks, and of what looks alike on the quasi-identifiers.
 
-use rustc_hash::FxHashMap;
-
 use crate::release::{Cells, Content, PublishedTable};
 
-use crate::microdata::Role;
+use crate::microdata::{Role, RowClasses};
 use crate::utility::evidence::Prepared;
 use crate::utility::report::{Audience, Description};
 
@@ -43,21 +41,16 @@ pub(super) fn sizes(prepared: &Prepared<'_>) -> Sizes {
             Cells::Dictionary { .. } => None,
         }));
     }
-    let mut block_of = vec![0_u32; prepared.joined.rows()];
-    let mut pairs: FxHashMap<(u32, u64), u32> = FxHashMap::default();
+    let mut blocks = RowClasses::whole(prepared.joined.rows());
+    let has_blocks = !numbers.is_empty();
     for numbers in numbers {
-        pairs.clear();
-        for (block, &number) in block_of.iter_mut().zip(numbers) {
-            let next = pairs.len() as u32;
-            *block = *pairs.entry((*block, number)).or_insert(next);
-        }
+        blocks.refine(|row| numbers[row]);
     }
-    let mut blocks = vec![0_u32; pairs.len()];
-    if !blocks.is_empty() {
-        block_of
-            .iter()
-            .for_each(|&block| blocks[block as usize] += 1);
-    }
+    let blocks = if has_blocks {
+        blocks.sizes()
+    } else {
+        Vec::new()
+    };
     let schema = prepared.evidence.table.schema();
     let alike = prepared.joined.classes_by(|attribute| {
         let found = schema.find(attribute.name);

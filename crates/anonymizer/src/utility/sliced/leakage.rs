@@ -62,16 +62,16 @@ impl Frequencies {
 }
 
 /// Values with their numbers, by combination and bucket.
-type Beside = FxHashMap<(u32, u32), Vec<(u32, u32)>>;
+type ConditionalCounts = FxHashMap<(u32, u32), Vec<(u32, u32)>>;
 /// Rows by combination, bucket and value.
 type Counts = FxHashMap<(u32, u32, u32), u32>;
 
 /// A sensitive attribute in the columns that show it.
-struct Shown<'p> {
+struct JointTable<'p> {
     at: usize,
     columns: Vec<usize>,
     /// By column: values beside each combination of each bucket.
-    beside: Vec<Beside>,
+    beside: Vec<ConditionalCounts>,
     /// Of two columns: combination of each record in the quasi-identifiers
     /// that both show, and rows with each, by bucket and value.
     shared: Option<(Vec<u32>, Counts)>,
@@ -114,7 +114,7 @@ pub fn measure(prepared: &PreparedSliced<'_>) -> SlicedLeakage {
     let requirements = prepared.evidence.requirements;
     for index in requirements.protected() {
         let attribute = requirements.attribute(index);
-        let Some(shown) = Shown::of(prepared, attribute) else {
+        let Some(shown) = JointTable::of(prepared, attribute) else {
             continue;
         };
         let leaks = prepared.records.par_iter().map(|&record| {
@@ -139,7 +139,7 @@ pub fn measure(prepared: &PreparedSliced<'_>) -> SlicedLeakage {
     }
 }
 
-impl<'p> Shown<'p> {
+impl<'p> JointTable<'p> {
     fn of(
         prepared: &'p PreparedSliced<'p>,
         attribute: crate::microdata::AttributeIndex,
@@ -161,7 +161,7 @@ impl<'p> Shown<'p> {
                 })
                 .collect();
             all.sort_unstable();
-            let mut beside = Beside::default();
+            let mut beside = ConditionalCounts::default();
             for run in all.chunk_by(|one, other| one == other) {
                 let (key, value) = run[0];
                 beside

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Codes, Role, RowClasses};
 use crate::release::layout::{SECOND_SUFFIX, SLICED, SlicedLayout};
 use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
 
@@ -106,23 +106,18 @@ impl<'a> PreparedSliced<'a> {
     /// by row and by record of the source; [`u32::MAX`] stands for cells that
     /// are no single value.
     pub(super) fn combinations(&self, attributes: &[usize]) -> (Vec<u32>, Vec<u32>) {
-        let mut of_row = vec![0; self.rows];
-        let mut of_record = vec![0; self.evidence.table.records()];
+        // Published rows, then records of the source.
+        let mut all = RowClasses::whole(self.rows + self.evidence.table.records());
         let attributes = attributes.iter().map(|&at| &self.attributes[at]);
         for attribute in attributes.filter(|one| one.role == Role::QuasiIdentifier) {
-            let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-            let mut number = |class: &mut u32, code: u32| {
-                let next = numbers.len() as u32;
-                *class = *numbers.entry((*class, code)).or_insert(next);
-            };
             let values = attribute.values();
-            for (class, code) in of_row.iter_mut().zip(attribute.codes) {
-                number(class, values[code as usize].unwrap_or(u32::MAX));
-            }
-            let records = of_record.iter_mut().zip(&attribute.original.codes);
-            records.for_each(|(class, code)| number(class, code));
+            all.refine(|at| match at.checked_sub(self.rows) {
+                None => values[attribute.codes.at(at) as usize].unwrap_or(u32::MAX),
+                Some(record) => attribute.original.codes.at(record),
+            });
         }
-        (of_row, of_record)
+        let of_record = all.of_row.split_off(self.rows);
+        (all.of_row, of_record)
     }
 
     /// The column and appearance of attributes that stay linked.

@@ -14,7 +14,7 @@ use crate::privacy::{ProtectedIndex, T};
 
 use super::posterior::{Finding, Profile};
 use super::view::SlicedView;
-use super::views::Shown;
+use super::views::JointTable;
 use crate::verify::closeness::Reference;
 use crate::verify::diversity::{known_to_within, spread, spread_of_parts, spread_share};
 use crate::verify::verdict::{Check, Place, Section};
@@ -82,7 +82,7 @@ pub(super) struct Combinations<'v> {
 
 impl<'v> Combinations<'v> {
     /// Of the attribute at a position; none if no column shows it.
-    pub(super) fn of(view: &'v SlicedView, shown: &Shown, at: usize) -> Option<Self> {
+    pub(super) fn of(view: &'v SlicedView, shown: &JointTable, at: usize) -> Option<Self> {
         let attribute = view.protected(at);
         let mut appearances = view.exact.iter();
         let appearance = appearances.find(|shown| shown.attribute == attribute)?;
@@ -133,7 +133,7 @@ impl<'v> Combinations<'v> {
 }
 
 /// `t_closeness` of the attribute at a position.
-pub(super) fn t_closeness(view: &SlicedView, shown: &Shown, (at, t): (usize, T)) -> Check {
+pub(super) fn t_closeness(view: &SlicedView, shown: &JointTable, (at, t): (usize, T)) -> Check {
     let check = Check::new(Section::Guarantee, "t_closeness")
         .about(name(view, at))
         .claiming(t.get());

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use crate::privacy::Share;
 
 use super::view::SlicedView;
-use super::views::{Distribution, Frequencies, MARGIN, Shown};
+use super::views::{Distribution, Frequencies, JointTable, MARGIN};
 
 /// What is found about the subjects of one profile and one attribute.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,7 @@ pub(super) struct Adversary<'v, 'a> {
     view: &'v SlicedView<'a>,
     frequencies: Vec<Frequencies>,
     /// By sensitive attribute.
-    pub(super) shown: Vec<Shown>,
+    pub(super) shown: Vec<JointTable>,
     /// The job's l of each.
     floors: Vec<u32>,
 }
@@ -107,7 +107,7 @@ impl<'v, 'a> Adversary<'v, 'a> {
     /// `None` where a sensitive attribute is not shown in one or two columns.
     pub(super) fn of(view: &'v SlicedView<'a>, floors: Vec<u32>) -> Option<Self> {
         let protected = 0..view.requirements.policy().model.protected();
-        let shown = protected.map(|at| Shown::of(view, view.protected(at)));
+        let shown = protected.map(|at| JointTable::of(view, view.protected(at)));
         let columns = view.columns.iter();
         Some(Self {
             view,

@@ -50,13 +50,13 @@ impl Frequencies {
 
 /// Values of one attribute beside each combination of each bucket.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct ConditionalCounts {
     keys: Vec<(u32, u32)>,
     starts: Vec<u32>,
     values: Vec<(u32, u32)>,
 }
 
-impl Beside {
+impl ConditionalCounts {
     pub(super) fn of(view: &SlicedView, joint: &Joint, codes: &[u32]) -> Self {
         let entry = |row: usize| (joint.of_row[row], view.buckets.of_rows()[row], codes[row]);
         let mut all: Vec<(u32, u32, u32)> = (0..view.rows()).map(entry).collect();
@@ -101,14 +101,14 @@ impl Beside {
 
 /// A sensitive attribute as it is shown.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct JointTable {
     /// Columns that show it; one or two.
     pub(super) columns: Vec<usize>,
     /// Values beside the combinations of each of them.
-    pub(super) beside: Vec<Beside>,
+    pub(super) beside: Vec<ConditionalCounts>,
     /// Of two columns: the combinations that both show, with the values
     /// beside them.
-    shared: Option<(Joint, Beside)>,
+    shared: Option<(Joint, ConditionalCounts)>,
 }
 
 /// One distribution: (code, weight) with exact weights over a common
@@ -163,7 +163,7 @@ impl Distribution {
     }
 }
 
-impl Shown {
+impl JointTable {
     /// How a sensitive attribute is shown; `None` where no column or more than
     /// two show it.
     pub(super) fn of(view: &SlicedView, attribute: AttributeIndex) -> Option<Self> {
@@ -178,14 +178,18 @@ impl Shown {
             if let Some(appearance) = appearance {
                 first.get_or_insert(&appearance.codes);
                 columns.push(at);
-                beside.push(Beside::of(view, &column.known, &appearance.codes));
+                beside.push(ConditionalCounts::of(
+                    view,
+                    &column.known,
+                    &appearance.codes,
+                ));
             }
         }
         let shared = match columns[..] {
             [_] => None,
             [one, other] => {
                 let joint = view.shared(one, other);
-                let beside = Beside::of(view, &joint, first?);
+                let beside = ConditionalCounts::of(view, &joint, first?);
                 Some((joint, beside))
             }
             _ => return None,

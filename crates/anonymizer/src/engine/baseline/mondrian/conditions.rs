@@ -2,15 +2,13 @@
 //! sensitive attribute the job's diversity and closeness and the strictest l
 //! (or largest share) of its members.
 
-use std::collections::BTreeMap;
-
 use crate::engine::kernel::closeness::Reference;
 use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::known::known_ends;
 use crate::engine::kernel::{Condition, Included, is_eligible};
-use crate::microdata::Code;
+use crate::microdata::{Code, RowClasses};
 use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 
 /// Conditions of groups among the records that are included. Rows are
@@ -71,29 +69,20 @@ impl Conditions {
 
     /// The kind of each of `rows` rows.
     fn kinds(&self, rows: usize) -> Vec<u32> {
-        let mut kinds = vec![0; rows];
-        part(&mut kinds, |row| self.k.of_row(row as u32));
+        let mut kinds = RowClasses::whole(rows);
+        kinds.refine(|row| self.k.of_row(row as u32));
         for attribute in &self.attributes {
             if !attribute.asks_nothing() {
-                part(&mut kinds, |row| attribute.codes[row]);
+                kinds.refine(|row| attribute.codes[row]);
             }
             if !attribute.l.is_empty() {
-                part(&mut kinds, |row| attribute.l[row]);
+                kinds.refine(|row| attribute.l[row]);
             }
             if !attribute.share.is_empty() {
-                part(&mut kinds, |row| attribute.share[row]);
+                kinds.refine(|row| attribute.share[row]);
             }
         }
-        kinds
-    }
-}
-
-/// Parts kinds by what is `of_row`.
-fn part<T: Ord>(kinds: &mut [u32], of_row: impl Fn(usize) -> T) {
-    let mut numbers = BTreeMap::new();
-    for (row, kind) in kinds.iter_mut().enumerate() {
-        let next = numbers.len() as u32;
-        *kind = *numbers.entry((*kind, of_row(row))).or_insert(next);
+        kinds.of_row
     }
 }
 

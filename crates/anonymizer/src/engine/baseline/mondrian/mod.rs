@@ -12,14 +12,14 @@
 //! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
 //! | 2 | kernel `mondrian` | groups |
-//! | 3 | `looks` | groups that look alike joined, each member's own terms kept |
+//! | 3 | `equivalence` | groups that look alike joined, each member's own terms kept |
 //! | 4 | kernel `microdata_table` | the table and its lineage |
 
 mod conditions;
 mod describe;
 mod diagnosis;
+mod equivalence;
 mod exclusion;
-mod looks;
 mod params;
 mod pools;
 
@@ -101,7 +101,7 @@ pub fn run(
         }
     }
     report(4, "publish");
-    let groups = looks::joined(&included, &conditions, groups);
+    let groups = equivalence::joined(&included, &conditions, groups);
     let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
     let (published, lineage) = microdata_table::of_groups(&included, &groups, &[]);
     context.check()?;

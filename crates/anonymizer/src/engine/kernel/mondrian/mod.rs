@@ -36,7 +36,7 @@ use super::loss::Scale;
 use super::place::Place;
 
 use partition::Partition;
-use set::{Board, Cell};
+use set::{Cell, CodedRows};
 
 /// Codes that fit 16 bits.
 const NARROW_CODES: usize = 1 << 16;
@@ -166,9 +166,9 @@ impl Mondrian<'_> {
             mondrian: self,
             condition,
         };
-        let mut board = Board::<N>::gather(self.columns, records);
+        let mut coded = CodedRows::<N>::gather(self.columns, records);
         let mut starts = vec![false; records.len()];
-        descend(&partition, board.set(), &mut starts, place, descent)?;
-        Ok(Groups::of_rows(board.rows, &starts, records))
+        descend(&partition, coded.set(), &mut starts, place, descent)?;
+        Ok(Groups::of_rows(coded.rows, &starts, records))
     }
 }

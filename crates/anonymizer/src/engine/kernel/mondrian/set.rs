@@ -66,7 +66,7 @@ impl Cell for u32 {
 type Strip<N> = [N; LANES];
 
 /// All rows that are partitioned, and their codes.
-pub(super) struct Board<N> {
+pub(super) struct CodedRows<N> {
     /// Positions in the records that are partitioned.
     pub rows: Vec<u32>,
     cells: Vec<Strip<N>>,
@@ -74,7 +74,7 @@ pub(super) struct Board<N> {
     strips: usize,
 }
 
-impl<N: Cell> Board<N> {
+impl<N: Cell> CodedRows<N> {
     /// The codes of `records` in `columns`; rows are numbered in their order.
     pub fn gather(columns: &[&CodedColumn], records: &[u32]) -> Self {
         let strips = columns.len().div_ceil(LANES).max(1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::partition::Distinct;
-use super::set::{Aside, Board, Ends, RowCut};
+use super::set::{Aside, CodedRows, Ends, RowCut};
 use super::*;
 use crate::engine::kernel::descend::Part;
 use crate::microdata::{Domain, HierarchyFormat, HierarchySource, Values};
@@ -259,14 +259,14 @@ fn a_set_moves_its_rows_as_the_cut_says() {
             equals,
             left: left.len(),
         };
-        let mut board = Board::<u16>::gather(&columns, &records);
+        let mut coded = CodedRows::<u16>::gather(&columns, &records);
         let mut ends = [Ends::of(columns.len()), Ends::of(columns.len())];
-        board.set().ends_of_sides(cut, &mut ends);
+        coded.set().ends_of_sides(cut, &mut ends);
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        board.set().sides(cut, &mut lefts, &mut rights);
+        coded.set().sides(cut, &mut lefts, &mut rights);
         assert_eq!((&lefts, &rights), (&left, &right));
-        board.set().part(cut, &mut Aside::default());
-        let (one, other) = board.set().split_at(left.len());
+        coded.set().part(cut, &mut Aside::default());
+        let (one, other) = coded.set().split_at(left.len());
         for ((set, rows), ends) in [one, other].into_iter().zip([left, right]).zip(ends) {
             assert_eq!(set.rows, rows);
             let mut own = Ends::of(columns.len());

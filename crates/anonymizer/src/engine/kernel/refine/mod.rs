@@ -17,25 +17,25 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | [`levels`], [`left`], [`seeds`] | groups of nearly equal records to begin with |
+//! | [`levels`], [`unassigned`], [`seeds`] | groups of nearly equal records to begin with |
 //! | [`quotas`] | groups with their share of each kind to begin with |
 //! | [`budget`] | how far each effort goes |
 //! | [`region`] | groups of one region and what changes of them cost |
-//! | [`moves`], [`open`] | the changes |
+//! | [`moves`], [`new_group`] | the changes |
 //! | [`measure`], [`near`] | losses within a region, which rows are near |
 
 mod budget;
-mod left;
 mod levels;
 mod measure;
 mod moves;
 mod near;
-mod open;
+mod new_group;
 mod quotas;
 mod region;
 mod seeds;
 #[cfg(test)]
 mod tests;
+mod unassigned;
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;

@@ -16,8 +16,8 @@ use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{Condition, Cover, Rows, Space};
 
-use super::left::Left;
 use super::levels::{Ascending, Choice, Level, Priced};
+use super::unassigned::Unassigned;
 
 /// Means are taken anew once this share of the records has found a group.
 const FOUND_SHARE: f64 = 0.05;
@@ -51,7 +51,7 @@ pub(super) struct Seeds<'a, C> {
 /// What was found so far.
 struct Found<C: Condition> {
     groups: Vec<Vec<u32>>,
-    left: Left,
+    left: Unassigned,
     buffers: C::Buffers,
     scratch: Scratch,
 }
@@ -70,7 +70,7 @@ impl<C: Condition> Seeds<'_, C> {
     pub fn find(&self, rows: &[u32]) -> Result<(Vec<Vec<u32>>, Vec<u32>), EngineError> {
         let mut found: Found<C> = Found {
             groups: Vec::new(),
-            left: Left::of(self.codes, rows, self.levels),
+            left: Unassigned::of(self.codes, rows, self.levels),
             buffers: self.condition.buffers(),
             scratch: Scratch::default(),
         };

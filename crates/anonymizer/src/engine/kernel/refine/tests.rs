@@ -304,7 +304,7 @@ fn rows_left_have_the_keys_and_means_of_their_attributes() {
     let levels: Vec<Vec<levels::Level>> = levels.collect();
     let all: Vec<u32> = (0..600).collect();
     let codes = Rows::gather(&columns, &all);
-    let mut left = left::Left::of(&codes, &all, &levels);
+    let mut left = unassigned::Unassigned::of(&codes, &all, &levels);
     let mut keys = Vec::new();
     // Each turn the rows with one value of the first attribute leave.
     for turn in 0..5 {

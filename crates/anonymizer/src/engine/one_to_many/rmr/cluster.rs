@@ -18,7 +18,7 @@ use super::index::Index;
 const CLUSTERS_PER_REPORT: usize = 16;
 
 /// What clusters are made of.
-pub(super) struct Crowd<'a> {
+pub(super) struct Input<'a> {
     pub space: &'a Space,
     /// Row of each person included.
     pub rows: &'a [u32],
@@ -30,13 +30,13 @@ pub(super) struct Crowd<'a> {
 ///
 /// Nobody asks for more persons than there are.
 pub(super) fn form(
-    crowd: &Crowd<'_>,
+    input: &Input<'_>,
     context: &RunContext<'_>,
     report: impl Fn(f64),
 ) -> Result<Vec<Vec<u32>>, EngineError> {
-    let all = crowd.k.len();
-    let mut index = Index::new(crowd.space, crowd.rows, all);
-    let k = |slot: u32, index: &Index<'_>| crowd.k[index.order()[slot as usize] as usize];
+    let all = input.k.len();
+    let mut index = Index::new(input.space, input.rows, all);
+    let k = |slot: u32, index: &Index<'_>| input.k[index.order()[slot as usize] as usize];
     let mut seeds: Vec<u32> = (0..all as u32).collect();
     // Stable: among the equally strict the order of the index stays.
     seeds.sort_by_key(|&slot| std::cmp::Reverse(k(slot, &index)));
@@ -52,7 +52,7 @@ pub(super) fn form(
             report(1.0 - index.left() as f64 / all as f64);
         }
         let mut needed = k(seed, &index) as usize;
-        let mut probe = Probe::new(crowd.space, index.row(seed));
+        let mut probe = Probe::new(input.space, index.row(seed));
         let available = index.left();
         index.take_out(seed);
         if needed > available {
@@ -72,18 +72,18 @@ pub(super) fn form(
         clusters.push(cluster);
     }
     let over = over.into_iter().map(|slot| index.order()[slot as usize]);
-    place_the_rest(crowd, &mut clusters, over.collect());
+    place_the_rest(input, &mut clusters, over.collect());
     Ok(clusters)
 }
 
 /// Puts each of the rest into the cluster whose loss grows least, of those
 /// that are large enough for them where there is one.
-fn place_the_rest(crowd: &Crowd<'_>, clusters: &mut [Vec<u32>], rest: Vec<u32>) {
+fn place_the_rest(input: &Input<'_>, clusters: &mut [Vec<u32>], rest: Vec<u32>) {
     if rest.is_empty() {
         return;
     }
-    let (space, width) = (crowd.space, crowd.space.width());
-    let row = |person: u32| &crowd.rows[person as usize * width..][..width];
+    let (space, width) = (input.space, input.space.width());
+    let row = |person: u32| &input.rows[person as usize * width..][..width];
     let mut probes: Vec<Probe<'_>> = Vec::with_capacity(clusters.len());
     for cluster in clusters.iter() {
         let mut probe = Probe::new(space, row(cluster[0]));
@@ -93,7 +93,7 @@ fn place_the_rest(crowd: &Crowd<'_>, clusters: &mut [Vec<u32>], rest: Vec<u32>) 
         probes.push(probe);
     }
     for person in rest {
-        let needed = crowd.k[person as usize] as usize;
+        let needed = input.k[person as usize] as usize;
         let costs = probes.iter().zip(clusters.iter()).enumerate();
         let costs = costs.map(|(at, (probe, cluster))| {
             let size = cluster.len() + 1;

@@ -10,17 +10,17 @@
 //! | 1 | `bounds`, `index`, `cluster` | clusters of near persons |
 //! | 2 | `merge`, `choose` | clusters merged while quasi-identifiers lose at most delta |
 //! | 3 | `itemsets` | the published node of every item of a cluster |
-//! | around | `plan`, `gather`, `looks`, `diagnosis` | who is excluded, or why nothing can be published |
+//! | around | `plan`, `gather`, `equivalence`, `diagnosis` | who is excluded, or why nothing can be published |
 
 mod bounds;
 mod choose;
 mod cluster;
 mod describe;
 mod diagnosis;
+mod equivalence;
 mod gather;
 mod index;
 mod itemsets;
-mod looks;
 mod merge;
 mod params;
 mod plan;

@@ -23,9 +23,9 @@ use crate::engine::one_to_many::trees::Trees;
 
 use super::bounds::Space;
 use super::choose::{Choice, Offer, choose, finest};
-use super::cluster::{self, Crowd};
+use super::cluster::{self, Input};
+use super::equivalence;
 use super::itemsets::{Cut, Promise, Work};
-use super::looks;
 use super::merge::{Merges, merge};
 use super::{STEPS, stage};
 
@@ -116,7 +116,7 @@ pub(super) fn plan(frame: &Frame<'_>) -> Result<Plan, Failure> {
             Err(least) => planner.leave_out_the_strictest(out, least)?,
         };
         let mut plan = planner.finish(&attempt, left)?;
-        let beyond = looks::beyond_their_l(frame.persons, &plan.clusters);
+        let beyond = equivalence::beyond_their_l(frame.persons, &plan.clusters);
         if beyond.is_empty() {
             return Ok(plan);
         }
@@ -204,7 +204,7 @@ impl Planner<'_> {
         let mut clusters = Vec::from_iter((!gathered.is_empty()).then_some(gathered));
         let rest = self.included(&gathered_or_out);
         let rows = rest.iter().flat_map(|&person| self.row(person)).copied();
-        let crowd = Crowd {
+        let input = Input {
             space: &self.space,
             rows: &rows.collect::<Vec<u32>>(),
             k: &rest
@@ -212,14 +212,14 @@ impl Planner<'_> {
                 .map(|&person| self.k(person))
                 .collect::<Vec<u32>>(),
         };
-        let formed = cluster::form(&crowd, frame.context, |done| report(2, "cluster", done))?;
+        let formed = cluster::form(&input, frame.context, |done| report(2, "cluster", done))?;
         let person = |at: u32| rest[at as usize];
         clusters.extend(
             formed
                 .into_iter()
                 .map(|cluster| cluster.into_iter().map(person).collect()),
         );
-        let clusters = looks::joined(frame.persons, clusters);
+        let clusters = equivalence::joined(frame.persons, clusters);
         report(3, "merge", 0.0);
         let merges = merge(&self.space, &self.rows, &clusters, frame.context)?;
         report(4, "generalize", 0.0);

@@ -1,4 +1,4 @@
-//! Clusters that look alike.
+//! Clusters of one equivalence class.
 //!
 //! To an adversary clusters with the same published quasi-identifiers are one.
 //! Sizes and supports only grow by that, but the l of one cluster's member
@@ -7,16 +7,16 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::is_eligible;
-use crate::engine::one_to_many::alike::alike;
 use crate::engine::one_to_many::persons::Persons;
-use crate::engine::one_to_many::publish::look;
+use crate::engine::one_to_many::publish::quasi_cells;
+use crate::microdata::RowClasses;
 
 use super::itemsets::Cut;
 
-/// The clusters with those that look alike joined, in order of the first.
+/// The clusters with those of one equivalence class joined, in order of the first.
 pub(super) fn joined(persons: &Persons<'_>, clusters: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let looks = clusters.iter().map(|cluster| look(persons, cluster));
-    let classes = alike(looks);
+    let cells = clusters.iter().map(|cluster| quasi_cells(persons, cluster));
+    let classes = RowClasses::of_keys(cells).members();
     classes
         .into_iter()
         .map(|class| {
@@ -29,13 +29,16 @@ pub(super) fn joined(persons: &Persons<'_>, clusters: Vec<Vec<u32>>) -> Vec<Vec<
         .collect()
 }
 
-/// Persons who ask for an l that does not hold over all clusters that look
-/// like theirs.
+/// Persons who ask for an l that does not hold over all clusters of
+/// their equivalence class.
 pub(super) fn beyond_their_l(persons: &Persons<'_>, clusters: &[(Vec<u32>, Cut)]) -> Vec<u32> {
     if persons.l.iter().all(|&l| l == 1) {
         return Vec::new();
     }
-    let mut classes = alike(clusters.iter().map(|(members, _)| look(persons, members)));
+    let cells = clusters
+        .iter()
+        .map(|(members, _)| quasi_cells(persons, members));
+    let mut classes = RowClasses::of_keys(cells).members();
     classes.retain(|class| class.len() > 1);
     let mut beyond = Vec::new();
     for class in classes {

@@ -1,6 +1,6 @@
 //! The most likely value of a distribution, in integers.
 //!
-//! A [`Peak`] says that no value has more than `most` of `total`; l holds if
+//! A [`MaximalShare`] says that no value has more than `most` of `total`; l holds if
 //! `most · l ≤ total`. Where records are counted it is exact. On a join on the
 //! sensitive attribute two distributions count:
 //!
@@ -13,7 +13,7 @@
 //!
 //! The fractions are put over a common denominator where one of at most
 //! 40 bits exists; else they are rounded against the claim by one part in
-//! 10⁹, so that a peak is never taken for lower than it is.
+//! 10⁹, so that a maximal_share is never taken for lower than it is.
 
 use crate::privacy::Share;
 
@@ -26,12 +26,12 @@ const SCALE: f64 = (1_u64 << 32) as f64;
 
 /// No value has more than `most` of `total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Peak {
+pub(super) struct MaximalShare {
     pub most: u128,
     pub total: u128,
 }
 
-impl Peak {
+impl MaximalShare {
     /// Whether no value has more than 1 in l, nor more than `share`.
     pub fn allows(&self, l: u32, share: Share) -> bool {
         let diverse = l <= 1 || self.most * u128::from(l) <= self.total;
@@ -46,14 +46,14 @@ impl Peak {
         u32::try_from(l).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The peak of plain counts.
+    /// The maximal_share of plain counts.
     pub fn of_counts(counts: impl Iterator<Item = u32>) -> Self {
-        let mut peak = Self { most: 0, total: 0 };
+        let mut maximal_share = Self { most: 0, total: 0 };
         for count in counts {
-            peak.most = peak.most.max(u128::from(count));
-            peak.total += u128::from(count);
+            maximal_share.most = maximal_share.most.max(u128::from(count));
+            maximal_share.total += u128::from(count);
         }
-        peak
+        maximal_share
     }
 }
 
@@ -69,13 +69,13 @@ pub(super) struct Joined {
 
 /// The peaks of a join, by joined rows and by expected records; `None` for an
 /// empty one, which nobody is behind.
-pub(super) fn of_join(values: &[Joined]) -> Option<[Peak; 2]> {
+pub(super) fn of_join(values: &[Joined]) -> Option<[MaximalShare; 2]> {
     let rows = |value: &Joined| u128::from(value.left) * u128::from(value.right);
     let all: u128 = values.iter().map(rows).sum();
     if all == 0 {
         return None;
     }
-    let counted = Peak {
+    let counted = MaximalShare {
         most: values.iter().map(rows).max().unwrap_or(0),
         total: all,
     };
@@ -86,7 +86,7 @@ pub(super) fn of_join(values: &[Joined]) -> Option<[Peak; 2]> {
     let expected = match denominator {
         Some(denominator) => {
             let parts = |value: &Joined| rows(value) * (denominator / u128::from(value.shared));
-            Peak {
+            MaximalShare {
                 most: values.iter().map(parts).max().unwrap_or(0),
                 total: values.iter().map(parts).sum(),
             }
@@ -96,12 +96,12 @@ pub(super) fn of_join(values: &[Joined]) -> Option<[Peak; 2]> {
     Some([counted, expected])
 }
 
-fn rounded(values: &[Joined]) -> Peak {
+fn rounded(values: &[Joined]) -> MaximalShare {
     let part =
         |value: &Joined| f64::from(value.left) * f64::from(value.right) / f64::from(value.shared);
     let most = values.iter().map(part).fold(0.0, f64::max);
     let total: f64 = values.iter().map(part).sum();
-    Peak {
+    MaximalShare {
         most: (most * SCALE * (1.0 + MARGIN)).ceil() as u128,
         total: (total * SCALE * (1.0 - MARGIN)).floor() as u128,
     }
@@ -129,19 +129,19 @@ mod tests {
 
     #[test]
     fn l_holds_at_equality_and_not_above() {
-        let peak = Peak::of_counts([2, 3, 1].into_iter());
-        assert!(peak.allows(2, Share::ALL) && !peak.allows(3, Share::ALL));
-        assert_eq!(peak.largest_l(), 2);
-        assert!(peak.allows(1, Share::new(0.5).unwrap()));
-        assert!(!peak.allows(1, Share::new(0.499_999_999).unwrap()));
+        let maximal_share = MaximalShare::of_counts([2, 3, 1].into_iter());
+        assert!(maximal_share.allows(2, Share::ALL) && !maximal_share.allows(3, Share::ALL));
+        assert_eq!(maximal_share.largest_l(), 2);
+        assert!(maximal_share.allows(1, Share::new(0.5).unwrap()));
+        assert!(!maximal_share.allows(1, Share::new(0.499_999_999).unwrap()));
     }
 
     #[test]
     fn a_join_is_weighed_by_rows_and_by_records() {
         // Rows 2·1 and 1·1; records 2·1/2 and 1·1/1: even.
         let peaks = of_join(&[joined(2, 1, 2), joined(1, 1, 1)]).unwrap();
-        assert_eq!(peaks[0], Peak { most: 2, total: 3 });
-        assert_eq!(peaks[1], Peak { most: 2, total: 4 });
+        assert_eq!(peaks[0], MaximalShare { most: 2, total: 3 });
+        assert_eq!(peaks[1], MaximalShare { most: 2, total: 4 });
         assert!(of_join(&[]).is_none());
         assert!(of_join(&[joined(0, 3, 3)]).is_none());
     }

@@ -30,7 +30,7 @@ pub(super) struct GuardDemand {
 
 /// The members of one group.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct LeafCounts {
     pub size: u64,
     /// Ascending by leaf.
     pub leaves: Vec<LeafDemand>,
@@ -45,7 +45,7 @@ pub(super) enum Unmet {
     Guard(u32),
 }
 
-impl Crowd {
+impl LeafCounts {
     /// Counts members; `codes` are the leaves by record.
     pub fn of(members: &[u32], codes: &Codes, asked: &Asked<'_>) -> Self {
         let mut leaves: Vec<LeafDemand> = members

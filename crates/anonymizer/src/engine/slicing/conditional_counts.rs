@@ -4,7 +4,7 @@
 //! that shows the sensitive attribute, it is the distribution of its values
 //! beside y. Where two columns Y and Z show it, a reader may take either
 //! alone, or join them on it: each gives a distribution, and none of them may
-//! have too high a peak (README, *What is sufficient*).
+//! have too high a maximal_share (README, *What is sufficient*).
 
 use rustc_hash::FxHashMap;
 
@@ -12,36 +12,36 @@ use crate::engine::kernel::known::known_ends;
 use crate::microdata::Code;
 use crate::privacy::Protection;
 
-use super::board::{Board, Sensitive};
 use super::closeness::{Distance, Whole};
-use super::peak::{Joined, Peak, of_join};
+use super::joint_table::{JointTable, Sensitive};
+use super::maximal_share::{Joined, MaximalShare, of_join};
 use super::tally::{Run, Tally};
 
 /// A distribution that a subject meets: of a sensitive attribute, by which
 /// column (or 2, by their join), beside which combinations.
-pub(super) type Meeting = (usize, u8, u32, u32);
+pub(super) type ConditionalIndex = (usize, u8, u32, u32);
 
 /// By the join.
 pub(super) const BY_JOIN: u8 = 2;
 
 /// What a set of rows shows; reused from set to set.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct ConditionalCounts {
     /// By sensitive attribute: a tally for each column that shows it, then
     /// one for the quasi-identifiers that two columns share.
     tallies: Vec<Vec<Tally>>,
-    joins: FxHashMap<(usize, u32, u32), Option<[Peak; 2]>>,
+    joins: FxHashMap<(usize, u32, u32), Option<[MaximalShare; 2]>>,
     values: Vec<Joined>,
 }
 
-impl Sight {
+impl ConditionalCounts {
     /// Looks at `rows`, published as one bucket.
-    pub fn fill(&mut self, board: &Board<'_>, rows: &[u32]) {
+    pub fn fill(&mut self, joint: &JointTable<'_>, rows: &[u32]) {
         self.joins.clear();
-        self.tallies.resize_with(board.sensitive.len(), Vec::new);
-        for (sensitive, tallies) in board.sensitive.iter().zip(&mut self.tallies) {
+        self.tallies.resize_with(joint.sensitive.len(), Vec::new);
+        for (sensitive, tallies) in joint.sensitive.iter().zip(&mut self.tallies) {
             let views = sensitive.views.iter();
-            let views = views.map(|&column| &board.columns[column].of_row);
+            let views = views.map(|&column| &joint.columns[column].of_row);
             let shared = sensitive.shared.iter().map(|shared| &shared.parts.of_row);
             tallies.resize_with(views.len() + shared.len(), Tally::default);
             for (tally, parts) in tallies.iter_mut().zip(views.chain(shared)) {
@@ -66,29 +66,31 @@ impl Sight {
     /// row meets none.
     pub fn meets(
         &mut self,
-        board: &Board<'_>,
+        joint: &JointTable<'_>,
         part_of_column: &dyn Fn(usize) -> u32,
-        accepts: &mut dyn FnMut(Meeting, &Peak) -> bool,
+        accepts: &mut dyn FnMut(ConditionalIndex, &MaximalShare) -> bool,
     ) -> bool {
-        (0..board.sensitive.len()).all(|at| self.meets_one(board, at, part_of_column, accepts))
+        (0..joint.sensitive.len()).all(|at| self.meets_one(joint, at, part_of_column, accepts))
     }
 
     fn meets_one(
         &mut self,
-        board: &Board<'_>,
+        joint: &JointTable<'_>,
         at: usize,
         part_of_column: &dyn Fn(usize) -> u32,
-        accepts: &mut dyn FnMut(Meeting, &Peak) -> bool,
+        accepts: &mut dyn FnMut(ConditionalIndex, &MaximalShare) -> bool,
     ) -> bool {
-        let views = &board.sensitive[at].views;
+        let views = &joint.sensitive[at].views;
         let joint = match views[..] {
             [one, other] => {
                 let (left, right) = (part_of_column(one), part_of_column(other));
-                let Some(peaks) = self.join(board, at, left, right) else {
+                let Some(peaks) = self.join(joint, at, left, right) else {
                     return true;
                 };
-                let meeting = (at, BY_JOIN, left, right);
-                peaks.iter().all(|peak| accepts(meeting, peak))
+                let conditional = (at, BY_JOIN, left, right);
+                peaks
+                    .iter()
+                    .all(|maximal_share| accepts(conditional, maximal_share))
             }
             _ => true,
         };
@@ -96,19 +98,25 @@ impl Sight {
             && views.iter().enumerate().all(|(view, &column)| {
                 let part = part_of_column(column);
                 let run = self.tallies[at][view].find(part);
-                run.is_none_or(|run| accepts((at, view as u8, part, 0), &run.peak))
+                run.is_none_or(|run| accepts((at, view as u8, part, 0), &run.maximal_share))
             })
     }
 
     /// The peaks of joining two combinations.
-    fn join(&mut self, board: &Board<'_>, at: usize, left: u32, right: u32) -> Option<[Peak; 2]> {
+    fn join(
+        &mut self,
+        joint: &JointTable<'_>,
+        at: usize,
+        left: u32,
+        right: u32,
+    ) -> Option<[MaximalShare; 2]> {
         if let Some(&known) = self.joins.get(&(at, left, right)) {
             return known;
         }
         let [one, other, both] = &self.tallies[at][..] else {
             return None;
         };
-        let shared = board.sensitive[at].shared.as_ref();
+        let shared = joint.sensitive[at].shared.as_ref();
         let shared = shared.map_or(0, |shared| shared.of_part[left as usize]);
         self.values.clear();
         if let (Some(left), Some(right)) = (one.find(left), other.find(right)) {
@@ -131,8 +139,8 @@ impl Sight {
 }
 
 /// The values of all rows, by sensitive attribute, where t-closeness is asked for.
-pub(super) fn wholes(board: &Board<'_>, rows: &[u32]) -> Vec<Option<Whole>> {
-    let wholes = board.sensitive.iter().map(|sensitive| {
+pub(super) fn wholes(joint: &JointTable<'_>, rows: &[u32]) -> Vec<Option<Whole>> {
+    let wholes = joint.sensitive.iter().map(|sensitive| {
         let codes = rows.iter().map(|&row| sensitive.codes[row as usize]);
         match sensitive.protection {
             Protection::Closeness { .. } => Some(Whole::of(sensitive.column, codes)),

@@ -16,7 +16,7 @@ const JOINT_VALUES_MAX: usize = 2048;
 const BLOCK: usize = 1024;
 
 /// Rows in no group.
-pub(super) struct Left {
+pub(super) struct Unassigned {
     /// The rows, ascending.
     pub rows: Vec<u32>,
     columns: Vec<Column>,
@@ -34,7 +34,7 @@ struct Column {
     keys: Vec<u64>,
 }
 
-impl Left {
+impl Unassigned {
     /// These rows, ascending; `levels` are those of each attribute.
     pub fn of(codes: &Rows, rows: &[u32], levels: &[Vec<Level>]) -> Self {
         let domain = |at: usize| levels[at][0].loss.len();

@@ -8,42 +8,10 @@
 //! table. Attributes that are generalized over buckets are left out of it, so
 //! that a profile stands for at least as many subjects as look like it.
 
-use rustc_hash::FxHashMap;
-
 use crate::engine::kernel::Included;
 use crate::engine::kernel::sliced_table::Slices;
-use crate::microdata::{AttributeIndex, CodedColumn, Role};
+use crate::microdata::{AttributeIndex, CodedColumn, Role, RowClasses};
 use crate::privacy::{ProtectedIndex, Protection, RecordTerms, Share};
-
-/// Distinct combinations of some attributes.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
-    /// Combination of each row.
-    pub of_row: Vec<u32>,
-    /// How many there are.
-    pub number: usize,
-}
-
-impl Parts {
-    /// One combination for everyone.
-    fn whole(rows: usize) -> Self {
-        Self {
-            of_row: vec![0; rows],
-            number: 1,
-        }
-    }
-
-    /// Tells combinations apart by one more attribute, numbered `code`.
-    fn refine(&mut self, code: impl Fn(usize) -> u32) {
-        let mut seen: FxHashMap<u64, u32> = FxHashMap::default();
-        for (row, part) in self.of_row.iter_mut().enumerate() {
-            let key = u64::from(*part) << 32 | u64::from(code(row));
-            let next = seen.len() as u32;
-            *part = *seen.entry(key).or_insert(next);
-        }
-        self.number = seen.len().max(1);
-    }
-}
 
 /// One sensitive attribute.
 #[derive(Debug)]
@@ -68,31 +36,31 @@ pub(super) struct Sensitive<'a> {
 /// Quasi-identifiers that two columns share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub parts: Parts,
+    pub parts: RowClasses,
     /// Combination of each part of the first column.
     pub of_part: Vec<u32>,
 }
 
 /// Records as the conditions see them.
 #[derive(Debug)]
-pub(super) struct Board<'a> {
+pub(super) struct JointTable<'a> {
     /// Record of each row.
     pub records: Vec<u32>,
     /// What each row's subject asks for.
     pub terms: Vec<&'a RecordTerms>,
     /// Known combinations, by column.
-    pub columns: Vec<Parts>,
+    pub columns: Vec<RowClasses>,
     /// The sensitive attributes in schema order.
     pub sensitive: Vec<Sensitive<'a>>,
     /// Distinct tuples of parts.
-    pub profiles: Parts,
+    pub profiles: RowClasses,
 }
 
-impl<'a> Board<'a> {
+impl<'a> JointTable<'a> {
     /// Gathers `records`, which are included. Linear in cells.
     pub fn gather(included: &Included<'a>, records: &[u32], slices: &Slices) -> Self {
         let known = |attributes: &[AttributeIndex]| {
-            let mut parts = Parts::whole(records.len());
+            let mut parts = RowClasses::whole(records.len());
             for &attribute in attributes {
                 let role = included.table.schema().attribute(attribute).role;
                 if role != Role::QuasiIdentifier {
@@ -104,8 +72,8 @@ impl<'a> Board<'a> {
             }
             parts
         };
-        let columns: Vec<Parts> = slices.columns.iter().map(|column| known(column)).collect();
-        let mut profiles = Parts::whole(records.len());
+        let columns: Vec<RowClasses> = slices.columns.iter().map(|column| known(column)).collect();
+        let mut profiles = RowClasses::whole(records.len());
         for column in columns.iter().filter(|column| column.number > 1) {
             profiles.refine(|row| column.of_row[row]);
         }
@@ -161,7 +129,7 @@ impl<'a> Board<'a> {
 }
 
 impl Shared {
-    fn of(parts: Parts, first: &Parts) -> Self {
+    fn of(parts: RowClasses, first: &RowClasses) -> Self {
         let mut of_part = vec![0; first.number];
         for (&part, &shared) in first.of_row.iter().zip(&parts.of_row) {
             of_part[part as usize] = shared;

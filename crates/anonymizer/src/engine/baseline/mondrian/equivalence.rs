@@ -1,13 +1,13 @@
-//! Groups that look alike are one, and keep each member's own terms (*ours*).
+//! Groups of one equivalence class are one, and keep each member's own terms (*ours*).
 //!
 //! Relaxed splits, and cuts below one node of a hierarchy, leave groups with
 //! the same published quasi-identifiers, which an adversary cannot tell apart.
 //! They become one group; what the job asks of groups holds for their union.
 //!
 //! The l of one group's member may not hold over the values of the other. Where
-//! those who ask something of values hold by themselves, they keep their look,
+//! those who ask something of values hold by themselves, they keep their cells,
 //! and the others are joined with the near group with which they hold, so that
-//! they look different. Any other such union is joined with a near group that
+//! their cells differ. Any other such union is joined with a near group that
 //! makes it hold, the one that adds least loss, until all hold: everyone
 //! together does.
 
@@ -31,17 +31,17 @@ const REACH: usize = 1024;
 /// Groups that one thread looks at, at least.
 const GROUPS_MIN: usize = 256;
 
-/// Records that look the same.
+/// Records of one equivalence class.
 struct Class {
     /// Empty once it was joined with another.
     records: Vec<u32>,
-    look: Vec<u32>,
+    cells: Vec<u32>,
     /// Lowest and highest code of each column, once they were asked for.
     ends: OnceCell<Vec<(u32, u32)>>,
 }
 
-/// Classes by their looks.
-struct Looks<'a> {
+/// The equivalence classes, by their cells.
+struct EquivalenceClasses<'a> {
     columns: Vec<&'a CodedColumn>,
     scales: Vec<Scale>,
     covers: Vec<Covers<'a>>,
@@ -53,7 +53,7 @@ struct Looks<'a> {
     position: Vec<u32>,
 }
 
-/// The groups with those that look alike joined, in order of the first.
+/// The groups with those of one class joined, in order of the first.
 pub(super) fn joined(
     included: &Included<'_>,
     conditions: &Conditions,
@@ -86,7 +86,7 @@ pub(super) fn joined(
     if open.is_empty() {
         return groups;
     }
-    let mut looks = Looks {
+    let mut classes = EquivalenceClasses {
         covers,
         scales: included.quasi_scales(),
         columns: columns.clone(),
@@ -97,20 +97,20 @@ pub(super) fn joined(
         position,
     };
     for (group, &first) in groups.into_iter().zip(&firsts) {
-        let look = of_groups.iter().map(|column| column[first]).collect();
-        looks.insert(group, look, None);
+        let cells = of_groups.iter().map(|column| column[first]).collect();
+        classes.insert(group, cells, None);
     }
     while let Some(at) = open.pop() {
-        if !looks.classes[at].records.is_empty() && !looks.holds(&[at]) {
-            let part = looks.send_others_away(at);
-            open.extend(part.or_else(|| looks.join_with_near(at)));
+        if !classes.classes[at].records.is_empty() && !classes.holds(&[at]) {
+            let part = classes.send_others_away(at);
+            open.extend(part.or_else(|| classes.join_with_near(at)));
         }
     }
-    let classes = looks.classes.into_iter().map(|class| class.records);
+    let classes = classes.classes.into_iter().map(|class| class.records);
     classes.filter(|records| !records.is_empty()).collect()
 }
 
-/// The first group that looks like each group; a column of cells each has one
+/// The first group of the class of each group; a column of cells each has one
 /// entry a group.
 fn first_alike(columns: &[Vec<u32>], groups: usize) -> Vec<usize> {
     let hash = |at: usize| {
@@ -128,7 +128,7 @@ fn first_alike(columns: &[Vec<u32>], groups: usize) -> Vec<usize> {
     };
     let mut first_of: Vec<usize> = (0..groups).collect();
     for run in order.chunk_by(|one, other| one.0 == other.0) {
-        // Looks that share a hash by accident are told apart.
+        // EquivalenceClasses that share a hash by accident are told apart.
         let mut firsts: Vec<usize> = Vec::new();
         for &(_, at) in run {
             match firsts.iter().find(|&&first| is_alike(first, at)) {
@@ -140,7 +140,7 @@ fn first_alike(columns: &[Vec<u32>], groups: usize) -> Vec<usize> {
     first_of
 }
 
-/// Groups joined with the first that looks like them, in order of the first,
+/// Groups joined with the first of their class, in order of the first,
 /// and which that was.
 fn united(mut groups: Vec<Vec<u32>>, first_of: &[usize]) -> (Vec<Vec<u32>>, Vec<usize>) {
     for (at, &first) in first_of
@@ -167,28 +167,28 @@ fn hold<'r>(
     conditions.holds(&rows.collect::<Vec<u32>>(), counts)
 }
 
-impl Looks<'_> {
-    /// What records look like as one group: the cell of each column.
-    fn look(&mut self, records: &[u32]) -> Vec<u32> {
+impl EquivalenceClasses<'_> {
+    /// The cell of each column for records as one group.
+    fn cells(&mut self, records: &[u32]) -> Vec<u32> {
         let columns = self.columns.iter().zip(&mut self.covers);
-        let look = columns.map(|(column, covers)| covers.cover(column, records));
-        look.collect()
+        let cells = columns.map(|(column, covers)| covers.cover(column, records));
+        cells.collect()
     }
 
-    /// Adds records to the class that looks like them, or as a class of their
+    /// Adds records to the class with these cells, or as a class of their
     /// own at an empty place, if one is given; where they are.
-    fn insert(&mut self, records: Vec<u32>, look: Vec<u32>, place: Option<usize>) -> usize {
-        if let Some(&at) = self.at.get(&look) {
+    fn insert(&mut self, records: Vec<u32>, cells: Vec<u32>, place: Option<usize>) -> usize {
+        if let Some(&at) = self.at.get(&cells) {
             let class = &mut self.classes[at];
             class.records.extend(records);
             class.ends.take();
             return at;
         }
         let at = place.unwrap_or(self.classes.len());
-        self.at.insert(look.clone(), at);
+        self.at.insert(cells.clone(), at);
         let class = Class {
             records,
-            look,
+            cells,
             ends: OnceCell::new(),
         };
         match self.classes.get_mut(at) {
@@ -230,15 +230,15 @@ impl Looks<'_> {
         };
         let all = self.classes[at].records.clone();
         let (asking, others): (Vec<u32>, Vec<u32>) = all.iter().partition(|&record| asks(record));
-        let look = self.look(&asking);
-        let keeps_look = look == self.classes[at].look;
-        if asking.is_empty() || others.is_empty() || !keeps_look {
+        let cells = self.cells(&asking);
+        let keeps_cells = cells == self.classes[at].cells;
+        if asking.is_empty() || others.is_empty() || !keeps_cells {
             return None;
         }
         self.set(at, asking);
         let away = self.classes.len();
         self.classes.push(Class {
-            look: Vec::new(),
+            cells: Vec::new(),
             records: others,
             ends: OnceCell::new(),
         });
@@ -258,11 +258,11 @@ impl Looks<'_> {
             return None;
         };
         records.extend(self.take(other));
-        let look = self.look(&records);
-        Some(self.insert(records, look, Some(other)))
+        let cells = self.cells(&records);
+        Some(self.insert(records, cells, Some(other)))
     }
 
-    /// Gives a class other records of the same look.
+    /// Gives a class other records of the same cells.
     fn set(&mut self, at: usize, records: Vec<u32>) {
         let class = &mut self.classes[at];
         class.records = records;
@@ -288,8 +288,8 @@ impl Looks<'_> {
         let found = tried.into_iter().find(|&other| self.holds(&[at, other]));
         let mut records = self.take(at);
         records.extend(self.take(found.unwrap_or(first)));
-        let look = self.look(&records);
-        Some(self.insert(records, look, Some(at)))
+        let cells = self.cells(&records);
+        Some(self.insert(records, cells, Some(at)))
     }
 
     /// Other classes within reach; all of them where none is.
@@ -306,7 +306,7 @@ impl Looks<'_> {
 
     fn take(&mut self, at: usize) -> Vec<u32> {
         let class = &mut self.classes[at];
-        self.at.remove(&class.look);
+        self.at.remove(&class.cells);
         std::mem::take(&mut class.records)
     }
 
@@ -348,7 +348,7 @@ mod tests {
         let columns = [column(1).collect(), column(7).collect()];
         let expected: Vec<usize> = (0..40_000).map(|at| at / 2 * 2).collect();
         assert_eq!(first_alike(&columns, 40_000), expected);
-        // Without a column all look alike.
+        // Without a column all rows are one class.
         assert_eq!(first_alike(&[], 3), [0, 0, 0]);
     }
 }
