@@ -10,7 +10,7 @@
 //!
 //! A group that no near block mends is widened (*ours*): the nearest blocks on
 //! either side join it until it holds. At worst that is everyone, for whom it
-//! holds (`leave`), so that nobody is left out because of their block.
+//! holds (`exclusion`), so that nobody is left out because of their block.
 
 use crate::engine::kernel::covers::Covers;
 use crate::engine::kernel::microdata_table::of_groups;

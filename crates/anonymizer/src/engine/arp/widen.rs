@@ -2,7 +2,7 @@
 //!
 //! A block whose terms its neighbours cannot meet takes in the nearest blocks
 //! of domain order, one on either side in turn, until what it holds meets all
-//! members' own k and l. Everyone together does (`leave`), so widening ends,
+//! members' own k and l. Everyone together does (`exclusion`), so widening ends,
 //! and nobody has to be left out because of the block that they are in.
 //!
 //! Widened blocks can look like others again, or match further subjects, so

@@ -169,7 +169,7 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
         })
     };
     let mut groups: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
-    let numbers = super::looks::groups(prepared);
+    let numbers = super::classes::groups(prepared);
     for (row, &group) in numbers.iter().enumerate() {
         groups.entry(group).or_default().push(row);
     }

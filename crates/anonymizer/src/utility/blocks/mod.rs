@@ -7,8 +7,8 @@
 //! bucket by another name.
 
 mod candidates;
+mod classes;
 mod glp;
-mod looks;
 mod reconstruction;
 
 pub use glp::{AttributeGlp, Glp};
@@ -31,17 +31,17 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     let prepared = Prepared::new(evidence)?;
     let candidates = Candidates::all(&prepared);
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    let sizes = looks::sizes(&prepared);
+    let sizes = classes::sizes(&prepared);
     evidence.cancel.heed();
     report.insert(
         "c_dm",
-        looks::BLOCKS_DISCERNED,
+        classes::BLOCKS_DISCERNED,
         &discernibility::measure(&sizes.blocks),
     );
     evidence.cancel.heed();
     report.insert(
         "group_sizes",
-        looks::BLOCK_SIZES,
+        classes::BLOCK_SIZES,
         &group_size::measure(&sizes.blocks),
     );
     evidence.cancel.heed();

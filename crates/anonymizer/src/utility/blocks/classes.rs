@@ -1,4 +1,4 @@
-//! Sizes of blocks, and of what looks alike on the quasi-identifiers.
+//! Sizes of blocks, and of equivalence classes.
 
 use crate::release::{Cells, Content, PublishedTable};
 
@@ -30,7 +30,7 @@ pub(super) struct Sizes {
     pub alike: Vec<u32>,
 }
 
-/// Counts rows by block and by look.
+/// Counts rows by block and by equivalence class.
 pub(super) fn sizes(prepared: &Prepared<'_>) -> Sizes {
     let mut numbers: Vec<&[u64]> = Vec::new();
     if let Some(table) = row_table(prepared) {
