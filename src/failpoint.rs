@@ -68,7 +68,9 @@ mod order {
             }
             order
         });
-        if let Some(order) = order.as_ref().filter(|order| order.name == name) {
+        if let Some(order) = order.as_ref()
+            && order.is_due(name)
+        {
             order.follow();
         }
     }
@@ -95,11 +97,16 @@ mod order {
             })
         }
 
-        fn follow(&self) {
-            let time = 1 + self.reached.fetch_add(1, Ordering::Relaxed);
-            if self.nth.is_some_and(|nth| nth != time) {
-                return;
+        /// Whether the place is the order's, and this the time that it names.
+        pub(super) fn is_due(&self, name: &str) -> bool {
+            if self.name != name {
+                return false;
             }
+            let time = 1 + self.reached.fetch_add(1, Ordering::Relaxed);
+            self.nth.is_none_or(|nth| nth == time)
+        }
+
+        fn follow(&self) {
             match self.effect {
                 Effect::Kill => loop {
                     // Nothing after this place may happen, not even on this thread.
@@ -143,7 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_no_order_names_is_passed() {
-        super::reached("a-place-that-nobody-names");
+    fn an_order_is_due_at_its_place_and_its_time_alone() {
+        let order = |text: &str| Order::parse(text).expect("an order");
+        let third = order("here:3");
+        let due = ["here", "there", "here", "here", "here"].map(|place| third.is_due(place));
+        assert_eq!(due, [false, false, false, true, false]);
+        let always = order("here=stop");
+        assert!(always.is_due("here") && always.is_due("here") && !always.is_due("there"));
     }
 }

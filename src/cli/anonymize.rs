@@ -45,7 +45,7 @@ pub struct Options {
     #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
     threads: Option<usize>,
     /// Decides every random choice [default: 256 bits from the operating
-    /// system]; whoever guesses it can repeat the run, so the manifest says that
+    /// system]; anyone who guesses it can repeat the run, so the manifest says that
     /// it was given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,

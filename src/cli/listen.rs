@@ -106,7 +106,7 @@ pub struct Listen {
     pub api: SocketAddr,
     /// Address of health and metrics, where it is another.
     pub metrics: Option<SocketAddr>,
-    /// Whether metrics are shown where the API is, whoever reaches it.
+    /// Whether metrics are shown where the API is, no matter who reaches it.
     pub metrics_public: bool,
     /// TLS of the API.
     pub tls: Option<Tls>,

@@ -1,6 +1,6 @@
 //! Connections: how many there may be, and which end because nothing moves.
 //!
-//! Whoever can reach the port can open connections, and HTTP/2 keeps one open
+//! Anyone who can reach the port can open connections, and HTTP/2 keeps one open
 //! for as long as its client answers pings. So a connection on which no request
 //! was authenticated lives for a short time, one address has few of them, and
 //! all of them together leave room for clients that are signed in. A connection

@@ -3,7 +3,7 @@
 //! Two rates, both with a burst: requests of one principal, counted once it is
 //! known who asks; and tokens that were not accepted before, counted by remote
 //! address before the store is asked about them. A token that was accepted
-//! lately is not counted again, so that whoever guesses from behind a proxy or
+//! lately is not counted again, so that anyone who guesses from behind a proxy or
 //! a shared address keeps nobody else out. Rates are this process's own.
 
 use std::collections::HashSet;

@@ -79,7 +79,7 @@ pub struct RunSpec {
     #[serde(default)]
     pub preferences: PreferenceUse,
     /// Decides every random choice; without it the operating system does.
-    /// Whoever guesses it can repeat the run: the manifest says that it was given.
+    /// Anyone who guesses it can repeat the run: the manifest says that it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Attributes that are published as they are although they identify people,

@@ -1,6 +1,6 @@
 //! The anchor of the audit log: its head, kept outside the store.
 //!
-//! Whoever can write to the database can cut the log and turn its head back,
+//! Anyone who can write to the database can cut the log and turn its head back,
 //! or hash the whole chain anew. An anchor notices both. It is one line,
 //! `POSITION:HASH`, in a file that an operator keeps where the database's
 //! people cannot write, and it only ever moves on from a place that the log

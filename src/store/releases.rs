@@ -2,7 +2,7 @@
 //!
 //! A release comes into being by `job_complete` alone. Publishing re-reads
 //! what changed in the preferences and changes the state in one transaction
-//! that holds the dataset's row, as every change of preferences does: whoever
+//! that holds the dataset's row, as every change of preferences does: anyone who
 //! withdraws consent before the publishing is seen by it.
 
 use chrono::{DateTime, Utc};

@@ -4,7 +4,7 @@
 //! process: nothing but the store connects the two. So the ids are not handed
 //! over but derived: the trace of a job has the job's id (both are 16 bytes),
 //! its first span the second half of it. The request that queued the job can
-//! link to a span that nobody has begun yet, and whoever reads `job_0199…` in
+//! link to a span that nobody has begun yet, and anyone who reads `job_0199…` in
 //! a log finds the trace by dropping prefix and hyphens.
 //!
 //! Jobs are few and long: their traces are all kept, whatever share of the

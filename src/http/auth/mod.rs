@@ -117,7 +117,7 @@ fn address_of(request: &Request) -> IpAddr {
 async fn with_subject(gate: &Gate, mut request: Request, next: Next) -> Response {
     let from = address_of(&request);
     let bearer = match bearer(request.headers()) {
-        // Whoever guesses is held up before the store is asked.
+        // Anyone who guesses is held up before the store is asked.
         Some(bearer) => match gate.throttle.token(bearer, from) {
             Ok(()) => SubjectBearer::of(&gate.store, bearer).await,
             Err(problem) => Err(problem),

@@ -95,7 +95,7 @@ struct AuditBreakView {
 }
 
 /// Uploads were once logged with the digest of their content and the number of
-/// records left out. Whoever can guess a record can compute its digest.
+/// records left out. Anyone who can guess a record can compute its digest.
 fn visible(mut detail: Value) -> Value {
     if let Some(fields) = detail.as_object_mut() {
         fields.remove("sha256");

@@ -2,7 +2,7 @@
 //!
 //! A hierarchy is put under a name, immutable, and addressed by name or
 //! digest. A steward whose key is tied to no datasets writes the library, and
-//! whoever is tied reads what their datasets' schemas name. What a dataset has
+//! anyone who is tied reads what their datasets' schemas name. What a dataset has
 //! of its own is in `dataset_hierarchies`, which shares views and reading.
 
 use axum::Json;

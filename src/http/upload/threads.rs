@@ -35,7 +35,7 @@ impl ReadingThreads {
             let (again, home) = (thread.clone(), Arc::downgrade(&self.0));
             let whole = move || {
                 let done = catch_unwind(AssertUnwindSafe(work)).ok();
-                // Before the answer: whoever comes after it finds this thread.
+                // Before the answer: anyone who comes after it finds this thread.
                 if let Some(idle) = home.upgrade() {
                     locked(&idle).push(again);
                 }

@@ -43,7 +43,7 @@ pub fn affected(page: &mut Page, affected: &Value) {
     page.raw("</section>");
 }
 
-/// How nearly numbers are known of whoever is known to be in a bucket or group.
+/// How nearly numbers are known of anyone who is known to be in a bucket or group.
 pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) {
     let attacks = list(&verification["attacks"]).iter();
     let said = attacks.filter_map(|entry| {

@@ -1,7 +1,7 @@
 //! Tables as text, in room beside the memory until the release is stored.
 //!
 //! The text of a table is as long as the table itself. It is written piece by
-//! piece into room that the caller gives, and whoever needs it afterwards, the
+//! piece into room that the caller gives, and anyone who needs it afterwards, the
 //! verifier first, reads it there.
 
 use std::io;

@@ -1,7 +1,7 @@
 //! What a policy takes from the values of the table: which attributes lack
 //! some, and how far apart values of its scale are.
 //!
-//! Both show in a release. So whoever asked to be in none plays no part: else
+//! Both show in a release. So anyone who asked to be in none plays no part: else
 //! a least spread could tell an excluded subject's number, and buckets of one
 //! value more that a subject's value is missing.
 

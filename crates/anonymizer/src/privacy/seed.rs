@@ -70,7 +70,7 @@ impl Seed {
         random
     }
 
-    /// The number of a text at place `index` of `stage`: whoever does not have
+    /// The number of a text at place `index` of `stage`: anyone who does not have
     /// the seed cannot tell it from a random one, and it stays the same
     /// whatever other texts there are.
     pub fn number(&self, (stage, index): (u32, u64), text: &str) -> u64 {

@@ -1,7 +1,7 @@
 //! What several releases of the same people tell together.
 //!
 //! Each release shows a set of values that a person's may be: those of their
-//! bucket, or of their look-alikes. Whoever holds several releases intersects
+//! bucket, or of their look-alikes. Anyone who holds several releases intersects
 //! the sets; and where a class has exactly the values of its members, a value
 //! that all its copies' owners are known for is nobody else's, and a value that
 //! only as many members may have as there are copies is theirs (propagation to

@@ -195,7 +195,7 @@ pub(super) fn spread_share(domain: &Domain) -> impl Fn(&[(u32, u64)]) -> f64 {
 }
 
 /// Says in the attribute's own unit (days for dates) how nearly a number is
-/// known of whoever is known to be in a bucket, where its values lie nearest
+/// known of anyone who is known to be in a bucket, where its values lie nearest
 /// and in the middle bucket. Nothing for categories, which have no unit.
 pub(super) fn known_to_within(
     check: Check,

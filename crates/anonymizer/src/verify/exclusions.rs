@@ -1,13 +1,13 @@
-//! `exclusions_asked_for`: whoever is not published asked to be left out, or
+//! `exclusions_asked_for`: anyone who is not published asked to be left out, or
 //! asked for something that could not be given. Nobody else may be left out:
 //! absence would tell of their values. Where a rule about everyone together
 //! decides who leaves, nobody is left out whose terms could be met
 //! (`maximal`).
 //!
 //! Two kinds of policy leave out others too, and their manifests say so
-//! (`release::statement`): where leakage is bounded for everyone, whoever has
+//! (`release::statement`): where leakage is bounded for everyone, anyone who has
 //! a value that is more frequent than the bound; and where columns are
-//! permuted in buckets, whoever shares a combination with somebody who left
+//! permuted in buckets, anyone who shares a combination with somebody who left
 //! for their own terms, so that it shows one value less.
 //!
 //! All who did not ask for it are together no more than the job's

@@ -4,8 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arp;
 mod attacks;
-mod blocks;
 mod cancelled;
 mod case;
 mod corruptions;
@@ -14,18 +14,18 @@ mod diverse;
 mod exact;
 mod exclusions;
 mod golden;
-mod grouped;
 mod handmade;
 mod ignored;
 mod lgb;
 mod made;
 mod manifests;
-mod many;
 mod measures;
 mod missing;
+mod mondrian;
 mod naive;
 mod needless;
 mod negative;
+mod one_to_many;
 mod paper_examples;
 mod personalized;
 mod preamble;

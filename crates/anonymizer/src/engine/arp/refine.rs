@@ -2,7 +2,7 @@
 //!
 //! In each block, as long as at least l values are left, records of l values
 //! make a sub-block. `[Xiao–Tao 2006a]` takes the most frequent values, which
-//! then stand together again and again, and whoever averages over the blocks
+//! then stand together again and again, and anyone who averages over the blocks
 //! of one averages over the others. Here chance chooses as far as it can
 //! (*ours*): with n records left, m = ⌊n/l⌋ sub-blocks are to come. A value
 //! with m records or more must be taken, the most frequent first; the others
@@ -182,7 +182,7 @@ impl Refining<'_, '_> {
             last.map_or(1, |row| self.goal.need[row as usize] as usize)
         };
         loop {
-            // Whoever asks for more values than there are waits.
+            // Anyone who asks for more values than there are waits.
             let available = values.len();
             values.retain(|&value| need(value) <= available);
             if values.len() == available {
@@ -205,7 +205,7 @@ impl Refining<'_, '_> {
     /// The sub-blocks, where those of one block that span too little are joined
     /// with those made after them, the last ones with those made before.
     ///
-    /// No sub-block of another block joins: whoever tells the members of two
+    /// No sub-block of another block joins: anyone who tells the members of two
     /// blocks apart by their quasi-identifiers, and sees which values are near
     /// each other, would know whose they are. Sub-blocks of a block have at
     /// least l different values each, so those that are joined are eligible.

@@ -2,7 +2,7 @@
 //! for (*ours*).
 //!
 //! A group that is larger or more diverse than its neighbours shows that
-//! somebody in it asked for that. Companions ask for the same, so that whoever
+//! somebody in it asked for that. Companions ask for the same, so that anyone who
 //! is in such a group asked for something with a probability that the job
 //! states. They are not told apart by the terms that groups are made for:
 //! [`Requirements::lent`](crate::privacy::Requirements::lent) gives them those of the one they accompany.
@@ -10,7 +10,7 @@
 //! Who accompanies whom is decided by the dataset's secret and by subject keys
 //! alone, never by a run's seed: releases of one dataset have the same
 //! companions, and cannot be intersected. Everyone has a place on a ring, the
-//! keyed number of their key. Whoever asks for something draws as many further
+//! keyed number of their key. Anyone who asks for something draws as many further
 //! places, and the next one on the ring behind each who asks for nothing and
 //! accompanies nobody is the companion (consistent hashing, Karger et al.
 //! 1997). Who comes, leaves or changes their mind changes few companions but

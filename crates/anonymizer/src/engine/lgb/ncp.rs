@@ -8,7 +8,7 @@
 //! others, draws to itself the records that add least loss until the group
 //! has its K (the greedy k-member step of Byun et al. 2007); the rest is
 //! peeled further. Records that ask for much are drawn sooner, since they ask
-//! a large group of whoever they are with.
+//! a large group of anyone who they are with.
 
 use rand::seq::SliceRandom;
 

@@ -106,7 +106,7 @@ impl Recoder<'_> {
         };
         let share = |record: &u32| self.asked.of(*record).share;
         let mut concerned: Vec<u32> = members.iter().copied().filter(is_concerned).collect();
-        // Whoever has the least bound of all concerned is not satisfied; the
+        // Anyone who has the least bound of all concerned is not satisfied; the
         // others may be once these have left.
         let strictest = concerned.iter().map(share).min();
         concerned.retain(|record| Some(share(record)) == strictest);

@@ -106,7 +106,7 @@ fn open<F: Read + Seek + Send>(
         .collect();
     if !nested.is_empty() {
         // The library's reading of a schema calls itself for each level of
-        // nesting: what is not flat never gets there, whoever needs it.
+        // nesting: what is not flat never gets there, no matter who needs it.
         let code = CellErrorCode::ColumnUnfit;
         for place in nested {
             let name = std::str::from_utf8(&outline.columns[place].name);

@@ -1,6 +1,6 @@
 //! Equal vectors: people who cannot be told apart stand in several classes
 //! (blocks, buckets, groups of rows), each beside the values that it shows.
-//! Whoever knows how the classes were made compares them: the adversary
+//! Anyone who knows how the classes were made compares them: the adversary
 //! guesses, evenly, one of the values that all classes of a vector show.
 //!
 //! Figures: the vectors in at least two classes, the people who show one of

@@ -1,6 +1,6 @@
 //! Who asked for something, as far as the release tells (*ours*).
 //!
-//! Whoever asks for a larger k or a stricter bound on values is in a group or
+//! Anyone who asks for a larger k or a stricter bound on values is in a group or
 //! bucket that is larger, or whose cells are wider. The adversary knows
 //! everybody's quasi-identifiers and so their classes (rows with one published
 //! number), ranks classes by size and by width, and takes everyone above a
@@ -36,7 +36,7 @@ const SELECTED_MIN: u64 = 20;
 const CHANCE: u128 = 25;
 
 /// What somebody may have asked for: name of its figures, and whether terms do
-/// beyond those of whoever says nothing.
+/// beyond those of anyone who says nothing.
 type Ask = ([&'static str; 2], fn(&RecordTerms, &RecordTerms) -> bool);
 
 const ASKS: [Ask; 2] = [

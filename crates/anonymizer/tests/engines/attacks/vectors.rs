@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::microdata::Table;
 
-use crate::blocks::handmade::publish;
+use crate::arp::handmade::publish;
 use crate::case::Case;
 use crate::tables;
 

@@ -11,7 +11,7 @@ use vizard_anonymizer::microdata::{ChunkColumn, HierarchySet, Preference, Schema
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::Release;
 
-use crate::blocks::scenario::spreads;
+use crate::arp::scenario::spreads;
 use crate::case::Case;
 use crate::made;
 use crate::properties::scenario::{attribute_of, one_of};

@@ -6,7 +6,7 @@
 //! table. One such record in thirty left census data in three groups. So those
 //! who ask for something of values are partitioned by themselves, with their
 //! companions, who are treated as if they asked for the same
-//! ([`companions`](mod@crate::engine::kernel::companions)). Whoever is in such a
+//! ([`companions`](mod@crate::engine::kernel::companions)). Anyone who is in such a
 //! group has asked for something with the probability that the job states.
 //! Where the conditions do not hold for one side, as many others again are
 //! added to the pool, until they hold for both; they are next by the dataset's

@@ -1,6 +1,6 @@
 //! Step 1: clusters of at least K persons that lie near each other.
 //!
-//! A cluster begins with one person and draws in, one by one, whoever adds
+//! A cluster begins with one person and draws in, one by one, anyone who adds
 //! least to the loss of its box, until it has K members: the strictest k of
 //! the job and of those in it (`[RMR]` cluster formation). Persons who ask for
 //! more than the job begin first, the strictest before others, so that nobody

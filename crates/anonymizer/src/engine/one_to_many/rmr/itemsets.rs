@@ -12,7 +12,7 @@
 //! an item in every tree.
 //!
 //! K of a combination is the strictest k of the job and of those who have it.
-//! Going up a cut never breaks it: whoever has the combination above has one
+//! Going up a cut never breaks it: anyone who has the combination above has one
 //! below it, and that one already has as many persons as they ask for.
 //!
 //! *Guard* (ours): a person with p published items has C(p, m) combinations.

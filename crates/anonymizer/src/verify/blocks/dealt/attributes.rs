@@ -5,7 +5,7 @@
 //! people with a category of a, of b, and of both, and r and c the categories
 //! that occur; 0 where one of them has fewer than two. It is counted in parts
 //! of 2⁻⁶⁰: each summand is rounded down, and the quotient again. So the order
-//! is the same whoever counts.
+//! is the same no matter who counts.
 //!
 //! Numbers and dates with more than 16 values are cut into 16 intervals: with b
 //! people below a value and c people with it, the value is in interval

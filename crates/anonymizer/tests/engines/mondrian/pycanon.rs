@@ -72,7 +72,7 @@ fn ask(python: &Path, case: &Case, l: u64) -> Value {
     std::fs::write(&table, text).expect("the target folder can be written");
     let asked = json!({"quasi": case.generalized(), "sensitive": {"disease": l, "salary": l}});
     std::fs::write(&question, asked.to_string()).expect("the target folder can be written");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/grouped/check.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/mondrian/check.py");
     let said = run(Command::new(python).arg(script).arg(&table).arg(&question));
     let said = said.unwrap_or_else(|error| panic!("pycanon fails: {error}"));
     serde_json::from_str(&said).expect("the script writes JSON")
