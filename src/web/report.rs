@@ -137,7 +137,7 @@ fn exact(page: &mut Page, manifest: &Value) {
     page.raw("</section>");
 }
 
-const EXACT_NOTE: &str = "These values stand in the tables as they are. Who knows one of them of a \
+const EXACT_NOTE: &str = "These values stand in the tables as they are. Someone who knows one of them of a \
      person looks for it; the risk above counts all but sensitive ones. To lower it: give the \
      attribute another role.";
 

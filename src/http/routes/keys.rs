@@ -96,8 +96,8 @@ impl From<KeyRow> for KeyView {
 /// Make a key
 ///
 /// The token is in this answer and nowhere else. A key with an end is refused
-/// from then on, as one that was revoked. Who is tied to datasets makes keys
-/// that are tied to some of them.
+/// from then on, as one that was revoked. A key that is tied to datasets
+/// makes keys that are tied to some of them.
 #[utoipa::path(
     post, path = "/v1/keys", operation_id = "create_key", tag = "keys",
     request_body = KeyRequest,
@@ -142,8 +142,8 @@ fn made_key(row: &KeyRow, token: &Secret) -> Answer {
 
 /// List keys
 ///
-/// Newest first, revoked ones among them. Who is tied to datasets finds keys
-/// that are tied to some of them and to no others.
+/// Newest first, revoked ones among them. A key that is tied to
+/// datasets finds keys that are tied to some of them and to no others.
 #[utoipa::path(
     get, path = "/v1/keys", operation_id = "list_keys", tag = "keys",
     params(PageQuery),
@@ -161,8 +161,8 @@ async fn list_keys(
 
 /// Revoke a key
 ///
-/// For good and at once; a second time changes nothing. Who is tied to datasets
-/// revokes keys that are tied to some of them and to no others.
+/// For good and at once; a second time changes nothing. A key that is tied to
+/// datasets revokes keys that are tied to some of them and to no others.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", operation_id = "revoke_key", tag = "keys",
     params(("id" = KeyId, Path, description = "The key.")),

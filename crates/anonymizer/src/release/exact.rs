@@ -2,7 +2,7 @@
 //! apart.
 //!
 //! A class of rows that look the same is k people to an adversary who knows
-//! quasi-identifiers alone. Who knows one more attribute that every row shows
+//! quasi-identifiers alone. Someone who knows one more attribute that every row shows
 //! exactly has smaller classes, down to one person. So what is published
 //! exactly is counted in the manifest, measured with the risk, and refused
 //! where a record would stand out below its k (*ours*).

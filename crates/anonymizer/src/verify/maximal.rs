@@ -1,6 +1,6 @@
-//! Who is left out though their terms could be met.
+//! Subjects who are excluded though their terms could be met.
 //!
-//! Who asks for too much may be left out, but an engine must not choose: a
+//! Subjects who ask for too much may be excluded, but an engine must not choose: a
 //! subject who asks for something and is absent without need is a message. So
 //! of the engines whose rule for leaving is about everyone together, those
 //! published must be *maximal*: no absent asker could be put back alone. With

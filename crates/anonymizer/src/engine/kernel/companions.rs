@@ -13,8 +13,8 @@
 //! keyed number of their key. Anyone who asks for something draws as many further
 //! places, and the next one on the ring behind each who asks for nothing and
 //! accompanies nobody is the companion (consistent hashing, Karger et al.
-//! 1997). Who comes, leaves or changes their mind changes few companions but
-//! their own.
+//! 1997). A subject who comes, leaves or changes their mind changes few companions
+//! but their own.
 //!
 //! Each has as many as the job's share needs, and where people who are alike
 //! ask more often than others, everyone has more ([`super::bands`]).

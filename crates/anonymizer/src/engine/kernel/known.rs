@@ -1,8 +1,8 @@
 //! Answers on l in terms of what was ordered.
 //!
 //! Where values are missing engines keep an l of one more than was ordered,
-//! with the missing value counted ([`Requirements`]). Who reads an answer has
-//! to be told the l to order.
+//! with the missing value counted ([`Requirements`]). An answer names
+//! the l to order.
 
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::Schema;

@@ -49,7 +49,7 @@ use settle::{Settled, settle};
 
 /// Random streams, one number a stage.
 mod stage {
-    /// Who leaves among equals.
+    /// Order among equals who may be excluded.
     pub const EXCLUSION: u32 = 1;
     /// Which of equal values is generalized, and who of a group leaves.
     pub const TIES: u32 = 2;

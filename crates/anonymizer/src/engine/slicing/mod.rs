@@ -44,7 +44,7 @@ use joint_table::JointTable;
 
 /// Random streams, one number a stage.
 mod stage {
-    /// Who leaves of equals.
+    /// Order among equals who may be excluded.
     pub const EXCLUSION: u32 = 1;
     /// Which attribute is cut of equals.
     pub const PARTITION: u32 = 2;

@@ -1,4 +1,4 @@
-//! Who is left out though one group of everyone would meet their terms.
+//! Subjects who are excluded though one group of everyone would meet their terms.
 //!
 //! The most that a release can do for a subject is one group of everyone in
 //! which every value is the root. There P_leak of a value is its frequency in

@@ -37,7 +37,7 @@ fn people_of_a_value_and_equally_frequent_values_come_in_the_order_of_numbers() 
     let values = column(&[0, 0, 1, 1, 2]);
     let people = people(&values, &[30, 10, 20, 40, 5]);
     // 0 and 1 are the most frequent; then all three are left once, of which 2
-    // and 0 have the lower numbers. Who is left lacks in the second alone.
+    // and 0 have the lower numbers. Those left lack in the second alone.
     let dealt = refine::deal(&people, &[vec![0, 1, 2, 3, 4]]);
     assert_eq!(dealt, [vec![1, 2], vec![4, 0, 3]]);
 }
@@ -71,7 +71,7 @@ fn who_asks_for_more_values_than_wait_is_left_out_of_the_next_sub_block() {
         dealt,
         [vec![0, 1, 2, 3], vec![4, 5], vec![7, 8], vec![6, 9]]
     );
-    // Who asks for three comes first, and two others join.
+    // Rows that ask for three come first, and two others join.
     people.number[6] = 8;
     people.number[9] = 9;
     let dealt = refine::deal(&people, &all);
