@@ -9,7 +9,7 @@ use super::digest;
 use super::error::{CellErrorCode, TableError};
 use super::index::AttributeIndex;
 use super::limits::Target;
-use super::records::{Fault, Place, Row, Rows};
+use super::row::{Fault, Place, Row, Rows};
 use super::schema::{Attribute, MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.

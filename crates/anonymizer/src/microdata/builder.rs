@@ -13,15 +13,17 @@ use super::chunk::{Chunk, ChunkColumn};
 use super::codes::Codes;
 use super::column::CodedColumn;
 use super::dictionary::TextDictionary;
-use super::domain::{Domain, MISSING_LABEL, Values};
+use super::domain::{Domain, Values};
 use super::error::TableError;
 use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
 use super::index::{AttributeIndex, Code};
-use super::normalize::{Form, Merged, representatives};
+use super::normalize::{Merged, representatives};
 use super::number::{Number, ranked, tree_over};
 use super::schema::{Attribute, AttributeType, Multiplicity, Role, Schema};
+use super::spelling::Form;
 use super::table::{Table, TableColumn};
 use super::text::TextColumn;
+use super::value_text::MISSING_LABEL;
 
 /// A table under construction.
 pub struct TableBuilder {

@@ -5,8 +5,8 @@
 //! form, days as `YYYY-MM-DD`. Digest and hierarchies know a value by that
 //! text, so that two ways of writing it are one value.
 
-use super::domain::decimal_text;
 use super::error::CellErrorCode;
+use super::value_text::decimal_text;
 
 /// The cell without white space at its ends.
 #[inline]

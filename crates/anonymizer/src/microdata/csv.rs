@@ -8,7 +8,7 @@
 use std::io::Read;
 
 use super::error::{CellErrorCode, TableError};
-use super::records::{Fault, Place, Row, Rows};
+use super::row::{Fault, Place, Row, Rows};
 use super::window::{More, Window};
 
 /// One cell of the row at hand, in bytes of the window.

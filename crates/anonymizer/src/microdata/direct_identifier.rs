@@ -11,10 +11,11 @@
 //! ISO/IEC 7812 (payment cards), and the published rules of the national ids.
 
 use super::codes::Codes;
-use super::domain::{Domain, MISSING_LABEL};
+use super::domain::Domain;
 use super::index::{AttributeIndex, Code};
 use super::schema::{AttributeType, Role};
 use super::table::Table;
+use super::value_text::MISSING_LABEL;
 
 /// Distinct values of an attribute that are looked at, evenly spaced.
 const LOOKED_AT_MAX: usize = 4_096;

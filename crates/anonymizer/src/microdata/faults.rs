@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 use super::hint::Hint;
-use super::records::Fault;
+use super::row::Fault;
 
 /// First errors of a kind that are listed.
 const OF_A_KIND_MAX: usize = 10;

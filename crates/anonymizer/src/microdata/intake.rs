@@ -16,7 +16,7 @@ use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::records::{Fault, MissingCount, Question, ReadSummary};
+use super::row::{Fault, MissingCount, Question, ReadSummary};
 use super::schema::{Doubt, MissingPolicy, Multiplicity, NAME_CHARACTERS_MAX, Schema};
 use super::subjects::SubjectKeys;
 

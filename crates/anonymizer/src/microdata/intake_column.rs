@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::cell;
 use super::chunk::ChunkColumn;
 use super::dictionary::TextDictionary;
-use super::domain::MISSING_LABEL;
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
 use super::hint::Hint;
@@ -16,6 +15,7 @@ use super::number::{Number, leaf_keys};
 use super::schema::{Attribute, AttributeType, Doubt, MissingPolicy, Role};
 use super::text::TextColumn;
 use super::text_cache::TextCache;
+use super::value_text::MISSING_LABEL;
 
 /// 9999-12-31, in days since 1970-01-01.
 const LAST_DAY: i32 = 2_932_896;

@@ -22,9 +22,11 @@ pub mod packing;
 pub mod preference;
 pub mod preference_read;
 pub mod records;
+mod row;
 mod row_classes;
 pub mod schema;
 pub mod sha256;
+mod spelling;
 mod spill;
 pub mod subject_key;
 pub mod subject_records;
@@ -32,6 +34,7 @@ pub mod subjects;
 pub mod table;
 pub mod text;
 pub mod text_cache;
+pub mod value_text;
 
 mod cell;
 mod csv;
@@ -71,11 +74,12 @@ pub use hierarchy::{
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
-pub use normalize::{Form, Merged, Spellings};
+pub use normalize::{Merged, Spellings};
 pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
-pub use records::{MissingCount, Question, ReadSummary, RecordFormat, read_records};
+pub use records::{RecordFormat, read_records};
+pub use row::{MissingCount, Question, ReadSummary};
 pub use row_classes::RowClasses;
 pub use schema::{
     Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
@@ -85,6 +89,7 @@ pub use schema_change::{
     other_hierarchies,
 };
 pub use sha256::Sha256;
+pub use spelling::Form;
 pub use spill::Spill;
 pub use subject_key::{DEFAULT_KEY_RULES, KeyRule, near_key};
 pub use subject_records::SubjectRecords;

@@ -18,7 +18,7 @@ use super::intake::told_name;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::records::{Fault, Place, Row, Rows};
+use super::row::{Fault, Place, Row, Rows};
 use super::schema::{AttributeType, Role, Schema};
 
 /// The rows of an NDJSON stream; columns are attributes in schema order.

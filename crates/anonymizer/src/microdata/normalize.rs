@@ -8,32 +8,16 @@
 //! its most frequent one, and missing words the missing value: engines,
 //! verifier and measures never see that there were more.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::chunk::{Chunk, ChunkColumn};
-use super::domain::MISSING_LABEL;
 use super::index::AttributeIndex;
 use super::schema::Schema;
-
-/// A way in which two texts of one value may differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Form {
-    /// Codes of ICD-10 with and without the dot.
-    Icd10,
-    /// Upper and lower case.
-    Case,
-    /// White space at both ends, and characters that nobody sees.
-    Trim,
-}
-
-/// What holds for sensitive categories whose schema says nothing.
-pub const DEFAULT_FORMS: &[Form] = &[Form::Icd10, Form::Case, Form::Trim];
+use super::spelling::{Form, seen};
+use super::value_text::MISSING_LABEL;
 
 /// Words that say that there is no value, in lower case.
 const MISSING_WORDS: [&str; 18] = [
@@ -93,22 +77,6 @@ pub fn class(text: &str, forms: &[Form]) -> Option<String> {
         Some(cased.replace('.', ""))
     } else {
         Some(cased)
-    }
-}
-
-/// A text without characters of no width, which copying from pages and sheets
-/// leaves in cells.
-pub(super) fn seen(text: &str) -> Cow<'_, str> {
-    let is_unseen = |letter: char| {
-        matches!(
-            letter,
-            '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
-        )
-    };
-    if text.contains(is_unseen) {
-        Cow::Owned(text.replace(is_unseen, ""))
-    } else {
-        Cow::Borrowed(text)
     }
 }
 
@@ -246,6 +214,7 @@ impl Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::microdata::spelling::DEFAULT_FORMS;
 
     #[test]
     fn spellings_of_one_code_are_one_class_and_others_are_not() {

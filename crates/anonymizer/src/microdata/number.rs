@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::cell;
 use super::codes::Codes;
-use super::domain::{date_days, date_text, decimal_text};
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Branch, Hierarchy, HierarchySource, NodeIndex};
+use super::value_text::{date_days, date_text, decimal_text};
 
 /// A value of a numeric attribute.
 pub(super) trait Number: Copy + PartialEq + Send {

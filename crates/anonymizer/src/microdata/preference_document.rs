@@ -14,7 +14,9 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::error::CellErrorCode;
 use super::preference::{MaxLeakageTerms, Preference, Probability, Terms};
-use super::preference_read::Refusal;
+
+/// What is wrong with one line: the field, where one is, and how.
+pub(super) type Refusal = (Option<&'static str>, CellErrorCode);
 
 /// A document as it was read: a preference, or what is wrong with it.
 #[derive(Debug, Default)]

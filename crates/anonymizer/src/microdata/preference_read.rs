@@ -23,7 +23,9 @@ use super::limits::Target;
 use super::lines::{Line, Lines};
 use super::preference::{MaxLeakageTerms, Misfit, Preference, Probability, Terms};
 use super::preference_document::Draft;
-use super::records::{Fault, Place, RecordFormat, Row, Rows};
+use super::preference_document::Refusal;
+use super::records::RecordFormat;
+use super::row::{Fault, Place, Row, Rows};
 use super::schema::Schema;
 
 /// The columns that CSV may have; the first must be there.
@@ -34,9 +36,6 @@ const COLUMNS: [&str; 5] = [
     "max_reidentification",
     "exclude",
 ];
-
-/// What is wrong with one line: the field, where one is, and how.
-pub(super) type Refusal = (Option<&'static str>, CellErrorCode);
 
 /// Reads preferences to their end: one per subject, in order of first
 /// appearance, each checked against the schema and its hierarchies.

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::chunk::{Chunk, ChunkColumn};
-use super::domain::date_text;
 use super::schema::Schema;
+use super::value_text::date_text;
 
 impl Chunk {
     /// The records whose subject has this key, by their places.

@@ -11,15 +11,13 @@ use std::io::Read;
 use super::batch::{Batch, Filler};
 use super::chunk::Sink;
 use super::csv::CsvRows;
-use super::error::{CellErrorCode, Reason, TableError};
-use super::faults::Form;
-use super::hex::to_hex;
+use super::error::{CellErrorCode, TableError};
 use super::hint::Hint;
-use super::index::AttributeIndex;
 use super::intake::Intake;
 use super::limits::Target;
 use super::ndjson::NdjsonRows;
-use super::schema::{Doubt, Schema};
+use super::row::{Fault, ReadSummary, Row, Rows};
+use super::schema::Schema;
 use super::subjects::SubjectKeys;
 
 /// The form that records or preferences are written in.
@@ -29,177 +27,6 @@ pub enum RecordFormat {
     Csv,
     /// `application/x-ndjson`.
     Ndjson,
-}
-
-/// Of so many records read, one may be left out: 5 %. More is rather a column
-/// that nobody filled than a few gaps.
-const READ_PER_DROPPED_MIN: u64 = 20;
-
-/// The missing values of one attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingCount {
-    /// Name of the attribute.
-    pub attribute: String,
-    /// Cells without a value.
-    pub missing: u64,
-    /// Records left out that have none; one that lacks several values counts
-    /// for each of them.
-    pub dropped: u64,
-}
-
-/// Values of one attribute that are probably not what they seem. They were
-/// taken: a question is no error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// Name of the attribute.
-    pub attribute: String,
-    /// What was seen.
-    pub doubt: Doubt,
-    /// In so many cells.
-    pub count: u64,
-}
-
-impl Question {
-    /// How to answer it in the schema.
-    pub fn answers(&self) -> [&'static str; 2] {
-        match self.doubt {
-            Doubt::LastDay => [
-                "\"missing_values\": [\"9999-12-31\"] in the attribute: it stands for a missing day",
-                "\"meant\": [\"day_9999_12_31\"] in the attribute: it is a day as any other",
-            ],
-            Doubt::FirstDay => [
-                "\"missing_values\": [\"1900-01-01\"] in the attribute: it stands for a missing day",
-                "\"meant\": [\"day_1900_01_01\"] in the attribute: it is a day as any other",
-            ],
-            Doubt::LeadingZeros => [
-                "\"type\": \"categorical\" in a new dataset: they are codes, and keep their leading zeros",
-                "\"meant\": [\"leading_zeros\"] in the attribute: they are numbers",
-            ],
-        }
-    }
-}
-
-/// What an upload brought.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadSummary {
-    /// Records accepted.
-    pub records: u64,
-    /// Records that the missing-value policy left out.
-    pub dropped: u64,
-    /// Missing values of each attribute, in the schema's order.
-    pub attributes: Vec<MissingCount>,
-    /// What is asked about the values, in the schema's order.
-    pub questions: Vec<Question>,
-    /// SHA-256 of the content, whatever form it came in.
-    pub sha256: [u8; 32],
-}
-
-impl ReadSummary {
-    /// The digest in hexadecimal digits.
-    pub fn sha256_hex(&self) -> String {
-        to_hex(&self.sha256)
-    }
-
-    /// Whether more than 5 % of the records read were left out: somebody has to
-    /// say that this is meant.
-    pub fn loses_many(&self) -> bool {
-        let read = self.records.saturating_add(self.dropped);
-        self.dropped.saturating_mul(READ_PER_DROPPED_MIN) > read
-    }
-}
-
-/// Where in a line, from 1, its form is wrong.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// In a cell.
-    Cell(usize),
-    /// At a byte.
-    Byte(usize),
-}
-
-/// One thing wrong with a line, before it is listed.
-#[derive(Clone, Debug)]
-pub(super) struct Fault {
-    pub line: u64,
-    pub attribute: Option<AttributeIndex>,
-    /// A name that no attribute has.
-    pub name: Option<Box<str>>,
-    pub code: CellErrorCode,
-    pub place: Option<Place>,
-    pub reason: Option<Reason>,
-    pub hint: Option<Hint>,
-}
-
-impl Fault {
-    /// A fault of a whole line.
-    pub fn of_line(line: u64, code: CellErrorCode) -> Self {
-        Self {
-            line,
-            attribute: None,
-            name: None,
-            code,
-            place: None,
-            reason: None,
-            hint: None,
-        }
-    }
-
-    /// A fault of one attribute.
-    pub fn of_attribute(line: u64, attribute: AttributeIndex, code: CellErrorCode) -> Self {
-        Self {
-            attribute: Some(attribute),
-            ..Self::of_line(line, code)
-        }
-    }
-
-    /// A line whose form is wrong at a place.
-    pub fn malformed(line: u64, place: Place, reason: &'static str) -> Self {
-        Self {
-            place: Some(place),
-            reason: Some(Reason::Said(reason)),
-            ..Self::of_line(line, CellErrorCode::Malformed)
-        }
-    }
-
-    /// Where in the line, and how, its form is wrong.
-    pub fn form(&self) -> Form {
-        let place = self.place.map(|place| match place {
-            Place::Cell(at) | Place::Byte(at) => at as u64,
-        });
-        (place, self.reason)
-    }
-
-    /// A line that has other cells than the header.
-    pub fn cell_count(line: u64, found: usize, expected: usize) -> Self {
-        Self {
-            reason: Some(Reason::Cells { found, expected }),
-            ..Self::of_line(line, CellErrorCode::WrongCellCount)
-        }
-    }
-}
-
-/// What a format says when asked for its next row.
-pub(super) enum Row {
-    /// Cells are at hand; the row begins on this line.
-    Cells(u64),
-    /// The row cannot be read; the next one may.
-    Fault(Fault),
-    /// The row cannot be read, nor can anything behind it.
-    Stop(Fault),
-    /// There is no further row.
-    End,
-}
-
-/// Rows of cells, one at a time.
-pub(super) trait Rows {
-    /// Goes to the next row.
-    fn next_row(&mut self) -> Result<Row, TableError>;
-
-    /// Number of cells of the row at hand.
-    fn width(&self) -> usize;
-
-    /// A cell of the row at hand, not trimmed.
-    fn cell(&self, column: usize) -> &[u8];
 }
 
 /// Reads records to their end and yields them in chunks to `sink`.

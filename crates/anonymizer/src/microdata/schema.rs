@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TableError;
 use super::index::AttributeIndex;
-use super::normalize::{DEFAULT_FORMS, Form};
 use super::preference::Terms;
+use super::spelling::{DEFAULT_FORMS, Form};
 use super::subject_key::KeyRule;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
@@ -70,7 +70,7 @@ pub enum MissingPolicy {
     /// The record is left out and counted.
     Drop,
     /// The missing value is a value of its own in every type, written
-    /// [`MISSING_LABEL`](super::domain::MISSING_LABEL).
+    /// [`MISSING_LABEL`](super::value_text::MISSING_LABEL).
     Category,
 }
 

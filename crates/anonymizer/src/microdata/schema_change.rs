@@ -12,7 +12,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::chunk::{Chunk, ChunkColumn};
-use super::domain::MISSING_LABEL;
 use super::error::TableError;
 use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
 use super::index::AttributeIndex;
@@ -21,6 +20,7 @@ use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
 use super::preference::{MaxLeakageTerms, Terms};
 use super::schema::{Attribute, AttributeType, Role, Schema};
+use super::value_text::MISSING_LABEL;
 
 /// Why a schema cannot take the place of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use super::normalize::seen;
 use super::schema::Schema;
+use super::spelling::seen;
 
 /// A way in which two texts of one key may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

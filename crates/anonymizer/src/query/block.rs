@@ -6,7 +6,9 @@
 use crate::microdata::{Codes, of_width};
 
 use super::filter::{BLOCK_ROWS, Decided, keep};
-use super::table::WEIGHT_MIN;
+
+/// The least share of a cell that may satisfy: smaller ones round to it.
+pub(super) const WEIGHT_MIN: f64 = 1e-18;
 
 /// Classes that are looked at together.
 pub(super) const BLOCK_CLASSES: usize = 1024;

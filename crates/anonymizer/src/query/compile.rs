@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::microdata::AttributeType;
-use crate::microdata::domain::date_days;
+use crate::microdata::value_text::date_days;
 
 use super::condition::{Condition, Span};
 use super::expression::{Comparison, InvalidQuery, Literal, Test};

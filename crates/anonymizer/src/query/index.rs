@@ -310,7 +310,7 @@ impl RankedCells {
 
 /// The text of an exact value.
 fn exact_text(cell: &Cell) -> String {
-    use crate::microdata::domain::{date_text, decimal_text};
+    use crate::microdata::value_text::{date_text, decimal_text};
     match cell {
         Cell::Integer(value, _) => value.to_string(),
         Cell::Decimal(value, _) => decimal_text(*value),

@@ -2,13 +2,11 @@
 
 use crate::release::{Buckets, JoinedAttribute, Link};
 
+use super::block::WEIGHT_MIN;
 use super::condition::{Condition, Judgement};
 use super::filter::{Admitted, Decided};
 use super::index::RankedCells;
 use super::knowledge::PublicDomain;
-
-/// The least share of a cell that may satisfy: smaller ones round to it.
-pub(super) const WEIGHT_MIN: f64 = 1e-18;
 
 /// How many rows of a pool satisfy a condition, whatever the assignment of
 /// values to rows: between `least` and `most` of `size`.

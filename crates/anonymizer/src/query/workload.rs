@@ -14,7 +14,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::microdata::domain::date_text;
+use crate::microdata::value_text::date_text;
 use crate::microdata::{Code, Domain, Values};
 
 use super::compile::compile;

@@ -16,8 +16,8 @@ use super::joined::{JoinedAttribute, JoinedTable, Link};
 use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
 use super::table::{Content, PublishedTable};
-use crate::microdata::domain::MISSING_LABEL;
 use crate::microdata::normalize::class;
+use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{Role, Schema, Table};
 use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection};
 

@@ -15,7 +15,7 @@
 //! in the way a value is written. Labels are never empty.
 
 use crate::microdata::AttributeType;
-use crate::microdata::domain::{MISSING_LABEL, date_days, date_text, decimal_text};
+use crate::microdata::value_text::{MISSING_LABEL, date_days, date_text, decimal_text};
 
 use super::error::{WireError, WireFault};
 use super::table::Content;

@@ -20,6 +20,7 @@ mod guarantees;
 pub mod joined;
 pub mod layout;
 mod lineage;
+mod made;
 mod manifest;
 mod ndjson;
 mod order;
@@ -41,11 +42,12 @@ pub use format::Format;
 pub use guarantees::guarantees;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, TableLineage, without_subject};
+pub use made::Release;
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, TableDescription,
     rounded_to_tens,
 };
 pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};
-pub use table::{Cells, Content, PublishedColumn, PublishedTable, Release};
+pub use table::{Cells, Content, PublishedColumn, PublishedTable};
 pub use transcode::Transcoder;

@@ -155,7 +155,7 @@ fn is_attribute_name(schema: &Schema, cell: &Cell) -> bool {
 
 /// The texts that a cell is written with.
 fn add_texts(cell: &Cell, to: &mut BTreeSet<String>) {
-    use crate::microdata::domain::{date_text, decimal_text};
+    use crate::microdata::value_text::{date_text, decimal_text};
     match cell {
         Cell::Empty | Cell::Masked => {}
         Cell::Integer(lo, hi) => to.extend([lo.to_string(), hi.to_string()]),

@@ -19,7 +19,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use proptest::prelude::*;
 use serde_json::Value;
-use vizard_anonymizer::microdata::domain::date_text;
+use vizard_anonymizer::microdata::value_text::date_text;
 use vizard_anonymizer::microdata::{HierarchyFormat, HierarchySet, HierarchySource, Schema};
 
 /// One record; nothing where a cell is empty.

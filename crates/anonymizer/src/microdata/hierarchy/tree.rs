@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::microdata::domain::MISSING_LABEL;
 use crate::microdata::error::TableError;
 use crate::microdata::index::Code;
+use crate::microdata::value_text::MISSING_LABEL;
 
 /// Position of a node in its hierarchy; the root is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

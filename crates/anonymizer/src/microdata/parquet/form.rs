@@ -13,8 +13,8 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::microdata::domain::{date_text, decimal_text};
 use crate::microdata::schema::{Attribute, AttributeType, Role};
+use crate::microdata::value_text::{date_text, decimal_text};
 
 /// Digits behind the point of a decimal of 128 bits.
 const SCALE_MAX: i32 = 38;

@@ -16,7 +16,7 @@ use super::source::Source;
 use crate::microdata::error::{CellErrorCode, TableError};
 use crate::microdata::index::AttributeIndex;
 use crate::microdata::limits::ReadLimits;
-use crate::microdata::records::{Fault, Row, Rows};
+use crate::microdata::row::{Fault, Row, Rows};
 use crate::microdata::spill::Spill;
 
 /// Bytes that the windows over all columns have together, if there are not

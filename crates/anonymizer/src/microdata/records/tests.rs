@@ -5,6 +5,7 @@ mod columns;
 mod missing;
 mod repair;
 
+use crate::microdata::AttributeIndex;
 use std::sync::Arc;
 
 use super::*;

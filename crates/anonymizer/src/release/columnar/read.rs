@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 
 use super::schema::{Axis, Shape, arrow_schema};
-use crate::microdata::domain::{date_text, decimal_text};
+use crate::microdata::value_text::{date_text, decimal_text};
 use crate::release::cell::{Cell, Item, OR_MISSING};
 use crate::release::csv::ColumnReader;
 use crate::release::error::{WireError, WireFault};

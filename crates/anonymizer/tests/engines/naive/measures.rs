@@ -141,7 +141,7 @@ pub fn leakage(
 
 /// The text of an exact cell.
 pub fn text(cell: &Cell) -> String {
-    use vizard_anonymizer::microdata::domain::{date_text, decimal_text};
+    use vizard_anonymizer::microdata::value_text::{date_text, decimal_text};
     match cell {
         Cell::Integer(value, _) => value.to_string(),
         Cell::Decimal(value, _) => decimal_text(*value),

@@ -181,7 +181,7 @@ fn parsed(text: &str, kind: AttributeType) -> Cell {
             Cell::Decimal(value, value)
         }
         AttributeType::Date => {
-            let day = vizard_anonymizer::microdata::domain::date_days(text).expect("a day");
+            let day = vizard_anonymizer::microdata::value_text::date_days(text).expect("a day");
             Cell::Date(day, day)
         }
         AttributeType::Categorical => Cell::Label(text.into()),
@@ -226,7 +226,7 @@ pub fn satisfies(table: &Table, predicate: &Predicate, value: &Cell) -> bool {
         Literal::Whole(value) => *value as f64,
         Literal::Number(value) => *value,
         Literal::Text(day) => {
-            f64::from(vizard_anonymizer::microdata::domain::date_days(day).expect("a day"))
+            f64::from(vizard_anonymizer::microdata::value_text::date_days(day).expect("a day"))
         }
     };
     match &predicate.test {

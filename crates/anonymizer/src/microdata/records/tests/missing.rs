@@ -1,6 +1,7 @@
 //! What becomes of empty cells under each missing-value policy.
 
 use super::*;
+use crate::microdata::AttributeIndex;
 
 #[test]
 fn missing_values_follow_the_policy() {
