@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use vizard_anonymizer::microdata::domain::{MISSING_LABEL, date_text};
+use vizard_anonymizer::microdata::value_text::{MISSING_LABEL, date_text};
 use vizard_anonymizer::microdata::{
     Chunk, ChunkColumn, Doubt, HierarchyFormat, HierarchySet, HierarchySource, Question,
     ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError,
