@@ -12,8 +12,8 @@ use vizard_anonymizer::microdata::Spill;
 pub struct SpillFile {
     file: File,
     length: u64,
-    /// The first failure: anyone who is given the room may not know what kinds
-    /// of failures there are.
+    /// The first failure: the user of the room may not know what kinds of
+    /// failures there are.
     failure: OnceLock<io::Error>,
 }
 
@@ -23,7 +23,7 @@ impl SpillFile {
         tempfile::tempfile().map(Self::of)
     }
 
-    /// An empty file as room; anyone who made it may hold it as well.
+    /// An empty file as room; its maker may hold it as well.
     pub fn of(file: File) -> Self {
         Self {
             file,

@@ -122,12 +122,12 @@ fn every_write_of_the_store_is_audited_but_for_a_short_list() {
 #[test]
 fn no_circle_of_imports_is_larger_than_four_files() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in SOURCES {
-        let sources = read_folder(&project.join(folder).join(".."), "src");
-        assert!(!sources.is_empty(), "{folder} has files to check");
+    for package in [".", "crates/anonymizer"] {
+        let sources = read_folder(&project.join(package), "src");
+        assert!(!sources.is_empty(), "{package} has files to check");
         let mut circles = circles(&sources);
         circles.retain(|files| files.len() > 4);
-        assert!(circles.is_empty(), "{folder}: {circles:#?}");
+        assert!(circles.is_empty(), "{package}: {circles:#?}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use vizard_anonymizer::microdata::value_text::{MISSING_LABEL, date_text};
 use vizard_anonymizer::microdata::{
-    Chunk, ChunkColumn, Doubt, HierarchyFormat, HierarchySet, HierarchySource, Question,
+    Chunk, ChunkColumn, Doubt, HierarchyFormat, HierarchySet, HierarchySource, DoubtfulValues,
     ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, TableBuilder, TableError,
     Target, read_parquet_records, read_records,
 };
@@ -109,7 +109,7 @@ impl Records {
     /// written without leading zeros, so that nothing is asked about them.
     fn rewritten(&self) -> Self {
         let mut summary = self.summary.clone();
-        let zeros = |question: &Question| question.doubt == Doubt::LeadingZeros;
+        let zeros = |question: &DoubtfulValues| question.doubt == Doubt::LeadingZeros;
         summary.questions.retain(|question| !zeros(question));
         Self {
             chunks: self.chunks.clone(),

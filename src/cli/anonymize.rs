@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use vizard_anonymizer::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
 use vizard_anonymizer::engine::{CancelFlag, Progress, RunContext, Silent};
-use vizard_anonymizer::microdata::{Question, Table};
+use vizard_anonymizer::microdata::{DoubtfulValues, Table};
 use vizard_anonymizer::privacy::Seed;
 use vizard_anonymizer::release::Format;
 use vizard_anonymizer::verify::Section;
@@ -115,7 +115,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 }
 
 /// Asks about values that are probably not what they seem.
-fn ask(questions: &[Question]) {
+fn ask(questions: &[DoubtfulValues]) {
     for question in questions {
         let (kind, count) = (question.doubt.word(), question.count);
         let cells = if count == 1 { "cell" } else { "cells" };

@@ -22,7 +22,7 @@ use tokio_rustls::rustls::{
 };
 
 /// TLS of a client that trusts the certificate of a PEM file, whatever name it
-/// has and anyone who signed it.
+/// has and its issuers.
 pub fn trusting_only(certificate: &Path) -> Result<ClientConfig> {
     let pem = std::fs::read(certificate).context("the certificate cannot be read")?;
     let trusted = CertificateDer::from_pem_slice(&pem)

@@ -24,7 +24,7 @@ pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Label of requests whose path is not known.
 const UNMATCHED: &str = "unmatched";
 
-/// The id of a request, for anyone who handles it.
+/// The id of a request, for its handlers.
 #[derive(Clone, Debug)]
 pub struct RequestId(String);
 

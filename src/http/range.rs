@@ -98,12 +98,12 @@ impl Part {
 
 /// Cuts a part out of a body that passes piece by piece.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct BodyCut {
     skip: u64,
     left: u64,
 }
 
-impl Window {
+impl BodyCut {
     /// The window of a part, or of everything.
     pub fn new(part: Option<Part>) -> Self {
         match part {
@@ -194,7 +194,7 @@ mod tests {
         for first in 0..10 {
             for last in first..10 {
                 for size in 1..=10 {
-                    let mut window = Window::new(Some(Part { first, last }));
+                    let mut window = BodyCut::new(Some(Part { first, last }));
                     let pieces = text.chunks(size).map(|piece| text.slice_ref(piece));
                     let cut: Vec<u8> = pieces.flat_map(|piece| window.cut(&piece)).collect();
                     assert_eq!(cut, text[first as usize..=last as usize]);
@@ -202,7 +202,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Window::new(None).cut(&text), text);
+        assert_eq!(BodyCut::new(None).cut(&text), text);
     }
 
     proptest! {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::microdata::{Schema, Terms};
 use vizard_anonymizer::privacy::{Policy, RecordTerms};
+use vizard_anonymizer::release::LineageReader;
 
 use super::{JobFailure, JobSpec};
 
@@ -35,21 +36,21 @@ fn allows<'a>(
     changes: impl IntoIterator<Item = TermsChange<'a>>,
     lineage: &[u8],
 ) -> bool {
-    let stricter: HashSet<&str> = changes
+    let stricter: HashSet<String> = changes
         .into_iter()
         .filter(|change| asks_for_more(schema, policy, change))
-        .map(|change| change.subject)
+        .map(|change| change.subject.to_owned())
         .collect();
-    stricter.is_empty() || !holds_any(lineage, &stricter)
+    stricter.is_empty() || held(lineage, &stricter) == Some(0)
 }
 
 /// What a job promised to everybody, to be held against later terms.
-pub struct Question {
+pub struct JobPromise {
     schema: Schema,
     policy: Policy,
 }
 
-impl Question {
+impl JobPromise {
     /// Of a job on records of this schema.
     pub fn of(spec: &JobSpec, schema: Schema) -> Result<Self, JobFailure> {
         let engine = Engine::parse(&spec.engine, &spec.parameters, &schema)?;
@@ -90,12 +91,11 @@ impl Question {
 
 /// How many of the subjects a lineage holds; `None` where it cannot be read.
 pub fn held(lineage: &[u8], subjects: &HashSet<String>) -> Option<u64> {
-    let mut reader = csv::Reader::from_reader(lineage);
-    let mut row = csv::StringRecord::new();
+    let mut reader = LineageReader::new(lineage).ok()?;
     let mut held = HashSet::new();
-    while reader.read_record(&mut row).ok()? {
+    while let Some(row) = reader.next().ok()? {
         // A subject may have rows in several tables.
-        held.extend(subjects.get(row.get(2)?));
+        held.extend(subjects.get(row.subject));
     }
     Some(held.len() as u64)
 }
@@ -110,21 +110,6 @@ fn asks_for_more(schema: &Schema, policy: &Policy, change: &TermsChange) -> bool
 
 fn terms(document: Option<&Value>) -> Result<Option<Terms>, serde_json::Error> {
     document.map(serde::Deserialize::deserialize).transpose()
-}
-
-fn holds_any(lineage: &[u8], subjects: &HashSet<&str>) -> bool {
-    let mut reader = csv::Reader::from_reader(lineage);
-    let mut row = csv::StringRecord::new();
-    loop {
-        match reader.read_record(&mut row) {
-            Ok(true) => match row.get(2) {
-                Some(subject) if !subjects.contains(subject) => {}
-                _ => return true,
-            },
-            Ok(false) => return false,
-            Err(_) => return true,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Publishing asks whether everybody in a release gets what they ask for.
 //! Terms may change the day after: the release is out, and what it promised at
 //! its time holds; but somebody in it has since excluded themself, or asks for
-//! more than it gives. Anyone who keeps house looks, one release after the other,
+//! more than it gives. The janitor looks, one release after the other,
 //! and what was found is kept beside the release, counted up to tens, so that a
 //! steward can take it back or publish another one in its place. Up to which
 //! preference version it was looked is kept as well: where nobody's terms

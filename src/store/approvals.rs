@@ -15,7 +15,7 @@ use super::{PreferenceChange, PublishCheck, PublishDecision};
 use crate::config::SecondSteward;
 use crate::job::JobSpec;
 use crate::job::approval::Ground;
-use crate::job::consent::Question;
+use crate::job::consent::JobPromise;
 use crate::job::floors::{Below, InForce, Made, Ordered};
 
 /// What of a draft is below the floors, given the dataset's own.
@@ -32,7 +32,7 @@ pub struct OperatorRules {
 /// The questions that publishing asks of what a job made: do the terms in force
 /// by then ask for more than the job promised, and what does the operator ask?
 pub fn publish_questions(
-    promised: Question,
+    promised: JobPromise,
     spec: &JobSpec,
     made: Made,
     operator: OperatorRules,

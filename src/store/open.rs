@@ -75,11 +75,11 @@ pub async fn open(options: StoreOptions, clock: Arc<dyn Clock>) -> Result<Arc<St
         journal: journal.map(Arc::new),
     };
     let backend = match place(&url)? {
-        Place::File(path) => {
+        StoreAddress::File(path) => {
             let exclusive = exclusive.then_some(erasure_reserve_bytes);
             sqlite::open(&path, connections_max, exclusive, surroundings).await?
         }
-        Place::Server => postgres::open(&url, connections_max, surroundings).await?,
+        StoreAddress::Server => postgres::open(&url, connections_max, surroundings).await?,
     };
     let store = Store::new(backend);
     if exclusive {
@@ -106,8 +106,8 @@ pub enum Found {
 /// tables that are not a store's are errors.
 pub async fn inspect(url: &str) -> Result<Found, StoreError> {
     let version = match place(url)? {
-        Place::File(path) => sqlite::version(&path).await?,
-        Place::Server => postgres::version(url).await?,
+        StoreAddress::File(path) => sqlite::version(&path).await?,
+        StoreAddress::Server => postgres::version(url).await?,
     };
     Ok(version.map_or(Found::Nothing, Found::Store))
 }
@@ -116,25 +116,25 @@ pub async fn inspect(url: &str) -> Result<Found, StoreError> {
 /// TLS: what travels to it may be read on the way. `None` for any other store.
 pub fn open_host(url: &str) -> Result<Option<String>, StoreError> {
     match place(url)? {
-        Place::File(_) => Ok(None),
-        Place::Server => postgres::open_host(url),
+        StoreAddress::File(_) => Ok(None),
+        StoreAddress::Server => postgres::open_host(url),
     }
 }
 
-enum Place {
+enum StoreAddress {
     File(PathBuf),
     Server,
 }
 
-fn place(url: &str) -> Result<Place, StoreError> {
+fn place(url: &str) -> Result<StoreAddress, StoreError> {
     if let Some(path) = url.strip_prefix("sqlite:") {
         let path = PathBuf::from(path.strip_prefix("//").unwrap_or(path));
         if path.as_os_str().is_empty() {
             return Err(StoreError::driver("`sqlite:` needs the path of a file"));
         }
-        Ok(Place::File(path))
+        Ok(StoreAddress::File(path))
     } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        Ok(Place::Server)
+        Ok(StoreAddress::Server)
     } else {
         Err(StoreError::driver(
             "a store's address begins with `sqlite:` or `postgres://`",

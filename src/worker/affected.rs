@@ -1,7 +1,7 @@
 //! Published releases after their subjects' terms changed: does each of them
 //! still give everybody in it what they ask for?
 //!
-//! The question is the one that publishing asks. It costs a look at the
+//! The promise is the one that publishing asks. It costs a look at the
 //! changed terms, and only where somebody asks for more than the job promised
 //! is the lineage read, to see who of them is in the release; where that was
 //! purged, what the release shows of each subject.
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use vizard_anonymizer::release::candidates::Candidates;
 
 use crate::job::JobSpec;
-use crate::job::consent::{Question, held};
+use crate::job::consent::{JobPromise, held};
 use crate::store::{Act, Affected, PreferenceChange, Store, StoreError, Unlooked};
 
 /// Subjects are counted up to a multiple of this: one change more or less is
@@ -43,11 +43,11 @@ async fn found(store: &Store, looked: Unlooked) -> Result<Affected, StoreError> 
     if changes.is_empty() {
         return Ok(Affected::No);
     }
-    let Some(question) = question(store, looked).await? else {
+    let Some(promise) = promise(store, looked).await? else {
         return Ok(Affected::Unknown);
     };
     let changes = changes.iter().map(PreferenceChange::terms);
-    let stricter: HashSet<String> = question.stricter(changes).map(str::to_owned).collect();
+    let stricter: HashSet<String> = promise.stricter(changes).map(str::to_owned).collect();
     if stricter.is_empty() {
         return Ok(Affected::No);
     }
@@ -84,7 +84,7 @@ fn shown(candidates: &[u8], subjects: &HashSet<String>) -> Option<u64> {
 }
 
 /// What the release's job promised; `None` where that cannot be read any more.
-async fn question(store: &Store, looked: Unlooked) -> Result<Option<Question>, StoreError> {
+async fn promise(store: &Store, looked: Unlooked) -> Result<Option<JobPromise>, StoreError> {
     // Also of a version whose records were purged.
     let versions = store.version_list(looked.dataset).await?;
     let version = versions
@@ -94,7 +94,7 @@ async fn question(store: &Store, looked: Unlooked) -> Result<Option<Question>, S
     let read = version.and_then(|version| {
         let schema = serde_json::from_value(version.schema).ok()?;
         let spec: JobSpec = serde_json::from_value(spec).ok()?;
-        Question::of(&spec, schema).ok()
+        JobPromise::of(&spec, schema).ok()
     });
     if read.is_none() {
         tracing::error!(release = %looked.release, "what a release promised cannot be read");

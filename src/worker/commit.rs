@@ -7,7 +7,7 @@ use vizard_anonymizer::microdata::{Schema, Table, from_hex};
 use vizard_anonymizer::release::{PIECE_BYTES_MAX, pack};
 
 use crate::ids::ReleaseId;
-use crate::job::consent::Question;
+use crate::job::consent::JobPromise;
 use crate::job::floors::Made;
 use crate::job::{JobFailure, JobSpec, PublishMode};
 use crate::store::{
@@ -31,7 +31,7 @@ pub fn commit(
     let publish = match spec.publish {
         PublishMode::Manual => None,
         PublishMode::Automatic => {
-            let promised = Question::of(spec, Schema::clone(table.schema()))?;
+            let promised = JobPromise::of(spec, Schema::clone(table.schema()))?;
             let made = Made::of_report(&report);
             let (check, rules) = publish_questions(promised, spec, made, operator);
             Some(PublishRequest {

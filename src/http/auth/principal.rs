@@ -27,7 +27,7 @@ pub struct Principal {
     ticket: Option<Ticket>,
 }
 
-/// How rows and logs name anyone who runs the service.
+/// How rows and logs name the person who runs the service.
 pub const OPERATOR: &str = "operator";
 
 impl Principal {

@@ -30,7 +30,7 @@ use vizard_anonymizer::release::{Format, TableDescription};
 use self::leave::Leave;
 use super::auth::Standing;
 use super::coding::ContentCoding;
-use super::range::{Part, Window};
+use super::range::{BodyCut, Part};
 use super::shares::Share;
 use super::state::AppState;
 use crate::store::ReleaseTableRow;
@@ -135,7 +135,7 @@ impl Download {
         let span = tracing::Span::current();
         let sending = async move {
             let release = self.table.release;
-            let window = Window::new(part);
+            let window = BodyCut::new(part);
             if let Err(error) = parts::send(self, window, sender.clone()).await {
                 tracing::error!(%release, %error, "a download was broken off");
                 // Nobody may be left to hear it.

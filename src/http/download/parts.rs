@@ -17,7 +17,7 @@ use vizard_anonymizer::release::Packed;
 use super::Download;
 use super::maker::Maker;
 use super::pieces::Pieces;
-use crate::http::range::Window;
+use crate::http::range::BodyCut;
 use crate::spill_file::SpillFile;
 
 type Sender = mpsc::Sender<io::Result<Bytes>>;
@@ -32,7 +32,7 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Makes the body and sends it until the client has all of it, or goes away.
-pub(super) async fn send(download: Download, window: Window, sender: Sender) -> io::Result<()> {
+pub(super) async fn send(download: Download, window: BodyCut, sender: Sender) -> io::Result<()> {
     let downloads = Arc::clone(&download.state.downloads);
     let mut making = Making {
         maker: Maker::new(&download.description, download.form)?,
@@ -168,7 +168,7 @@ impl Aside {
 /// A body that is being made.
 struct Making {
     maker: Maker,
-    window: Window,
+    window: BodyCut,
 }
 
 /// What came of some of a piece.
@@ -244,7 +244,7 @@ mod tests {
     fn making(part: Option<Part>) -> Making {
         Making {
             maker: Maker::Canonical(Unpacker::default(), Deflater::Identity),
-            window: Window::new(part),
+            window: BodyCut::new(part),
         }
     }
 

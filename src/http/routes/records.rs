@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::{
-    Doubt, Merged, Question, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
+    Doubt, DoubtfulValues, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
 };
 
 use super::pinned::{self, PinnedView};
@@ -25,7 +25,7 @@ use crate::http::extract::{UrlPath, UrlQuery, require_media_type};
 use crate::http::problem::{LossView, MissingView, Problem, ProblemKind};
 use crate::http::shares::Share;
 use crate::http::state::AppState;
-use crate::http::upload::{self, Intake, UploadFormat, Upserted};
+use crate::http::upload::{self, UploadContext, UploadFormat, Upserted};
 use crate::ids::DatasetId;
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
@@ -122,8 +122,8 @@ struct QuestionView {
     answers: [&'static str; 2],
 }
 
-impl From<&Question> for QuestionView {
-    fn from(question: &Question) -> Self {
+impl From<&DoubtfulValues> for QuestionView {
+    fn from(question: &DoubtfulValues) -> Self {
         Self {
             attribute: question.attribute.clone(),
             kind: question.doubt,
@@ -405,7 +405,7 @@ async fn intake(
     id: DatasetId,
     (mode, which): (UploadMode, UploadHierarchies),
     (format, coding): (UploadFormat, ContentCoding),
-) -> Result<Intake, Problem> {
+) -> Result<UploadContext, Problem> {
     let dataset = state.store.dataset_get(id).await?;
     let schema = super::stored_schema(&dataset)?;
     let limits = &state.settings.limits;
@@ -428,7 +428,7 @@ async fn intake(
             latest
         }
     };
-    Ok(Intake {
+    Ok(UploadContext {
         hierarchies,
         schema,
         format,

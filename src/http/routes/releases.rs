@@ -25,7 +25,7 @@ use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::JobSpec;
 use crate::job::approval::{Ground, GroundKind};
 use crate::job::composition::{overlaps, sentence};
-use crate::job::consent::Question;
+use crate::job::consent::JobPromise;
 use crate::job::floors::{Made, sentences};
 use crate::store::{
     Approval, Composed, OperatorRules, PublishCheck, PublishDecision, PublishOutcome,
@@ -427,7 +427,7 @@ async fn publish_checks(
     let schema = super::version_schema(version)?;
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
-    let question = Question::of(&spec, schema)?;
+    let question = JobPromise::of(&spec, schema)?;
     let report = ReleaseDocument::Report;
     let made = Made::of_report(&state.store.release_document(release.id, report).await?);
     let operator = OperatorRules {

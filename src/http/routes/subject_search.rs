@@ -2,6 +2,7 @@
 //! releases.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -140,7 +141,7 @@ async fn release(
     let subject = subject.to_owned();
     let looking = tokio::task::spawn_blocking(move || {
         let lineage = match lineage {
-            Some(lineage) => without_subject(&lineage, &subject)?,
+            Some(lineage) => without_subject(&lineage, &subject).map_err(io::Error::other)?,
             None => None,
         };
         let candidates = match candidates.map(|bytes| Candidates::from_bytes(&bytes)) {
@@ -150,7 +151,7 @@ async fn release(
                 .transpose()?,
             None => None,
         };
-        Ok::<_, std::io::Error>((lineage, candidates))
+        Ok::<_, io::Error>((lineage, candidates))
     });
     let Ok(Ok((lineage, candidates))) = looking.await else {
         tracing::error!(release = %row.id, "what is kept of a release's subjects cannot be read");

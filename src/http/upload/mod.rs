@@ -53,7 +53,7 @@ pub enum UploadFormat {
 }
 
 /// What an upload is read for.
-pub struct Intake {
+pub struct UploadContext {
     /// The dataset, as it was when the upload began.
     pub dataset: DatasetRow,
     /// Its schema.
@@ -72,7 +72,7 @@ pub struct Intake {
     pub only: Option<String>,
 }
 
-impl Intake {
+impl UploadContext {
     /// What the body is read for.
     fn target(&self) -> Target<'_> {
         Target {
@@ -139,7 +139,7 @@ impl ReadError {
 pub async fn receive(
     state: &AppState,
     body: Body,
-    intake: Intake,
+    intake: UploadContext,
     share: Arc<Share>,
 ) -> Result<Received, Problem> {
     let limits = &state.settings.limits;
@@ -192,7 +192,7 @@ async fn streamed<T: Send + 'static>(
 
 /// Reads records from `body` into a temporary file; may block.
 fn read(
-    intake: &Intake,
+    intake: &UploadContext,
     body: BodyReader,
     store: &Store,
     handle: &Handle,

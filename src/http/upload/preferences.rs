@@ -31,12 +31,12 @@ pub struct KeptPreferences {
     /// Where each batch stands: its first byte, and how many.
     batches: Vec<(u64, usize)>,
     /// Who has a document.
-    subjects: Fingerprints,
+    subjects: SubjectNumbers,
 }
 
 impl KeptPreferences {
     /// Who has a document.
-    pub fn fingerprints(&self) -> &Fingerprints {
+    pub fn fingerprints(&self) -> &SubjectNumbers {
         &self.subjects
     }
 }
@@ -59,14 +59,14 @@ impl PreferenceSource for KeptPreferences {
 /// Subjects as numbers of 64 bits: eight bytes each, whatever their length.
 /// Two subjects may share a number; among four million one time in two
 /// millions, and nobody can bring it about, for the key is drawn.
-pub struct Fingerprints {
+pub struct SubjectNumbers {
     key: RandomState,
     sorted: Vec<u64>,
     /// How many of them are sorted, and different.
     compact: usize,
 }
 
-impl Fingerprints {
+impl SubjectNumbers {
     fn new() -> Self {
         Self {
             key: RandomState::new(),
@@ -176,7 +176,7 @@ fn read(
         kept: KeptPreferences {
             room: SpillFile::new().map_err(ReadError::SpillFile)?,
             batches: Vec::new(),
-            subjects: Fingerprints::new(),
+            subjects: SubjectNumbers::new(),
         },
         written: 0,
         open: Vec::new(),
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_subject_is_counted_once_however_often_it_comes() {
-        let mut subjects = Fingerprints::new();
+        let mut subjects = SubjectNumbers::new();
         for round in 0..10_000 {
             subjects.add(&format!("p{}", round % 100));
         }

@@ -11,7 +11,7 @@ use vizard_anonymizer::microdata::{
 };
 
 use super::spool::{Spool, SpooledChunks};
-use super::{Intake, ReadError};
+use super::{ReadError, UploadContext};
 use crate::store::{ChunkRow, Store, VersionMode};
 
 /// What an upsert did to the records before it.
@@ -27,7 +27,7 @@ pub struct Upserted {
 
 /// The version that an upload adds to; reading it may block.
 pub(super) struct Stored<'a> {
-    pub intake: &'a Intake,
+    pub intake: &'a UploadContext,
     pub store: &'a Store,
     pub handle: &'a Handle,
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::dataset_row;
 use super::entry::{Done, Entry};
-use super::terms::Terms;
+use super::terms::SealedTerms;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::preferences as sql;
@@ -18,7 +18,7 @@ pub(super) async fn at(
     dataset: DatasetId,
     version: u64,
 ) -> Result<Vec<(String, Value)>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let cells = cells![dataset.uuid(), version];
     let mut all = Vec::new();
     for row in session.rows(TABLE, sql::AT, cells).await? {
@@ -29,7 +29,7 @@ pub(super) async fn at(
 }
 
 /// A subject's document in force, and whose it is.
-fn preference_row(terms: &Terms, row: &Row) -> Result<(String, PreferenceRow), StoreError> {
+fn preference_row(terms: &SealedTerms, row: &Row) -> Result<(String, PreferenceRow), StoreError> {
     let (subject, document) = terms
         .read(row, ("document", "version"))?
         .ok_or(StoreError::not_found("preference"))?;
@@ -47,7 +47,7 @@ pub(super) async fn get(
     dataset: DatasetId,
     subject: &str,
 ) -> Result<Option<PreferenceRow>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let cells = cells![dataset.uuid(), terms.subject(subject)];
     let row = session.row(TABLE, sql::GET, cells).await?;
     let read = row.map(|row| preference_row(&terms, &row)).transpose()?;
@@ -76,7 +76,7 @@ pub(super) async fn list(
 ) -> Result<Done<PreferencePage>, StoreError> {
     let keep = session.dialect().dataset_keep;
     dataset_row::hold(session, dataset, keep).await?;
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let limit = limit.clamp(1, PAGE_LIMIT_MAX);
     let cells = cells![dataset.uuid(), cursor.unwrap_or_default(), limit + 1];
     let mut rows = session.rows(TABLE, sql::LIST, cells).await?;
@@ -95,7 +95,7 @@ pub(super) async fn changed_since(
     dataset: DatasetId,
     version: u64,
 ) -> Result<Vec<PreferenceChange>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let cells = cells![dataset.uuid(), version];
     let mut changes = Vec::new();
     for row in session.rows(TABLE, sql::CHANGED_SINCE, cells).await? {

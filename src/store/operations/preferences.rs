@@ -13,7 +13,7 @@ use vizard_anonymizer::microdata::to_hex;
 
 use super::entry::{Done, Entry};
 use super::in_force::{at, changed_since, get, list, read_one};
-use super::terms::Terms;
+use super::terms::SealedTerms;
 use super::{Store, dataset_row, populations};
 use crate::failpoint;
 use crate::ids::DatasetId;
@@ -88,7 +88,7 @@ pub(super) async fn set(
     let versions = advance_all(session, dataset).await?;
     let now = session.now().await?;
     for &(member, version) in &versions.all {
-        let terms = Terms::of(session, member).await?;
+        let terms = SealedTerms::of(session, member).await?;
         let (subject, document) = terms.kept(version, subject, document)?;
         let close = cells![member.uuid(), subject.clone(), version];
         session.run(sql::CLOSE, close).await?;
@@ -142,7 +142,7 @@ async fn delete(
     let versions = advance_all(session, dataset).await?;
     let mut closed = 0;
     for &(member, version) in &versions.all {
-        let subject = Terms::of(session, member).await?.subject(&subject);
+        let subject = SealedTerms::of(session, member).await?.subject(&subject);
         let cells = cells![member.uuid(), subject, version];
         closed += session.run(sql::CLOSE, cells).await?;
         failpoint::reached("preference-of-a-dataset-removed");
@@ -180,7 +180,7 @@ pub(super) async fn forget(
             Err(StoreError::NotFound { .. }) if member != dataset => continue,
             held => held?,
         }
-        let terms = Terms::of(session, member).await?;
+        let terms = SealedTerms::of(session, member).await?;
         let of_subject = || cells![member.uuid(), terms.subject(subject)];
         let held = session.rows(TABLE, sql::HISTORY, of_subject()).await?;
         let is_left = erasure.keep_exclusion && held.len() == 1;
@@ -262,7 +262,7 @@ async fn write_all(
 ) -> Result<(), StoreError> {
     // One document a subject, the last one.
     let documents: BTreeMap<String, Value> = documents.into_iter().collect();
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let mut rows = Vec::with_capacity(documents.len());
     for (subject, document) in documents {
         let (subject, document) = terms.kept(version, &subject, &document)?;

@@ -8,7 +8,7 @@ use super::dataset_row::{get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
 use super::releases::withdraw_for_good;
-use super::terms::Terms;
+use super::terms::SealedTerms;
 use super::tombstones::bury;
 use super::{preferences, versions};
 use crate::ids::{DatasetId, ReleaseId};
@@ -29,7 +29,7 @@ async fn terms(
     dataset: DatasetId,
     subject: &str,
 ) -> Result<Vec<HeldTerms>, StoreError> {
-    let terms = Terms::of(session, dataset).await?;
+    let terms = SealedTerms::of(session, dataset).await?;
     let cells = cells![dataset.uuid(), terms.subject(subject)];
     let mut held = Vec::new();
     for row in session

@@ -13,12 +13,12 @@ use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Row, Session};
 
 /// Reads and writes terms of one dataset.
-pub(super) struct Terms {
+pub(super) struct SealedTerms {
     dataset: DatasetId,
     access: DataKeyAccess,
 }
 
-impl Terms {
+impl SealedTerms {
     /// Of a dataset; look this up before the rows that it is to read.
     pub(super) async fn of(session: &mut Session, dataset: DatasetId) -> Result<Self, StoreError> {
         let access = of(session, dataset.uuid(), Purpose::Preferences).await?;

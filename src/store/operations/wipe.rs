@@ -7,7 +7,7 @@
 //! A tombstone without the time at which its traces were wiped is an erasure
 //! that somebody's reading, a full disk or the end of the process held up.
 //! Wiping is tried a few times before the erasure is answered, and then by
-//! anyone who keeps house, in any process, until it succeeds.
+//! the janitor of any process, until it succeeds.
 
 use std::pin::Pin;
 use std::sync::Arc;

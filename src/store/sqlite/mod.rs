@@ -36,7 +36,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Brings the write-ahead log into the file and empties it.
 const WIPE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// While the log is emptied nobody writes, and anyone who reads it is waited for:
+/// While the log is emptied nobody writes, and its readers are waited for:
 /// not for long, since it is tried again.
 const WIPE_IMPATIENCE: &str = "PRAGMA busy_timeout = 250";
 /// As [`BUSY_TIMEOUT`] says.

@@ -42,7 +42,7 @@ impl Reserve {
         held
     }
 
-    /// Gives the room to anyone who writes next.
+    /// Gives the room to the next writer.
     pub(super) fn give(&self) -> io::Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

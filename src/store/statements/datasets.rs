@@ -4,8 +4,8 @@
 //! SHARE) is what a job's commit takes first: erasing must wait, a change of
 //! preferences need not. `LOCK` (NO KEY UPDATE) is what publishing takes, and
 //! what every update of the row takes by itself. `LOCK_ERASE` (UPDATE) waits
-//! for both. Anyone who takes this row and rows of jobs or releases takes this
-//! row first, so that no two can wait for each other. Anyone who takes rows of
+//! for both. A transaction that takes this row and rows of jobs or releases takes
+//! this row first, so that no two can wait for each other. One that takes rows of
 //! several datasets takes the lock of their population before any of them, and
 //! then the rows in the order of their ids.
 

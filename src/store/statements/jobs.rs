@@ -136,7 +136,7 @@ statements! {
 pub(in crate::store) const POSTGRES_ACQUIRE: &str = acquire!(" FOR UPDATE SKIP LOCKED");
 pub(in crate::store) const SQLITE_ACQUIRE: &str = acquire!("");
 
-/// The one server of an SQLite file begins: anyone who held a lease is gone, and
+/// The one server of an SQLite file begins: the holders of leases are gone, and
 /// by whose clock it would run out nobody knows any more.
 pub(in crate::store) const SQLITE_ABANDON: &str =
     "UPDATE job SET lease_expires_at = 0 WHERE state = 'running'";

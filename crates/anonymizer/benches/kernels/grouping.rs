@@ -5,7 +5,7 @@ use divan::counter::ItemsCount;
 use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::engine::kernel::groups::KOfRows;
 use vizard_anonymizer::engine::kernel::{
-    Cover, Effort, Groups, Mondrian, Partitioning, Refinement, Rows, Scale, Space, SplitChoice,
+    BoxLayout, Cover, Effort, Groups, Mondrian, Partitioning, Refinement, Rows, Scale, SplitChoice,
 };
 
 use crate::made::{RECORDS, SEED, quasi_columns};
@@ -61,7 +61,7 @@ fn partition_into_groups(bencher: Bencher, choice: &SplitChoice) {
 #[divan::bench]
 fn groups_covered(bencher: Bencher) {
     let groups = partition(&records(RECORDS), SplitChoice::Widest);
-    let space = Space::new(&scales());
+    let space = BoxLayout::new(&scales());
     let rows = space.gather(&quasi_columns(), groups.records());
     let sizes: Vec<usize> = groups.iter().map(<[u32]>::len).collect();
     bencher.counter(ItemsCount::new(RECORDS)).bench(|| {
@@ -82,7 +82,7 @@ fn groups_covered(bencher: Bencher) {
 /// What each row would add to the box of one group, as peeling asks.
 #[divan::bench]
 fn rows_offered_to_a_cover(bencher: Bencher) {
-    let space = Space::new(&scales());
+    let space = BoxLayout::new(&scales());
     let rows = space.gather(&quasi_columns(), &records(RECORDS));
     let mut cover = Cover::new(&space);
     cover.start(rows.row(0));

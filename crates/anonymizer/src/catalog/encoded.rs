@@ -1,8 +1,8 @@
 //! Tables as text, in room beside the memory until the release is stored.
 //!
 //! The text of a table is as long as the table itself. It is written piece by
-//! piece into room that the caller gives, and anyone who needs it afterwards, the
-//! verifier first, reads it there.
+//! piece into room that the caller gives, and its readers, the verifier first, read
+//! it there.
 
 use std::io;
 use std::ops::Range;

@@ -105,7 +105,7 @@ pub struct Produced {
     /// The manifest.
     pub manifest: Manifest,
     /// Records left out at their subject's wish or because their terms cannot
-    /// be met; exact, for anyone who ordered the run.
+    /// be met; exact, for the one who ordered the run.
     pub excluded: u64,
     /// Records that the missing-value policy left out at upload; exact.
     pub suppressed: u64,

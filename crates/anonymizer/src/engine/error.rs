@@ -90,6 +90,13 @@ impl<R> From<EngineError> for Failure<R> {
     }
 }
 
+impl EngineError {
+    /// The error of a diagnosis, or of the stop that ended its search.
+    pub fn of_diagnosis(found: Result<Infeasible, Self>) -> Self {
+        found.map_or_else(|stopped| stopped, Self::from)
+    }
+}
+
 impl From<Infeasible> for EngineError {
     fn from(answer: Infeasible) -> Self {
         Self::Infeasible(Box::new(answer))

@@ -9,7 +9,7 @@ use super::digest;
 use super::error::{CellErrorCode, TableError};
 use super::index::AttributeIndex;
 use super::limits::Target;
-use super::row::{Fault, Place, Row, Rows};
+use super::row::{Fault, LinePosition, Row, Rows};
 use super::schema::{Attribute, MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
@@ -235,7 +235,7 @@ impl<'r, R: Rows> Filler<'r, R> {
 
     /// The fault with the attribute whose cell it stands in.
     fn placed(&self, mut fault: Fault) -> Fault {
-        if let Some(Place::Cell(cell)) = fault.place {
+        if let Some(LinePosition::Cell(cell)) = fault.place {
             let at = self.columns.iter().position(|&column| column + 1 == cell);
             fault.attribute = at.map(AttributeIndex::from_usize);
         }

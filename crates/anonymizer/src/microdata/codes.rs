@@ -2,7 +2,7 @@
 //!
 //! Most attributes have fewer than 256 values, nearly all fewer than 65,536: a
 //! list takes one or two bytes a code instead of four, and as much less of the
-//! caches of anyone who walks over it.
+//! caches of the code that walks over it.
 
 /// One code per record or row.
 ///

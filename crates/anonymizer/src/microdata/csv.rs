@@ -8,7 +8,7 @@
 use std::io::Read;
 
 use super::error::{CellErrorCode, TableError};
-use super::row::{Fault, Place, Row, Rows};
+use super::row::{Fault, LinePosition, Row, Rows};
 use super::window::{More, Window};
 
 /// One cell of the row at hand, in bytes of the window.
@@ -137,7 +137,7 @@ impl<R: Read> Rows for CsvRows<R> {
                     self.window.consume(at);
                     self.line += breaks;
                     self.skip_line()?;
-                    let place = Place::Cell(cell);
+                    let place = LinePosition::Cell(cell);
                     return Ok(Row::Fault(Fault::malformed(line, place, reason)));
                 }
                 Scan::Cut => match self.window.more()? {

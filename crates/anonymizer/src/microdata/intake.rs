@@ -16,7 +16,7 @@ use super::hint::Hint;
 use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
-use super::row::{Fault, MissingCount, Question, ReadSummary};
+use super::row::{DoubtfulValues, Fault, MissingCount, ReadSummary};
 use super::schema::{Doubt, MissingPolicy, Multiplicity, NAME_CHARACTERS_MAX, Schema};
 use super::subjects::SubjectKeys;
 
@@ -236,12 +236,12 @@ impl<'t, 's> Intake<'t, 's> {
 }
 
 /// What is asked of the counted cells: what the schema does not answer.
-fn questions(schema: &Schema, doubtful: &[[(Doubt, u64); 2]]) -> Vec<Question> {
+fn questions(schema: &Schema, doubtful: &[[(Doubt, u64); 2]]) -> Vec<DoubtfulValues> {
     let attributes = schema.attributes().iter().zip(doubtful);
     let asked = attributes.flat_map(|(attribute, doubtful)| {
         let open = doubtful.iter();
         let open = open.filter(|(doubt, count)| *count > 0 && !attribute.meant.contains(doubt));
-        open.map(|&(doubt, count)| Question {
+        open.map(|&(doubt, count)| DoubtfulValues {
             attribute: attribute.name.clone(),
             doubt,
             count,

@@ -79,7 +79,7 @@ pub use parquet::read_parquet_records;
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use records::{RecordFormat, read_records};
-pub use row::{MissingCount, Question, ReadSummary};
+pub use row::{DoubtfulValues, MissingCount, ReadSummary};
 pub use row_classes::RowClasses;
 pub use schema::{
     Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,

@@ -18,7 +18,7 @@ use super::intake::told_name;
 use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
-use super::row::{Fault, Place, Row, Rows};
+use super::row::{Fault, LinePosition, Row, Rows};
 use super::schema::{AttributeType, Role, Schema};
 
 /// The rows of an NDJSON stream; columns are attributes in schema order.
@@ -85,7 +85,7 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
             }
             Err(refusal) => {
                 let bytes = self.lines.bytes();
-                let place = Place::Byte(bytes.len() - left + 1);
+                let place = LinePosition::Byte(bytes.len() - left + 1);
                 Row::Fault(Fault {
                     attribute: refusal.attribute,
                     name: unknown.filter(|_| refusal.code == CellErrorCode::AttributeUnknown),

@@ -25,7 +25,7 @@ use super::preference::{MaxLeakageTerms, Misfit, Preference, Probability, Terms}
 use super::preference_document::Draft;
 use super::preference_document::Refusal;
 use super::records::RecordFormat;
-use super::row::{Fault, Place, Row, Rows};
+use super::row::{Fault, LinePosition, Row, Rows};
 use super::schema::Schema;
 
 /// The columns that CSV may have; the first must be there.
@@ -256,7 +256,7 @@ fn malformed(line: u64, error: &serde_json::Error) -> Fault {
     } else {
         "no JSON"
     };
-    Fault::malformed(line, Place::Byte(error.column()), reason)
+    Fault::malformed(line, LinePosition::Byte(error.column()), reason)
 }
 
 /// Terms that name one thing each, and together what `terms` names.

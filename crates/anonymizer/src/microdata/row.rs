@@ -27,7 +27,7 @@ pub struct MissingCount {
 /// Values of one attribute that are probably not what they seem. They were
 /// taken: a question is no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct DoubtfulValues {
     /// Name of the attribute.
     pub attribute: String,
     /// What was seen.
@@ -36,7 +36,7 @@ pub struct Question {
     pub count: u64,
 }
 
-impl Question {
+impl DoubtfulValues {
     /// How to answer it in the schema.
     pub fn answers(&self) -> [&'static str; 2] {
         match self.doubt {
@@ -66,7 +66,7 @@ pub struct ReadSummary {
     /// Missing values of each attribute, in the schema's order.
     pub attributes: Vec<MissingCount>,
     /// What is asked about the values, in the schema's order.
-    pub questions: Vec<Question>,
+    pub questions: Vec<DoubtfulValues>,
     /// SHA-256 of the content, whatever form it came in.
     pub sha256: [u8; 32],
 }
@@ -87,7 +87,7 @@ impl ReadSummary {
 
 /// Where in a line, from 1, its form is wrong.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum LinePosition {
     /// In a cell.
     Cell(usize),
     /// At a byte.
@@ -102,7 +102,7 @@ pub(super) struct Fault {
     /// A name that no attribute has.
     pub name: Option<Box<str>>,
     pub code: CellErrorCode,
-    pub place: Option<Place>,
+    pub place: Option<LinePosition>,
     pub reason: Option<Reason>,
     pub hint: Option<Hint>,
 }
@@ -130,7 +130,7 @@ impl Fault {
     }
 
     /// A line whose form is wrong at a place.
-    pub fn malformed(line: u64, place: Place, reason: &'static str) -> Self {
+    pub fn malformed(line: u64, place: LinePosition, reason: &'static str) -> Self {
         Self {
             place: Some(place),
             reason: Some(Reason::Said(reason)),
@@ -141,7 +141,7 @@ impl Fault {
     /// Where in the line, and how, its form is wrong.
     pub fn form(&self) -> Form {
         let place = self.place.map(|place| match place {
-            Place::Cell(at) | Place::Byte(at) => at as u64,
+            LinePosition::Cell(at) | LinePosition::Byte(at) => at as u64,
         });
         (place, self.reason)
     }

@@ -1,7 +1,7 @@
 //! Subjects by their keys, for readers who come with many keys.
 //!
 //! Consent forms and records mostly come out of one register in one order: a
-//! key is looked for behind the last one that was found. Anyone who passes over
+//! key is looked for behind the last one that was found. A caller that passes over
 //! too many keys that way has them in another order; only then are all keys
 //! hashed, once.
 

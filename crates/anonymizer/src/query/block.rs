@@ -19,7 +19,7 @@ const LANES: usize = 4;
 
 /// Rows that are certain and possible on every attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct RowBounds {
     pub(super) estimate: f64,
     pub(super) certain: u64,
     pub(super) possible: u64,
@@ -70,7 +70,7 @@ impl Block {
     }
 
     /// Counts classes of these sizes, of which no row has a say of its own.
-    pub(super) fn sum(&self, sizes: &[f64], tally: &mut Tally) {
+    pub(super) fn sum(&self, sizes: &[f64], tally: &mut RowBounds) {
         add(&self.shares, sizes, tally);
     }
 
@@ -80,7 +80,7 @@ impl Block {
         &mut self,
         starts: &[u32],
         decided: &[Decided<'_>],
-        tally: &mut Tally,
+        tally: &mut RowBounds,
     ) {
         if self.shares.iter().all(|&share| share == 0.0) {
             return;
@@ -146,7 +146,7 @@ fn sum_of_bytes(bytes: u64) -> u32 {
 }
 
 /// Adds classes of these shares and sizes.
-fn add(shares: &[f64], sizes: &[f64], tally: &mut Tally) {
+fn add(shares: &[f64], sizes: &[f64], tally: &mut RowBounds) {
     let mut estimate = [0.0; LANES];
     let [mut certain, mut possible, mut touched] = [[0.0; LANES]; 3];
     let mut add = |shares: &[f64], sizes: &[f64]| {
@@ -214,13 +214,13 @@ mod tests {
             let all_rows: Vec<f64> = starts.windows(2).map(|run| f64::from(run[1] - run[0])).collect();
             let mut block = Block { shares: shares.clone(), ..Block::default() };
             for (decided, all) in [(&decided[..], false), (&[], true)] {
-                let mut tally = Tally::default();
+                let mut tally = RowBounds::default();
                 if all {
                     block.sum(&all_rows, &mut tally);
                 } else {
                     block.sum_decided(&starts, decided, &mut tally);
                 }
-                let mut wanted = Tally::default();
+                let mut wanted = RowBounds::default();
                 for (run, &share) in starts.windows(2).zip(&shares) {
                     let rows = run[0] as usize..run[1] as usize;
                     let rows = rows.filter(|&row| all || satisfies(row)).count() as u64;
@@ -243,7 +243,7 @@ mod tests {
             shares: vec![1.0; 4],
             ..Block::default()
         };
-        let mut tally = Tally::default();
+        let mut tally = RowBounds::default();
         let odd = Admitted::of(vec![false, true]);
         block.sum_decided(&starts, &[(&codes, odd)], &mut tally);
         let half = f64::from(rows / 2);

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::answer::{Answer, Bounds};
-use super::block::{BLOCK_CLASSES, Block, Tally};
+use super::block::{BLOCK_CLASSES, Block, RowBounds};
 use super::condition::Judgement;
 use super::filter::Decided;
 use super::index::{Conditions, QueryIndex};
@@ -101,7 +101,7 @@ impl QueryIndex<'_> {
             block,
         } = scratch;
         let tables = &tables[..conditions.len()];
-        let mut tally = Tally::default();
+        let mut tally = RowBounds::default();
         let looks = self.looks(conditions, tables, weights);
         let varies = |&position: &usize| !self.of_row(conditions, position).is_empty();
         let varying: Vec<usize> = (0..conditions.len()).filter(varies).collect();
@@ -195,7 +195,7 @@ impl QueryIndex<'_> {
         shares: &[f64],
         classes: Range<usize>,
         (conditions, tables, varying): (&Conditions, &[JudgementTable], &[usize]),
-        (pools, tally): (&mut [PoolTally], &mut Tally),
+        (pools, tally): (&mut [PoolTally], &mut RowBounds),
     ) {
         let mut deferred = Vec::with_capacity(varying.len());
         for (class, &share) in classes.zip(shares) {
@@ -243,7 +243,7 @@ impl Scratch {
 
 impl Visit<'_> {
     /// Counts `rows` rows about which nothing is open but what the class says.
-    fn class(&self, rows: u64, tally: &mut Tally) {
+    fn class(&self, rows: u64, tally: &mut RowBounds) {
         tally.estimate += self.share * rows as f64;
         tally.certain += rows * u64::from(self.certain);
         tally.possible += rows;
@@ -256,7 +256,7 @@ impl Visit<'_> {
         run: Range<usize>,
         states: impl Fn(usize, usize) -> usize,
         (tables, pools): (&[JudgementTable], &mut [PoolTally]),
-        tally: &mut Tally,
+        tally: &mut RowBounds,
     ) {
         let before = tally.possible;
         'rows: for row in run {
@@ -291,7 +291,7 @@ impl Visit<'_> {
 }
 
 /// The best bounds over all bucketized attributes of the query.
-fn bounds(tally: Tally, tables: &[JudgementTable], pools: &[PoolTally]) -> Count {
+fn bounds(tally: RowBounds, tables: &[JudgementTable], pools: &[PoolTally]) -> Count {
     let (mut lower, mut upper) = (tally.certain, tally.possible);
     for (table, pool) in tables.iter().zip(pools) {
         let (mut least, mut most) = (0_u64, 0_u64);

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use super::block::Tally;
+use super::block::RowBounds;
 use super::index::IndexedColumn;
 use super::table::JudgementTable;
 use crate::microdata::Codes;
@@ -126,7 +126,7 @@ impl Pair {
 
     /// Counts all classes by the share of their look; no row may have a say of
     /// its own.
-    pub(super) fn sum(&self, weights: &[f64], tally: &mut Tally) {
+    pub(super) fn sum(&self, weights: &[f64], tally: &mut RowBounds) {
         let (mut certain, mut possible, mut touched) = (0.0, 0.0, 0.0);
         for ((&share, &rows), &classes) in weights.iter().zip(&self.rows).zip(&self.classes) {
             tally.estimate += share * rows;

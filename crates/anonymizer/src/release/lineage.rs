@@ -3,10 +3,11 @@
 //!
 //! Its text is CSV `table,row,subject` (row from 1), quoted as published
 //! tables are. A table without rows leaves no line and is not read back.
+//! [`LineageReader`] is the one reader of this text.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-use std::io::{self, Write};
+use std::io::Write;
 
 use crate::microdata::{SubjectIndex, Table};
 
@@ -69,14 +70,16 @@ impl Lineage {
         let keys = table.subject_keys();
         let mut index_of = HashMap::with_capacity_and_hasher(keys.len(), Keyed::default());
         for (index, key) in keys.iter().enumerate() {
-            index_of.insert(key.as_bytes(), SubjectIndex::from_usize(index));
+            index_of.insert(key, SubjectIndex::from_usize(index));
         }
-        let mut lines = Lines::new(bytes)?;
+        let mut reader = LineageReader::new(bytes)?;
         let mut lineage = Self::default();
-        while let Some(line) = lines.next(&index_of)? {
-            if line.row == 1 && lineage.of(&line.table).is_none() {
+        while let Some(line) = reader.next()? {
+            let unknown = || WireError::at(WireFault::SubjectUnknown, line.number, "subject");
+            let subject = *index_of.get(line.subject).ok_or_else(unknown)?;
+            if line.row == 1 && lineage.of(line.table).is_none() {
                 lineage.tables.push(TableLineage {
-                    table: line.table.clone(),
+                    table: line.table.to_owned(),
                     subjects: Vec::new(),
                 });
             }
@@ -85,7 +88,7 @@ impl Lineage {
             if last.table != line.table || last.subjects.len() as u64 + 1 != line.row {
                 return Err(gap());
             }
-            last.subjects.push(line.subject);
+            last.subjects.push(subject);
         }
         Ok(lineage)
     }
@@ -95,22 +98,16 @@ impl Lineage {
 /// Other rows keep their numbers: they are those of the published tables.
 ///
 /// # Errors
-/// Text that is no CSV of three columns.
-pub fn without_subject(lineage: &[u8], subject: &str) -> io::Result<Option<Vec<u8>>> {
-    let mut reader = ::csv::ReaderBuilder::new();
-    let mut reader = reader.has_headers(false).from_reader(lineage);
-    let mut row = ::csv::ByteRecord::new();
+/// Text that is no lineage.
+pub fn without_subject(lineage: &[u8], subject: &str) -> Result<Option<Vec<u8>>, WireError> {
+    let mut reader = LineageReader::new(lineage)?;
     let mut kept = Vec::with_capacity(lineage.len());
+    kept.extend_from_slice(&lineage[..reader.position()]);
     loop {
-        let begin = reader.position().byte() as usize;
-        if !reader.read_byte_record(&mut row)? {
-            break;
-        }
-        let end = reader.position().byte() as usize;
-        let own = row.get(2).ok_or(io::ErrorKind::InvalidData)?;
-        let is_header = begin == 0;
-        if is_header || own != subject.as_bytes() {
-            kept.extend_from_slice(&lineage[begin..end]);
+        let begin = reader.position();
+        let Some(line) = reader.next()? else { break };
+        if line.subject != subject {
+            kept.extend_from_slice(&lineage[begin..reader.position()]);
         }
     }
     Ok((kept.len() < lineage.len()).then_some(kept))
@@ -121,61 +118,93 @@ const HEADER: &str = "table,row,subject";
 /// SipHash with fixed keys: subjects' keys come from users.
 type Keyed = BuildHasherDefault<DefaultHasher>;
 
-/// One line of the text.
-struct Line {
+/// One line of a lineage's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineageRow<'r> {
+    /// Number of the line that it begins in, from 1.
     number: u64,
-    table: String,
-    row: u64,
-    subject: SubjectIndex,
+    /// Name of the published table.
+    pub table: &'r str,
+    /// Row of that table, from 1.
+    pub row: u64,
+    /// Key of the subject that it is about.
+    pub subject: &'r str,
 }
 
-/// The lines of the text behind its header.
-struct Lines<'a> {
+/// Reads a lineage's text line by line, without the table it was made from.
+pub struct LineageReader<'a> {
     scanner: Scanner<'a>,
+    table: Vec<u8>,
     scratch: Vec<u8>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
+impl<'a> LineageReader<'a> {
+    /// A reader of the lines behind the header.
+    ///
+    /// # Errors
+    /// Another header.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
         let rest = bytes.strip_prefix(HEADER.as_bytes());
         let rest = rest.and_then(|rest| rest.strip_prefix(b"\n"));
         let rest = rest.ok_or(WireError::line(WireFault::ColumnsDiffer, 1))?;
         Ok(Self {
             scanner: Scanner::new(rest, 3),
+            table: Vec::new(),
             scratch: Vec::new(),
         })
     }
 
-    fn next(
-        &mut self,
-        index_of: &HashMap<&[u8], SubjectIndex, Keyed>,
-    ) -> Result<Option<Line>, WireError> {
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// What is not canonical CSV, with its line.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a line borrows from the reader"
+    )]
+    pub fn next(&mut self) -> Result<Option<LineageRow<'_>>, WireError> {
         if self.scanner.is_done() {
             return Ok(None);
         }
         let number = self.scanner.line_feeds() + 2;
-        let name = self.field(number, "table", End::Comma)?.to_vec();
-        let table = String::from_utf8(name)
-            .map_err(|_| WireError::at(WireFault::NotUtf8, number, "table"))?;
-        let row = read_number(self.field(number, "row", End::Comma)?)
-            .map_err(|fault| WireError::at(fault, number, "row"))?;
-        let key = self.field(number, "subject", End::Line)?;
-        let unknown = || WireError::at(WireFault::SubjectUnknown, number, "subject");
-        let subject = *index_of.get(key).ok_or_else(unknown)?;
-        Ok(Some(Line {
-            number,
+        let at = |fault, column| WireError::at(fault, number, column);
+        let Self {
+            scanner,
             table,
+            scratch,
+        } = self;
+        let name = field(scanner, scratch, End::Comma).map_err(|fault| at(fault, "table"))?;
+        if name != table.as_slice() {
+            name.clone_into(table);
+        }
+        let row = field(scanner, scratch, End::Comma)
+            .and_then(read_number)
+            .map_err(|fault| at(fault, "row"))?;
+        let subject = field(scanner, scratch, End::Line).map_err(|fault| at(fault, "subject"))?;
+        let text =
+            |bytes, column| std::str::from_utf8(bytes).map_err(|_| at(WireFault::NotUtf8, column));
+        Ok(Some(LineageRow {
+            number,
+            table: text(table, "table")?,
             row,
-            subject,
+            subject: text(subject, "subject")?,
         }))
     }
 
-    fn field(&mut self, line: u64, column: &str, expected: End) -> Result<&[u8], WireError> {
-        match self.scanner.field(&mut self.scratch) {
-            Ok((field, end)) if end == expected => Ok(field),
-            Ok(_) => Err(WireError::at(WireFault::WrongCellCount, line, column)),
-            Err(fault) => Err(WireError::at(fault, line, column)),
-        }
+    /// Bytes read of the whole text.
+    fn position(&self) -> usize {
+        HEADER.len() + 1 + self.scanner.position()
+    }
+}
+
+fn field<'s, 'a: 's>(
+    scanner: &mut Scanner<'a>,
+    scratch: &'s mut Vec<u8>,
+    expected: End,
+) -> Result<&'s [u8], WireFault> {
+    match scanner.field(scratch)? {
+        (field, end) if end == expected => Ok(field),
+        _ => Err(WireFault::WrongCellCount),
     }
 }
 

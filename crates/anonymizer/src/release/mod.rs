@@ -41,7 +41,7 @@ pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use guarantees::guarantees;
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
-pub use lineage::{Lineage, TableLineage, without_subject};
+pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
 pub use made::Release;
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, TableDescription,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::release::Buckets;
 
-use super::evidence::Prepared;
+use super::evidence::JoinedEvidence;
 use super::histogram::Histogram;
 use super::report::{Audience, Description};
 use super::scale::Scale;
@@ -67,7 +67,7 @@ pub struct Pairing {
 }
 
 /// Measures all buckets.
-pub fn measure(prepared: &Prepared<'_>) -> BucketRange {
+pub fn measure(prepared: &JoinedEvidence<'_>) -> BucketRange {
     let mut attributes = BTreeMap::new();
     for attribute in prepared.attributes() {
         let Some(buckets) = &attribute.published.buckets else {

@@ -37,7 +37,7 @@ pub enum EvidenceError {
 /// Evidence with buckets joined, rows classed and attributes matched to the
 /// original columns.
 #[derive(Debug)]
-pub struct Prepared<'a> {
+pub struct JoinedEvidence<'a> {
     /// The originals.
     pub evidence: Evidence<'a>,
     /// The published rows with their buckets.
@@ -90,7 +90,7 @@ pub(super) fn positions(
     positions.collect()
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> JoinedEvidence<'a> {
     /// Joins the evidence. Time is linear in rows × attributes.
     pub fn new(evidence: &Evidence<'a>) -> Result<Self, EvidenceError> {
         let table = evidence.table;

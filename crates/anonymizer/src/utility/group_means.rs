@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::microdata::{Code, Domain, Role};
 
 use super::coverage::{Coverage, pool_shares, value_codes};
-use super::evidence::{Prepared, PreparedAttribute};
+use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::report::{Audience, Description};
 use super::spread::Spread;
 
@@ -86,7 +86,7 @@ pub(super) struct Grouping<'g> {
 }
 
 /// Measures a release of rows.
-pub fn measure(prepared: &Prepared<'_>, spreads: &[Spread<'_>]) -> GroupMeans {
+pub fn measure(prepared: &JoinedEvidence<'_>, spreads: &[Spread<'_>]) -> GroupMeans {
     let averaged: Vec<Averaged<'_>> = prepared
         .attributes()
         .filter(|attribute| attribute.domain().is_numeric())
@@ -223,7 +223,10 @@ pub(super) fn numbers(domain: &Domain) -> Vec<f64> {
     codes.map(|code| domain.number(code)).collect()
 }
 
-fn averaged<'g>(prepared: &'g Prepared<'_>, attribute: PreparedAttribute<'g>) -> Averaged<'g> {
+fn averaged<'g>(
+    prepared: &'g JoinedEvidence<'_>,
+    attribute: PreparedAttribute<'g>,
+) -> Averaged<'g> {
     let (domain, published) = (attribute.domain(), attribute.published);
     let numbers = numbers(domain);
     let by_code = numbers.clone();

@@ -14,7 +14,7 @@ use crate::microdata::Role;
 use crate::release::Link;
 
 use super::coverage::Coverage;
-use super::evidence::{Prepared, PreparedAttribute};
+use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::report::{Audience, Description};
 
 /// What this measure is.
@@ -35,7 +35,7 @@ pub struct InformationLeft {
 }
 
 /// Measures every attribute but the insensitive ones.
-pub fn measure(prepared: &Prepared<'_>) -> InformationLeft {
+pub fn measure(prepared: &JoinedEvidence<'_>) -> InformationLeft {
     let attributes: BTreeMap<String, f64> = prepared
         .attributes()
         .filter(|attribute| attribute.role != Role::Insensitive)

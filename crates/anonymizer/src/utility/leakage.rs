@@ -19,7 +19,7 @@ use crate::privacy::{Model, ProtectedIndex, Protection, Requirements};
 use crate::release::{Buckets, Link, rounded_to_tens};
 
 use super::coverage::{Coverage, value_codes};
-use super::evidence::{Prepared, PreparedAttribute};
+use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::histogram::Histogram;
 use super::report::{Audience, Description};
 
@@ -65,7 +65,7 @@ pub struct LeakageSummary {
 pub(super) type Leak = (f64, f64);
 
 /// Measures all bucketized cells, and sensitive ones published in groups.
-pub fn measure(prepared: &Prepared<'_>) -> Leakage {
+pub fn measure(prepared: &JoinedEvidence<'_>) -> Leakage {
     let requirements = prepared.evidence.requirements;
     let is_bucketized = matches!(requirements.policy().model, Model::Bucketized { .. });
     let mut worst: Option<Vec<Leak>> = None;
@@ -102,7 +102,7 @@ pub fn measure(prepared: &Prepared<'_>) -> Leakage {
 
 /// The leak of each row; probability −1 where its cell is in no bucket.
 fn leaks(
-    prepared: &Prepared<'_>,
+    prepared: &JoinedEvidence<'_>,
     attribute: PreparedAttribute<'_>,
     buckets: &Buckets<'_>,
     position: ProtectedIndex,
@@ -171,7 +171,7 @@ fn covered(attribute: PreparedAttribute<'_>, frequencies: &[f64]) -> Vec<(Covera
 
 /// The leak of each row whose sensitive value is published in its group.
 fn leaks_in_group(
-    prepared: &Prepared<'_>,
+    prepared: &JoinedEvidence<'_>,
     attribute: PreparedAttribute<'_>,
     position: ProtectedIndex,
 ) -> Vec<Leak> {

@@ -40,7 +40,7 @@ mod spread;
 pub use bucket_range::{AttributeBuckets, BucketRange, Pairing};
 pub use correlation::{Correlation, PairCorrelation};
 pub use discernibility::Discernibility;
-pub use evidence::{Evidence, EvidenceError, Prepared, PreparedAttribute};
+pub use evidence::{Evidence, EvidenceError, JoinedEvidence, PreparedAttribute};
 pub use group_means::{GroupMeans, PairMeans};
 pub use group_size::GroupSizes;
 pub use histogram::{Bin, Histogram};
@@ -92,7 +92,7 @@ fn insert_group_measures(report: &mut UtilityReport, evidence: &Evidence<'_>, si
 }
 
 fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
-    let prepared = Prepared::new(evidence)?;
+    let prepared = JoinedEvidence::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     insert_group_measures(&mut report, evidence, prepared.signatures.sizes());
     evidence.cancel.heed();

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::release::JoinedAttribute;
 
-use super::evidence::{Prepared, PreparedAttribute};
+use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::report::{Audience, Description};
 use super::scale::Scale;
 
@@ -54,18 +54,21 @@ pub struct AttributeLoss {
 }
 
 /// NCP on the scale of the dataset version.
-pub fn measure(prepared: &Prepared<'_>) -> Ncp {
+pub fn measure(prepared: &JoinedEvidence<'_>) -> Ncp {
     of_records(prepared, |attribute| Scale::of_domain(attribute.domain()))
 }
 
 /// NCP on the scale that the release shows.
-pub fn measure_published(prepared: &Prepared<'_>) -> Ncp {
+pub fn measure_published(prepared: &JoinedEvidence<'_>) -> Ncp {
     of_records(prepared, |attribute| {
         Scale::of_published(attribute.published, attribute.domain().hierarchy())
     })
 }
 
-fn of_records(prepared: &Prepared<'_>, scale: impl Fn(PreparedAttribute<'_>) -> Scale) -> Ncp {
+fn of_records(
+    prepared: &JoinedEvidence<'_>,
+    scale: impl Fn(PreparedAttribute<'_>) -> Scale,
+) -> Ncp {
     let attributes = prepared.attributes();
     let quasi = attributes.filter(PreparedAttribute::is_quasi_identifier);
     let columns = quasi.map(|attribute| (attribute.published, scale(attribute)));

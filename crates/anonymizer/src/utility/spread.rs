@@ -9,7 +9,7 @@ use crate::microdata::{RecordIndex, Role, of_width};
 use crate::release::{Content, JoinedAttribute};
 
 use super::coverage::{Coverage, pool_shares, value_codes};
-use super::evidence::{Prepared, PreparedAttribute};
+use super::evidence::{JoinedEvidence, PreparedAttribute};
 use super::group_means::Grouping;
 
 /// Intervals of an attribute.
@@ -30,7 +30,7 @@ pub struct Spread<'a> {
 
 impl<'a> Spread<'a> {
     /// The spread of every attribute, in order of columns.
-    pub(super) fn all(prepared: &'a Prepared<'a>) -> Vec<Self> {
+    pub(super) fn all(prepared: &'a JoinedEvidence<'a>) -> Vec<Self> {
         let attributes: Vec<PreparedAttribute<'a>> = prepared.attributes().collect();
         attributes
             .into_par_iter()

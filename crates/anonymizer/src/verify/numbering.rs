@@ -76,7 +76,7 @@ type Item<T> = (u64, T);
 
 /// Numbers that belong together, and what there is of each.
 #[derive(Default)]
-struct Space {
+struct NumberedTables {
     name: String,
     /// Rows that name a number, where rows do.
     rows: Option<Vec<Item<u32>>>,
@@ -88,7 +88,7 @@ struct Space {
 
 #[derive(Default)]
 struct Spaces {
-    all: Vec<Space>,
+    all: Vec<NumberedTables>,
 }
 
 impl Spaces {
@@ -96,9 +96,9 @@ impl Spaces {
     fn named(&mut self, name: &str) -> usize {
         let known = self.all.iter().position(|space| space.name == name);
         known.unwrap_or_else(|| {
-            self.all.push(Space {
+            self.all.push(NumberedTables {
                 name: name.to_owned(),
-                ..Space::default()
+                ..NumberedTables::default()
             });
             self.all.len() - 1
         })

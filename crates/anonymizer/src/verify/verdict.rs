@@ -32,7 +32,7 @@ pub enum State {
     Holds,
     /// It is not.
     DoesNotHold,
-    /// Nothing bounds the figure: anyone who publishes has to look at it.
+    /// Nothing bounds the figure: the publisher has to look at it.
     NoBound,
 }
 
@@ -138,7 +138,7 @@ impl Check {
         }
     }
 
-    /// An entry about a file beside the tables, which anyone who reads files
+    /// An entry about a file beside the tables, which the reader of files
     /// looks at: whether it is what it must be.
     pub fn of_file(kind: &'static str, holds: bool, note: &'static str) -> Self {
         let mut failures = Failures::none();

@@ -5,5 +5,5 @@ mod figures;
 pub mod handmade;
 mod paper;
 mod properties;
-pub mod scenario;
+mod scenario;
 mod widened;

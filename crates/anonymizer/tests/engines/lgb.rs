@@ -1,6 +1,10 @@
 //! What `lgb` does at its edges: rare patterns, terms that cannot be met,
 //! links to groups, threads, order, cancellation.
 
+mod answers;
+mod properties;
+mod scenario;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha12Rng;

@@ -30,8 +30,8 @@ mod paper_examples;
 mod personalized;
 mod preamble;
 mod preferences_attack;
-mod properties;
 mod random_runs;
+mod scenario;
 mod slicing;
 mod tables;
 

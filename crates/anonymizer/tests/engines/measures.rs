@@ -14,7 +14,7 @@ use vizard_anonymizer::catalog::{Assignment, Engine, Unobserved, in_memory, prod
 use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{ChunkColumn, HierarchySet};
 use vizard_anonymizer::release::{Cells, Content, InputDescription};
-use vizard_anonymizer::utility::{self, Audience, Prepared, UtilityReport, public_part};
+use vizard_anonymizer::utility::{self, Audience, JoinedEvidence, UtilityReport, public_part};
 
 use crate::case::edit;
 use crate::common::cases::property_cases;
@@ -233,7 +233,7 @@ fn a_release_that_does_not_fit_together_is_an_error_not_a_panic() {
     ];
     for (at, breaks) in broken.iter().enumerate() {
         let mut loose = Loose::new(3, 30, false);
-        assert!(Prepared::new(&loose.evidence()).is_ok());
+        assert!(JoinedEvidence::new(&loose.evidence()).is_ok());
         breaks(&mut loose);
         assert!(
             utility::measure(&loose.evidence()).is_err(),

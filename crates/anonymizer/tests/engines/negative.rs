@@ -15,6 +15,7 @@ mod exchanges;
 mod garbage;
 mod identifiers;
 mod links;
+mod manifests;
 mod order;
 mod personalized;
 mod persons;
@@ -26,9 +27,10 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
-use serde_json::json;
+use serde_json::{Value, json};
 use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::engine::lgb::{Params, run};
+use vizard_anonymizer::microdata::Preference;
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::verify::Section;
 
@@ -87,6 +89,32 @@ pub fn of_microdata() -> Vec<Corruption> {
     all.extend(claims::corruptions());
     all.extend(garbage::corruptions());
     all
+}
+
+/// What breaks any release: the order of its rows, or its manifest.
+fn of_every_release() -> Vec<Corruption> {
+    let mut all = order::corruptions();
+    all.extend(manifests::corruptions());
+    all
+}
+
+/// Somebody who is published asks for something, beside what all `preferences`
+/// ask for.
+pub fn ask(
+    case: &mut Case,
+    random: &mut Random,
+    mut preferences: Vec<Preference>,
+    mut document: Value,
+) -> Done {
+    let row = random.random_range(0..case.rows());
+    let keys = case.table.subject_keys();
+    document["subject"] = json!(keys.get(case.subjects()[row].at()));
+    let asked: Preference = serde_json::from_value(document).expect("a preference");
+    preferences.retain(|preference| preference.subject != asked.subject);
+    preferences.push(asked);
+    let policy = case.requirements.policy().clone();
+    case.requirements = Requirements::new(&case.table, policy, &preferences);
+    Done::Keep
 }
 
 fn all() -> Vec<Corruption> {
@@ -181,8 +209,8 @@ pub struct Least {
 pub fn all_are_named(corruptions: &[Corruption], bases: &[Case], least: Least) {
     let mut applied: BTreeMap<&str, usize> = BTreeMap::new();
     let mut missed = Vec::new();
-    let of_order = order::corruptions();
-    for corruption in corruptions.iter().chain(&of_order) {
+    let of_every = of_every_release();
+    for corruption in corruptions.iter().chain(&of_every) {
         let name = corruption.name;
         for (base, case) in bases.iter().enumerate() {
             for seed in 0..4_u64 {
@@ -220,10 +248,10 @@ pub fn all_are_named(corruptions: &[Corruption], bases: &[Case], least: Least) {
 /// Every guarantee and structural check of the releases must be what some
 /// corruption breaks.
 pub fn every_check_is_broken(corruptions: &[Corruption], cases: &[Case]) {
-    let of_order = order::corruptions();
+    let of_every = of_every_release();
     let mut broken: Vec<&str> = corruptions
         .iter()
-        .chain(&of_order)
+        .chain(&of_every)
         .flat_map(|one| one.caught_by)
         .copied()
         .collect();

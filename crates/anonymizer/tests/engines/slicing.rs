@@ -5,4 +5,4 @@ mod naive;
 mod papers;
 pub mod printed;
 mod properties;
-pub mod scenario;
+mod scenario;

@@ -8,11 +8,11 @@ use crate::engine::info::{Engine, Info};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{BlockForm, Policy, Requirements};
 use crate::release::Release;
+use crate::release::layout::{MICRODATA, QUASI, SENSITIVE};
 
 use super::comparators::{aip, anatomy};
 use super::params::{AipParams, AnatomyParams, Params, RingParams, refuse_withdrawn};
 use super::{ring, run};
-use crate::release::layout::{MICRODATA, QUASI, SENSITIVE};
 
 impl Engine for Params {
     const INFO: Info = Info {

@@ -34,9 +34,9 @@ impl Diagnosis<'_> {
             Refusal::Empty => self.empty().into(),
             Refusal::Budget(over) => over.infeasible().into(),
             Refusal::TooNarrow(answer) => answer.into(),
-            Refusal::TooFrequent(frequent) => self
-                .too_frequent(frequent)
-                .map_or_else(|stopped| stopped, EngineError::from),
+            Refusal::TooFrequent(frequent) => {
+                EngineError::of_diagnosis(self.too_frequent(frequent))
+            }
         }
     }
 

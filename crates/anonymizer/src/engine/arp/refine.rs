@@ -182,7 +182,7 @@ impl Refining<'_, '_> {
             last.map_or(1, |row| self.goal.need[row as usize] as usize)
         };
         loop {
-            // Anyone who asks for more values than there are waits.
+            // Rows that ask for more values than there are wait.
             let available = values.len();
             values.retain(|&value| need(value) <= available);
             if values.len() == available {

@@ -45,7 +45,7 @@ impl Wanted {
 /// Joins the block at `at` with the nearest ones until it holds; the joined
 /// ones are left empty. Blocks stand in domain order.
 pub(super) fn widen(goal: &Goal<'_>, blocks: &mut [Vec<u32>], at: usize, wanted: Wanted) {
-    let mut tally = Tally::default();
+    let mut tally = BlockCounts::default();
     tally.add(goal, &blocks[at]);
     let (mut below, mut above) = (at, at + 1);
     let mut joined = 0;
@@ -74,7 +74,7 @@ pub(super) fn widen(goal: &Goal<'_>, blocks: &mut [Vec<u32>], at: usize, wanted:
 
 /// What a block holds and its members ask for.
 #[derive(Default)]
-struct Tally {
+struct BlockCounts {
     counts: FxHashMap<u32, u64>,
     most: u64,
     size: u64,
@@ -82,7 +82,7 @@ struct Tally {
     k: u32,
 }
 
-impl Tally {
+impl BlockCounts {
     fn add(&mut self, goal: &Goal<'_>, rows: &[u32]) {
         for &row in rows {
             let count = self.counts.entry(goal.codes[row as usize]).or_default();
@@ -112,12 +112,12 @@ mod tests {
 
     #[test]
     fn a_tally_holds_at_equality_and_not_below() {
-        let tally = |most, size, k| Tally {
+        let tally = |most, size, k| BlockCounts {
             most,
             size,
             l: 2,
             k,
-            ..Tally::default()
+            ..BlockCounts::default()
         };
         assert!(tally(2, 6, 6).holds(3));
         assert!(!tally(2, 6, 6).holds(4));

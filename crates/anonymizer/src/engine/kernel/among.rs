@@ -1,6 +1,6 @@
 //! A condition on some records, asked of positions among fewer of them.
 
-use super::mondrian::Condition;
+use super::mondrian::PartCondition;
 
 /// A condition for the rows of a set, which it numbers otherwise.
 pub struct Among<'a, C> {
@@ -10,7 +10,7 @@ pub struct Among<'a, C> {
     pub position: &'a [u32],
 }
 
-impl<C: Condition> Condition for Among<'_, C> {
+impl<C: PartCondition> PartCondition for Among<'_, C> {
     type Buffers = (C::Buffers, Vec<u32>);
 
     fn buffers(&self) -> Self::Buffers {

@@ -8,8 +8,8 @@
 //! (`[Slicing]` section 4.1, which `[ARP]` Alg. 1 takes over).
 //!
 //! It is counted in integers, each summand rounded down to a whole number of
-//! parts: so the order of attributes by φ² is the same no matter who adds them up,
-//! in whatever order.
+//! parts: so the order of attributes by φ² is the same in whatever order they
+//! are added up.
 
 use crate::microdata::CodedColumn;
 

@@ -1,7 +1,7 @@
 //! The box around a set of records, and what one more record would add to
 //! its loss.
 //!
-//! A [`Space`] orders attributes by kind (numbers, then hierarchies, then
+//! A [`BoxLayout`] orders attributes by kind (numbers, then hierarchies, then
 //! sets), so that the loops over a row have no branch on the kind. Cells of
 //! numbers are the bits of their position in the range, so that a row needs no
 //! look-up. The loss of a set is the sum of its attributes' losses
@@ -16,7 +16,7 @@ use super::rows::Rows;
 
 /// Attributes in the order in which boxes read them.
 #[derive(Debug)]
-pub struct Space {
+pub struct BoxLayout {
     /// Position of each column of a row among the attributes it was made from.
     order: Vec<usize>,
     numbers: Vec<Arc<[f32]>>,
@@ -32,7 +32,7 @@ struct SetColumn {
     first_word: usize,
 }
 
-impl Space {
+impl BoxLayout {
     /// Orders attributes by kind.
     pub fn new(scales: &[Scale]) -> Self {
         let mut space = Self {
@@ -104,7 +104,7 @@ impl Space {
 /// The box around a set of rows of a space.
 #[derive(Debug)]
 pub struct Cover<'a> {
-    space: &'a Space,
+    space: &'a BoxLayout,
     low: Vec<f32>,
     high: Vec<f32>,
     node_at: Vec<u32>,
@@ -115,7 +115,7 @@ pub struct Cover<'a> {
 
 impl<'a> Cover<'a> {
     /// A box around nothing; [`Cover::start`] it before use.
-    pub fn new(space: &'a Space) -> Self {
+    pub fn new(space: &'a BoxLayout) -> Self {
         let nothing = TreeNode {
             first: 0,
             last: 0,
@@ -260,7 +260,7 @@ mod tests {
         let columns = columns();
         let views: Vec<&CodedColumn> = columns.iter().collect();
         let scales: Vec<Scale> = views.iter().map(|view| Scale::new(&view.domain)).collect();
-        let space = Space::new(&scales);
+        let space = BoxLayout::new(&scales);
         let rows = space.gather(&views, &[0, 1, 2, 3]);
         for first in 0..4 {
             for second in 0..4 {
@@ -287,7 +287,7 @@ mod tests {
         let columns = columns();
         let views: Vec<&CodedColumn> = columns.iter().collect();
         let scales: Vec<Scale> = views.iter().map(|view| Scale::new(&view.domain)).collect();
-        let space = Space::new(&scales);
+        let space = BoxLayout::new(&scales);
         let rows = space.gather(&views, &[0, 1]);
         // x,y of three; a,b under one node of two leaves out of four; 0..5 and
         // 4..10 of 10.
@@ -302,7 +302,7 @@ mod tests {
             domain: Arc::new(lacking),
             codes: vec![1, 3, 0, 3].into(),
         };
-        let space = Space::new(&[Scale::new(&column.domain)]);
+        let space = BoxLayout::new(&[Scale::new(&column.domain)]);
         let rows = space.gather(&[&column], &[0, 1, 2, 3]);
         let mut cover = Cover::new(&space);
         cover.start(rows.row(1));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 
-use super::place::Place;
+use super::split_position::SplitPosition;
 
 /// A part of fewer rows is not worth handing to another thread.
 const TASK_ROWS: usize = 4096;
@@ -49,7 +49,12 @@ pub trait Splitter<P>: Sync {
     /// Puts one part of the set's rows before the other and returns its size,
     /// between 1 and one less than all; `None` if the set stays whole. The set
     /// is not empty.
-    fn split(&self, set: &mut P, place: Place, buffers: &mut Self::Buffers) -> Option<usize>;
+    fn split(
+        &self,
+        set: &mut P,
+        place: SplitPosition,
+        buffers: &mut Self::Buffers,
+    ) -> Option<usize>;
 }
 
 /// Where a descent reports to and asks whether to go on.
@@ -83,7 +88,7 @@ pub fn descend<P: Part, S: Splitter<P>>(
     splitter: &S,
     set: P,
     starts: &mut [bool],
-    place: Place,
+    place: SplitPosition,
     descent: &Descent<'_>,
 ) -> Result<(), EngineError> {
     if set.size() == 0 {
@@ -95,7 +100,7 @@ pub fn descend<P: Part, S: Splitter<P>>(
 
 fn go_down<P: Part, S: Splitter<P>>(
     splitter: &S,
-    (mut set, mut starts, mut place): (P, &mut [bool], Place),
+    (mut set, mut starts, mut place): (P, &mut [bool], SplitPosition),
     buffers: &mut S::Buffers,
     descent: &Descent<'_>,
 ) -> Result<(), EngineError> {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::microdata::RecordIndex;
 use crate::privacy::Requirements;
 
-use super::mondrian::Condition;
+use super::mondrian::PartCondition;
 
 /// Records in order of groups.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Groups {
     }
 }
 
-impl Condition for KOfRows {
+impl PartCondition for KOfRows {
     type Buffers = ();
 
     fn buffers(&self) {}

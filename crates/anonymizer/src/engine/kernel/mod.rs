@@ -3,7 +3,7 @@
 //! Engines work on rows of ordered codes: [`Rows`] with slices of row numbers
 //! that are partitioned in place, or, in [`mondrian`], rows that move with
 //! their codes; nothing here allocates per record in an inner loop. A random choice draws from the stream of its
-//! [`Place`] in the tree of splits, never from the order in which threads
+//! [`SplitPosition`] in the tree of splits, never from the order in which threads
 //! arrive.
 //!
 //! | block | what it gives |
@@ -27,7 +27,7 @@
 //! | [`acceptance`] | what engines ask of every schema and job |
 //! | [`known`] | answers on l where values are missing |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
-//! | [`place`] | positions in a tree and their random streams |
+//! | [`split_position`] | positions in a tree and their random streams |
 
 pub mod acceptance;
 pub mod among;
@@ -50,14 +50,14 @@ pub mod known;
 pub mod loss;
 pub mod microdata_table;
 pub mod mondrian;
-pub mod place;
 pub mod refine;
 pub mod rows;
 pub mod sliced_table;
+pub mod split_position;
 
 pub use among::Among;
 pub use companions::companions;
-pub use cover::{Cover, Space};
+pub use cover::{BoxLayout, Cover};
 pub use covers::Covers;
 pub use descend::{Descent, Splitter, descend};
 pub use effort::Effort;
@@ -66,7 +66,7 @@ pub use feasibility::Everyone;
 pub use groups::Groups;
 pub use included::Included;
 pub use loss::Scale;
-pub use mondrian::{Condition, Mondrian, Partitioning, SplitChoice};
-pub use place::Place;
+pub use mondrian::{Mondrian, PartCondition, Partitioning, SplitChoice};
 pub use refine::Refinement;
 pub use rows::Rows;
+pub use split_position::SplitPosition;

@@ -11,12 +11,12 @@ use crate::microdata::{Code, Codes, Domain, Values};
 use crate::release::layout::{BUCKETS, GROUP_BUCKETS};
 use crate::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
-use super::bucketize::Buckets;
+use super::bucketize::NumberedBuckets;
 use super::frame::Frame;
 use super::publish::Layout;
 
 /// The table `buckets`: the values of each bucket.
-pub(super) fn buckets(frame: &Frame<'_>, buckets: &[Buckets]) -> PublishedTable {
+pub(super) fn buckets(frame: &Frame<'_>, buckets: &[NumberedBuckets]) -> PublishedTable {
     let RunValues { of, values } = runs(frame, buckets);
     let entries = entries(buckets);
     let attributes = || {
@@ -88,7 +88,7 @@ struct Entry {
 }
 
 /// The entries of all buckets, by attribute, value and bucket.
-fn entries(buckets: &[Buckets]) -> Vec<Entry> {
+fn entries(buckets: &[NumberedBuckets]) -> Vec<Entry> {
     let mut numbers: Vec<Vec<u32>> = buckets.iter().map(|of| of.numbers.clone()).collect();
     let mut runs: Vec<&mut [u32]> = Vec::new();
     for (of, numbers) in buckets.iter().zip(&mut numbers) {
@@ -116,7 +116,7 @@ struct RunValues {
     values: Vec<Cell>,
 }
 
-fn runs(frame: &Frame<'_>, buckets: &[Buckets]) -> RunValues {
+fn runs(frame: &Frame<'_>, buckets: &[NumberedBuckets]) -> RunValues {
     let mut runs = RunValues::default();
     // Two attributes may have a value in common.
     let mut by_text: FxHashMap<(std::mem::Discriminant<Values>, String), u32> =
@@ -157,7 +157,7 @@ mod tests {
     fn cells_count_together_only_in_one_bucket_with_one_value() {
         // Two values, of three cells and of two; the last of the first value
         // and the first of the second are in one bucket.
-        let of = Buckets {
+        let of = NumberedBuckets {
             runs: Runs {
                 codes: vec![0, 1],
                 starts: vec![0, 3, 5],

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Descent, Place, Splitter, descend};
+use crate::engine::kernel::{Descent, SplitPosition, Splitter, descend};
 use crate::microdata::CodedColumn;
 use crate::privacy::{ProtectedIndex, Protection};
 
@@ -29,14 +29,14 @@ use super::spread;
 
 /// Buckets of one attribute, numbered from 1 in random order.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(super) struct NumberedBuckets {
     /// The flagged, unmasked cells.
     pub runs: Runs,
     /// Bucket of each of them.
     pub numbers: Vec<u32>,
 }
 
-impl Buckets {
+impl NumberedBuckets {
     /// Bucket of each record of a table with so many; 0 for none.
     pub fn of_records(&self, records: usize) -> Vec<u32> {
         let mut of_record = vec![0; records];
@@ -51,7 +51,7 @@ impl Buckets {
 pub(super) fn bucketize(
     frame: &Frame<'_>,
     division: &Division,
-) -> Result<Vec<Buckets>, EngineError> {
+) -> Result<Vec<NumberedBuckets>, EngineError> {
     let indexes: Vec<ProtectedIndex> = frame.requirements.protected().collect();
     let runs: Vec<Runs> = indexes
         .par_iter()
@@ -85,7 +85,7 @@ fn bucketize_one(
     index: ProtectedIndex,
     runs: Runs,
     descent: &Descent<'_>,
-) -> Result<Buckets, EngineError> {
+) -> Result<NumberedBuckets, EngineError> {
     let heads = match frame.requirements.protection(index) {
         Protection::Closeness { .. } | Protection::Leakage { .. } => {
             closeness::deal(frame, index, &runs)?
@@ -108,7 +108,7 @@ fn bucketize_one(
         Protection::InGroup { .. } => (0..runs.records.len() as u32).collect(),
     };
     let numbers = number(heads);
-    Ok(Buckets { runs, numbers })
+    Ok(NumberedBuckets { runs, numbers })
 }
 
 /// Bucket of each cell, numbered from 1; `heads` names the first cell of its
@@ -139,7 +139,13 @@ impl Filler<'_> {
     fn fill(&self, descent: &Descent<'_>) -> Result<Vec<u32>, EngineError> {
         let mut order: Vec<u32> = (0..self.runs.len() as u32).collect();
         let mut starts = vec![false; order.len()];
-        descend(self, &mut order, &mut starts, Place::root(0), descent)?;
+        descend(
+            self,
+            &mut order,
+            &mut starts,
+            SplitPosition::root(0),
+            descent,
+        )?;
         let mut heads = vec![0_u32; self.runs.records.len()];
         let sets = self.sets(&starts, &mut heads);
         sets.into_par_iter().for_each_init(
@@ -224,7 +230,7 @@ impl Splitter<&mut [u32]> for Filler<'_> {
 
     fn buffers(&self) {}
 
-    fn split(&self, order: &mut &mut [u32], _: Place, _: &mut ()) -> Option<usize> {
+    fn split(&self, order: &mut &mut [u32], _: SplitPosition, _: &mut ()) -> Option<usize> {
         let set = order[0] as usize..order[0] as usize + order.len();
         if self.has_no_order() && self.asks_alike(set.clone()) {
             return None;

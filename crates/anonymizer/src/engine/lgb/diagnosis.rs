@@ -13,7 +13,7 @@ use crate::privacy::{InBucket, K, L, Model, Policy, ProtectedIndex, Protection, 
 
 use super::exclusion::prepare;
 use super::frame::Frame;
-use super::refusal::{Condition, Failure, Refusal, Shortfall};
+use super::refusal::{BucketCondition, Failure, Refusal, Shortfall};
 
 /// A parameter that can be weakened.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ enum Wish {
 
 /// The answer to a refusal.
 pub(super) fn diagnosis(frame: &Frame<'_>, refusal: Refusal) -> EngineError {
-    search(frame, refusal).map_or_else(|stopped| stopped, EngineError::from)
+    EngineError::of_diagnosis(search(frame, refusal))
 }
 
 fn search(frame: &Frame<'_>, refusal: Refusal) -> Result<Infeasible, EngineError> {
@@ -68,10 +68,10 @@ fn levers(refusal: Refusal) -> Vec<Lever> {
 
 fn of_shortfall(shortfall: Shortfall) -> Lever {
     match shortfall.condition {
-        Condition::Diversity => Lever::L(shortfall),
-        Condition::Posterior => Lever::MaxPosterior(shortfall),
-        Condition::TwoValues => Lever::TwoValues(shortfall),
-        Condition::Spread { widest } => Lever::MinSpread(shortfall, widest),
+        BucketCondition::Diversity => Lever::L(shortfall),
+        BucketCondition::Posterior => Lever::MaxPosterior(shortfall),
+        BucketCondition::TwoValues => Lever::TwoValues(shortfall),
+        BucketCondition::Spread { widest } => Lever::MinSpread(shortfall, widest),
     }
 }
 

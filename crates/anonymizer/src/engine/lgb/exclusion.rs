@@ -30,7 +30,7 @@ use crate::privacy::{ProtectedIndex, Protection, Share};
 
 use super::frame::{Frame, stage};
 use super::patterns::{Division, divide};
-use super::refusal::{Condition, Failure, Refusal, Shortfall};
+use super::refusal::{BucketCondition, Failure, Refusal, Shortfall};
 use super::spread;
 
 /// Records and subsets for which every condition holds.
@@ -240,7 +240,7 @@ impl<'f, 'a> Exclusion<'f, 'a> {
         strict.sort_by_key(|&record| Reverse(l(record)));
         self.exclude_by_frequency(index, strict, |record, tally| {
             let accepts = is_eligible(tally.most(), tally.size(), l(record));
-            (!accepts).then(|| (Condition::Diversity, l(record) > floor))
+            (!accepts).then(|| (BucketCondition::Diversity, l(record) > floor))
         })
     }
 
@@ -257,10 +257,10 @@ impl<'f, 'a> Exclusion<'f, 'a> {
         strict.sort_by_key(|&record| share(record));
         self.exclude_by_frequency(index, strict, |record, tally| {
             if tally.distinct() < 2 {
-                return Some((Condition::TwoValues, false));
+                return Some((BucketCondition::TwoValues, false));
             }
             let accepts = share(record).allows(tally.most(), tally.size());
-            (!accepts).then(|| (Condition::Posterior, share(record) < floor))
+            (!accepts).then(|| (BucketCondition::Posterior, share(record) < floor))
         })
     }
 
@@ -271,7 +271,7 @@ impl<'f, 'a> Exclusion<'f, 'a> {
         &mut self,
         index: ProtectedIndex,
         strict: Vec<u32>,
-        objection: impl Fn(u32, &Tally) -> Option<(Condition, bool)>,
+        objection: impl Fn(u32, &Tally) -> Option<(BucketCondition, bool)>,
     ) -> Result<(), Shortfall> {
         let frame = self.frame;
         let codes = &frame.protected_column(index).codes;
@@ -305,7 +305,7 @@ impl<'f, 'a> Exclusion<'f, 'a> {
         if widest >= wanted {
             return Ok(());
         }
-        let shortfall = shortfall(index, Condition::Spread { widest }, &tally);
+        let shortfall = shortfall(index, BucketCondition::Spread { widest }, &tally);
         for _ in cells {
             self.allow_exclusion(false, shortfall)?;
         }
@@ -336,7 +336,7 @@ impl<'f, 'a> Exclusion<'f, 'a> {
     }
 }
 
-fn shortfall(index: ProtectedIndex, condition: Condition, tally: &Tally) -> Shortfall {
+fn shortfall(index: ProtectedIndex, condition: BucketCondition, tally: &Tally) -> Shortfall {
     Shortfall {
         index,
         condition,

@@ -8,7 +8,7 @@
 //! others, draws to itself the records that add least loss until the group
 //! has its K (the greedy k-member step of Byun et al. 2007); the rest is
 //! peeled further. Records that ask for much are drawn sooner, since they ask
-//! a large group of anyone who they are with.
+//! a large group of everyone they are with.
 
 use rand::seq::SliceRandom;
 
@@ -16,7 +16,9 @@ use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut, partition_in_place};
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::{Cover, Descent, Groups, Place, Rows, Space, Splitter, descend};
+use crate::engine::kernel::{
+    BoxLayout, Cover, Descent, Groups, Rows, SplitPosition, Splitter, descend,
+};
 
 use super::frame::stage;
 
@@ -32,7 +34,7 @@ const COMPANY: f32 = 0.5;
 /// Splits the rows of one subset.
 pub(super) struct Bisection<'a> {
     pub context: &'a RunContext<'a>,
-    pub space: Space,
+    pub space: BoxLayout,
     /// Rows of the space.
     pub rows: Rows,
     pub k: KOfRows,
@@ -53,7 +55,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(space: &'a Space) -> Self {
+    fn new(space: &'a BoxLayout) -> Self {
         Self {
             cover: Cover::new(space),
             size: 0,
@@ -81,7 +83,7 @@ impl Bisection<'_> {
     pub fn groups(
         &self,
         records: &[u32],
-        place: Place,
+        place: SplitPosition,
         descent: &Descent<'_>,
     ) -> Result<Groups, EngineError> {
         let mut order: Vec<u32> = (0..records.len() as u32).collect();
@@ -196,7 +198,7 @@ impl Splitter<&mut [u32]> for Bisection<'_> {
     fn split(
         &self,
         rows: &mut &mut [u32],
-        place: Place,
+        place: SplitPosition,
         buffers: &mut BisectionBuffers,
     ) -> Option<usize> {
         let k = self.k.of(rows);

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha12Rng;
 use rustc_hash::FxHashMap;
 
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Cover, Space};
+use crate::engine::kernel::{BoxLayout, Cover};
 use crate::privacy::{ProtectedIndex, ProtectedSet};
 
 use super::frame::{Frame, stage};
@@ -221,7 +221,7 @@ fn nearest_first(
     wanted: usize,
 ) {
     let open = frame.open_attributes(state.0, state.1);
-    let space = Space::new(&frame.scales_of(&open));
+    let space = BoxLayout::new(&frame.scales_of(&open));
     let columns = frame.columns_of(&open);
     let inside = space.gather(&columns, records);
     let mut cover = Cover::new(&space);

@@ -17,7 +17,7 @@ use crate::privacy::ProtectedIndex;
 use crate::release::layout::{BUCKET_SUFFIX, MICRODATA};
 use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTable};
 
-use super::bucketize::Buckets;
+use super::bucketize::NumberedBuckets;
 use super::frame::Frame;
 use super::params::BucketLink;
 use super::patterns::{Division, Subset};
@@ -40,7 +40,7 @@ impl<'a> Layout<'a> {
         frame: &'a Frame<'a>,
         division: &'a Division,
         groups: &'a [Groups],
-        buckets: &[Buckets],
+        buckets: &[NumberedBuckets],
     ) -> (Self, Vec<ColumnCells<'a>>) {
         let mut classes = Vec::new();
         let mut subset_of: Vec<&Subset> = Vec::new();

@@ -7,7 +7,7 @@ use crate::privacy::ProtectedIndex;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shortfall {
     pub index: ProtectedIndex,
-    pub condition: Condition,
+    pub condition: BucketCondition,
     /// Flagged, unmasked cells of the attribute.
     pub size: u64,
     /// How many of them hold the most frequent value.
@@ -16,7 +16,7 @@ pub(super) struct Shortfall {
 
 /// Which condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Condition {
+pub(super) enum BucketCondition {
     /// l-diversity.
     Diversity,
     /// The share of one value.

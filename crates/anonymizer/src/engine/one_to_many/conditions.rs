@@ -1,7 +1,7 @@
 //! What a group of persons must satisfy: size, and l-diversity of
 //! fingerprints and of exactly published values.
 
-use crate::engine::kernel::Condition;
+use crate::engine::kernel::PartCondition;
 
 use super::partition::Fingerprints;
 use super::persons::Persons;
@@ -10,7 +10,7 @@ use super::trees::Trees;
 /// Conditions of every group.
 pub(super) struct Conditions<'a> {
     /// What is asked of every person, at once.
-    terms: Vec<Terms>,
+    terms: Vec<PersonConditions>,
     fingerprints: &'a Fingerprints,
     floors: Floors,
     /// Exactly published values of each fingerprint; empty without `value_l`.
@@ -28,7 +28,7 @@ pub(super) struct Floors {
 
 /// A person's fingerprint, and the k and l that they ask for themself.
 #[derive(Clone, Copy)]
-struct Terms {
+struct PersonConditions {
     fingerprint: u32,
     k: u32,
     l: u32,
@@ -63,7 +63,7 @@ impl<'a> Conditions<'a> {
         };
         let own = persons.k.iter().zip(&persons.l);
         let terms = own.zip(&fingerprints.of_person);
-        let terms = terms.map(|((&k, &l), &fingerprint)| Terms { fingerprint, k, l });
+        let terms = terms.map(|((&k, &l), &fingerprint)| PersonConditions { fingerprint, k, l });
         Self {
             terms: terms.collect(),
             fingerprints,
@@ -92,7 +92,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-impl Condition for Conditions<'_> {
+impl PartCondition for Conditions<'_> {
     type Buffers = Counts;
 
     fn buffers(&self) -> Counts {

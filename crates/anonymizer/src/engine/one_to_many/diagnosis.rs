@@ -7,7 +7,7 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
-use crate::engine::kernel::feasibility::{largest, least};
+use crate::engine::kernel::feasibility::{largest, least, most_left};
 use crate::privacy::{K, L};
 
 use super::exclusion::{Failure, Refusal, prepare};
@@ -25,12 +25,11 @@ pub(super) struct Diagnosis<'a> {
 impl Diagnosis<'_> {
     /// The answer to a refusal.
     pub fn of(self, refusal: Refusal) -> EngineError {
-        let answer = match refusal {
+        EngineError::of_diagnosis(match refusal {
             Refusal::TooFew { left } => self.too_few(left),
             Refusal::Budget(over) => Ok(over.infeasible()),
             Refusal::TooFrequent { largest, of } => self.too_frequent(largest, of),
-        };
-        answer.map_or_else(|stopped| stopped, EngineError::from)
+        })
     }
 
     /// Why there would be no release under other parameters, if so.
@@ -41,7 +40,7 @@ impl Diagnosis<'_> {
     fn too_few(self, left: u64) -> Result<Infeasible, EngineError> {
         let is_k = u64::from(self.params.k.get()) > left;
         let parameter = if is_k { "k" } else { "k_group" };
-        let strongest = largest(left, |value| {
+        let strongest = most_left(left, |value| {
             let mut params = self.params.clone();
             if is_k {
                 params.k = K::new(value)?;
@@ -49,7 +48,7 @@ impl Diagnosis<'_> {
                 params.k_group = Some(K::new(value)?);
             }
             Ok(match self.refusal(&params)? {
-                Some(Refusal::TooFew { left }) if left < u64::from(value) => Some(left),
+                Some(Refusal::TooFew { left }) => Some(left),
                 _ => None,
             })
         })?;

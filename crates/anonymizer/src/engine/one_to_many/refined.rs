@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Among, Condition, Effort, Groups, Refinement, Scale};
+use crate::engine::kernel::{Among, Effort, Groups, PartCondition, Refinement, Scale};
 use crate::microdata::{CodedColumn, RowClasses};
 
 use super::conditions::Conditions;

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::Condition;
+use crate::engine::kernel::PartCondition;
 use crate::engine::kernel::cut::{CutBuffers, lower_median_cut};
 
 use super::conditions::{Conditions, Counts};

@@ -23,10 +23,7 @@ pub(super) fn join_alike(included: &Included<'_>, groups: Vec<Vec<u32>>) -> Vec<
     }
     let mut joined: Vec<Vec<u32>> = vec![Vec::new(); classes.number];
     for (group, &class) in groups.into_iter().zip(&classes.of_row) {
-        match &mut joined[class as usize] {
-            first if first.is_empty() => *first = group,
-            first => first.extend(group),
-        }
+        joined[class as usize].extend(group);
     }
     joined
 }

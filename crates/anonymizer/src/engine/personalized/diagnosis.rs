@@ -7,7 +7,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Included;
-use crate::engine::kernel::feasibility::{OverBudget, largest, least};
+use crate::engine::kernel::feasibility::{OverBudget, least, most_left};
 use crate::microdata::Table;
 use crate::privacy::{K, Requirements, Share};
 
@@ -31,11 +31,10 @@ pub(super) struct Diagnosis<'a> {
 impl Diagnosis<'_> {
     /// The answer to a refusal.
     pub fn of(self, refusal: Refusal) -> EngineError {
-        let answer = match refusal {
+        EngineError::of_diagnosis(match refusal {
             Refusal::TooFew { left } => self.too_few(left),
             Refusal::Budget(over) => self.budget(over),
-        };
-        answer.map_or_else(|stopped| stopped, EngineError::from)
+        })
     }
 
     /// Why there would be no release under other parameters, if so.
@@ -60,13 +59,13 @@ impl Diagnosis<'_> {
 
     /// The largest k up to the number of records for which there are enough.
     fn weaker_k(self, left: u64) -> Result<Option<u32>, EngineError> {
-        largest(left, |k| {
+        most_left(left, |k| {
             let params = Params {
                 k: K::new(k)?,
                 ..self.params.clone()
             };
             Ok(match self.refusal(&params)? {
-                Some(Refusal::TooFew { left }) if left < u64::from(k) => Some(left),
+                Some(Refusal::TooFew { left }) => Some(left),
                 _ => None,
             })
         })
@@ -76,7 +75,7 @@ impl Diagnosis<'_> {
     /// altogether.
     fn leakage_for(self, left: u64) -> Result<Option<f64>, EngineError> {
         let mut is_over_budget = false;
-        let enough = largest(left, |left| {
+        let enough = most_left(left, |left| {
             let params = Params {
                 max_leakage: one_in(left),
                 ..self.params.clone()
@@ -84,7 +83,7 @@ impl Diagnosis<'_> {
             let refusal = self.refusal(&params)?;
             is_over_budget = matches!(refusal, Some(Refusal::Budget(_)));
             Ok(match refusal {
-                Some(Refusal::TooFew { left: fewer }) if fewer < u64::from(left) => Some(fewer),
+                Some(Refusal::TooFew { left }) => Some(left),
                 _ => None,
             })
         })?;

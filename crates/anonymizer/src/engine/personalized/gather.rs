@@ -1,4 +1,4 @@
-//! Groups of the records included: gathered as the job says, and refined by
+//! Groups of the included records: gathered as the job says, and refined by
 //! local search (*ours*) under the same condition.
 //!
 //! The condition of both is K of the members: as many records as the

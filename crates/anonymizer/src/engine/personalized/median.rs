@@ -6,7 +6,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::{Groups, Included, Mondrian, Partitioning, SplitChoice};
 
-/// Gathers the records included into groups; `k` numbers them in their order,
+/// Gathers the included records into groups; `k` numbers them in their order,
 /// `stage` names the random stream.
 pub(super) fn groups(
     included: &Included<'_>,

@@ -6,11 +6,11 @@
 //! time, and the group is recoded anew from the leaves: what one person asks
 //! for must not cost the others more than it has to.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
+use crate::engine::kernel::feasibility::without;
 use crate::microdata::{Codes, NodeIndex};
 use crate::privacy::Recoding;
 
@@ -106,21 +106,12 @@ impl Recoder<'_> {
         };
         let share = |record: &u32| self.asked.of(*record).share;
         let mut concerned: Vec<u32> = members.iter().copied().filter(is_concerned).collect();
-        // Anyone who has the least bound of all concerned is not satisfied; the
-        // others may be once these have left.
+        // Those with the least bound of all concerned are not satisfied; the
+        // others may be once these are excluded.
         let strictest = concerned.iter().map(share).min();
         concerned.retain(|record| Some(share(record)) == strictest);
         concerned.truncate(concerned.len().div_ceil(LEAVING_PART));
-        let mut gone = concerned.clone();
-        gone.sort_unstable();
-        members.retain(|record| gone.binary_search(record).is_err());
+        without(members, &concerned);
         leaving.extend(concerned);
     }
-}
-
-/// A random lot for each of `records` records.
-pub(super) fn tie_breakers(records: usize, context: &RunContext<'_>, stage: u32) -> Vec<u32> {
-    let mut tie_breakers: Vec<u32> = (0..records as u32).collect();
-    tie_breakers.shuffle(&mut context.stream(stage, 0));
-    tie_breakers
 }

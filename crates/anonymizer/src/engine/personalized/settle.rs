@@ -20,7 +20,7 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::feasibility::{OverBudget, without};
+use crate::engine::kernel::feasibility::{OverBudget, tie_breakers, without};
 use crate::engine::kernel::{Effort, Included};
 use crate::microdata::NodeIndex;
 use crate::privacy::Requirements;
@@ -29,7 +29,7 @@ use super::alike::join_alike;
 use super::asked::Asked;
 use super::gather::Gathering;
 use super::params::Params;
-use super::recode::{Recoded, Recoder, tie_breakers};
+use super::recode::{Recoded, Recoder};
 use super::sizes::Sizes;
 use super::weights::Weights;
 use super::{acceptance, stage};
@@ -79,7 +79,7 @@ pub(super) fn settle<'a>(
     };
     let asked = Asked::new(requirements, sensitive, tree);
     let weights = Weights::new(tree, sensitive.column);
-    let tie_breakers = tie_breakers(included.table.records(), context, stage::TIES);
+    let tie_breakers = tie_breakers(included.table.records(), context.stream(stage::TIES, 0));
     let recoder = Recoder {
         weights: &weights,
         asked: &asked,

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Cover, Groups, Included, Rows, Space};
+use crate::engine::kernel::{BoxLayout, Cover, Groups, Included, Rows};
 use crate::microdata::CodedColumn;
 
 use super::sizes::Sizes;
@@ -24,14 +24,14 @@ use super::sizes::Sizes;
 /// Groups between two looks at the cancel flag.
 const GROUPS_PER_CHECK: usize = 1024;
 
-/// Gathers the records included into groups; `stage` names the random stream.
+/// Gathers the included records into groups; `stage` names the random stream.
 pub(super) fn groups(
     included: &Included<'_>,
     sizes: &Sizes,
     (context, stage): (&RunContext<'_>, u32),
 ) -> Result<Groups, EngineError> {
     let records = in_order(included, context, stage);
-    let space = Space::new(&included.quasi_scales());
+    let space = BoxLayout::new(&included.quasi_scales());
     let columns = included.quasi_columns();
     let rows = space.gather(&columns, &records);
     let mut runs = Runs {

@@ -4,7 +4,7 @@
 //! that shows the sensitive attribute, it is the distribution of its values
 //! beside y. Where two columns Y and Z show it, a reader may take either
 //! alone, or join them on it: each gives a distribution, and none of them may
-//! have too high a maximal_share (README, *What is sufficient*).
+//! have too high a maximal share (README, *What is sufficient*).
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ use crate::privacy::Protection;
 use super::closeness::{Distance, Whole};
 use super::joint_table::{JointTable, Sensitive};
 use super::maximal_share::{Joined, MaximalShare, of_join};
-use super::tally::{Run, Tally};
+use super::tally::{Run, ValueRuns};
 
 /// A distribution that a subject meets: of a sensitive attribute, by which
 /// column (or 2, by their join), beside which combinations.
@@ -29,7 +29,7 @@ pub(super) const BY_JOIN: u8 = 2;
 pub(super) struct ConditionalCounts {
     /// By sensitive attribute: a tally for each column that shows it, then
     /// one for the quasi-identifiers that two columns share.
-    tallies: Vec<Vec<Tally>>,
+    tallies: Vec<Vec<ValueRuns>>,
     joins: FxHashMap<(usize, u32, u32), Option<[MaximalShare; 2]>>,
     values: Vec<Joined>,
 }
@@ -43,7 +43,7 @@ impl ConditionalCounts {
             let views = sensitive.views.iter();
             let views = views.map(|&column| &joint.columns[column].of_row);
             let shared = sensitive.shared.iter().map(|shared| &shared.parts.of_row);
-            tallies.resize_with(views.len() + shared.len(), Tally::default);
+            tallies.resize_with(views.len() + shared.len(), ValueRuns::default);
             for (tally, parts) in tallies.iter_mut().zip(views.chain(shared)) {
                 tally.fill(rows, parts, &sensitive.codes);
             }

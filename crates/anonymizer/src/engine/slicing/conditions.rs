@@ -15,7 +15,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::kernel::groups::KOfRows;
-use crate::engine::kernel::mondrian::Condition;
+use crate::engine::kernel::mondrian::PartCondition;
 use crate::privacy::{Protection, Requirements, Share};
 
 use super::closeness::Whole;
@@ -229,7 +229,7 @@ impl Conditions<'_> {
     }
 }
 
-impl Condition for Conditions<'_> {
+impl PartCondition for Conditions<'_> {
     type Buffers = Buffers;
 
     fn buffers(&self) -> Buffers {

@@ -6,10 +6,10 @@ use crate::engine::info::{Engine, Info};
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
+use crate::release::layout::{COLUMNS, SLICED};
 
 use super::params::Params;
 use super::run;
-use crate::release::layout::{COLUMNS, SLICED};
 
 impl Engine for Params {
     const INFO: Info = Info {

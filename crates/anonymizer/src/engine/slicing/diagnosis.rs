@@ -4,7 +4,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Included;
-use crate::engine::kernel::feasibility::{instead_of_l, largest, name_of};
+use crate::engine::kernel::feasibility::{instead_of_l, largest, most_left, name_of};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
 use crate::privacy::{InBucket, K, L, Model, Policy, Share, Spread, T};
@@ -28,7 +28,7 @@ pub(super) struct Diagnosis<'a> {
 impl Diagnosis<'_> {
     /// The answer to a refusal.
     pub fn of(self, refusal: Refusal) -> EngineError {
-        let answer = match refusal {
+        EngineError::of_diagnosis(match refusal {
             Refusal::TooFew { left } => self.too_few(left),
             Refusal::Budget(over) => Ok(over.infeasible()),
             Refusal::TooFrequent {
@@ -37,8 +37,7 @@ impl Diagnosis<'_> {
             } => self.too_frequent(attribute, maximal_share),
             Refusal::TooNarrow { attribute, widest } => self.too_narrow(attribute, widest),
             Refusal::TooFar { attribute, parts } => self.too_far(attribute, parts),
-        };
-        answer.map_or_else(|stopped| stopped, EngineError::from)
+        })
     }
 
     /// Why there would be no release under a changed policy, if so.
@@ -57,10 +56,10 @@ impl Diagnosis<'_> {
     }
 
     fn too_few(self, left: u64) -> Result<Infeasible, EngineError> {
-        let strongest = largest(left, |value| {
+        let strongest = most_left(left, |value| {
             let k = K::new(value)?;
             Ok(match self.refusal(|policy| policy.k = k)? {
-                Some(Refusal::TooFew { left }) if left < u64::from(value) => Some(left),
+                Some(Refusal::TooFew { left }) => Some(left),
                 _ => None,
             })
         })?;

@@ -9,12 +9,11 @@
 //! others meet, so this is repeated until nobody is excluded; of each
 //! distribution an eighth of those who refuse it are excluded at a time.
 
-use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::Included;
-use crate::engine::kernel::feasibility::{OverBudget, exclude_until, without};
+use crate::engine::kernel::feasibility::{OverBudget, exclude_until, tie_breakers, without};
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
 use crate::privacy::{Requirements, Share};
@@ -125,14 +124,11 @@ struct Exclusion<'b, 'a> {
 
 impl<'b, 'a> Exclusion<'b, 'a> {
     fn new(joint: &'b JointTable<'a>, context: &RunContext<'_>) -> Self {
-        let rows: Vec<u32> = (0..joint.rows() as u32).collect();
-        let mut tie_breakers = rows.clone();
-        tie_breakers.shuffle(&mut context.stream(stage::EXCLUSION, 0));
         Self {
             joint,
-            rows,
+            rows: (0..joint.rows() as u32).collect(),
             excluded: Vec::new(),
-            tie_breakers,
+            tie_breakers: tie_breakers(joint.rows(), context.stream(stage::EXCLUSION, 0)),
             conditional_counts: ConditionalCounts::default(),
         }
     }

@@ -13,7 +13,7 @@
 //!
 //! The fractions are put over a common denominator where one of at most
 //! 40 bits exists; else they are rounded against the claim by one part in
-//! 10⁹, so that a maximal_share is never taken for lower than it is.
+//! 10⁹, so that a maximal share is never taken for lower than it is.
 
 use crate::privacy::Share;
 
@@ -46,7 +46,7 @@ impl MaximalShare {
         u32::try_from(l).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The maximal_share of plain counts.
+    /// The maximal share of plain counts.
     pub fn of_counts(counts: impl Iterator<Item = u32>) -> Self {
         let mut maximal_share = Self { most: 0, total: 0 };
         for count in counts {

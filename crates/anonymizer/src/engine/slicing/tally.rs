@@ -14,13 +14,13 @@ pub(super) struct Run {
 
 /// Values beside each combination; reused from set to set.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ValueRuns {
     keys: Vec<u64>,
     values: Vec<(u32, u32)>,
     runs: Vec<Run>,
 }
 
-impl Tally {
+impl ValueRuns {
     /// Counts the values of `rows` beside their parts.
     pub fn fill(&mut self, rows: &[u32], parts: &[u32], codes: &[u32]) {
         self.keys.clear();
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn values_are_counted_beside_each_combination() {
         let (parts, codes) = ([1, 0, 1, 1, 0], [7, 7, 2, 7, 3]);
-        let mut tally = Tally::default();
+        let mut tally = ValueRuns::default();
         tally.fill(&[0, 1, 2, 3], &parts, &codes);
         let found: Vec<_> = tally.runs().iter().map(|run| tally.values(run)).collect();
         assert_eq!(found, [&[(7, 1)][..], &[(2, 1), (7, 2)]]);

@@ -144,7 +144,7 @@ impl Form {
     }
 
     /// Writes a float of 32 bits: the shortest text that tells it from its
-    /// neighbours, as anyone who put it into the column saw it.
+    /// neighbours, as its writer saw it.
     pub fn write_float(value: f32, text: &mut Vec<u8>) {
         // Writing to a vector cannot fail.
         let _ = write!(text, "{value}");

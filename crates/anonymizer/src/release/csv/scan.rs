@@ -56,6 +56,11 @@ impl<'a> Scanner<'a> {
         self.at == self.bytes.len()
     }
 
+    /// Bytes taken.
+    pub(in crate::release) fn position(&self) -> usize {
+        self.at
+    }
+
     /// Line feeds passed so far.
     pub(in crate::release) fn line_feeds(&self) -> u64 {
         self.line_feeds

@@ -10,7 +10,7 @@ use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 use super::grouped::Grouped;
 use super::keys::{Keys, ranks_of_rows};
-use super::spaces::{Space, Spaces, attribute_codes, is_number};
+use super::spaces::{NumberedTables, Spaces, attribute_codes, is_number};
 use super::tie_draw;
 
 /// The ranks of all numbers.
@@ -122,7 +122,7 @@ fn inverse(order: &[u32], largest: usize) -> Vec<u64> {
 
 struct Ranking<'a> {
     table: &'a PublishedTable,
-    spaces: &'a [Space],
+    spaces: &'a [NumberedTables],
     keys: &'a Keys,
     subjects: &'a [SubjectIndex],
     seed: &'a Seed,

@@ -8,7 +8,7 @@ use crate::release::cell::Cell;
 use crate::release::table::{Cells, Content, PublishedColumn, PublishedTable};
 
 /// Numbers that belong together.
-pub(super) struct Space {
+pub(super) struct NumberedTables {
     /// Name of its column; `<attribute>_bucket` where only lists have one.
     pub name: String,
     /// The column of the table with a row a record.
@@ -21,7 +21,7 @@ pub(super) struct Space {
 pub(super) struct Spaces {
     /// Position of the table with a row a record.
     pub table: usize,
-    pub spaces: Vec<Space>,
+    pub spaces: Vec<NumberedTables>,
     /// Space of each row of each other table that names numbers: per table
     /// its position, the column, and the space of each row.
     pub lists: Vec<ListColumn>,
@@ -72,7 +72,7 @@ impl Spaces {
     pub fn of(tables: &[PublishedTable], table: usize) -> Self {
         let columns = tables[table].columns.iter().enumerate();
         let spaces = columns.filter(|(_, column)| is_number(column));
-        let spaces = spaces.map(|(at, column)| Space {
+        let spaces = spaces.map(|(at, column)| NumberedTables {
             name: column.name.clone(),
             column: Some(at),
             largest: largest(column),
@@ -112,7 +112,7 @@ impl Spaces {
             };
             let name = format!("{label}_{}", numbers.name);
             self.position(&name).unwrap_or_else(|| {
-                self.spaces.push(Space {
+                self.spaces.push(NumberedTables {
                     name,
                     column: None,
                     largest: largest(numbers),

@@ -1,4 +1,4 @@
-//! Releases in disorder: what was chosen by anyone who made them leaves no trace.
+//! Releases in disorder: what their maker chose leaves no trace.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};

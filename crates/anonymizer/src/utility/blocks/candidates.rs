@@ -16,7 +16,7 @@ use crate::privacy::{BlockForm, Model, ProtectedIndex};
 use crate::release::{Cell, JoinedAttribute};
 
 use crate::utility::coverage::{Coverage, value_codes};
-use crate::utility::evidence::{Prepared, PreparedAttribute};
+use crate::utility::evidence::{JoinedEvidence, PreparedAttribute};
 use crate::utility::leakage::{Leak, Leakage, sum_up};
 use crate::utility::report::{Audience, Description};
 
@@ -42,7 +42,7 @@ pub(super) struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     /// Of every published sensitive attribute, in order of columns.
-    pub fn all(prepared: &'a Prepared<'a>) -> Vec<Self> {
+    pub fn all(prepared: &'a JoinedEvidence<'a>) -> Vec<Self> {
         let requirements = prepared.evidence.requirements;
         let Model::Blocks {
             form, sensitive, ..
@@ -93,7 +93,7 @@ const RING_ROWS_MAX: usize = 512;
 type Pools = (Vec<u32>, Vec<Vec<(u32, f64)>>);
 
 /// Blocks that are listed; a row in none has a pool without values.
-fn of_buckets(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools {
+fn of_buckets(prepared: &JoinedEvidence<'_>, attribute: PreparedAttribute<'_>) -> Pools {
     let Some(buckets) = &attribute.published.buckets else {
         return (Vec::new(), Vec::new());
     };
@@ -130,7 +130,7 @@ fn of_values(attribute: PreparedAttribute<'_>) -> Pools {
 }
 
 /// Rows that look the same share their values.
-fn of_groups(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools {
+fn of_groups(prepared: &JoinedEvidence<'_>, attribute: PreparedAttribute<'_>) -> Pools {
     let classes = &prepared.signatures;
     let shown = shown(attribute.domain(), attribute.published);
     let mut counts = vec![BTreeMap::new(); classes.len()];
@@ -150,7 +150,7 @@ fn of_groups(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools
 }
 
 /// Each row's record: the rows of its group whose cells cover it.
-fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools {
+fn of_rings(prepared: &JoinedEvidence<'_>, attribute: PreparedAttribute<'_>) -> Pools {
     let shown = shown(attribute.domain(), attribute.published);
     let quasi: Vec<(PreparedAttribute<'_>, Vec<Coverage>)> = prepared
         .attributes()
@@ -195,7 +195,7 @@ fn of_rings(prepared: &Prepared<'_>, attribute: PreparedAttribute<'_>) -> Pools 
 }
 
 /// Distribution of the probability of each subject's own value.
-pub(super) fn leakage(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) -> Leakage {
+pub(super) fn leakage(prepared: &JoinedEvidence<'_>, candidates: &[Candidates<'_>]) -> Leakage {
     let requirements = prepared.evidence.requirements;
     let mut worst: Vec<Leak> = vec![(-1.0, 0.0); prepared.joined.rows()];
     let mut attributes = BTreeMap::new();

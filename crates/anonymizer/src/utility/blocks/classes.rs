@@ -3,7 +3,7 @@
 use crate::release::{Cells, Content, PublishedTable};
 
 use crate::microdata::{Role, RowClasses};
-use crate::utility::evidence::Prepared;
+use crate::utility::evidence::JoinedEvidence;
 use crate::utility::report::{Audience, Description};
 
 /// What C_DM of blocks is.
@@ -31,7 +31,7 @@ pub(super) struct Sizes {
 }
 
 /// Counts rows by block and by equivalence class.
-pub(super) fn sizes(prepared: &Prepared<'_>) -> Sizes {
+pub(super) fn sizes(prepared: &JoinedEvidence<'_>) -> Sizes {
     let mut numbers: Vec<&[u64]> = Vec::new();
     if let Some(table) = row_table(prepared) {
         let columns = table.columns.iter();
@@ -63,7 +63,7 @@ pub(super) fn sizes(prepared: &Prepared<'_>) -> Sizes {
 }
 
 /// The published number of each row's group.
-pub(super) fn groups<'a>(prepared: &'a Prepared<'_>) -> &'a [u64] {
+pub(super) fn groups<'a>(prepared: &'a JoinedEvidence<'_>) -> &'a [u64] {
     let columns = row_table(prepared).map(|table| table.columns.iter());
     let mut columns = columns.into_iter().flatten();
     let group = columns.find(|column| column.content == Content::Group);
@@ -73,7 +73,7 @@ pub(super) fn groups<'a>(prepared: &'a Prepared<'_>) -> &'a [u64] {
     }
 }
 
-fn row_table<'a>(prepared: &'a Prepared<'_>) -> Option<&'a PublishedTable> {
+fn row_table<'a>(prepared: &'a JoinedEvidence<'_>) -> Option<&'a PublishedTable> {
     let mut tables = prepared.evidence.tables.iter();
     tables.find(|table| table.name == prepared.joined.name())
 }

@@ -19,7 +19,7 @@ use crate::microdata::{Role, RowClasses};
 use crate::privacy::Protection;
 
 use super::candidates::Candidates;
-use crate::utility::evidence::Prepared;
+use crate::utility::evidence::JoinedEvidence;
 use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
@@ -49,7 +49,7 @@ pub struct AttributeGlp {
 }
 
 /// Measures every published sensitive attribute.
-pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) -> Glp {
+pub(super) fn measure(prepared: &JoinedEvidence<'_>, candidates: &[Candidates<'_>]) -> Glp {
     let (vector_of, vectors) = vectors(prepared);
     let requirements = prepared.evidence.requirements;
     let of_attribute = |candidates: &Candidates<'_>| {
@@ -88,7 +88,7 @@ pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) ->
 
 /// The combination of original quasi-identifiers of each row, and how many
 /// there are.
-fn vectors(prepared: &Prepared<'_>) -> (Vec<u32>, usize) {
+fn vectors(prepared: &JoinedEvidence<'_>) -> (Vec<u32>, usize) {
     let mut vectors = RowClasses::whole(prepared.records.len());
     let quasi = prepared.attributes();
     for attribute in quasi.filter(|attribute| attribute.role == Role::QuasiIdentifier) {

@@ -14,7 +14,7 @@ mod reconstruction;
 pub use glp::{AttributeGlp, Glp};
 pub use reconstruction::{AttributeReconstruction, Reconstruction};
 
-use super::evidence::{Evidence, EvidenceError, Prepared};
+use super::evidence::{Evidence, EvidenceError, JoinedEvidence};
 use super::report::UtilityReport;
 use super::spread::Spread;
 use super::{bucket_range, correlation, discernibility, group_means, group_size, information};
@@ -28,7 +28,7 @@ use candidates::Candidates;
 /// Fails only where tables and originals do not fit together, which the
 /// verifier reports first.
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
-    let prepared = Prepared::new(evidence)?;
+    let prepared = JoinedEvidence::new(evidence)?;
     let candidates = Candidates::all(&prepared);
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
     let sizes = classes::sizes(&prepared);
@@ -100,7 +100,11 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
 }
 
 /// What can be told of one way of publishing alone.
-fn insert_form_measures(report: &mut UtilityReport, prepared: &Prepared<'_>, form: BlockForm) {
+fn insert_form_measures(
+    report: &mut UtilityReport,
+    prepared: &JoinedEvidence<'_>,
+    form: BlockForm,
+) {
     match form {
         BlockForm::Distinct | BlockForm::Eligible => {
             let ranges = bucket_range::measure(prepared);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::privacy::Protection;
 
 use super::candidates::Candidates;
-use crate::utility::evidence::Prepared;
+use crate::utility::evidence::JoinedEvidence;
 use crate::utility::report::{Audience, Description};
 
 /// What this measure is.
@@ -41,7 +41,10 @@ pub struct AttributeReconstruction {
 }
 
 /// Measures every published sensitive attribute.
-pub(super) fn measure(prepared: &Prepared<'_>, candidates: &[Candidates<'_>]) -> Reconstruction {
+pub(super) fn measure(
+    prepared: &JoinedEvidence<'_>,
+    candidates: &[Candidates<'_>],
+) -> Reconstruction {
     let requirements = prepared.evidence.requirements;
     let of_attribute = |candidates: &Candidates<'_>| {
         let l = match requirements.protection(candidates.index) {

@@ -27,7 +27,7 @@ pub(super) fn sharers(view: &PersonsView) -> Vec<u64> {
 pub(super) fn fingerprint_k(view: &PersonsView, sharers: &[u64]) -> Check {
     let claimed = view.requirements.policy().k.get();
     let mut short = vec![false; sharers.len()];
-    // The first row that shows a fingerprint is named, not anyone who asks for
+    // The first row that shows a fingerprint is named, not the row that asks for
     // most: terms are their subject's own business.
     let mut first = vec![None; sharers.len()];
     for row in 0..view.rows() {

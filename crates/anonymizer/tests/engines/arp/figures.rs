@@ -10,7 +10,7 @@ use vizard_anonymizer::utility::UtilityReport;
 
 use crate::case::Case;
 
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn report(case: &Case) -> UtilityReport {
     case.report().expect("the release fits together")
@@ -84,7 +84,7 @@ fn naive(case: &Case, l: f64) -> (f64, f64, f64) {
 
 /// The same table published by an engine.
 fn published(engine: &'static str, plan: Plan) -> Option<Case> {
-    let mut scenario = Scenario::of("anatomy", plan);
+    let mut scenario = plan.scenario("anatomy");
     scenario.engine = engine;
     scenario.preferences.clear();
     let parameters = serde_json::json!({"l": 3, "sensitive": ["s0"]});

@@ -12,7 +12,7 @@ use vizard_anonymizer::engine::EngineError;
 use crate::case::Case;
 use crate::random_runs::{self, Scope, for_plans, is_true, threads_do_not_matter};
 
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let records = prop_oneof![1..12_usize, 1..60_usize, 30..=300_usize];
@@ -35,7 +35,7 @@ fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
 }
 
 fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(engine, plan);
+    let scenario = plan.scenario(engine);
     match scenario.publish(&scenario.parameters, plan.seed) {
         Ok(case) => must_hold(&case, "as asked"),
         Err(EngineError::Infeasible(answer)) => {
@@ -51,7 +51,7 @@ fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
 }
 
 fn same_with_threads(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(engine, plan);
+    let scenario = plan.scenario(engine);
     threads_do_not_matter(|| scenario.run(&scenario.parameters, plan.seed))
 }
 

@@ -11,11 +11,9 @@ use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use vizard_anonymizer::engine::EngineError;
 
-use crate::case::Case;
 use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
 
-use super::publish;
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let records = prop_oneof![0..12_usize, 1..60_usize, 30..=300_usize];
@@ -29,16 +27,12 @@ fn plans() -> impl Strategy<Value = Plan> {
     )
 }
 
-fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
-    publish(scenario.table(), parameters, &scenario.preferences, seed)
-}
-
 #[test]
 fn every_run_of_mondrian_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     let ends = [(); 3].map(|()| Count::new(0_u32));
     for_plans(plans(), 300, |plan| {
-        let scenario = Scenario::of(plan);
-        match run(&scenario, &scenario.parameters, plan.seed) {
+        let scenario = plan.scenario();
+        match scenario.publish(&scenario.parameters, plan.seed) {
             Ok(case) => {
                 ends[0].set(ends[0].get() + 1);
                 must_hold(&case, "as asked")
@@ -46,7 +40,7 @@ fn every_run_of_mondrian_ends_verified_or_infeasible_for_a_true_reason_or_refuse
             Err(EngineError::Infeasible(answer)) => {
                 ends[1].set(ends[1].get() + 1);
                 let parameters = (&scenario.parameters, Scope::Attribute);
-                let again = |parameters: &Value| run(&scenario, parameters, plan.seed);
+                let again = |parameters: &Value| scenario.publish(parameters, plan.seed);
                 is_true(parameters, *answer, again, must_hold)
             }
             Err(EngineError::InvalidParameter { .. }) => {
@@ -64,8 +58,8 @@ fn every_run_of_mondrian_ends_verified_or_infeasible_for_a_true_reason_or_refuse
 #[test]
 fn one_thread_and_three_give_the_same_release_of_mondrian() {
     for_plans(plans(), 60, |plan| {
-        let scenario = Scenario::of(plan);
-        threads_do_not_matter(|| match run(&scenario, &scenario.parameters, plan.seed) {
+        let scenario = plan.scenario();
+        threads_do_not_matter(|| match scenario.publish(&scenario.parameters, plan.seed) {
             Ok(case) => Ok((case.tables, case.lineage)),
             Err(error) => Err(error),
         })

@@ -1,4 +1,4 @@
-//! Corruptions of the manifest: claims, counts, digests; and terms that
+//! Claims that `lgb` alone could make, and terms that
 //! became stricter after the release was made.
 
 use rand::RngExt;
@@ -17,38 +17,7 @@ pub fn corruptions() -> Vec<Corruption> {
         corruption("claim another k", CLAIMS, claim_other_k),
         corruption("claim another l", CLAIMS, claim_other_l),
         corruption("claim another t or posterior", CLAIMS, claim_other_t),
-        corruption("remove a guarantee", CLAIMS, remove_guarantee),
-        corruption("repeat a guarantee", CLAIMS, repeat_guarantee),
         corruption("claim about another attribute", CLAIMS, claim_elsewhere),
-        corruption(
-            "name nobody as the adversary",
-            &["manifest_as_rendered"],
-            no_adversary,
-        ),
-        corruption("name the seed", &["manifest_as_rendered"], name_seed),
-        corruption("count other records", &["every_record_once"], other_records),
-        corruption(
-            "count other excluded records",
-            &["manifest_as_rendered"],
-            other_excluded,
-        ),
-        corruption("count other rows", &["tables_and_columns"], other_rows),
-        corruption("give another digest", &["table_digests"], other_digest),
-        corruption(
-            "describe a column wrongly",
-            &["tables_and_columns"],
-            other_column,
-        ),
-        corruption(
-            "leave a table out of the manifest",
-            &["tables_and_columns", "table_digests"],
-            forget_table,
-        ),
-        corruption(
-            "name another engine",
-            &["manifest_as_rendered"],
-            other_engine,
-        ),
         corruption(
             "ask for a k that the groups do not have",
             &["k_anonymity", "max_leakage", "linkage"],
@@ -132,18 +101,6 @@ fn claim_other_t(case: &mut Case, random: &mut Random) -> Done {
     change(case, set, random)
 }
 
-fn remove_guarantee(case: &mut Case, random: &mut Random) -> Done {
-    let at = random.random_range(0..case.manifest.guarantees.len());
-    case.manifest.guarantees.remove(at);
-    Done::Keep
-}
-
-fn repeat_guarantee(case: &mut Case, random: &mut Random) -> Done {
-    let again = any(&case.manifest.guarantees, random).unwrap();
-    case.manifest.guarantees.push(again);
-    Done::Keep
-}
-
 fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
     let set = |guarantee: &mut Guarantee| match guarantee {
         Guarantee::LDiversity { attribute, .. }
@@ -158,61 +115,6 @@ fn claim_elsewhere(case: &mut Case, random: &mut Random) -> Done {
         _ => false,
     };
     change(case, set, random)
-}
-
-fn no_adversary(case: &mut Case, _: &mut Random) -> Done {
-    case.manifest.adversary = " ".into();
-    Done::Keep
-}
-
-fn name_seed(case: &mut Case, _: &mut Random) -> Done {
-    case.manifest.parameters["seed"] = json!(7);
-    Done::Keep
-}
-
-fn other_records(case: &mut Case, random: &mut Random) -> Done {
-    case.manifest.records = any(&[0, 178, 180, u64::MAX], random).unwrap();
-    Done::Keep
-}
-
-fn other_excluded(case: &mut Case, random: &mut Random) -> Done {
-    case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
-    Done::Keep
-}
-
-fn other_rows(case: &mut Case, random: &mut Random) -> Done {
-    let at = random.random_range(0..case.manifest.tables.len());
-    case.manifest.tables[at].rows += 1;
-    Done::Keep
-}
-
-fn other_digest(case: &mut Case, random: &mut Random) -> Done {
-    let at = random.random_range(0..case.manifest.tables.len());
-    case.manifest.tables[at].sha256 = any(&["", "00", &"ab".repeat(32)], random).unwrap().into();
-    Done::Keep
-}
-
-fn other_column(case: &mut Case, random: &mut Random) -> Done {
-    let table = random.random_range(0..case.manifest.tables.len());
-    let columns = &mut case.manifest.tables[table].columns;
-    let at = random.random_range(0..columns.len());
-    match random.random_range(0..3) {
-        0 => columns[at].name.push('x'),
-        1 => drop(columns.remove(at)),
-        _ => columns[at].masked = !columns[at].masked,
-    }
-    Done::Keep
-}
-
-fn forget_table(case: &mut Case, random: &mut Random) -> Done {
-    let at = random.random_range(0..case.manifest.tables.len());
-    case.manifest.tables.remove(at);
-    Done::Keep
-}
-
-fn other_engine(case: &mut Case, _: &mut Random) -> Done {
-    case.manifest.engine = "unknown".into();
-    Done::Keep
 }
 
 /// Joins one more preference with the policy of the release.

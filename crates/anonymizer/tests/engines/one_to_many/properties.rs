@@ -7,15 +7,11 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::privacy::Requirements;
-use vizard_anonymizer::release::Release;
+use vizard_anonymizer::engine::EngineError;
 
-use crate::case::Case;
 use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
 
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let subjects = prop_oneof![1..12_usize, 1..60_usize, 30..=200_usize];
@@ -29,32 +25,13 @@ fn plans() -> impl Strategy<Value = Plan> {
     )
 }
 
-fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
-    let table = scenario.table();
-    let engine = Engine::parse(scenario.engine, parameters, &scenario.schema)?;
-    let policy = engine.policy(&scenario.schema)?;
-    let requirements = Requirements::new(&table, policy, &scenario.preferences);
-    engine.run(&table, &requirements, &RunContext::silent(seed))
-}
-
-fn publish(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
-    let release = run(scenario, parameters, seed)?;
-    let table = scenario.table();
-    let engine = Engine::parse(scenario.engine, parameters, &scenario.schema)?;
-    let policy = engine.policy(&scenario.schema)?;
-    let requirements = Requirements::new(&table, policy, &scenario.preferences);
-    let source = (table, requirements);
-    let parameters = engine.parameters();
-    Ok(Case::made_by(scenario.engine, source, parameters, release))
-}
-
 fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(engine, plan);
-    match publish(&scenario, &scenario.parameters, plan.seed) {
+    let scenario = plan.scenario(engine);
+    match scenario.publish(&scenario.parameters, plan.seed) {
         Ok(case) => must_hold(&case, "as asked"),
         Err(EngineError::Infeasible(answer)) => {
             let parameters = (&scenario.parameters, Scope::Job);
-            let publish = |parameters: &Value| publish(&scenario, parameters, plan.seed);
+            let publish = |parameters: &Value| scenario.publish(parameters, plan.seed);
             is_true(parameters, *answer, publish, must_hold)
         }
         Err(EngineError::InvalidParameter { .. }) => Ok(()),
@@ -63,8 +40,8 @@ fn ends_well(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
 }
 
 fn same_with_threads(engine: &'static str, plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(engine, plan);
-    threads_do_not_matter(|| run(&scenario, &scenario.parameters, plan.seed))
+    let scenario = plan.scenario(engine);
+    threads_do_not_matter(|| scenario.run(&scenario.parameters, plan.seed))
 }
 
 #[test]

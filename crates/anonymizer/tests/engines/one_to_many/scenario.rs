@@ -1,13 +1,11 @@
-//! A random 1:M table with preferences and parameters, all from one seed.
+//! Random cases of `one_to_many` and `rmr`: several records a subject.
 
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::microdata::{ChunkColumn, HierarchySet, Preference, Schema, Table};
 
-use crate::made;
-use crate::properties::scenario::{attribute_of, one_of, reorder};
+use crate::scenario::{Records, Scenario, one_bound, one_of, preferences, reorder};
 
 /// What a case starts from; smaller is simpler.
 #[derive(Clone, Copy, Debug)]
@@ -18,70 +16,43 @@ pub struct Plan {
     pub sensitive: usize,
 }
 
-/// One case.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    pub schema: Schema,
-    pub engine: &'static str,
-    pub preferences: Vec<Preference>,
-    pub parameters: Value,
-    hierarchies: HierarchySet,
-    columns: Vec<ChunkColumn>,
-}
-
-impl Scenario {
-    pub fn of(engine: &'static str, plan: Plan) -> Self {
-        let mut random = ChaCha12Rng::seed_from_u64(plan.seed);
+impl Plan {
+    pub fn scenario(self, engine: &'static str) -> Scenario {
+        let mut random = ChaCha12Rng::seed_from_u64(self.seed);
         let conflict = one_of(
             &["reject", "reject", "latest", "first", "hull"],
             &mut random,
         );
-        let subject_of = subjects(plan.subjects, &mut random);
-        let mut first = vec![usize::MAX; plan.subjects];
+        let subject_of = subjects(self.subjects, &mut random);
+        let mut first = vec![usize::MAX; self.subjects];
         for (record, &subject) in subject_of.iter().enumerate().rev() {
             first[subject] = record;
         }
-        let keys: Vec<String> = subject_of.iter().map(|at| format!("S{at:04}")).collect();
-        let mut attributes = vec![json!({"name": "id", "role": "identifier"})];
-        let mut columns = vec![ChunkColumn::Text(keys.iter().map(String::as_str).collect())];
-        let mut hierarchies = HierarchySet::new();
-        let names = (0..plan.quasi).map(|at| (format!("q{at}"), "quasi_identifier"));
-        let names = names.chain((0..plan.sensitive).map(|at| (format!("s{at}"), "sensitive")));
-        for (name, role) in names {
-            let (attribute, column) =
-                attribute_of((&name, role), keys.len(), &mut hierarchies, &mut random);
+        let key = |subject: &usize| format!("S{subject:04}");
+        let mut records = Records::new(subject_of.iter().map(key).collect());
+        let quasi = (0..self.quasi).map(|at| (format!("q{at}"), "quasi_identifier"));
+        let sensitive = (0..self.sensitive).map(|at| (format!("s{at}"), "sensitive"));
+        for (name, role) in quasi.chain(sensitive) {
+            records.add(&name, role, &mut random);
             // Few subjects change their quasi-identifiers, if any may.
-            let steady: Vec<usize> = (0..keys.len())
-                .map(|record| {
-                    if conflict != "reject" && random.random_bool(0.1) {
-                        record
-                    } else {
-                        first[subject_of[record]]
-                    }
-                })
-                .collect();
-            columns.push(match role {
-                "quasi_identifier" => reorder(&column, &steady),
-                _ => column,
-            });
-            attributes.push(attribute);
+            let shown = |record: usize| match conflict {
+                "reject" => first[subject_of[record]],
+                _ if random.random_bool(0.1) => record,
+                _ => first[subject_of[record]],
+            };
+            let shown: Vec<usize> = (0..subject_of.len()).map(shown).collect();
+            if role == "quasi_identifier" {
+                let column = records.columns.pop().expect("it was just added");
+                records.columns.push(reorder(&column, &shown));
+            }
         }
-        let schema = json!({
-            "name": "random", "subject_key": "id", "multiplicity": "many",
-            "missing": "category", "attributes": attributes,
-        });
-        Self {
-            schema: serde_json::from_value(schema).expect("the schema is sound"),
-            engine,
-            preferences: preferences(plan.subjects, &mut random),
-            parameters: parameters(engine, conflict, &mut random),
-            hierarchies,
-            columns,
-        }
-    }
-
-    pub fn table(&self) -> Table {
-        made::table(&self.schema, &self.hierarchies, self.columns.clone())
+        let share = one_of(&[0.0, 0.0, 0.05, 0.5], &mut random);
+        let subjects: Vec<String> = (0..self.subjects).map(|subject| key(&subject)).collect();
+        let terms = |random: &mut ChaCha12Rng| one_bound(self.sensitive, random);
+        let preferences = preferences(&subjects, share, &mut random, terms);
+        let parameters = parameters(engine, conflict, &mut random);
+        let more = json!({"multiplicity": "many"});
+        records.scenario(engine, more, preferences, parameters)
     }
 }
 
@@ -95,27 +66,6 @@ fn subjects(subjects: usize, random: &mut ChaCha12Rng) -> Vec<usize> {
         of.swap(last, random.random_range(0..=last));
     }
     of
-}
-
-fn preferences(subjects: usize, random: &mut ChaCha12Rng) -> Vec<Preference> {
-    let share = one_of(&[0.0, 0.0, 0.05, 0.5], random);
-    let keys = (0..subjects).map(|at| format!("S{at:04}"));
-    let mut preferences = Vec::new();
-    for key in keys.chain(["nobody".into()]) {
-        if !random.random_bool(share) {
-            continue;
-        }
-        let mut document = json!({"subject": key});
-        let bound = one_of(&[1.0, 0.5, 0.34, 0.25, 0.1, 0.01], random);
-        match random.random_range(0..4) {
-            0 => document["max_leakage"] = json!(bound),
-            1 => document["max_reidentification"] = json!(bound),
-            2 => document["max_leakage"] = json!({"s0": bound}),
-            _ => document["exclude"] = json!(random.random_bool(0.3)),
-        }
-        preferences.push(serde_json::from_value(document).expect("the terms are sound"));
-    }
-    preferences
 }
 
 fn parameters(engine: &str, conflict: &str, random: &mut ChaCha12Rng) -> Value {

@@ -20,7 +20,7 @@ use crate::tables::{preferences, table};
 
 use super::handmade::DISEASES;
 use super::publish;
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 /// Records of the larger table: more than one region of the search.
 const RECORDS: u32 = 4_000;
@@ -141,7 +141,7 @@ fn a_search_among_missing_numbers_counts_the_loss_that_is_reported() {
 }
 
 fn loses_no_more(plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(plan);
+    let scenario = plan.scenario();
     let run = |effort: &str| {
         let parameters = with_effort(&scenario.parameters, effort);
         let (table, preferences) = (scenario.table(), &scenario.preferences);

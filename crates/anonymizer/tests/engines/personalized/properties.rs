@@ -17,8 +17,7 @@ use crate::case::Case;
 use crate::naive::personalized::{leaks, overlaps};
 use crate::random_runs::{self, Scope, for_plans, is_true, threads_do_not_matter};
 
-use super::publish;
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let records = prop_oneof![1..12_usize, 1..60_usize, 30..=200_usize];
@@ -27,10 +26,6 @@ fn plans() -> impl Strategy<Value = Plan> {
         records,
         quasi,
     })
-}
-
-fn run(scenario: &Scenario, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
-    publish(scenario.table(), parameters, &scenario.preferences, seed)
 }
 
 fn must_hold(case: &Case, what: &str) -> Result<(), TestCaseError> {
@@ -85,8 +80,8 @@ fn answers_queries(case: &Case) -> Result<(), TestCaseError> {
 #[test]
 fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
     for_plans(plans(), 300, |plan| {
-        let scenario = Scenario::of(plan);
-        match run(&scenario, &scenario.parameters, plan.seed) {
+        let scenario = plan.scenario();
+        match scenario.publish(&scenario.parameters, plan.seed) {
             Ok(case) => {
                 must_hold(&case, "as asked")?;
                 leaks_as_measured(&case)?;
@@ -94,7 +89,7 @@ fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
             }
             Err(EngineError::Infeasible(answer)) => {
                 let parameters = (&scenario.parameters, Scope::Job);
-                let again = |parameters: &Value| run(&scenario, parameters, plan.seed);
+                let again = |parameters: &Value| scenario.publish(parameters, plan.seed);
                 is_true(parameters, *answer, again, must_hold)
             }
             Err(error) => Err(TestCaseError::fail(error.to_string())),
@@ -105,7 +100,7 @@ fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
 #[test]
 fn one_thread_and_three_give_the_same_release_of_personalized() {
     for_plans(plans(), 60, |plan| {
-        let scenario = Scenario::of(plan);
+        let scenario = plan.scenario();
         let table = scenario.table();
         let engine = Engine::parse("personalized", &scenario.parameters, &scenario.schema);
         let engine = engine.expect("the parameters fit");

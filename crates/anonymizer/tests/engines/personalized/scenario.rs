@@ -1,13 +1,14 @@
-//! A random table with preferences and parameters, all from one seed.
+//! Random cases of `personalized`: a tree over the sensitive values, and
+//! subjects who guard nodes of it.
 
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::microdata::{ChunkColumn, HierarchySet, Preference, Schema, Table};
+use vizard_anonymizer::microdata::ChunkColumn;
 
 use crate::made;
-use crate::properties::scenario::{attribute_of, one_of};
+use crate::scenario::{Records, Scenario, one_of, preferences};
 
 /// What a case starts from; smaller is simpler.
 #[derive(Clone, Copy, Debug)]
@@ -17,59 +18,32 @@ pub struct Plan {
     pub quasi: usize,
 }
 
-/// One case.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    pub schema: Schema,
-    pub preferences: Vec<Preference>,
-    pub parameters: Value,
-    hierarchies: HierarchySet,
-    columns: Vec<ChunkColumn>,
-}
-
-impl Scenario {
-    pub fn of(plan: Plan) -> Self {
-        let mut random = ChaCha12Rng::seed_from_u64(plan.seed);
-        let keys: Vec<String> = (0..plan.records).map(|at| format!("S{at:04}")).collect();
-        let mut attributes = vec![json!({"name": "id", "role": "identifier"})];
-        let mut columns = vec![ChunkColumn::Text(keys.iter().map(String::as_str).collect())];
-        let mut hierarchies = HierarchySet::new();
-        let mut names: Vec<(String, &str)> = (0..plan.quasi)
-            .map(|at| (format!("q{at}"), "quasi_identifier"))
-            .collect();
-        names.push(("other".into(), "insensitive"));
-        for (name, role) in names {
-            let (attribute, column) =
-                attribute_of((&name, role), keys.len(), &mut hierarchies, &mut random);
-            attributes.push(attribute);
-            columns.push(column);
-        }
-        let place = random.random_range(1..=attributes.len());
+impl Plan {
+    pub fn scenario(self) -> Scenario {
+        let mut random = ChaCha12Rng::seed_from_u64(self.seed);
+        let mut records = Records::of_subjects(self.records);
+        records.add_many("quasi_identifier", self.quasi, &mut random);
+        records.add("other", "insensitive", &mut random);
+        let at = random.random_range(1..=records.attributes.len());
         let leaves = one_of(&[1_usize, 2, 4, 9, 9, 30], &mut random);
         let (tree, nodes) = tree(leaves, &mut random);
-        hierarchies.insert("s".into(), made::tree(&tree));
-        attributes.insert(
-            place,
+        records.hierarchies.insert("s".into(), made::tree(&tree));
+        records.attributes.insert(
+            at,
             json!({"name": "s", "role": "sensitive", "type": "categorical", "hierarchy": "s"}),
         );
-        columns.insert(place, values(leaves, keys.len(), &mut random));
-        let mut document = json!({
-            "name": "random", "subject_key": "id", "missing": "category", "attributes": attributes,
-        });
+        let column = values(leaves, self.records, &mut random);
+        records.columns.insert(at, column);
+        let mut more = json!({});
         if random.random_bool(0.1) {
-            document["default_preference"] = terms(&nodes, false, &mut random);
+            more["default_preference"] = terms(&nodes, false, &mut random);
         }
-        Self {
-            schema: serde_json::from_value(document).expect("the schema is sound"),
-            preferences: preferences(&keys, &nodes, &mut random),
-            parameters: parameters(&mut random),
-            hierarchies,
-            columns,
-        }
-    }
-
-    pub fn table(&self) -> Table {
-        made::table(&self.schema, &self.hierarchies, self.columns.clone())
+        let share = one_of(&[0.0, 0.05, 0.3, 1.0], &mut random);
+        let preferences = preferences(&records.keys, share, &mut random, |random| {
+            terms(&nodes, true, random)
+        });
+        let parameters = parameters(&mut random);
+        records.scenario("personalized", more, preferences, parameters)
     }
 }
 
@@ -134,19 +108,6 @@ fn terms(nodes: &[String], may_exclude: bool, random: &mut ChaCha12Rng) -> Value
         document["exclude"] = json!(true);
     }
     document
-}
-
-fn preferences(keys: &[String], nodes: &[String], random: &mut ChaCha12Rng) -> Vec<Preference> {
-    let share = one_of(&[0.0, 0.05, 0.3, 1.0], random);
-    let mut preferences = Vec::new();
-    for key in keys.iter().map(String::as_str).chain(["nobody"]) {
-        if random.random_bool(share) {
-            let mut document = terms(nodes, true, random);
-            document["subject"] = json!(key);
-            preferences.push(serde_json::from_value(document).expect("the terms are sound"));
-        }
-    }
-    preferences
 }
 
 fn parameters(random: &mut ChaCha12Rng) -> Value {

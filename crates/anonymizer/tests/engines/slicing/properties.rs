@@ -13,7 +13,7 @@ use vizard_anonymizer::privacy::Protection;
 use crate::random_runs::{Scope, for_plans, is_true, must_hold, threads_do_not_matter};
 
 use super::naive;
-use super::scenario::{Plan, Scenario};
+use super::scenario::Plan;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let records = prop_oneof![0..12_usize, 1..60_usize, 30..=250_usize];
@@ -30,7 +30,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 fn ends_well(plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(plan);
+    let scenario = plan.scenario();
     match scenario.publish(&scenario.parameters, plan.seed) {
         Ok(case) => must_hold(&case, "as asked"),
         Err(EngineError::Infeasible(answer)) => {
@@ -46,7 +46,7 @@ fn ends_well(plan: Plan) -> Result<(), TestCaseError> {
 /// The verifier's figures are those of the definition, worked out over all
 /// buckets and values.
 fn agrees_with_the_definition(plan: Plan) -> Result<(), TestCaseError> {
-    let scenario = Scenario::of(plan);
+    let scenario = plan.scenario();
     let Ok(case) = scenario.publish(&scenario.parameters, plan.seed) else {
         return Ok(());
     };
@@ -87,7 +87,7 @@ fn every_run_of_slicing_ends_verified_or_infeasible_for_a_true_reason_or_refused
 #[test]
 fn one_thread_and_three_give_the_same_release_of_slicing() {
     for_plans(plans(), 60, |plan| {
-        let scenario = Scenario::of(plan);
+        let scenario = plan.scenario();
         threads_do_not_matter(|| scenario.run(&scenario.parameters, plan.seed))
     });
 }

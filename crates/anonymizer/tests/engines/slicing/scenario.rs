@@ -1,20 +1,11 @@
-//! A random table with preferences and parameters of `slicing`, all from one
-//! seed.
+//! Random cases of `slicing`.
 
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::microdata::{ChunkColumn, HierarchySet, Preference, Schema, Table};
-use vizard_anonymizer::privacy::Requirements;
-use vizard_anonymizer::release::Release;
 
-use crate::arp::scenario::spreads;
-use crate::case::Case;
-use crate::made;
-use crate::properties::scenario::{attribute_of, one_of};
+use crate::scenario::{Records, Scenario, one_bound, one_of, preferences, spreads};
 
 /// What a case starts from; smaller is simpler.
 #[derive(Clone, Copy, Debug)]
@@ -26,99 +17,22 @@ pub struct Plan {
     pub insensitive: usize,
 }
 
-/// One case.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    pub schema: Schema,
-    pub preferences: Vec<Preference>,
-    pub parameters: Value,
-    hierarchies: HierarchySet,
-    columns: Vec<ChunkColumn>,
-}
-
-impl Scenario {
-    pub fn of(plan: Plan) -> Self {
-        let mut random = ChaCha12Rng::seed_from_u64(plan.seed);
-        let keys: Vec<String> = (0..plan.records).map(|at| format!("R{at:04}")).collect();
-        let mut attributes = vec![json!({"name": "id", "role": "identifier"})];
-        let mut columns = vec![ChunkColumn::Text(keys.iter().map(String::as_str).collect())];
-        let mut hierarchies = HierarchySet::new();
-        let names = (0..plan.quasi).map(|at| (format!("q{at}"), "quasi_identifier"));
-        let names = names.chain((0..plan.sensitive).map(|at| (format!("s{at}"), "sensitive")));
-        let names = names.chain((0..plan.insensitive).map(|at| (format!("i{at}"), "insensitive")));
-        for (name, role) in names {
-            let (attribute, column) =
-                attribute_of((&name, role), keys.len(), &mut hierarchies, &mut random);
-            columns.push(column);
-            attributes.push(attribute);
-        }
-        let preferences = preferences(plan.records, &mut random);
-        let mut parameters = parameters(plan, &mut random);
+impl Plan {
+    pub fn scenario(self) -> Scenario {
+        let mut random = ChaCha12Rng::seed_from_u64(self.seed);
+        let mut records = Records::of_subjects(self.records);
+        records.add_many("quasi_identifier", self.quasi, &mut random);
+        records.add_many("sensitive", self.sensitive, &mut random);
+        records.add_many("insensitive", self.insensitive, &mut random);
+        let share = one_of(&[0.0, 0.0, 0.05, 0.5], &mut random);
+        let terms = |random: &mut ChaCha12Rng| one_bound(self.sensitive, random);
+        let preferences = preferences(&records.keys, share, &mut random, terms);
+        let mut parameters = parameters(self, &mut random);
         if parameters["variant"] != "overlap" && !parameters["l"].is_null() {
-            spreads(&attributes, &mut parameters, &mut random);
+            spreads(&records.attributes, &mut parameters, &mut random);
         }
-        let schema = json!({
-            "name": "random", "subject_key": "id", "multiplicity": "one",
-            "missing": "category", "attributes": attributes,
-        });
-        Self {
-            schema: serde_json::from_value(schema).expect("the schema is sound"),
-            preferences,
-            parameters,
-            hierarchies,
-            columns,
-        }
+        records.scenario("slicing", json!({}), preferences, parameters)
     }
-
-    pub fn table(&self) -> Table {
-        made::table(&self.schema, &self.hierarchies, self.columns.clone())
-    }
-
-    fn given(&self, parameters: &Value) -> Result<(Engine, Table, Requirements), EngineError> {
-        let table = self.table();
-        let engine = Engine::parse("slicing", parameters, &self.schema)?;
-        let policy = engine.policy(&self.schema)?;
-        let requirements = Requirements::new(&table, policy, &self.preferences);
-        Ok((engine, table, requirements))
-    }
-
-    pub fn run(&self, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
-        let (engine, table, requirements) = self.given(parameters)?;
-        engine.run(&table, &requirements, &RunContext::silent(seed))
-    }
-
-    pub fn publish(&self, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
-        let (engine, table, requirements) = self.given(parameters)?;
-        let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
-        let written = engine.parameters();
-        Ok(Case::made_by(
-            "slicing",
-            (table, requirements),
-            written,
-            release,
-        ))
-    }
-}
-
-fn preferences(records: usize, random: &mut ChaCha12Rng) -> Vec<Preference> {
-    let share = one_of(&[0.0, 0.0, 0.05, 0.5], random);
-    let keys = (0..records).map(|at| format!("R{at:04}"));
-    let mut preferences = Vec::new();
-    for key in keys.chain(["nobody".into()]) {
-        if !random.random_bool(share) {
-            continue;
-        }
-        let mut document = json!({"subject": key});
-        let bound = one_of(&[1.0, 0.5, 0.34, 0.25, 0.1, 0.01], random);
-        match random.random_range(0..4) {
-            0 => document["max_leakage"] = json!(bound),
-            1 => document["max_reidentification"] = json!(bound),
-            2 => document["max_leakage"] = json!({"s0": bound}),
-            _ => document["exclude"] = json!(random.random_bool(0.3)),
-        }
-        preferences.push(serde_json::from_value(document).expect("the terms are sound"));
-    }
-    preferences
 }
 
 fn parameters(plan: Plan, random: &mut ChaCha12Rng) -> Value {

@@ -7,7 +7,7 @@ use crate::engine::kernel::diversity::is_diverse;
 use crate::engine::kernel::groups::KOfRows;
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::known::known_ends;
-use crate::engine::kernel::{Condition, Included, is_eligible};
+use crate::engine::kernel::{Included, PartCondition, is_eligible};
 use crate::microdata::{Code, RowClasses};
 use crate::privacy::{Diversity, Protection, RecordTerms, Share, T};
 
@@ -100,7 +100,7 @@ impl Conditions {
     }
 }
 
-impl Condition for Conditions {
+impl PartCondition for Conditions {
     type Buffers = Counts;
 
     fn buffers(&self) -> Counts {

@@ -17,7 +17,7 @@ use std::hash::{Hash, Hasher};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::engine::kernel::{Condition, Covers, Included, Scale};
+use crate::engine::kernel::{Covers, Included, PartCondition, Scale};
 use crate::microdata::CodedColumn;
 
 use super::conditions::{Conditions, Counts};
@@ -86,7 +86,7 @@ pub(super) fn joined(
     if open.is_empty() {
         return groups;
     }
-    let mut classes = EquivalenceClasses {
+    let mut equivalence = EquivalenceClasses {
         covers,
         scales: included.quasi_scales(),
         columns: columns.clone(),
@@ -98,15 +98,15 @@ pub(super) fn joined(
     };
     for (group, &first) in groups.into_iter().zip(&firsts) {
         let cells = of_groups.iter().map(|column| column[first]).collect();
-        classes.insert(group, cells, None);
+        equivalence.insert(group, cells, None);
     }
     while let Some(at) = open.pop() {
-        if !classes.classes[at].records.is_empty() && !classes.holds(&[at]) {
-            let part = classes.send_others_away(at);
-            open.extend(part.or_else(|| classes.join_with_near(at)));
+        if !equivalence.classes[at].records.is_empty() && !equivalence.holds(&[at]) {
+            let part = equivalence.send_others_away(at);
+            open.extend(part.or_else(|| equivalence.join_with_near(at)));
         }
     }
-    let classes = classes.classes.into_iter().map(|class| class.records);
+    let classes = equivalence.classes.into_iter().map(|class| class.records);
     classes.filter(|records| !records.is_empty()).collect()
 }
 

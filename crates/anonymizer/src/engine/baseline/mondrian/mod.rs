@@ -28,7 +28,7 @@ pub use params::{AttributeParams, DiversityKind, Params};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{
-    Among, Condition, Included, Mondrian, Refinement, Scale, companions, microdata_table,
+    Among, Included, Mondrian, PartCondition, Refinement, Scale, companions, microdata_table,
 };
 use crate::microdata::{CodedColumn, RecordIndex, Table};
 use crate::privacy::Requirements;
@@ -126,7 +126,7 @@ struct Frame<'a> {
 impl Frame<'_> {
     /// Partitions the records of a pool and refines their groups; rows of the
     /// condition are positions in `records`.
-    fn group<C: Condition>(
+    fn group<C: PartCondition>(
         &self,
         pool: u32,
         records: &[u32],

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::companions::in_order;
-use crate::engine::kernel::{Condition, Included};
+use crate::engine::kernel::{Included, PartCondition};
 
 use super::conditions::Conditions;
 

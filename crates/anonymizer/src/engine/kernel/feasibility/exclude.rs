@@ -9,13 +9,21 @@ use rayon::prelude::*;
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::{Included, Tally, is_eligible};
 use crate::microdata::Codes;
-use crate::privacy::{ProtectedIndex, RecordTerms, Share};
+use crate::privacy::{ProtectedIndex, RecordTerms};
 
 /// `members` without those excluded.
 pub fn without(members: &mut Vec<u32>, excluded: &[u32]) {
     let mut excluded = excluded.to_vec();
     excluded.sort_unstable();
     members.retain(|member| excluded.binary_search(member).is_err());
+}
+
+/// A random number for each of `members` members, no two alike, which decides
+/// between equals.
+pub fn tie_breakers(members: usize, mut random: ChaCha12Rng) -> Vec<u32> {
+    let mut tie_breakers: Vec<u32> = (0..members as u32).collect();
+    tie_breakers.shuffle(&mut random);
+    tie_breakers
 }
 
 /// The members to exclude, the strictest first, until the strictest one that
@@ -114,8 +122,8 @@ impl Included<'_> {
         let mut strict = self.records.clone();
         strict.shuffle(&mut random);
         strict.sort_by_key(|&record| {
-            let terms: (Share, _) = (self.terms(record).max_share[at], self.terms(record).l[at]);
-            (terms.0, Reverse(terms.1))
+            let terms = self.terms(record);
+            (terms.max_share[at], Reverse(terms.l[at]))
         });
         let excluded = exclude_by_frequency(strict, &column.codes, &mut tally, |record, tally| {
             let accepts = accept(record, tally);

@@ -16,5 +16,5 @@ pub mod search;
 
 pub use diagnosis::{OverBudget, instead_of_l, name_of, span_of_known, too_narrow};
 pub use everyone::Everyone;
-pub use exclude::{TooFrequent, exclude_by_frequency, exclude_until, without};
-pub use search::{largest, least};
+pub use exclude::{TooFrequent, exclude_by_frequency, exclude_until, tie_breakers, without};
+pub use search::{largest, least, most_left};

@@ -48,6 +48,19 @@ pub fn largest(
     Ok(None)
 }
 
+/// The most members, at most `start`, that can be asked for so that as many
+/// are left. `left` tries a number, and says how many are left where that is
+/// what refuses it.
+pub fn most_left(
+    start: u64,
+    mut left: impl FnMut(u32) -> Result<Option<u64>, EngineError>,
+) -> Result<Option<u32>, EngineError> {
+    largest(start, |asked| {
+        let left = left(asked)?;
+        Ok(left.filter(|&left| left < u64::from(asked)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +92,16 @@ mod tests {
         assert_eq!((found.unwrap(), tried), (Some(8), vec![u32::MAX, 9, 8]));
         assert_eq!(largest(5, |_| Ok(Some(0))).unwrap(), None);
         assert_eq!(largest(0, |_| Ok(None)).unwrap(), None);
+    }
+
+    #[test]
+    fn as_many_are_left_as_are_asked_for() {
+        // Of those who are asked for a tenth are excluded, to the next even number.
+        let left = |asked: u32| Ok(Some(u64::from(asked - asked / 10) & !1));
+        assert_eq!(most_left(25, left).unwrap(), Some(8));
+        assert_eq!(most_left(25, |_| Ok(None)).unwrap(), Some(25));
+        assert_eq!(most_left(25, |_| Ok(Some(25))).unwrap(), Some(25));
+        assert_eq!(most_left(25, |_| Ok(Some(0))).unwrap(), None);
     }
 
     #[test]

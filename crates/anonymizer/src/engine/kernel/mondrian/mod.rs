@@ -14,7 +14,7 @@
 //! equal to the median go to either side, so that both parts are as large as
 //! each other, give or take one record. Which of them go where is drawn.
 //!
-//! What a part must satisfy is the caller's [`Condition`]; the whole set is
+//! What a part must satisfy is the caller's [`PartCondition`]; the whole set is
 //! taken as holding. Random choices come from the set's place in the tree of
 //! splits, so the result does not depend on threads.
 
@@ -33,10 +33,10 @@ use crate::microdata::CodedColumn;
 use super::descend::{Descent, descend};
 use super::groups::Groups;
 use super::loss::Scale;
-use super::place::Place;
+use super::split_position::SplitPosition;
 
 use partition::Partition;
-use set::{Cell, CodedRows};
+use set::{CodedRows, PackedCode};
 
 /// Codes that fit 16 bits.
 const NARROW_CODES: usize = 1 << 16;
@@ -64,7 +64,7 @@ pub enum Partitioning {
 }
 
 /// What every part must satisfy.
-pub trait Condition: Sync {
+pub trait PartCondition: Sync {
     /// What one task reuses from part to part.
     type Buffers: Send;
 
@@ -93,7 +93,7 @@ pub trait Condition: Sync {
     }
 
     /// Whether a part holds. `rows` are positions in the records that are
-    /// partitioned, at least [`Condition::least`] of them, in any order.
+    /// partitioned, at least [`PartCondition::least`] of them, in any order.
     fn holds(&self, rows: &[u32], buffers: &mut Self::Buffers) -> bool;
 }
 
@@ -123,7 +123,7 @@ impl Mondrian<'_> {
     ///
     /// Time O(n · attributes · depth) for `widest` and attributes times that
     /// for `gain`, beside what the condition takes. Fails only if cancelled.
-    pub fn groups<C: Condition>(
+    pub fn groups<C: PartCondition>(
         &self,
         records: &[u32],
         condition: &C,
@@ -135,16 +135,16 @@ impl Mondrian<'_> {
             done: 0.into(),
             total: records.len(),
         };
-        self.groups_of_subset(records, condition, Place::root(0), &descent)
+        self.groups_of_subset(records, condition, SplitPosition::root(0), &descent)
     }
 
     /// [`Mondrian::groups`] of records that are part of a larger step: `place`
     /// tells them from the step's others.
-    pub fn groups_of_subset<C: Condition>(
+    pub fn groups_of_subset<C: PartCondition>(
         &self,
         records: &[u32],
         condition: &C,
-        place: Place,
+        place: SplitPosition,
         descent: &Descent<'_>,
     ) -> Result<Groups, EngineError> {
         let is_narrow = |column: &&CodedColumn| column.domain.len() <= NARROW_CODES;
@@ -155,11 +155,11 @@ impl Mondrian<'_> {
         }
     }
 
-    fn part<N: Cell, C: Condition>(
+    fn part<N: PackedCode, C: PartCondition>(
         &self,
         records: &[u32],
         condition: &C,
-        place: Place,
+        place: SplitPosition,
         descent: &Descent<'_>,
     ) -> Result<Groups, EngineError> {
         let partition = Partition {

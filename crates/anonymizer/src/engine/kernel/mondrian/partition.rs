@@ -4,10 +4,10 @@
 use rand::RngExt;
 
 use crate::engine::kernel::cut::{CutBuffers, Middle, middle};
-use crate::engine::kernel::{Place, Scale, Splitter};
+use crate::engine::kernel::{Scale, SplitPosition, Splitter};
 
-use super::set::{Aside, Cell, Ends, RowCut, Sample, Set};
-use super::{Condition, Mondrian, Partitioning, SplitChoice};
+use super::set::{Aside, Ends, PackedCode, RowCut, Sample, Set};
+use super::{Mondrian, PartCondition, Partitioning, SplitChoice};
 
 /// One partition as it goes on.
 pub(super) struct Partition<'a, C> {
@@ -79,13 +79,13 @@ impl Distinct {
     }
 }
 
-impl<C: Condition> Partition<'_, C> {
+impl<C: PartCondition> Partition<'_, C> {
     /// Attributes with more than one value in the set, the best to cut by
     /// first, ties in random order. Finds the ends of the set.
-    fn order<N: Cell>(
+    fn order<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
-        place: Place,
+        place: SplitPosition,
         buffers: &mut PartitionBuffers<N, C::Buffers>,
     ) {
         set.ends(&mut buffers.ends);
@@ -142,7 +142,7 @@ impl<C: Condition> Partition<'_, C> {
 
     /// Ranks cuts by what they leave; those whose parts are too small are
     /// none.
-    fn rank_by_gain<N: Cell>(
+    fn rank_by_gain<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
         buffers: &mut PartitionBuffers<N, C::Buffers>,
@@ -178,7 +178,7 @@ impl<C: Condition> Partition<'_, C> {
     }
 
     /// Loss of publishing both sides of a cut, each with one look.
-    fn loss<N: Cell>(
+    fn loss<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
         cut: RowCut,
@@ -203,7 +203,7 @@ impl<C: Condition> Partition<'_, C> {
     }
 
     /// The cut of a candidate; `None` if nothing would be on one side.
-    fn cut<N: Cell>(
+    fn cut<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
         candidate: &Candidate,
@@ -220,7 +220,7 @@ impl<C: Condition> Partition<'_, C> {
 
     /// A cut of a column at or beside its median; `None` if nothing would be
     /// on one side.
-    fn cut_at<N: Cell>(
+    fn cut_at<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
         (column, spot): (usize, Spot),
@@ -282,7 +282,7 @@ impl<C: Condition> Partition<'_, C> {
     }
 
     /// Whether both sides of a cut hold.
-    fn holds<N: Cell>(
+    fn holds<N: PackedCode>(
         &self,
         set: &Set<'_, N>,
         cut: RowCut,
@@ -303,7 +303,7 @@ impl<C: Condition> Partition<'_, C> {
     }
 }
 
-impl<'r, C: Condition, N: Cell> Splitter<Set<'r, N>> for Partition<'_, C> {
+impl<'r, C: PartCondition, N: PackedCode> Splitter<Set<'r, N>> for Partition<'_, C> {
     type Buffers = PartitionBuffers<N, C::Buffers>;
 
     fn buffers(&self) -> Self::Buffers {
@@ -325,7 +325,7 @@ impl<'r, C: Condition, N: Cell> Splitter<Set<'r, N>> for Partition<'_, C> {
     fn split(
         &self,
         set: &mut Set<'r, N>,
-        place: Place,
+        place: SplitPosition,
         buffers: &mut Self::Buffers,
     ) -> Option<usize> {
         let rows = set.rows.len();

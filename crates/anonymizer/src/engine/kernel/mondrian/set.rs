@@ -20,7 +20,7 @@ const LANES: usize = 8;
 const ROWS_PER_TASK: usize = 8192;
 
 /// An unsigned integer that holds a code.
-pub(super) trait Cell:
+pub(super) trait PackedCode:
     Copy
     + Default
     + Ord
@@ -38,7 +38,7 @@ pub(super) trait Cell:
     fn mask(is_set: bool) -> Self;
 }
 
-impl Cell for u16 {
+impl PackedCode for u16 {
     #[inline]
     fn of(code: u32) -> Self {
         debug_assert!(code <= u32::from(Self::MAX));
@@ -51,7 +51,7 @@ impl Cell for u16 {
     }
 }
 
-impl Cell for u32 {
+impl PackedCode for u32 {
     #[inline]
     fn of(code: u32) -> Self {
         code
@@ -74,7 +74,7 @@ pub(super) struct CodedRows<N> {
     strips: usize,
 }
 
-impl<N: Cell> CodedRows<N> {
+impl<N: PackedCode> CodedRows<N> {
     /// The codes of `records` in `columns`; rows are numbered in their order.
     pub fn gather(columns: &[&CodedColumn], records: &[u32]) -> Self {
         let strips = columns.len().div_ceil(LANES).max(1);
@@ -134,7 +134,7 @@ impl Ends {
         }
     }
 
-    fn put<N: Cell>(&mut self, strip: usize, lowest: Strip<N>, highest: Strip<N>) {
+    fn put<N: PackedCode>(&mut self, strip: usize, lowest: Strip<N>, highest: Strip<N>) {
         let lanes = strip * LANES..(strip + 1) * LANES;
         for (end, code) in self.lowest[lanes.clone()].iter_mut().zip(lowest) {
             *end = code.into();
@@ -152,7 +152,7 @@ pub(super) struct Aside<N> {
     cells: Vec<Strip<N>>,
 }
 
-impl<N: Cell> Aside<N> {
+impl<N: PackedCode> Aside<N> {
     fn reserve(&mut self, rows: usize, strips: usize) {
         if self.rows.len() < rows {
             self.rows.resize(rows, 0);
@@ -170,7 +170,7 @@ pub(super) struct Sample<N> {
     cells: Vec<Strip<N>>,
 }
 
-impl<N: Cell> Sample<N> {
+impl<N: PackedCode> Sample<N> {
     /// As many rows of a set, at equal distances, or a few more.
     pub fn of(&mut self, set: &Set<'_, N>, rows: usize) -> Set<'_, N> {
         let step = (set.rows.len() / rows).max(1);
@@ -195,7 +195,7 @@ pub(super) struct Set<'r, N> {
     strips: usize,
 }
 
-impl<N: Cell> Part for Set<'_, N> {
+impl<N: PackedCode> Part for Set<'_, N> {
     fn size(&self) -> usize {
         self.rows.len()
     }
@@ -212,7 +212,7 @@ impl<N: Cell> Part for Set<'_, N> {
     }
 }
 
-impl<N: Cell> Set<'_, N> {
+impl<N: PackedCode> Set<'_, N> {
     /// Codes of one column, in order of the rows.
     #[inline]
     pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = u32> {

@@ -13,7 +13,7 @@ use crate::microdata::{Domain, HierarchyFormat, HierarchySource, Values};
 /// Parts of at least so many rows.
 struct AtLeast(usize);
 
-impl Condition for AtLeast {
+impl PartCondition for AtLeast {
     type Buffers = ();
 
     fn buffers(&self) {}
@@ -228,7 +228,7 @@ fn wide_cells_and_narrow_ones_give_the_same_groups() {
                 done: 0.into(),
                 total: records.len(),
             };
-            let (least, place) = (AtLeast(5), Place::root(0));
+            let (least, place) = (AtLeast(5), SplitPosition::root(0));
             let narrow = mondrian.part::<u16, _>(&records, &least, place, &descent);
             let wide = mondrian.part::<u32, _>(&records, &least, place, &descent);
             let (narrow, wide) = (narrow.unwrap(), wide.unwrap());

@@ -25,18 +25,18 @@ enum Column {
     Scale(Scale, Vec<u32>),
     /// Loss of one value of a set, and where the bits of its values lie: in
     /// one word, or in several of its own.
-    Set { share: f32, place: Place },
+    Set { share: f32, place: SetBits },
 }
 
 /// Where the bits of a set's values lie.
 #[derive(Clone, Copy)]
-struct Place {
+struct SetBits {
     first_word: usize,
     first_bit: usize,
     bits: usize,
 }
 
-impl Place {
+impl SetBits {
     /// The place of `bits` behind all the others; small sets share a word.
     fn behind(others: &[Self], bits: usize) -> Self {
         let next = others
@@ -82,7 +82,7 @@ pub(super) struct Measure<const CELLS: usize, const WORDS: usize> {
     columns: Vec<Column>,
     tables: Vec<f32>,
     /// Columns that are sets, and where the bits of their values lie.
-    sets: Vec<(usize, Place)>,
+    sets: Vec<(usize, SetBits)>,
     rows: Vec<[i16; CELLS]>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn words(rows: &Rows, scales: &[Scale], members: &[u32]) -> usize {
     let sets = sets.filter(|(_, scale)| matches!(scale, Scale::Set(_)));
     let mut places = Vec::new();
     for (at, _) in sets {
-        places.push(Place::behind(&places, values_of(rows, at, members).len()));
+        places.push(SetBits::behind(&places, values_of(rows, at, members).len()));
     }
     places.last().map_or(0, |last| last.words())
 }
@@ -141,8 +141,8 @@ impl<const CELLS: usize, const WORDS: usize> Measure<CELLS, WORDS> {
     fn column(&mut self, at: usize, scale: &Scale, values: Vec<u32>) -> Column {
         match scale {
             Scale::Set(domain) => {
-                let places: Vec<Place> = self.sets.iter().map(|&(_, place)| place).collect();
-                let place = Place::behind(&places, values.len());
+                let places: Vec<SetBits> = self.sets.iter().map(|&(_, place)| place).collect();
+                let place = SetBits::behind(&places, values.len());
                 self.sets.push((at, place));
                 Column::Set {
                     share: 1.0 / *domain as f32,
@@ -282,7 +282,7 @@ impl<const CELLS: usize, const WORDS: usize> Measure<CELLS, WORDS> {
             // Without a branch: all attributes are compared at once.
             is_at_end |= (low != high) & ((low == cell) | (high == cell));
         }
-        let is_single = |&(at, _): &(usize, Place)| hull.low[at] == hull.high[at];
+        let is_single = |&(at, _): &(usize, SetBits)| hull.low[at] == hull.high[at];
         !is_at_end && self.sets.iter().all(is_single)
     }
 

@@ -46,7 +46,8 @@ use crate::microdata::CodedColumn;
 
 use super::effort::Effort;
 use super::{
-    Among, Condition, Cover, Groups, Mondrian, Partitioning, Rows, Scale, Space, SplitChoice,
+    Among, BoxLayout, Cover, Groups, Mondrian, PartCondition, Partitioning, Rows, Scale,
+    SplitChoice,
 };
 
 use budget::Budget;
@@ -106,7 +107,7 @@ impl Refinement<'_> {
     /// `groups` are of `records` and hold under the condition, whose rows are
     /// positions in `records`; so do the answer's. Time O(n · proposals ·
     /// size of a group). Fails only if cancelled.
-    pub fn refine<C: Condition>(
+    pub fn refine<C: PartCondition>(
         &self,
         records: &[u32],
         groups: Groups,
@@ -122,7 +123,7 @@ impl Refinement<'_> {
             Some(_) => budget.among_kinds(),
             None => budget,
         };
-        let space = Space::new(self.scales);
+        let space = BoxLayout::new(self.scales);
         let search = Search {
             refinement: self,
             records,
@@ -170,12 +171,12 @@ struct Search<'a, C> {
     codes: Rows,
     /// The same rows in the space.
     rows: Rows,
-    space: Space,
+    space: BoxLayout,
     condition: &'a C,
     budget: Budget,
 }
 
-impl<C: Condition> Search<'_, C> {
+impl<C: PartCondition> Search<'_, C> {
     /// The best start.
     fn begin(&self, groups: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>, EngineError> {
         let columns = self.refinement.columns.iter();

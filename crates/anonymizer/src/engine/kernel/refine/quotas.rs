@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Condition, Cover, Rows, Space};
+use crate::engine::kernel::{BoxLayout, Cover, PartCondition, Rows};
 
 /// Kinds of rows beyond which no group could have its share of them.
 const KINDS_MAX: usize = 4096;
@@ -31,7 +31,7 @@ pub(super) struct Quotas<'a, C> {
     pub codes: &'a Rows,
     /// The same rows in the space.
     pub rows: &'a Rows,
-    pub space: &'a Space,
+    pub space: &'a BoxLayout,
     pub condition: &'a C,
     /// Rows that may be read for each row while groups are gathered.
     pub readings: usize,
@@ -59,7 +59,7 @@ impl Owed {
     }
 }
 
-impl<C: Condition> Quotas<'_, C> {
+impl<C: PartCondition> Quotas<'_, C> {
     /// Groups of all of `rows`, each of which holds; `None` where rows have no
     /// kinds, or no number of groups keeps the condition.
     pub fn find(&self, rows: &[u32]) -> Result<Option<Vec<Vec<u32>>>, EngineError> {

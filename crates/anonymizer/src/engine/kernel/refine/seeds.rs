@@ -14,7 +14,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
-use crate::engine::kernel::{Condition, Cover, Rows, Space};
+use crate::engine::kernel::{BoxLayout, Cover, PartCondition, Rows};
 
 use super::levels::{Ascending, Choice, Level, Priced};
 use super::unassigned::Unassigned;
@@ -40,7 +40,7 @@ pub(super) struct Seeds<'a, C> {
     pub codes: &'a Rows,
     /// The same rows in the space.
     pub rows: &'a Rows,
-    pub space: &'a Space,
+    pub space: &'a BoxLayout,
     /// Levels of each attribute.
     pub levels: &'a [Vec<Level>],
     pub condition: &'a C,
@@ -49,7 +49,7 @@ pub(super) struct Seeds<'a, C> {
 }
 
 /// What was found so far.
-struct Found<C: Condition> {
+struct Found<C: PartCondition> {
     groups: Vec<Vec<u32>>,
     left: Unassigned,
     buffers: C::Buffers,
@@ -65,7 +65,7 @@ struct Scratch {
     taken: Vec<bool>,
 }
 
-impl<C: Condition> Seeds<'_, C> {
+impl<C: PartCondition> Seeds<'_, C> {
     /// Groups among `rows`, and the rows that are in none.
     pub fn find(&self, rows: &[u32]) -> Result<(Vec<Vec<u32>>, Vec<u32>), EngineError> {
         let mut found: Found<C> = Found {

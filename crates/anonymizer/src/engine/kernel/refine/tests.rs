@@ -50,7 +50,7 @@ struct Refined {
 fn refined(
     columns: &[CodedColumn],
     start: &[Vec<u32>],
-    condition: &impl Condition,
+    condition: &impl PartCondition,
     (effort, context): (Effort, &RunContext<'_>),
 ) -> Result<Refined, EngineError> {
     let columns: Vec<&CodedColumn> = columns.iter().collect();
@@ -76,7 +76,7 @@ fn refined(
     let groups = Groups::from_starts(start.concat(), &starts);
     let groups = refinement.refine(&records, groups, condition)?;
     let groups: Vec<Vec<u32>> = groups.iter().map(<[u32]>::to_vec).collect();
-    let space = Space::new(&scales);
+    let space = BoxLayout::new(&scales);
     let rows = space.gather(&columns, &records);
     let loss = |groups: &[Vec<u32>]| {
         let losses = groups.iter().map(|group| {
@@ -127,7 +127,7 @@ impl Even {
     }
 }
 
-impl Condition for Even {
+impl PartCondition for Even {
     type Buffers = ();
 
     fn buffers(&self) {}
@@ -161,7 +161,7 @@ fn quotas_are_nearly_as_many_groups_as_can_hold() {
         .map(|column| Scale::new(&column.domain))
         .collect();
     let rows: Vec<u32> = (0..2_000).collect();
-    let space = Space::new(&scales);
+    let space = BoxLayout::new(&scales);
     let find = |t, tells| {
         // Shares of 10, 20, 30 and 40 %.
         let values = [3, 2, 1, 3, 2, 0, 3, 2, 1, 3];
@@ -241,7 +241,7 @@ proptest! {
         let scales: Vec<Scale> = columns.iter().map(|column| Scale::new(&column.domain)).collect();
         let records: Vec<u32> = (0..40).collect();
         let codes = Rows::gather(&columns, &records);
-        let space = Space::new(&scales);
+        let space = BoxLayout::new(&scales);
         let rows = space.gather(&columns, &records);
         let members: Vec<u32> = (0..40).step_by(3).collect();
         prop_assert_eq!(words(&codes, &scales, &members), 1);
@@ -362,7 +362,7 @@ fn with_search<T>(
     };
     let mut budget = Effort::Fast.budget().expect("there is a search");
     change(&mut budget);
-    let space = Space::new(&scales);
+    let space = BoxLayout::new(&scales);
     work(&Search {
         refinement: &refinement,
         records: &records,

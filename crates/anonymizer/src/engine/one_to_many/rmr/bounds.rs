@@ -27,7 +27,7 @@ struct SetCells {
 
 /// The quasi-identifiers in the order in which rows hold them.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(super) struct RowLayout {
     numbers: usize,
     trees: Vec<Arc<Tree>>,
     sets: Vec<SetCells>,
@@ -39,7 +39,7 @@ fn loss_of_set(size: u32, share: f32) -> f32 {
     if size > 1 { size as f32 * share } else { 0.0 }
 }
 
-impl Space {
+impl RowLayout {
     /// The space of the persons' quasi-identifiers, and the row of each
     /// person, one after the other.
     pub fn lay_out(persons: &Persons<'_>) -> (Self, Vec<u32>) {
@@ -201,7 +201,7 @@ fn write(quasi: &Quasi<'_>, person: u32, cells: &mut [u32]) {
 /// A growing box that is asked again and again what others would add to it.
 #[derive(Debug)]
 pub(super) struct Probe<'a> {
-    space: &'a Space,
+    space: &'a RowLayout,
     row: Vec<u32>,
     /// Node of each hierarchy that covers the box.
     nodes: Vec<(u32, TreeNode)>,
@@ -211,7 +211,7 @@ pub(super) struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     /// A probe of one box.
-    pub fn new(space: &'a Space, row: &[u32]) -> Self {
+    pub fn new(space: &'a RowLayout, row: &[u32]) -> Self {
         let (_, trees, _) = space.parts(row);
         let ends = trees.chunks_exact(2).zip(&space.trees);
         let nodes = ends.map(|(ends, tree)| {

@@ -1,7 +1,7 @@
 //! Step 1: clusters of at least K persons that lie near each other.
 //!
-//! A cluster begins with one person and draws in, one by one, anyone who adds
-//! least to the loss of its box, until it has K members: the strictest k of
+//! A cluster begins with one person and draws in, one by one, the person who
+//! adds least to the loss of its box, until it has K members: the strictest k of
 //! the job and of those in it (`[RMR]` cluster formation). Persons who ask for
 //! more than the job begin first, the strictest before others, so that nobody
 //! else's cluster has to grow for them. Others follow in the order of the
@@ -11,7 +11,7 @@
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 
-use super::bounds::{Probe, Space};
+use super::bounds::{Probe, RowLayout};
 use super::index::Index;
 
 /// Progress is reported and cancellation asked for every so many clusters.
@@ -19,7 +19,7 @@ const CLUSTERS_PER_REPORT: usize = 16;
 
 /// What clusters are made of.
 pub(super) struct Input<'a> {
-    pub space: &'a Space,
+    pub space: &'a RowLayout,
     /// Row of each person included.
     pub rows: &'a [u32],
     /// K of each of them: the stricter of job and person.

@@ -3,13 +3,13 @@
 use crate::microdata::{Multiplicity, Schema, Table};
 use crate::privacy::{Policy, Requirements};
 use crate::release::Release;
+use crate::release::layout::PERSONS;
 
 use super::params::Params;
 use super::run;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::info::{Engine, Info};
-use crate::release::layout::PERSONS;
 
 impl Engine for Params {
     const INFO: Info = Info {

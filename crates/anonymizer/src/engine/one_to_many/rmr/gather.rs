@@ -15,8 +15,8 @@ const GATHER_STEPS: u32 = 4;
 impl Planner<'_> {
     /// One cluster of all who ask for a stricter l than everybody does, with
     /// as few others as make it hold; empty if nobody does.
-    /// Anyone who asks for more than holds for everybody together is out from
-    /// now on.
+    /// Persons who ask for more than holds for everyone together are excluded
+    /// from now on.
     pub(super) fn gather(&self, out: &mut Vec<u32>) -> Result<Vec<u32>, EngineError> {
         let l = |person: u32| self.frame.persons.l[person as usize];
         let mut work = Work::new(self.promise());

@@ -6,7 +6,7 @@
 //! far ([`Probe::least_growth`]), or in which nobody is left. It is exact:
 //! ties go to the lower slot, as in a walk over everybody.
 
-use super::bounds::{Probe, Space};
+use super::bounds::{Probe, RowLayout};
 
 /// Persons of a node that is not halved.
 const LEAF: usize = 8;
@@ -29,7 +29,7 @@ struct Node {
 /// order of the tree.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
-    space: &'a Space,
+    space: &'a RowLayout,
     /// Number of the box in each slot.
     order: Vec<u32>,
     /// Row of each slot.
@@ -44,7 +44,7 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// An index over boxes, given row after row.
-    pub fn new(space: &'a Space, rows: &[u32], boxes: usize) -> Self {
+    pub fn new(space: &'a RowLayout, rows: &[u32], boxes: usize) -> Self {
         let mut index = Self {
             space,
             order: (0..boxes as u32).collect(),
@@ -172,13 +172,13 @@ impl<'a> Index<'a> {
 
 /// Halves sets of boxes.
 struct Halver<'a> {
-    space: &'a Space,
+    space: &'a RowLayout,
     rows: &'a [u32],
     keyed: Vec<(u32, u32)>,
 }
 
 impl<'a> Halver<'a> {
-    fn new(space: &'a Space, rows: &'a [u32]) -> Self {
+    fn new(space: &'a RowLayout, rows: &'a [u32]) -> Self {
         Self {
             space,
             rows,

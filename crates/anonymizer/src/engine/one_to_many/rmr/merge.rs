@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 
-use super::bounds::Space;
+use super::bounds::RowLayout;
 use super::index::Index;
 
 /// Clusters among which all pairs are looked at.
@@ -52,7 +52,7 @@ impl Merges {
 /// A cluster in a block.
 #[derive(Clone, Debug)]
 struct Block<'a> {
-    space: &'a Space,
+    space: &'a RowLayout,
     rows: Vec<u32>,
     sizes: Vec<f32>,
     losses: Vec<f32>,
@@ -64,7 +64,7 @@ struct Block<'a> {
 
 /// Merges clusters of persons, whose rows are given, into one.
 pub(super) fn merge(
-    space: &Space,
+    space: &RowLayout,
     rows: &[u32],
     clusters: &[Vec<u32>],
     context: &RunContext<'_>,
@@ -118,7 +118,7 @@ pub(super) fn merge(
 }
 
 /// Blocks of clusters that lie near each other.
-fn divide(space: &Space, rows: &[u32], left: &[u32]) -> Vec<Vec<u32>> {
+fn divide(space: &RowLayout, rows: &[u32], left: &[u32]) -> Vec<Vec<u32>> {
     if left.len() <= BLOCK {
         return vec![left.to_vec()];
     }
@@ -132,7 +132,7 @@ fn divide(space: &Space, rows: &[u32], left: &[u32]) -> Vec<Vec<u32>> {
 }
 
 impl<'a> Block<'a> {
-    fn new(space: &'a Space, rows: &[u32], sizes: &[usize], numbers: &[u32]) -> Self {
+    fn new(space: &'a RowLayout, rows: &[u32], sizes: &[usize], numbers: &[u32]) -> Self {
         let width = space.width();
         let mut block = Self {
             space,
@@ -228,7 +228,7 @@ impl<'a> Block<'a> {
 
 /// Lays members out so that every cluster's stand together.
 fn arrange(
-    space: &Space,
+    space: &RowLayout,
     clusters: &[Vec<u32>],
     pairs: &[Option<(u32, u32)>],
     rows: &[u32],

@@ -21,7 +21,7 @@ use crate::engine::kernel::is_eligible;
 use crate::engine::one_to_many::persons::Persons;
 use crate::engine::one_to_many::trees::Trees;
 
-use super::bounds::Space;
+use super::bounds::RowLayout;
 use super::choose::{Choice, Offer, choose, finest};
 use super::cluster::{self, Input};
 use super::equivalence;
@@ -64,7 +64,7 @@ pub(super) type Failure = crate::engine::error::Failure<Refusal>;
 /// Persons laid out, and what stays the same from attempt to attempt.
 pub(super) struct Planner<'a> {
     pub frame: Frame<'a>,
-    space: Space,
+    space: RowLayout,
     rows: Vec<u32>,
     /// Persons in random order, which breaks all ties.
     order: Vec<u32>,
@@ -100,7 +100,7 @@ type Held = (Vec<u32>, Attempt);
 /// Leaves out whom it must and divides the rest into clusters, or says which
 /// condition cannot hold.
 pub(super) fn plan(frame: &Frame<'_>) -> Result<Plan, Failure> {
-    let (space, rows) = Space::lay_out(frame.persons);
+    let (space, rows) = RowLayout::lay_out(frame.persons);
     let mut order: Vec<u32> = (0..frame.persons.len() as u32).collect();
     order.shuffle(&mut frame.context.stream(stage::ORDER, 0));
     let planner = Planner {

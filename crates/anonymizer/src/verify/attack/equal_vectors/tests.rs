@@ -41,7 +41,7 @@ impl Made {
     }
 
     /// As Anatomy deals: one each of the `l` most frequent values, as long as
-    /// there are so many. Anyone who is left over is not published.
+    /// there are so many. The rows left over are not published.
     fn dealt(vector: &[u32], own: &[u32], l: u32, random: &mut ChaCha12Rng) -> Self {
         let mut of_value: Vec<Vec<usize>> = vec![Vec::new(); 64];
         let mut rows: Vec<usize> = (0..own.len()).collect();
@@ -122,7 +122,7 @@ fn classes_that_hold_all_true_values_of_a_vector_are_beyond_the_gate() {
         for one in 0..2 {
             let class = pair * 2 + one;
             let others = &values[2 + 3 * one as usize..][..3];
-            // Anyone who fills the class up is alone with their vector.
+            // The rows that fill the class up are alone with their vector.
             let alone = (1..5).map(|at| 1_000 + class * 10 + at);
             made.vector.extend(std::iter::once(pair).chain(alone));
             made.own

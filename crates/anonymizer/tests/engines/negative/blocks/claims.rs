@@ -1,14 +1,12 @@
 //! The manifest: claims, counts, digests; and terms and floors that the
 //! release does not keep.
 
-use rand::RngExt;
 use serde_json::json;
-use vizard_anonymizer::microdata::Preference;
 use vizard_anonymizer::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Spread};
 use vizard_anonymizer::release::Guarantee;
 
 use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
+use super::super::{Corruption, Done, Random, corruption};
 use super::base::{JOB_L, preferences};
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
@@ -25,16 +23,6 @@ fn claims() -> Vec<Corruption> {
     vec![
         corruption("claim more", CLAIMS, |case, _| claim(case, JOB_L + 1)),
         corruption("claim less", CLAIMS, |case, _| claim(case, JOB_L - 1)),
-        corruption("claim nothing of one kind", CLAIMS, |case, random| {
-            let at = random.random_range(0..case.manifest.guarantees.len());
-            case.manifest.guarantees.remove(at);
-            Done::Keep
-        }),
-        corruption("claim something twice", CLAIMS, |case, random| {
-            let again = any(&case.manifest.guarantees, random).unwrap();
-            case.manifest.guarantees.push(again);
-            Done::Keep
-        }),
         corruption("claim k-anonymity", CLAIMS, |case, _| {
             let scope = "everyone".into();
             case.manifest
@@ -62,71 +50,14 @@ fn claim(case: &mut Case, claimed: u32) -> Done {
 
 /// Counts, digests and texts.
 fn texts() -> Vec<Corruption> {
-    vec![
-        corruption(
-            "name nobody as the adversary",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.adversary = " ".into();
-                Done::Keep
-            },
-        ),
-        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
-            case.manifest.parameters = json!({"seed": 7});
+    vec![corruption(
+        "name another engine of the policy's model",
+        &["manifest_as_rendered"],
+        |case, _| {
+            case.manifest.engine = "ng".into();
             Done::Keep
-        }),
-        corruption(
-            "write another format",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.format = "vizard-release/9".into();
-                Done::Keep
-            },
-        ),
-        corruption("count other records", &["every_record_once"], |case, _| {
-            case.manifest.records += 1;
-            Done::Keep
-        }),
-        corruption(
-            "count other excluded ones",
-            &["manifest_as_rendered"],
-            |case, random| {
-                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
-                Done::Keep
-            },
-        ),
-        corruption(
-            "count other rows",
-            &["tables_and_columns"],
-            |case, random| {
-                let at = random.random_range(0..case.manifest.tables.len());
-                case.manifest.tables[at].rows -= 1;
-                Done::Keep
-            },
-        ),
-        corruption("give another digest", &["table_digests"], |case, random| {
-            let at = random.random_range(0..case.manifest.tables.len());
-            case.manifest.tables[at].sha256 = "0".repeat(64);
-            Done::Keep
-        }),
-        corruption(
-            "describe other columns",
-            &["tables_and_columns"],
-            |case, random| {
-                let at = random.random_range(0..case.manifest.tables.len());
-                case.manifest.tables[at].columns[0].name = "other".into();
-                Done::Keep
-            },
-        ),
-        corruption(
-            "name another engine of the policy's model",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.engine = "ng".into();
-                Done::Keep
-            },
-        ),
-    ]
+        },
+    )]
 }
 
 /// Terms and floors that the release does not keep.
@@ -209,16 +140,6 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     Done::Keep
 }
 
-/// Somebody asks for something, beside all others.
-fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
-    let row = random.random_range(0..case.rows());
-    let keys = case.table.subject_keys();
-    document["subject"] = json!(keys.get(case.subjects()[row].at()));
-    let asked: Preference = serde_json::from_value(document).expect("a preference");
-    let mut preferences = preferences();
-    preferences.retain(|preference| preference.subject != asked.subject);
-    preferences.push(asked);
-    let policy = case.requirements.policy().clone();
-    case.requirements = Requirements::new(&case.table, policy, &preferences);
-    Done::Keep
+fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
+    super::super::ask(case, random, preferences(), document)
 }

@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use serde_json::{Value, json};
-use vizard_anonymizer::microdata::{AttributeType, Preference};
+use vizard_anonymizer::microdata::AttributeType;
 use vizard_anonymizer::privacy::{K, Model, Policy, Recoding, Requirements, Share};
 use vizard_anonymizer::release::{Cell, Content, Guarantee, PublishedColumn};
 
@@ -36,16 +36,6 @@ fn claims(case: &mut Case, random: &mut Random, change: impl Fn(&mut Guarantee))
 
 fn guarantees() -> Vec<Corruption> {
     vec![
-        corruption("claim one thing less", CLAIMS, |case, random| {
-            let at = random.random_range(0..case.manifest.guarantees.len());
-            case.manifest.guarantees.remove(at);
-            Done::Keep
-        }),
-        corruption("claim one thing twice", CLAIMS, |case, random| {
-            let again = any(&case.manifest.guarantees, random).unwrap();
-            case.manifest.guarantees.push(again);
-            Done::Keep
-        }),
         corruption("claim a larger k", CLAIMS, |case, random| {
             claims(case, random, |claim| {
                 if let Guarantee::KAnonymity { k, .. } = claim {
@@ -145,20 +135,6 @@ fn floors() -> Vec<Corruption> {
     ]
 }
 
-/// Somebody asks for something, beside all others.
-fn ask(case: &mut Case, random: &mut Random, mut document: Value) -> Done {
-    let row = random.random_range(0..case.rows());
-    let keys = case.table.subject_keys();
-    document["subject"] = json!(keys.get(case.subjects()[row].at()));
-    let asked: Preference = serde_json::from_value(document).expect("a preference");
-    let mut preferences = preferences();
-    preferences.retain(|preference| preference.subject != asked.subject);
-    preferences.push(asked);
-    let policy = case.requirements.policy().clone();
-    case.requirements = Requirements::new(&case.table, policy, &preferences);
-    Done::Keep
-}
-
 fn wishes() -> Vec<Corruption> {
     vec![
         corruption(
@@ -207,51 +183,17 @@ fn wishes() -> Vec<Corruption> {
 }
 
 fn manifests() -> Vec<Corruption> {
-    vec![
-        corruption("name no adversary", &["manifest_as_rendered"], |case, _| {
-            case.manifest.adversary = "\t".into();
+    vec![corruption(
+        "change a disease, not the digest",
+        &["table_digests"],
+        |case, random| {
+            let row = random.random_range(0..case.rows());
+            let mut cells = case.cells("microdata", "disease");
+            cells[row] = Cell::Label("measles".into());
+            case.set_cells("microdata", "disease", cells);
             Done::Keep
-        }),
-        corruption("publish the seed", &["manifest_as_rendered"], |case, _| {
-            case.manifest.parameters["seed"] = json!(7);
-            Done::Keep
-        }),
-        corruption(
-            "write another format",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.format = "vizard-release/0".into();
-                Done::Keep
-            },
-        ),
-        corruption("count other patients", &["every_record_once"], |case, _| {
-            case.manifest.records += 1;
-            Done::Keep
-        }),
-        corruption(
-            "count other patients left out",
-            &["manifest_as_rendered"],
-            |case, random| {
-                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
-                Done::Keep
-            },
-        ),
-        corruption("give another digest", &["table_digests"], |case, _| {
-            case.manifest.tables[0].sha256 = "0".repeat(64);
-            Done::Keep
-        }),
-        corruption(
-            "change a disease, not the digest",
-            &["table_digests"],
-            |case, random| {
-                let row = random.random_range(0..case.rows());
-                let mut cells = case.cells("microdata", "disease");
-                cells[row] = Cell::Label("measles".into());
-                case.set_cells("microdata", "disease", cells);
-                Done::Keep
-            },
-        ),
-    ]
+        },
+    )]
 }
 
 /// Tables that are not those of the engine.
@@ -305,4 +247,8 @@ fn tables() -> Vec<Corruption> {
             },
         ),
     ]
+}
+
+fn ask(case: &mut Case, random: &mut Random, document: Value) -> Done {
+    super::super::ask(case, random, preferences(), document)
 }

@@ -16,7 +16,6 @@ const CLAIMS: &[&str] = &["claims_match_policy"];
 
 pub fn corruptions() -> Vec<Corruption> {
     let mut all = guarantees();
-    all.extend(counts());
     all.extend(descriptions());
     all.extend(floors());
     all.extend(terms());
@@ -28,16 +27,6 @@ fn guarantees() -> Vec<Corruption> {
     vec![
         corruption("claim more", CLAIMS, |case, random| claim(case, random, 1)),
         corruption("claim less", CLAIMS, |case, random| claim(case, random, -1)),
-        corruption("claim nothing of one kind", CLAIMS, |case, random| {
-            let at = random.random_range(0..case.manifest.guarantees.len());
-            case.manifest.guarantees.remove(at);
-            Done::Keep
-        }),
-        corruption("claim something twice", CLAIMS, |case, random| {
-            let again = any(&case.manifest.guarantees, random).unwrap();
-            case.manifest.guarantees.push(again);
-            Done::Keep
-        }),
         corruption(
             "claim diversity of one attribute",
             CLAIMS,
@@ -52,58 +41,9 @@ fn guarantees() -> Vec<Corruption> {
     ]
 }
 
-/// Counts that are not those of the release, and texts of the manifest.
-fn counts() -> Vec<Corruption> {
-    vec![
-        corruption(
-            "name nobody as the adversary",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.adversary = " ".into();
-                Done::Keep
-            },
-        ),
-        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
-            case.manifest.parameters = json!({"seed": 7});
-            Done::Keep
-        }),
-        corruption(
-            "count other subjects",
-            &["every_subject_once"],
-            |case, _| {
-                case.manifest.records += 1;
-                Done::Keep
-            },
-        ),
-        corruption(
-            "count other excluded ones",
-            &["manifest_as_rendered"],
-            |case, random| {
-                case.manifest.excluded = any(&[2, 180, u64::MAX], random).unwrap();
-                Done::Keep
-            },
-        ),
-        corruption("count other rows", &["tables_and_columns"], |case, _| {
-            case.manifest.tables[0].rows -= 1;
-            Done::Keep
-        }),
-    ]
-}
-
 /// Digests, columns and names that are not those of the release.
 fn descriptions() -> Vec<Corruption> {
     vec![
-        corruption("change the digest", &["table_digests"], |case, random| {
-            let digest = &mut case.manifest.tables[0].sha256;
-            let at = random.random_range(0..digest.len());
-            let other = if digest.as_bytes()[at] == b'0' {
-                "1"
-            } else {
-                "0"
-            };
-            digest.replace_range(at..=at, other);
-            Done::Keep
-        }),
         corruption(
             "change the table, not its digest",
             &["table_digests"],
@@ -112,24 +52,6 @@ fn descriptions() -> Vec<Corruption> {
                 numbers.swap(0, 1);
                 numbers[0] += 1;
                 case.set_numbers("persons", "group", numbers);
-                Done::Keep
-            },
-        ),
-        corruption(
-            "describe a column wrongly",
-            &["tables_and_columns"],
-            |case, random| {
-                let columns = &mut case.manifest.tables[0].columns;
-                let at = random.random_range(0..columns.len());
-                columns[at].name.push('s');
-                Done::Keep
-            },
-        ),
-        corruption(
-            "leave the table out of the manifest",
-            &["tables_and_columns", "table_digests"],
-            |case, _| {
-                case.manifest.tables.clear();
                 Done::Keep
             },
         ),
@@ -284,16 +206,7 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
     Done::Keep
 }
 
-/// Somebody asks for something, beside all others.
-fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
-    let row = random.random_range(0..case.rows());
-    let keys = case.table.subject_keys();
-    document["subject"] = json!(keys.get(case.subjects()[row].at()));
-    let asked: Preference = serde_json::from_value(document).expect("a preference");
-    let mut preferences = given(case);
-    preferences.retain(|preference| preference.subject != asked.subject);
-    preferences.push(asked);
-    let policy = case.requirements.policy().clone();
-    case.requirements = Requirements::new(&case.table, policy, &preferences);
-    Done::Keep
+fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
+    let given = given(case);
+    super::super::ask(case, random, given, document)
 }

@@ -1,8 +1,6 @@
 //! The manifest, and terms and floors that the release does not keep.
 
-use rand::RngExt;
 use serde_json::json;
-use vizard_anonymizer::microdata::Preference;
 use vizard_anonymizer::privacy::{InBucket, K, L, Model, Policy, Requirements, Share, Spread, T};
 use vizard_anonymizer::release::Guarantee;
 
@@ -36,16 +34,6 @@ fn guarantees() -> Vec<Corruption> {
     vec![
         corruption("claim more", CLAIMS, |case, _| claim(case, true)),
         corruption("claim less", CLAIMS, |case, _| claim(case, false)),
-        corruption("claim nothing of one kind", CLAIMS, |case, random| {
-            let at = random.random_range(0..case.manifest.guarantees.len());
-            case.manifest.guarantees.remove(at);
-            Done::Keep
-        }),
-        corruption("claim something twice", CLAIMS, |case, random| {
-            let again = any(&case.manifest.guarantees, random).unwrap();
-            case.manifest.guarantees.push(again);
-            Done::Keep
-        }),
         corruption("claim a spread", CLAIMS, |case, _| {
             let attribute = "job".into();
             let min_spread = 2.0;
@@ -77,61 +65,16 @@ fn guarantees() -> Vec<Corruption> {
 }
 
 fn texts() -> Vec<Corruption> {
-    vec![
-        corruption(
-            "name nobody as the adversary",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.adversary = " ".into();
-                Done::Keep
-            },
-        ),
-        corruption("name the seed", &["manifest_as_rendered"], |case, _| {
-            case.manifest.parameters = json!({"seed": 7});
+    vec![corruption(
+        "be of another engine",
+        &["manifest_as_rendered"],
+        |case, random| {
+            case.manifest.engine = any(&["lgb", "one_to_many", "slice"], random)
+                .unwrap()
+                .into();
             Done::Keep
-        }),
-        corruption(
-            "be of another format",
-            &["manifest_as_rendered"],
-            |case, _| {
-                case.manifest.format.push('0');
-                Done::Keep
-            },
-        ),
-        corruption(
-            "be of another engine",
-            &["manifest_as_rendered"],
-            |case, random| {
-                case.manifest.engine = any(&["lgb", "one_to_many", "slice"], random)
-                    .unwrap()
-                    .into();
-                Done::Keep
-            },
-        ),
-        corruption("give another digest", &["table_digests"], |case, random| {
-            let at = random.random_range(0..case.manifest.tables.len());
-            case.manifest.tables[at].sha256 = "0".repeat(64);
-            Done::Keep
-        }),
-        corruption(
-            "describe fewer rows",
-            &["tables_and_columns"],
-            |case, random| {
-                let at = random.random_range(0..case.manifest.tables.len());
-                case.manifest.tables[at].rows -= 1;
-                Done::Keep
-            },
-        ),
-        corruption(
-            "describe a table that is not there",
-            &["tables_and_columns"],
-            |case, _| {
-                let again = case.manifest.tables[0].clone();
-                case.manifest.tables.push(again);
-                Done::Keep
-            },
-        ),
-    ]
+        },
+    )]
 }
 
 /// The protection of the first sensitive attribute.
@@ -166,20 +109,6 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
         }
     }
     case.requirements = Requirements::new(&case.table, policy, &wishes());
-    Done::Keep
-}
-
-/// Somebody asks for something, beside all others.
-fn ask(case: &mut Case, random: &mut Random, mut document: serde_json::Value) -> Done {
-    let row = random.random_range(0..case.rows());
-    let keys = case.table.subject_keys();
-    document["subject"] = json!(keys.get(case.subjects()[row].at()));
-    let asked: Preference = serde_json::from_value(document).expect("a preference");
-    let mut preferences = wishes();
-    preferences.retain(|preference| preference.subject != asked.subject);
-    preferences.push(asked);
-    let policy = case.requirements.policy().clone();
-    case.requirements = Requirements::new(&case.table, policy, &preferences);
     Done::Keep
 }
 
@@ -252,4 +181,8 @@ fn floors() -> Vec<Corruption> {
             |case, random| ask(case, random, json!({"exclude": true})),
         ),
     ]
+}
+
+fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
+    super::super::ask(case, random, wishes(), document)
 }

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 
-use crate::engine::one_to_many::rmr::bounds::{Probe, Space};
+use crate::engine::one_to_many::rmr::bounds::{Probe, RowLayout};
 use crate::engine::one_to_many::rmr::choose::{Offer, choose, finest};
 use crate::engine::one_to_many::rmr::index::Index;
 use crate::engine::one_to_many::rmr::itemsets::{Cut, Promise, Work};
@@ -62,7 +62,7 @@ fn the_nearest_is_the_one_that_a_walk_over_everybody_finds() {
     for (seed, visits) in [(1, 1), (2, 3)] {
         let made = made(seed, 300, visits);
         made.frame(&params(2, 1, 1.0), |frame| {
-            let (space, rows) = Space::lay_out(frame.persons);
+            let (space, rows) = RowLayout::lay_out(frame.persons);
             let mut index = Index::new(&space, &rows, frame.persons.len());
             let mut random = ChaCha12Rng::seed_from_u64(seed);
             let mut order: Vec<u32> = (0..frame.persons.len() as u32).collect();
@@ -166,7 +166,7 @@ fn the_loss_of_a_cut_is_that_of_its_nodes() {
 fn a_choice_takes_everybody_once_within_its_budget_and_never_what_offers_nothing() {
     let made = made(21, 400, 3);
     made.frame(&params(2, 2, 1.0), |frame| {
-        let (space, rows) = Space::lay_out(frame.persons);
+        let (space, rows) = RowLayout::lay_out(frame.persons);
         let persons: Vec<u32> = (0..frame.persons.len() as u32).collect();
         let clusters: Vec<Vec<u32>> = persons.chunks(5).map(<[u32]>::to_vec).collect();
         let merges = merge(&space, &rows, &clusters, frame.context).expect("not cancelled");

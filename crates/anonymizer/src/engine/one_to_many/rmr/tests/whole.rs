@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::engine::context::{RunContext, Silent};
 use crate::engine::error::{EngineError, Infeasible};
-use crate::engine::one_to_many::rmr::bounds::Space;
+use crate::engine::one_to_many::rmr::bounds::RowLayout;
 use crate::engine::one_to_many::rmr::diagnosis::plan_or_diagnosis;
 use crate::engine::one_to_many::rmr::plan::{Frame, Plan};
 use crate::engine::one_to_many::rmr::{Params, run};
@@ -25,7 +25,7 @@ fn plan(made: &Made, params: &Params) -> Result<Plan, EngineError> {
 
 /// Everybody is in one cluster or left out, and every cluster holds.
 fn keeps_its_promise(frame: &Frame<'_>, plan: &Plan) {
-    let (space, rows) = Space::lay_out(frame.persons);
+    let (space, rows) = RowLayout::lay_out(frame.persons);
     let (mut loss, mut size) = (0.0, 0);
     let mut seen = plan.unsatisfiable.clone();
     for (members, cut) in &plan.clusters {

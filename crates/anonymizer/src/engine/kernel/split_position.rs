@@ -10,9 +10,9 @@ use crate::engine::context::RunContext;
 
 /// A position in a tree of splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(u64);
+pub struct SplitPosition(u64);
 
-impl Place {
+impl SplitPosition {
     /// The root of tree number `index` of a stage.
     pub const fn root(index: u64) -> Self {
         Self(mix(index))
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn places_of_one_tree_are_distinct() {
-        let mut level = vec![Place::root(0), Place::root(1)];
+        let mut level = vec![SplitPosition::root(0), SplitPosition::root(1)];
         let mut seen: Vec<u64> = level.iter().map(|place| place.0).collect();
         for _ in 0..10 {
             level = level

@@ -1,35 +1,34 @@
-//! A random schema, table, preferences and parameters, all from one seed.
+//! One case of a property test: records, preferences and parameters of an
+//! engine, all from one seed.
 //!
-//! Every type, role and form of hierarchy occurs, and texts that are awkward
-//! on the wire. Small domains and skewed values are common, because it is
-//! there that conditions hold only just, or not at all.
+//! Every type and form of hierarchy occurs, and texts that are awkward on the
+//! wire. Small domains and skewed values are common, because it is there that
+//! conditions hold only just, or not at all.
 
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
     ChunkColumn, HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table,
 };
+use vizard_anonymizer::privacy::Requirements;
+use vizard_anonymizer::release::Release;
 
-use super::super::made;
-
-/// What a case starts from; smaller is simpler.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    pub seed: u64,
-    pub records: usize,
-    pub attributes: usize,
-}
+use crate::case::Case;
+use crate::made;
 
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Scenario {
+    pub engine: &'static str,
     pub schema: Schema,
-    pub hierarchies: HierarchySet,
-    pub columns: Vec<ChunkColumn>,
     pub preferences: Vec<Preference>,
     pub parameters: Value,
+    hierarchies: HierarchySet,
+    columns: Vec<ChunkColumn>,
 }
 
 const LABELS: [&str; 18] = [
@@ -53,55 +52,35 @@ const LABELS: [&str; 18] = [
     "two words",
 ];
 
-const NAMES: [&str; 8] = [
-    "age",
-    "sex",
-    "city",
-    "pay, gross",
-    "Größe",
-    "zip",
-    "day",
-    "kind",
-];
-
 /// One of several, each as likely.
 pub fn one_of<T: Clone>(from: &[T], random: &mut ChaCha12Rng) -> T {
     from[random.random_range(0..from.len())].clone()
 }
 
 impl Scenario {
-    pub fn of(plan: Plan) -> Self {
-        let mut random = ChaCha12Rng::seed_from_u64(plan.seed);
-        let mut hierarchies = HierarchySet::new();
-        let mut attributes = vec![json!({"name": "id", "role": "identifier"})];
-        let keys: Vec<String> = (0..plan.records).map(|at| format!("S{at:04}")).collect();
-        let mut columns = vec![ChunkColumn::Text(keys.iter().map(String::as_str).collect())];
-        for name in NAMES.iter().take(plan.attributes) {
-            let (attribute, column) = attribute(name, plan.records, &mut hierarchies, &mut random);
-            attributes.push(attribute);
-            columns.push(column);
-        }
-        let mut document = json!({
-            "name": "random", "subject_key": "id", "missing": "category", "attributes": attributes,
-        });
-        let protectable = names_of(&attributes, &["semi_sensitive", "sensitive"]);
-        if random.random_bool(0.15) {
-            document["default_preference"] = terms(&protectable, false, &mut random);
-        }
-        let schema = serde_json::from_value(document).expect("the schema is sound");
-        let preferences = preferences(&keys, &protectable, &mut random);
-        let parameters = parameters(&attributes, &protectable, &mut random);
-        Self {
-            schema,
-            hierarchies,
-            columns,
-            preferences,
-            parameters,
-        }
-    }
-
     pub fn table(&self) -> Table {
         made::table(&self.schema, &self.hierarchies, self.columns.clone())
+    }
+
+    /// What a run of these parameters is given.
+    pub fn given(&self, parameters: &Value) -> Result<(Engine, Table, Requirements), EngineError> {
+        let table = self.table();
+        let engine = Engine::parse(self.engine, parameters, &self.schema)?;
+        let policy = engine.policy(&self.schema)?;
+        let requirements = Requirements::new(&table, policy, &self.preferences);
+        Ok((engine, table, requirements))
+    }
+
+    pub fn run(&self, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
+        let (engine, table, requirements) = self.given(parameters)?;
+        engine.run(&table, &requirements, &RunContext::silent(seed))
+    }
+
+    pub fn publish(&self, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
+        let (engine, table, requirements) = self.given(parameters)?;
+        let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
+        let made = (table, requirements);
+        Ok(Case::made_by(self.engine, made, engine.parameters(), release).drawn_by(seed))
     }
 
     /// The same records in another order.
@@ -119,6 +98,122 @@ impl Scenario {
         Self {
             columns: columns.collect(),
             ..self.clone()
+        }
+    }
+}
+
+/// The records of a case in the making.
+pub struct Records {
+    pub keys: Vec<String>,
+    pub attributes: Vec<Value>,
+    pub columns: Vec<ChunkColumn>,
+    pub hierarchies: HierarchySet,
+}
+
+impl Records {
+    /// One record a key, as yet without attributes.
+    pub fn new(keys: Vec<String>) -> Self {
+        Self {
+            attributes: vec![json!({"name": "id", "role": "identifier"})],
+            columns: vec![ChunkColumn::Text(keys.iter().map(String::as_str).collect())],
+            hierarchies: HierarchySet::new(),
+            keys,
+        }
+    }
+
+    /// One record a subject: `S0000`, `S0001` …
+    pub fn of_subjects(subjects: usize) -> Self {
+        Self::new((0..subjects).map(|at| format!("S{at:04}")).collect())
+    }
+
+    /// Adds an attribute of a role.
+    pub fn add(&mut self, name: &str, role: &str, random: &mut ChaCha12Rng) {
+        let (records, hierarchies) = (self.keys.len(), &mut self.hierarchies);
+        let (attribute, column) = attribute_of((name, role), records, hierarchies, random);
+        self.attributes.push(attribute);
+        self.columns.push(column);
+    }
+
+    /// Adds so many attributes of a role, called by the role's first letter.
+    pub fn add_many(&mut self, role: &str, number: usize, random: &mut ChaCha12Rng) {
+        for at in 0..number {
+            self.add(&format!("{}{at}", &role[..1]), role, random);
+        }
+    }
+
+    /// The case; `more` are further fields of the schema.
+    pub fn scenario(
+        self,
+        engine: &'static str,
+        more: Value,
+        preferences: Vec<Preference>,
+        parameters: Value,
+    ) -> Scenario {
+        let mut schema = json!({
+            "name": "random", "subject_key": "id", "missing": "category",
+            "attributes": self.attributes,
+        });
+        if let (Value::Object(schema), Value::Object(more)) = (&mut schema, more) {
+            schema.extend(more);
+        }
+        Scenario {
+            engine,
+            schema: serde_json::from_value(schema).expect("the schema is sound"),
+            preferences,
+            parameters,
+            hierarchies: self.hierarchies,
+            columns: self.columns,
+        }
+    }
+}
+
+/// Preferences of a share of the keys, and of one whom no record names, each
+/// with the terms that `terms` draws.
+pub fn preferences(
+    keys: &[String],
+    share: f64,
+    random: &mut ChaCha12Rng,
+    mut terms: impl FnMut(&mut ChaCha12Rng) -> Value,
+) -> Vec<Preference> {
+    let mut preferences = Vec::new();
+    for key in keys.iter().map(String::as_str).chain(["nobody"]) {
+        if random.random_bool(share) {
+            let mut document = terms(random);
+            document["subject"] = json!(key);
+            preferences.push(serde_json::from_value(document).expect("the terms are sound"));
+        }
+    }
+    preferences
+}
+
+/// A bound on one thing, or a wish to be excluded; `sensitive` attributes are
+/// called `s0`, `s1` …
+pub fn one_bound(sensitive: usize, random: &mut ChaCha12Rng) -> Value {
+    let bound = one_of(&[1.0, 0.5, 0.34, 0.25, 0.1, 0.01], random);
+    match random.random_range(0..4) {
+        0 => json!({"max_leakage": bound}),
+        1 => json!({"max_reidentification": bound}),
+        2 if sensitive > 0 => {
+            let names: Vec<String> = (0..sensitive).map(|at| format!("s{at}")).collect();
+            let name = match names.as_slice() {
+                [only] => only.clone(),
+                names => one_of(names, random),
+            };
+            json!({"max_leakage": {name: bound}})
+        }
+        _ => json!({"exclude": random.random_bool(0.3)}),
+    }
+}
+
+/// Asks for a least spread of some sensitive numbers.
+pub fn spreads(attributes: &[Value], parameters: &mut Value, random: &mut ChaCha12Rng) {
+    let is_number =
+        |attribute: &&Value| attribute["role"] == "sensitive" && attribute["type"] != "categorical";
+    for attribute in attributes.iter().filter(is_number) {
+        if random.random_bool(0.5) {
+            let name = attribute["name"].as_str().expect("it has a name");
+            let asked = one_of(&[0.0, 0.0, 1.0, 100.0, 1_000.0, 10_000.0], random);
+            parameters["min_spread"][name] = json!(asked);
         }
     }
 }
@@ -158,35 +253,6 @@ pub fn reorder(column: &ChunkColumn, order: &[usize]) -> ChunkColumn {
             codes: pick(codes, order),
         },
     }
-}
-
-fn names_of(attributes: &[Value], roles: &[&str]) -> Vec<String> {
-    let has = |attribute: &&Value| roles.contains(&attribute["role"].as_str().unwrap_or(""));
-    let names = attributes
-        .iter()
-        .filter(has)
-        .filter_map(|attribute| attribute["name"].as_str());
-    names.map(str::to_owned).collect()
-}
-
-/// One attribute and its column.
-fn attribute(
-    name: &str,
-    records: usize,
-    hierarchies: &mut HierarchySet,
-    random: &mut ChaCha12Rng,
-) -> (Value, ChunkColumn) {
-    let roles = [
-        "quasi_identifier",
-        "quasi_identifier",
-        "semi_sensitive",
-        "semi_sensitive",
-        "sensitive",
-        "insensitive",
-        "identifier",
-    ];
-    let role = one_of(&roles, random);
-    attribute_of((name, role), records, hierarchies, random)
 }
 
 /// One attribute of a role and its column.
@@ -272,84 +338,4 @@ fn label_tree(size: usize, random: &mut ChaCha12Rng) -> HierarchySource {
         });
     }
     made::tree(&(lines.join("\n") + "\n"))
-}
-
-/// Terms of a subject, or of all who gave none.
-fn terms(protectable: &[String], may_exclude: bool, random: &mut ChaCha12Rng) -> Value {
-    let mut document = json!({});
-    let bound =
-        |random: &mut ChaCha12Rng| one_of(&[1.0, 0.5, 0.5, 0.34, 0.25, 0.2, 0.1, 0.01], random);
-    if random.random_bool(0.7) {
-        let share = random.random_range(0.0..1.0);
-        let named = protectable.iter().filter(|_| random.random_bool(share));
-        document["sensitive"] = json!(named.collect::<Vec<_>>());
-    }
-    match random.random_range(0..5) {
-        0 => document["max_leakage"] = json!(bound(random)),
-        1 if !protectable.is_empty() => {
-            let name = one_of(protectable, random);
-            document["max_leakage"] = json!({name: bound(random)});
-        }
-        _ => {}
-    }
-    if random.random_bool(0.15) {
-        document["max_reidentification"] = json!(bound(random));
-    }
-    if may_exclude && random.random_bool(0.05) {
-        document["exclude"] = json!(true);
-    }
-    document
-}
-
-fn preferences(
-    keys: &[String],
-    protectable: &[String],
-    random: &mut ChaCha12Rng,
-) -> Vec<Preference> {
-    let share = one_of(&[0.0, 0.1, 0.5, 1.0], random);
-    // Few kinds of terms make large patterns, many make rare ones.
-    let kinds = random.random_range(1..6);
-    let kinds: Vec<Value> = (0..kinds)
-        .map(|_| terms(protectable, true, random))
-        .collect();
-    let mut preferences = Vec::new();
-    for key in keys.iter().map(String::as_str).chain(["nobody"]) {
-        if random.random_bool(share) {
-            let mut document = one_of(&kinds, random);
-            document["subject"] = json!(key);
-            preferences.push(serde_json::from_value(document).expect("the terms are sound"));
-        }
-    }
-    preferences
-}
-
-fn parameters(attributes: &[Value], protectable: &[String], random: &mut ChaCha12Rng) -> Value {
-    let mut own = json!({});
-    for name in protectable {
-        let attribute = attributes
-            .iter()
-            .find(|attribute| attribute["name"] == json!(name));
-        let attribute = attribute.expect("it is one of them");
-        let spread =
-            attribute["type"] != json!("categorical") || attribute["hierarchy"].is_string();
-        own[name] = match random.random_range(0..6) {
-            0 => json!({"l": one_of(&[1, 2, 3, 3, 5, 8], random)}),
-            1 => json!({"t_closeness": one_of(&[0.05, 0.1, 0.2, 0.3, 0.5], random)}),
-            2 => json!({
-                "t_closeness": one_of(&[0.2, 0.4, 1.0], random),
-                "max_posterior": one_of(&[0.5, 0.7, 1.0], random),
-            }),
-            3 if spread => json!({"min_spread": one_of(&[1.0, 2.0, 3.0], random)}),
-            _ => continue,
-        };
-    }
-    json!({
-        "k": one_of(&[1, 2, 2, 3, 3, 4, 5, 10, 40], random),
-        "l": one_of(&[1, 2, 2, 2, 3, 3, 4, 7], random),
-        "generalization": one_of(&["mdp", "ncp"], random),
-        "assignment": one_of(&["random", "random", "invariance", "nearest"], random),
-        "bucket_link": one_of(&["row", "row", "group"], random),
-        "max_excluded": one_of(&[0.0, 0.02, 0.1, 0.5, 1.0], random),
-        "attributes": own,
-    })
 }

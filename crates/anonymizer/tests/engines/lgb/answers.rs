@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use vizard_anonymizer::engine::{EngineError, Infeasible};
 use vizard_anonymizer::microdata::AttributeType;
 
-use super::publish;
-use super::scenario::Scenario;
+use super::properties::publish;
 use crate::random_runs::must_hold;
+use crate::scenario::Scenario;
 
 /// Steps after which a chain of answers must have ended.
 const ANSWERS_MAX: usize = 20;
