@@ -56,7 +56,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 
 impl Options {
     async fn status(&self) -> anyhow::Result<u16> {
-        // Who names a place asks there, whatever the environment says.
+        // A place that is named is asked, whatever the environment says.
         let (place, is_named) = match (&self.place, &self.metrics_listen, &self.address) {
             (Some(place), ..) => (place.clone(), true),
             (None, Some(address), _) => return plain_status(&reachable(address)).await,

@@ -97,7 +97,7 @@ problem_kinds! {
     SeriesMoved = "series-moved", CONFLICT, true, "Another release of the same people became public";
     /// The draft is below the floors in force, and its job asked for no exception.
     DraftBelowFloor = "draft-below-floor", CONFLICT, false, "The draft is below the operator's floors";
-    /// Who approved the draft cannot be its second steward too.
+    /// The steward who approved the draft cannot be its second one too.
     SecondSteward = "second-steward", CONFLICT, false, "Another steward is needed";
     /// The release is not in a state from which this is possible.
     ReleaseState = "release-state", CONFLICT, false, "The release's state does not allow this";

@@ -1,8 +1,8 @@
 //! Requests that were refused, for the audit log: added up by actor, operation
 //! and status, and written once a minute.
 //!
-//! A row for each would let anybody fill the log. Who showed no token that is
-//! accepted is `nobody`; an address would be personal data.
+//! A row for each would let anybody fill the log. A caller without an
+//! accepted token is `nobody`; an address would be personal data.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -40,7 +40,7 @@ pub fn lend(request: Request<Incoming>) -> (Request<Lent>, Remainder) {
     let home = Arc::new(Mutex::new(None));
     let remainder = Remainder {
         home: Arc::clone(&home),
-        // Who waits for a word before the body has not sent it.
+        // A client that waits for a word before the body has not sent it.
         may_go_on: !request.headers().contains_key(header::EXPECT),
         is_http1: request.version() < Version::HTTP_2,
     };

@@ -65,7 +65,7 @@ pub enum Conflict {
     /// compared with those that were.
     #[error("another release of the same people became public in the meantime")]
     SeriesMoved,
-    /// Who approved a draft cannot be its second steward too.
+    /// The steward who approved a draft cannot be its second one too.
     #[error("the draft needs another steward than the one who approved it")]
     SecondSteward,
 }

@@ -86,8 +86,8 @@ pub fn of_body(headers: &HeaderMap) -> Result<ContentCoding, Problem> {
     }
 }
 
-/// How a client would like an answer best, of what is offered. Who says
-/// nothing, or refuses everything, gets it unpacked.
+/// How a client would like an answer best, of what is offered. A client that
+/// says nothing, or refuses everything, gets it unpacked.
 pub fn accepted(headers: &HeaderMap) -> ContentCoding {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter();
     let wishes: Vec<(String, u16)> = values

@@ -1,6 +1,6 @@
 //! A subject's own terms, set with a one-time token.
 //!
-//! Who calls knows the token and nothing else; so the answer says nothing of
+//! The caller knows the token and nothing else; so the answer says nothing of
 //! the dataset or the subject. Terms that do not fit leave the token as it is:
 //! only terms that were kept use it up, in the same transaction.
 

@@ -55,7 +55,7 @@ struct ImportView {
 ///
 /// All of them or none, in every dataset of the dataset's population. Of several
 /// lines for one subject the last one counts;
-/// subjects that the body does not name keep their terms. Who also is a steward
+/// subjects that the body does not name keep their terms. A steward
 /// is told how many subjects have no record, and how many of those are spelt
 /// nearly as one that has.
 #[utoipa::path(

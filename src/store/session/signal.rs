@@ -1,6 +1,6 @@
 //! Signals: "look again", sent when a change that somebody waits for commits.
 //!
-//! A signal carries nothing. Who waits subscribes *first* and looks *then*,
+//! A signal carries nothing. A task that waits subscribes *first* and looks *then*,
 //! so a change that falls between the two wakes at once; and every waiting
 //! also ends by itself after a while, so a signal lost with a connection costs
 //! a moment and never a job.

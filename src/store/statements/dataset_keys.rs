@@ -1,7 +1,7 @@
 //! Statements on wrapped data keys.
 //!
-//! A key is named by its owner (a dataset or a release) and its purpose. Who
-//! destroys or replaces one holds the dataset's row; wrapping anew takes rows
+//! A key is named by its owner (a dataset or a release) and its purpose. To
+//! destroy or replace one takes the dataset's row; wrapping anew takes rows
 //! of this table only, a batch at a time, and waits for nobody.
 
 use super::statements;

@@ -73,7 +73,7 @@ pub trait Observer {
     fn begins(&mut self, stage: Stage);
 }
 
-/// Nobody wants to know.
+/// Hears nothing.
 pub struct Unobserved;
 
 impl Observer for Unobserved {

@@ -133,8 +133,7 @@ fn asks_for_more(evidence: &Evidence, terms: &RecordTerms) -> bool {
                     || terms.guard.iter().any(|&(guarded, _)| guarded == index)
             }
         };
-        // Who decides whether a value is sensitive, and says so, asks for
-        // something too.
+        // To say whether a value is sensitive is to ask for something, too.
         let role = table.schema().attribute(requirements.attribute(index)).role;
         is_stricter || role == Role::SemiSensitive && terms.flags.contains(index)
     };

@@ -1,8 +1,8 @@
 //! Buckets of values that chance brings together (*ours*).
 //!
 //! The assignment of m-invariance makes many buckets of the same most frequent
-//! values at once. Who averages over the buckets of a value then always
-//! averages over the same other values: their means are mistaken for its own.
+//! values at once. An average over the buckets of a value is then always
+//! one over the same other values: their means are mistaken for its own.
 //! Here the n cells of an eligible set are dealt to m = ⌊n/L⌋ buckets, value by
 //! value in random order, each cell to a bucket drawn among those with the
 //! fewest cells that lack the value. A value has at most n/L cells, so at most

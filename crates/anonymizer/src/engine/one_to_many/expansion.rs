@@ -51,7 +51,7 @@ struct Set {
     /// K of its members.
     k: u32,
     saving: f32,
-    /// Who was met first; their items say which children it stands for.
+    /// The first person met; their items say which children it stands for.
     first: u32,
     is_hidden: bool,
 }

@@ -5,8 +5,8 @@
 //! the job and of those in it (`[RMR]` cluster formation). Persons who ask for
 //! more than the job begin first, the strictest before others, so that nobody
 //! else's cluster has to grow for them. Others follow in the order of the
-//! index, so that those who are passed over stay together. Who is left when
-//! fewer than K remain joins the cluster whose loss grows least.
+//! index, so that those who are passed over stay together. When fewer
+//! than K remain, each joins the cluster whose loss grows least.
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;

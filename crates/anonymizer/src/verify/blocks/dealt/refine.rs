@@ -7,15 +7,15 @@
 //! next person has the lower number; then the values whose next person has the
 //! lowest number. That goes on while L values are left.
 //!
-//! Who is left waits, beside those whom the blocks before left. After each
+//! People who are left wait, beside those whom the blocks before left. After each
 //! block, sub-blocks are made of those who wait: the values are ranked by how
 //! many people wait, then by the number of the next, who is the one that came
 //! last. Values whose next person asks for more values than there are stay out,
 //! until none does. Of the rest the fewest first ones that are as many as their
 //! next people ask for, and that span the least spread, make a sub-block.
 //!
-//! Who waits at the end goes, in the order of the numbers, to a sub-block of
-//! the own block that lacks the own value. Of these, in the order in which they
+//! People who wait at the end go, in the order of the numbers, to a sub-block of
+//! their own block that lacks their value. Of these, in the order in which they
 //! were made, the number picks one: the remainder by how many there are.
 //!
 //! Where a least spread is asked for, nobody waits of a block whose sub-blocks
