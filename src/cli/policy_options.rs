@@ -39,7 +39,7 @@ pub struct PolicyOptions {
 /// When a second steward is needed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum When {
-    /// Where the job asked for an exception from the floors
+    /// Where the job asked for an exception from the floors, or other releases share subjects
     Exceptions,
     /// For every publication
     Always,

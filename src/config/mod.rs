@@ -27,7 +27,8 @@ pub const MEMORY_BYTES_MAX: u64 = 8 << 30;
 /// Which publications need a second steward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecondSteward {
-    /// Those of jobs that asked for an exception from the floors.
+    /// Those of jobs that asked for an exception from the floors, and those beside
+    /// releases that share subjects.
     #[default]
     Exceptions,
     /// All.

@@ -14,6 +14,8 @@ use super::floors::{Below, sentences};
 pub enum GroundKind {
     /// The job asked for an exception from the operator's floors.
     FloorException,
+    /// Releases that are or were public share subjects with the draft.
+    Composition,
     /// The service asks for two stewards at every publication.
     EveryPublication,
 }
@@ -23,6 +25,7 @@ impl GroundKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FloorException => "floor_exception",
+            Self::Composition => "composition",
             Self::EveryPublication => "every_publication",
         }
     }
@@ -51,6 +54,16 @@ impl Ground {
         }
     }
 
+    /// Other releases of the same people. Their figures and the reason are kept
+    /// beside both releases (`composition`), and the manifest repeats them.
+    pub fn composition() -> Self {
+        Self {
+            kind: GroundKind::Composition,
+            reason: None,
+            below: Vec::new(),
+        }
+    }
+
     /// The service's own rule.
     pub fn every_publication() -> Self {
         Self {
@@ -64,7 +77,7 @@ impl Ground {
     pub fn sentence(&self) -> Option<String> {
         let reason = match self.kind {
             GroundKind::FloorException => self.reason.as_deref().unwrap_or_default(),
-            GroundKind::EveryPublication => return None,
+            GroundKind::Composition | GroundKind::EveryPublication => return None,
         };
         let what = match self.below.as_slice() {
             [] => String::new(),

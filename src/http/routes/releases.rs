@@ -245,12 +245,12 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
 /// Refused if a subject of the draft has since excluded themself or asked for
 /// more than the draft gives; the answer names nobody. Refused as well, with
 /// `composition`, if another release that ever was public shares subjects with
-/// it: who holds both learns more than either tells. `acknowledge_composition`
-/// with a reason publishes it all the same; both manifests and the ledger say
-/// so. A release that is published already stays so.
+/// it: who holds both learns more than either tells. Two stewards publish it all
+/// the same, each by a call with `acknowledge_composition` and a reason; both
+/// manifests and the ledger say so. A release that is published already stays so.
 ///
 /// A draft below the operator's floors is not published; one whose job asked for
-/// an exception takes two stewards. The first one's call answers 202: the
+/// an exception takes two stewards as well. The first one's call answers 202: the
 /// release is a draft still, and awaits a call by another one.
 #[utoipa::path(
     post, path = "/v1/releases/{id}/publish", operation_id = "publish_release", tag = "releases",
@@ -382,8 +382,8 @@ fn refusal(with: &[(ReleaseId, Value)]) -> String {
     });
     let said: Vec<String> = said.collect();
     format!(
-        "{}. To publish it all the same, send acknowledge_composition and a reason, which both \
-         releases and the ledger will name",
+        "{}. To publish it all the same, two stewards send acknowledge_composition and a reason, \
+         which both releases and the ledger will name",
         said.join(". ")
     )
 }

@@ -292,9 +292,7 @@ async fn the_ledger_tells_of_every_release_also_of_an_erased_dataset(server: Ser
         releases.push(story::release(&client, &story::job(&dataset)).await);
     }
     for release in &releases[..2] {
-        let public = client.call("publish_release").at("id", release);
-        let reasoned = json!({"acknowledge_composition": true, "reason": "a test"});
-        public.json(&reasoned).send().await.expect(200);
+        server.publish(&client, release).await.expect(200);
     }
     let table = client.call("get_release_table").at("id", &releases[0]);
     table.at("table", "microdata").send().await;

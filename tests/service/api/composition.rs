@@ -7,7 +7,7 @@ use super::{Server, on_both, story};
 use crate::common::client::{Answer, Client};
 
 on_both!(
-    a_second_release_of_the_same_people_needs_a_reason,
+    a_second_release_of_the_same_people_needs_a_reason_and_two_stewards,
     what_a_withdrawn_release_showed_still_counts,
     an_automatic_second_release_stays_a_draft,
     of_two_drafts_published_at_once_one_is_public,
@@ -29,7 +29,7 @@ fn reasoned() -> Value {
     json!({"acknowledge_composition": true, "reason": "the ministry asked for both"})
 }
 
-async fn a_second_release_of_the_same_people_needs_a_reason(server: Server) {
+async fn a_second_release_of_the_same_people_needs_a_reason_and_two_stewards(server: Server) {
     server.work();
     let steward = server.key(&["uploader", "steward"]).await;
     let (analyst, auditor) = (
@@ -60,7 +60,18 @@ async fn a_second_release_of_the_same_people_needs_a_reason(server: Server) {
     let draft = steward.call("get_release").at("id", &second).send().await;
     assert_eq!(draft.expect(200)["state"], "draft");
 
-    publish(&steward, &second, reasoned()).await.expect(200);
+    let awaits = publish(&steward, &second, reasoned()).await.expect(202);
+    assert_eq!(awaits["state"], "draft");
+    assert_eq!(
+        awaits["approval"]["grounds"],
+        json!([{"kind": "composition"}])
+    );
+    let again = publish(&steward, &second, reasoned()).await;
+    again.expect_problem(409, "second-steward");
+    let other = server.key(&["steward"]).await;
+    let unsaid = publish(&other, &second, json!({})).await;
+    unsaid.expect_problem(409, "composition");
+    publish(&other, &second, reasoned()).await.expect(200);
     for (release, other) in [(&first, &second), (&second, &first)] {
         let manifest = manifest(&analyst, release).await;
         let kept = &manifest["composition"][0];
@@ -76,8 +87,15 @@ async fn a_second_release_of_the_same_people_needs_a_reason(server: Server) {
     let entry = entries
         .iter()
         .find(|entry| entry["release"] == json!(second));
-    let kept = &entry.expect("it is in the ledger")["composition"][0];
+    let entry = entry.expect("it is in the ledger");
+    let kept = &entry["composition"][0];
     assert_eq!(kept["reason"], "the ministry asked for both");
+    let approved = &entry["approval"]["acknowledged"];
+    assert_eq!(
+        approved,
+        &json!({"reason": "the ministry asked for both", "with": [first]})
+    );
+    assert_ne!(entry["approval"]["by"], entry["published"]["by"]);
 }
 
 async fn what_a_withdrawn_release_showed_still_counts(server: Server) {

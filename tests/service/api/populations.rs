@@ -41,9 +41,7 @@ async fn put(client: &Client, dataset: &str, subject: &str, terms: &Value) -> Va
 async fn published(server: &Server, steward: &Client, dataset: &str) -> Vec<String> {
     let release = story::release(steward, &story::job(dataset)).await;
     // Releases of one population are about the same people.
-    let reason = json!({"acknowledge_composition": true, "reason": "a test"});
-    let publish = steward.call("publish_release").at("id", &release);
-    publish.json(&reason).send().await.expect(200);
+    server.publish(steward, &release).await.expect(200);
     let id = release.parse().expect("an id");
     let lineage = server.store.release_lineage(id).await.expect("a lineage");
     let lineage = String::from_utf8(lineage).expect("text");

@@ -148,14 +148,7 @@ async fn publishing_is_refused_where_preferences_moved_against_the_draft(server:
     )
     .await;
     set("nobody", json!({"exclude": true})).await;
-    let publish = async |release: &str| {
-        client
-            .call("publish_release")
-            .at("id", release)
-            .json(&json!({"acknowledge_composition": true, "reason": "a test"}))
-            .send()
-            .await
-    };
+    let publish = async |release: &str| server.publish(&client, release).await;
     publish(&draft).await.expect(200);
 
     for (subject, terms) in [

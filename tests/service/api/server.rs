@@ -16,7 +16,7 @@ use vizard::http::{AppState, serve};
 use vizard::store::{Store, StoreOptions, open};
 use vizard::worker::{self, WorkerSettings};
 
-use crate::common::client::Client;
+use crate::common::client::{Answer, Client};
 use crate::common::postgres::cluster;
 
 /// Makes one test on each store of every async function over a `Server`.
@@ -183,6 +183,22 @@ impl Server {
             .await
             .expect(201);
         self.client.with(made["token"].as_str().expect("a token"))
+    }
+
+    /// Publishes a release, whatever is public of the same people: where that
+    /// takes two, another steward publishes it after this one.
+    pub async fn publish(&self, steward: &Client, release: &str) -> Answer {
+        let body = json!({"acknowledge_composition": true, "reason": "a test"});
+        let publish = async |client: &Client| {
+            let call = client.call("publish_release").at("id", release);
+            call.json(&body).send().await
+        };
+        let first = publish(steward).await;
+        if first.status == 202 {
+            publish(&self.key(&["steward"]).await).await
+        } else {
+            first
+        }
     }
 }
 

@@ -39,6 +39,8 @@ impl Past {
         let text = |name: &str| file[name].as_str().expect("a text").to_owned();
         let ward = Ward {
             token: text("token"),
+            // What is published there is beside nothing of the same people.
+            second: text("token"),
             dataset: text("dataset"),
         };
         Self {
