@@ -5,6 +5,7 @@ use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Included;
 use crate::engine::kernel::feasibility::{instead_of_l, largest, most_left, name_of};
+use crate::engine::kernel::known::MISSING_COUNTS_NOT;
 use crate::engine::kernel::sliced_table::Slices;
 use crate::microdata::AttributeIndex;
 use crate::privacy::{InBucket, K, L, Model, Policy, Share, Spread, T};
@@ -40,11 +41,11 @@ impl Diagnosis<'_> {
         })
     }
 
-    /// Why there would be no release under a changed policy, if so.
+    /// Why there would be no release under a changed order, if so.
     fn refusal(self, change: impl FnOnce(&mut Policy)) -> Result<Option<Refusal>, EngineError> {
-        let mut policy = self.included.requirements.policy().clone();
-        change(&mut policy);
-        let requirements = self.included.requirements.under(policy);
+        let mut ordered = self.included.requirements.ordered().clone();
+        change(&mut ordered);
+        let requirements = self.included.requirements.under_ordered(&ordered);
         let max_excluded = self.params.max_excluded;
         Failure::refusal(prepare(
             self.included,
@@ -91,13 +92,22 @@ impl Diagnosis<'_> {
             )
         })?;
         let name = name_of(self.included.table, attribute);
+        let requirements = self.included.requirements;
+        let lacks = |index| {
+            requirements.attribute(index) == attribute && requirements.lacking().contains(index)
+        };
+        let why = if requirements.protected().any(lacks) {
+            MISSING_COUNTS_NOT
+        } else {
+            ""
+        };
         let asked = self.params.l.unwrap_or(L::NONE).get();
         let one_in =
             (maximal_share.total as f64 / maximal_share.most.max(1) as f64 * 100.0).floor() / 100.0;
         let condition = format!(
             "{name}: l={asked} needs at most 1 in {asked} records with one value beside any \
              combination of the quasi-identifiers that its columns show; beside one it is 1 in \
-             {one_in}"
+             {one_in}{why}"
         );
         let mut sensitive = self.included.sensitive.iter();
         let column = sensitive.find(|column| column.attribute == attribute);

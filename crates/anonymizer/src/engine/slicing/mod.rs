@@ -31,7 +31,6 @@ use crate::release::Release;
 use super::context::RunContext;
 use super::error::EngineError;
 use super::kernel::acceptance::invalid;
-use super::kernel::known::as_ordered;
 use super::kernel::mondrian::{Mondrian, Partitioning};
 use super::kernel::sliced_table::{self, Slices};
 use super::kernel::{Included, Scale};
@@ -142,7 +141,7 @@ fn columns(
                 params,
                 context,
             };
-            as_ordered(diagnosis.of(refusal), schema, included.requirements)
+            diagnosis.of(refusal)
         })
     };
     let clusters = match &slicing.columns {

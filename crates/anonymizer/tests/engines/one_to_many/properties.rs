@@ -62,6 +62,19 @@ fn somebody_may_have_to_leave_for_an_l_below_the_job_s() {
     ends_well("one_to_many", plan).expect("the release holds");
 }
 
+/// Once others are excluded, somebody may ask for more persons than are left:
+/// of 18 persons no cluster was formed, and the run panicked.
+#[test]
+fn nobody_asks_for_more_persons_than_are_left() {
+    let plan = Plan {
+        seed: 5_246_713_002_626_819_740,
+        subjects: 18,
+        quasi: 4,
+        sensitive: 1,
+    };
+    ends_well("rmr", plan).expect("the release holds, or there is none");
+}
+
 #[test]
 fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     for_plans(plans(), 200, |plan| ends_well("rmr", plan));

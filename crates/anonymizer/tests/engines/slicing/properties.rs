@@ -79,6 +79,20 @@ fn agrees_with_the_definition(plan: Plan) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// An l as it is ordered is named, where only one of two attributes keeps one
+/// more because values are missing.
+#[test]
+fn an_answer_on_l_counts_the_missing_values_of_every_attribute() {
+    let plan = Plan {
+        seed: 5_776_417_655_455_631_152,
+        records: 32,
+        quasi: 1,
+        sensitive: 2,
+        insensitive: 0,
+    };
+    ends_well(plan).expect("the answer is true");
+}
+
 #[test]
 fn every_run_of_slicing_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     for_plans(plans(), 400, ends_well);

@@ -109,8 +109,9 @@ pub(super) fn plan(frame: &Frame<'_>) -> Result<Plan, Failure> {
         rows,
         order,
     };
-    let mut out = planner.ask_for_too_many();
+    let mut out = Vec::new();
     loop {
+        planner.leave_out_too_many(&mut out);
         let (left, attempt) = match planner.meet_everybody(&out)? {
             Ok(held) => held,
             Err(least) => planner.leave_out_the_strictest(out, least)?,
@@ -138,15 +139,29 @@ impl Planner<'_> {
         u64::from(k).max(diverse)
     }
 
-    /// Persons who ask for more persons than there are, the strictest first.
-    fn ask_for_too_many(&self) -> Vec<u32> {
+    /// Leaves out persons who ask for more persons than are left, the strictest
+    /// first.
+    fn leave_out_too_many(&self, out: &mut Vec<u32>) {
         let k = |person: u32| self.frame.persons.k[person as usize];
-        let mut strict: Vec<u32> = self.order.clone();
+        let mut strict = self.included(out);
+        let left = strict.len();
         strict.retain(|&person| k(person) > self.frame.k);
-        let others = self.order.len() - strict.len();
-        exclude_until(strict, k, |person, left| {
+        let others = left - strict.len();
+        out.extend(exclude_until(strict, k, |person, left| {
             k(person) as usize <= left + others
-        })
+        }));
+    }
+
+    /// The cluster of [`Planner::gather`]; none where a member asks for more
+    /// persons than are left once it has excluded its own.
+    fn gathered(&self, out: &mut Vec<u32>) -> Result<Vec<u32>, EngineError> {
+        let mut gathered = self.gather(out)?;
+        let before = out.len();
+        self.leave_out_too_many(out);
+        if gathered.iter().any(|person| out[before..].contains(person)) {
+            gathered.clear();
+        }
+        Ok(gathered)
     }
 
     /// Those included in random order.
@@ -165,7 +180,7 @@ impl Planner<'_> {
     /// Otherwise what quasi-identifiers lose at least.
     fn meet_everybody(&self, out: &[u32]) -> Result<Result<Held, f64>, Failure> {
         let mut with_gathered = out.to_vec();
-        let gathered = self.gather(&mut with_gathered)?;
+        let gathered = self.gathered(&mut with_gathered)?;
         let is_plain = gathered.is_empty() && with_gathered.len() == out.len();
         let is_complete = with_gathered.len() == out.len();
         let first = enough(self.attempt(&with_gathered, gathered))?;
@@ -343,7 +358,7 @@ impl Planner<'_> {
     fn fewest(&self, out: &[u32], strict: &[u32]) -> Result<Result<Held, Refusal>, Failure> {
         let attempt = |count: usize| {
             let mut out = [out, &strict[..count]].concat();
-            let gathered = self.gather(&mut out)?;
+            let gathered = self.gathered(&mut out)?;
             let attempt = enough(self.attempt(&out, gathered))?;
             Ok::<_, Failure>(attempt.map(|attempt| (out, attempt)))
         };
