@@ -75,6 +75,18 @@ fn nobody_asks_for_more_persons_than_are_left() {
     ends_well("rmr", plan).expect("the release holds, or there is none");
 }
 
+/// Two clusters that were merged came to look alike, and had two numbers.
+#[test]
+fn merged_clusters_that_look_alike_are_one_group() {
+    let plan = Plan {
+        seed: 14_468_231_422_375_029_959,
+        subjects: 119,
+        quasi: 4,
+        sensitive: 1,
+    };
+    ends_well("rmr", plan).expect("the release holds");
+}
+
 #[test]
 fn every_run_of_rmr_ends_verified_or_infeasible_for_a_true_reason_or_refused() {
     for_plans(plans(), 200, |plan| ends_well("rmr", plan));

@@ -120,7 +120,10 @@ fn publish(
             fingerprint_of[person as usize] = number;
         }
     }
-    let groups = plan.clusters.iter().map(|(members, _)| &members[..]);
+    // Clusters that were merged may have come to look like others: one group.
+    let clusters = plan.clusters.iter().map(|(members, _)| members.clone());
+    let groups = equivalence::joined(frame.persons, clusters.collect());
+    let groups = groups.iter().map(Vec::as_slice);
     let layout = Layout {
         persons: frame.persons,
         trees: frame.trees,
