@@ -3,8 +3,8 @@
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::super::common::client::{Answer, Client};
 use super::{Server, on_both, story};
+use crate::common::client::{Answer, Client};
 
 const ROUNDS: usize = 60;
 const WRITERS: u32 = 8;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use vizard::config::Limits;
 
-use super::super::{Server, story};
 use super::socket::{Socket, chunked, head};
 use super::{names, server, version};
+use crate::api::{Server, story};
 use crate::common::client::{Answer, Client};
 
 const REFUSED: (u16, &str) = (413, "body-too-large");

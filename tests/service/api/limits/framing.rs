@@ -1,8 +1,8 @@
 //! Requests about whose end a proxy and this server could disagree: answered
 //! 400, and the connection is closed.
 
-use super::super::{Server, on_both};
 use super::socket::{Socket, chunked, head};
+use crate::api::{Server, on_both};
 
 on_both!(a_request_whose_end_is_in_doubt_is_answered_400_and_ends_the_connection);
 

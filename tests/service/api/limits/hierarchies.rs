@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vizard::config::Limits;
 
-use super::super::Server;
 use super::{names, server};
+use crate::api::Server;
 use crate::common::client::Answer;
 
 const REFUSED: (u16, &str) = (422, "limit-exceeded");

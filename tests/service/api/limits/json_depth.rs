@@ -3,8 +3,8 @@
 use serde_json::json;
 use vizard::config::Limits;
 
-use super::super::{Server, story};
 use super::{names, server, version};
+use crate::api::{Server, story};
 use crate::common::client::Client;
 
 const REFUSED: (u16, &str) = (422, "limit-exceeded");

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use vizard::config::Limits;
 
-use super::super::story;
 use super::server;
 use super::socket::{Socket, head};
+use crate::api::story;
 
 const MIB: usize = 1 << 20;
 

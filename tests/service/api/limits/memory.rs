@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use vizard::config::{Limits, Settings};
 
-use super::super::{Server, story};
 use super::names;
+use crate::api::{Server, story};
 use crate::common::client::{Answer, Client};
 
 async fn post(client: &Client, job: &Value) -> Answer {

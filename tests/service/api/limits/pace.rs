@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use vizard::config::Limits;
 
-use super::super::{Server, story};
 use super::socket::{Socket, head};
 use super::{server, version};
+use crate::api::{Server, story};
 
 /// What a server would wait that did not heed its setting.
 const DEFAULT: Duration = Duration::from_secs(30);

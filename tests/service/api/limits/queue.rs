@@ -2,8 +2,8 @@
 
 use vizard::config::{Limits, Settings};
 
-use super::super::{Server, story};
 use super::names;
+use crate::api::{Server, story};
 use crate::common::client::Client;
 
 const REFUSED: (u16, &str) = (429, "queue-full");

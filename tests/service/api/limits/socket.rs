@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::super::Server;
+use crate::api::Server;
 
 /// Longer than any test here lets a server take.
 const PATIENCE: Duration = Duration::from_secs(60);

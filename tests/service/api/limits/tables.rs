@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vizard::config::Limits;
 
-use super::super::story;
 use super::{names, server, version};
+use crate::api::story;
 use crate::common::client::{Answer, Client};
 
 const HEADER: &str = "patient,age,sex,ward,cost\n";

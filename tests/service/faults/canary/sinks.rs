@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use vizard::http::ProblemKind;
 
-use super::super::common::client::{Answer, Client};
 use super::strings::Strings;
+use crate::common::client::{Answer, Client};
 
 /// Kinds of problem that no client can provoke on a healthy server, and those
 /// that other tests provoke because they take a time of their own.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use vizard_anonymizer::microdata::{CodedColumn, Hierarchy, NodeIndex, Role};
 use vizard_anonymizer::release::Cell;
 
-use super::super::case::Case;
+use crate::case::Case;
 
 /// What one published record leaks.
 pub struct Leak {

@@ -4,8 +4,8 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::{Code, NodeIndex, Values};
 use vizard_anonymizer::release::Cell;
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![

@@ -7,8 +7,8 @@ use vizard_anonymizer::microdata::{Preference, Role};
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::Guarantee;
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 

@@ -4,9 +4,9 @@
 use rand::RngExt;
 use vizard_anonymizer::microdata::Code;
 
-use super::super::case::Case;
 use super::buckets::{contents, diverse, members, refill};
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![

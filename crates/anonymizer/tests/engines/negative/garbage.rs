@@ -3,8 +3,8 @@
 use rand::RngExt;
 use vizard_anonymizer::release::{Cell, Cells, Item, PublishedTable};
 
-use super::super::case::{Case, edit};
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::{Case, edit};
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![

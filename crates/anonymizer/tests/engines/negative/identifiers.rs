@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use vizard_anonymizer::microdata::TableColumn;
 use vizard_anonymizer::release::{Cell, Cells, Content, PublishedColumn};
 
-use super::super::case::{Case, dictionary};
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::{Case, dictionary};
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![

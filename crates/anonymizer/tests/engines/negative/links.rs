@@ -5,8 +5,8 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::Code;
 use vizard_anonymizer::release::Cell;
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 const TABLE: &str = "group_buckets";
 

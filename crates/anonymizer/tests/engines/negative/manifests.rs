@@ -4,8 +4,8 @@
 use rand::RngExt;
 use serde_json::json;
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 

@@ -6,8 +6,8 @@ use vizard_anonymizer::microdata::RecordIndex;
 use vizard_anonymizer::privacy::{Model, RecordTerms, Share};
 use vizard_anonymizer::release::{Cells, Content, PublishedTable};
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, corruption};
+use crate::case::Case;
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![
@@ -94,7 +94,7 @@ fn leave_out(case: &mut Case, random: &mut Random) -> Done {
 }
 
 /// Whether the release may leave out somebody who asked for nothing, for a
-/// frequent value or with somebody who left (`super::super::exclusions`).
+/// frequent value or with somebody who left (`crate::exclusions`).
 fn others_may_leave(case: &Case) -> bool {
     match case.requirements.policy().model {
         Model::Personalized { max_leakage, .. } => max_leakage < Share::ALL,

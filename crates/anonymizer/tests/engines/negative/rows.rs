@@ -3,8 +3,8 @@
 use rand::RngExt;
 use vizard_anonymizer::microdata::SubjectIndex;
 
-use super::super::case::Case;
 use super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
 
 pub fn corruptions() -> Vec<Corruption> {
     vec![

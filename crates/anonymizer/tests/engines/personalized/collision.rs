@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use vizard_anonymizer::microdata::Preference;
 use vizard_anonymizer::privacy::{Model, Recoding, Requirements};
 
-use super::super::case::Case;
-use super::super::tables::preferences;
 use super::handmade::{diseases, patients};
 use super::publish;
+use crate::case::Case;
+use crate::tables::preferences;
 
 fn rows() -> Vec<(u32, &'static str)> {
     let flu = (0..3).map(|_| (30, "flu"));

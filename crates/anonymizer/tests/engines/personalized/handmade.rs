@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Table;
 
-use super::super::case::Case;
-use super::super::tables::{preferences, table};
 use super::{publish, text};
+use crate::case::Case;
+use crate::tables::{preferences, table};
 
 pub const DISEASES: &str = "\
 flu;respiratory;any

@@ -11,9 +11,9 @@ use vizard_anonymizer::microdata::{
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::super::made;
-use super::super::Random;
+use crate::case::Case;
+use crate::made;
+use crate::negative::Random;
 
 const DISEASES: &str = "flu;respiratory;any\nasthma;respiratory;any\npneumonia;respiratory;any\n\
                         ulcer;digestive;any\ngastritis;digestive;any\nangina;heart;any\n\

@@ -5,9 +5,9 @@ use serde_json::json;
 use vizard_anonymizer::privacy::{BlockForm, L, Model, Policy, Protection, Requirements, Spread};
 use vizard_anonymizer::release::Guarantee;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, corruption};
 use super::base::{JOB_L, preferences};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, corruption};
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 
@@ -141,5 +141,5 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
 }
 
 fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
-    super::super::ask(case, random, preferences(), document)
+    crate::negative::ask(case, random, preferences(), document)
 }

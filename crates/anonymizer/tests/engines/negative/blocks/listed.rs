@@ -3,9 +3,9 @@
 use rand::RngExt;
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{JOB_L, block_columns, entries, members, set_entries};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const CONTENTS: &[&str] = &["block_contents_match"];
 const FORMED: &[&str] = &["blocks_well_formed"];

@@ -10,8 +10,8 @@ mod shown;
 use serde_json::json;
 
 use self::base::{release, release_of_rows};
-use super::super::case::Case;
 use super::{Corruption, Least, all_are_named, all_hold, every_check_is_broken};
+use crate::case::Case;
 
 fn all() -> Vec<Corruption> {
     let mut all = Vec::new();

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use vizard_anonymizer::microdata::SubjectIndex;
 use vizard_anonymizer::release::{Cell, Cells, Content, PublishedColumn};
 
-use super::super::super::case::{Case, dictionary};
-use super::super::{Corruption, Done, Random, any, corruption};
+use crate::case::{Case, dictionary};
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const ONCE: &[&str] = &["every_record_once"];
 const TABLES: &[&str] = &["tables_and_columns"];

@@ -7,9 +7,9 @@ use vizard_anonymizer::microdata::{Code, Preference, SubjectIndex};
 use vizard_anonymizer::privacy::{BlockForm, L, Model, Policy, Requirements, Seed, Share};
 use vizard_anonymizer::release::{Cell, Guarantee};
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::preferences;
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const ONCE: &[&str] = &["every_record_once"];
 

@@ -7,10 +7,10 @@ use serde_json::json;
 use vizard_anonymizer::microdata::{Preference, Table};
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::super::personalized::publish;
-use super::super::super::tables::{preferences as documents, table};
-use super::super::{Random, any};
+use crate::case::Case;
+use crate::negative::{Random, any};
+use crate::personalized::publish;
+use crate::tables::{preferences as documents, table};
 
 /// Names of the quasi-identifiers.
 pub const QUASI: [&str; 6] = ["age", "sex", "city", "job", "weight", "admitted"];

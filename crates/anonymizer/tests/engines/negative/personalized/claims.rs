@@ -7,9 +7,9 @@ use vizard_anonymizer::microdata::AttributeType;
 use vizard_anonymizer::privacy::{K, Model, Policy, Recoding, Requirements, Share};
 use vizard_anonymizer::release::{Cell, Content, Guarantee, PublishedColumn};
 
-use super::super::super::case::{Case, buckets, dictionary};
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::preferences;
+use crate::case::{Case, buckets, dictionary};
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 
@@ -250,5 +250,5 @@ fn tables() -> Vec<Corruption> {
 }
 
 fn ask(case: &mut Case, random: &mut Random, document: Value) -> Done {
-    super::super::ask(case, random, preferences(), document)
+    crate::negative::ask(case, random, preferences(), document)
 }

@@ -8,10 +8,10 @@ mod claims;
 mod rows;
 mod sensitive;
 
-use super::super::case::Case;
 use super::{
     Corruption, Least, all_are_named, all_hold, cells, every_check_is_broken, garbage, identifiers,
 };
+use crate::case::Case;
 
 /// Checks that only releases with buckets have.
 const OF_BUCKETS: [&str; 3] = [

@@ -4,9 +4,9 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::SubjectIndex;
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{QUASI, k_of, look};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 pub fn corruptions() -> Vec<Corruption> {
     let mut all = members();

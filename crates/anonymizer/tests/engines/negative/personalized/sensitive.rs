@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use vizard_anonymizer::microdata::{Hierarchy, NodeIndex};
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const UNDER: &[&str] = &["sensitive_values_under_their_node"];
 const OVERLAP: &[&str] = &["sensitive_nodes_do_not_overlap"];

@@ -19,9 +19,9 @@ use vizard_anonymizer::release::{
     Cell, Cells, Content, Item, Lineage, PublishedColumn, PublishedTable, Release, TableLineage,
 };
 
-use super::super::super::case::{Case, dictionary};
-use super::super::super::made;
-use super::super::Random;
+use crate::case::{Case, dictionary};
+use crate::made;
+use crate::negative::Random;
 
 const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nHaugesund;West;*\n\
                       Oslo;East;*\nDrammen;East;*\nHamar;East;*\nTromso;North;*\nBodo;North;*\n";

@@ -4,10 +4,10 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::Values;
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::counting;
 use super::rule;
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const COVER: &str = "cells_cover_their_source";
 const SPAN: &str = "cells_span_their_group";

@@ -7,10 +7,10 @@ use vizard_anonymizer::microdata::Preference;
 use vizard_anonymizer::privacy::{K, L, Model, Policy, Requirements};
 use vizard_anonymizer::release::Guarantee;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{Engine, preferences};
 use super::is_rmr;
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 
@@ -208,5 +208,5 @@ fn policy(case: &mut Case, change: impl Fn(&mut Policy)) -> Done {
 
 fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
     let given = given(case);
-    super::super::ask(case, random, given, document)
+    crate::negative::ask(case, random, given, document)
 }

@@ -3,11 +3,11 @@
 use vizard_anonymizer::privacy::QidConflict;
 use vizard_anonymizer::release::{Cell, Item};
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::counting;
 use super::is_rmr;
 use super::rows::dress;
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const COVER: &str = "fingerprints_cover_their_source";
 const INVENT: &str = "fingerprints_invent_nothing";

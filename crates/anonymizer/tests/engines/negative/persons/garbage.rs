@@ -4,8 +4,8 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::SubjectIndex;
 use vizard_anonymizer::release::{Cell, Cells, Item, PublishedTable};
 
-use super::super::super::case::{Case, edit};
-use super::super::{Corruption, Done, Random, any, corruption};
+use crate::case::{Case, edit};
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const COLUMNS: &[&str] = &["tables_and_columns"];
 const BROKEN: &[&str] = &["tables_and_columns", "k_anonymity", "max_leakage"];

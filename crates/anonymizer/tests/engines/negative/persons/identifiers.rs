@@ -4,8 +4,8 @@ use rand::RngExt;
 use sha2::{Digest, Sha256};
 use vizard_anonymizer::release::{Cell, Content, Item, PublishedColumn};
 
-use super::super::super::case::{Case, dictionary};
-use super::super::{Corruption, Done, any, corruption};
+use crate::case::{Case, dictionary};
+use crate::negative::{Corruption, Done, any, corruption};
 
 const BOTH: &[&str] = &["tables_and_columns", "no_source_identifier"];
 

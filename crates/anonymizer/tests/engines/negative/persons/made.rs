@@ -7,10 +7,10 @@ use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::engine::one_to_many::{Params, run};
 use vizard_anonymizer::privacy::{QidConflict, Requirements};
 
-use super::super::super::case::Case;
-use super::super::{Done, Random, failed};
 use super::base::{Engine, preferences, source};
 use super::{garbage, identifiers};
+use crate::case::Case;
+use crate::negative::{Done, Random, failed};
 
 fn made(seed: u64, rule: QidConflict) -> Case {
     let table = source(&mut Random::seed_from_u64(seed));

@@ -13,8 +13,8 @@ mod rows;
 use vizard_anonymizer::privacy::QidConflict;
 
 use self::base::{Engine, release};
-use super::super::case::Case;
 use super::{Corruption, Least, all_are_named, all_hold, every_check_is_broken};
+use crate::case::Case;
 
 fn all() -> Vec<Corruption> {
     let mut all = Vec::new();

@@ -3,10 +3,10 @@
 use rand::RngExt;
 use vizard_anonymizer::microdata::SubjectIndex;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{counting, least, terms};
 use super::{is_rmr, rule};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 pub fn corruptions() -> Vec<Corruption> {
     let mut all = members();

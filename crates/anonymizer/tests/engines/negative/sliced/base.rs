@@ -9,9 +9,9 @@ use vizard_anonymizer::microdata::{Preference, Table};
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::{Cell, Cells};
 
-use super::super::super::case::{Case, edit};
-use super::super::super::tables::{preferences, table};
-use super::super::Random;
+use crate::case::{Case, edit};
+use crate::negative::Random;
+use crate::tables::{preferences, table};
 
 const CITIES: &str = "Bergen;West;*\nStavanger;West;*\nOslo;East;*\nHamar;East;*\nBodo;North;*\n";
 const JOBS: [&str; 6] = ["baker", "clerk", "driver", "nurse", "tailor", "welder"];

@@ -4,9 +4,9 @@ use serde_json::json;
 use vizard_anonymizer::privacy::{InBucket, K, L, Model, Policy, Requirements, Share, Spread, T};
 use vizard_anonymizer::release::Guarantee;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::wishes;
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const CLAIMS: &[&str] = &["claims_match_policy"];
 
@@ -184,5 +184,5 @@ fn floors() -> Vec<Corruption> {
 }
 
 fn ask(case: &mut Case, random: &mut Random, document: serde_json::Value) -> Done {
-    super::super::ask(case, random, wishes(), document)
+    crate::negative::ask(case, random, wishes(), document)
 }

@@ -4,9 +4,9 @@ use rand::RngExt;
 use vizard_anonymizer::privacy::{ColumnRule, Model};
 use vizard_anonymizer::release::Cell;
 
-use super::super::super::case::{Case, dictionary};
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::is_coarse;
+use crate::case::{Case, dictionary};
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const DECLARED: &[&str] = &["columns_as_declared"];
 

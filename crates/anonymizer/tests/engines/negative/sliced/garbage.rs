@@ -3,9 +3,9 @@
 use rand::RngExt;
 use vizard_anonymizer::release::{Cell, Cells, Content, PublishedColumn, PublishedTable};
 
-use super::super::super::case::{Case, dictionary, edit};
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::linked;
+use crate::case::{Case, dictionary, edit};
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const COLUMNS: &[&str] = &["tables_and_columns"];
 const BROKEN: &[&str] = &["tables_and_columns", "k_anonymity", "max_leakage"];

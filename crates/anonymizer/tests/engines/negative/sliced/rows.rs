@@ -3,9 +3,9 @@
 use rand::RngExt;
 use vizard_anonymizer::microdata::SubjectIndex;
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{column, columns, exchange, is_coarse, linked};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const ONCE: &[&str] = &["every_record_once"];
 const HELD: &[&str] = &["buckets_hold_their_records"];

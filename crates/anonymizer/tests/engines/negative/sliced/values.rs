@@ -4,9 +4,9 @@ use rand::RngExt;
 use vizard_anonymizer::microdata::Code;
 use vizard_anonymizer::release::{Cell, Content};
 
-use super::super::super::case::Case;
-use super::super::{Corruption, Done, Random, any, corruption};
 use super::base::{column, columns, exchange, linked, set};
+use crate::case::Case;
+use crate::negative::{Corruption, Done, Random, any, corruption};
 
 const HELD: &[&str] = &["buckets_hold_their_records"];
 
