@@ -188,6 +188,16 @@ mod tests {
         }
     }
 
+    /// Frames of zstd 0.7 and older are no zstd of RFC 8878. A library that is built
+    /// to read them gave another text where the body came in pieces.
+    #[test]
+    fn frames_of_before_the_standard_are_broken() {
+        let old = b"\x27\xb5\x2f\xfd\x01\0\0\0\0\0";
+        let coding = ContentCoding::Zstd;
+        let broken = Err(InflateFault::Broken(coding));
+        assert_eq!(unpack(old, coding, GROWTH), broken);
+    }
+
     #[test]
     fn what_was_packed_comes_back_also_in_several_members() {
         let text: Vec<u8> = (0..300_000_u32)
