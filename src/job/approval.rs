@@ -57,17 +57,17 @@ impl Ground {
     /// Other releases of the same people. Their figures and the reason are kept
     /// beside both releases (`composition`), and the manifest repeats them.
     pub fn composition() -> Self {
-        Self {
-            kind: GroundKind::Composition,
-            reason: None,
-            below: Vec::new(),
-        }
+        Self::of_kind(GroundKind::Composition)
     }
 
     /// The service's own rule.
     pub fn every_publication() -> Self {
+        Self::of_kind(GroundKind::EveryPublication)
+    }
+
+    fn of_kind(kind: GroundKind) -> Self {
         Self {
-            kind: GroundKind::EveryPublication,
+            kind,
             reason: None,
             below: Vec::new(),
         }

@@ -25,25 +25,6 @@ pub struct TermsChange<'a> {
     pub new: Option<&'a Value>,
 }
 
-/// Whether a draft may be published in spite of `changes`.
-///
-/// `lineage` is the CSV kept with the release (`table,row,subject`); changes of
-/// subjects that the draft does not hold say nothing. A document or a lineage
-/// that cannot be read refuses.
-fn allows<'a>(
-    schema: &Schema,
-    policy: &Policy,
-    changes: impl IntoIterator<Item = TermsChange<'a>>,
-    lineage: &[u8],
-) -> bool {
-    let stricter: HashSet<String> = changes
-        .into_iter()
-        .filter(|change| asks_for_more(schema, policy, change))
-        .map(|change| change.subject.to_owned())
-        .collect();
-    stricter.is_empty() || held(lineage, &stricter) == Some(0)
-}
-
 /// What a job promised to everybody, to be held against later terms.
 pub struct JobPromise {
     schema: Schema,
@@ -68,14 +49,18 @@ impl JobPromise {
         &self.policy
     }
 
-    /// Whether what it made may be published in spite of `changes`, as
-    /// [`allows`] says.
+    /// Whether what it made may be published in spite of `changes`.
+    ///
+    /// `lineage` is the CSV kept with the release (`table,row,subject`); changes
+    /// of subjects that the draft does not hold say nothing. A document or a
+    /// lineage that cannot be read refuses.
     pub fn allows<'a>(
         &self,
         changes: impl IntoIterator<Item = TermsChange<'a>>,
         lineage: &[u8],
     ) -> bool {
-        allows(&self.schema, &self.policy, changes, lineage)
+        let stricter: HashSet<String> = self.stricter(changes).map(str::to_owned).collect();
+        stricter.is_empty() || held(lineage, &stricter) == Some(0)
     }
 
     /// The subjects whose terms ask for more than was promised, or cannot be read.
@@ -118,7 +103,7 @@ mod tests {
     use serde_json::json;
     use vizard_anonymizer::privacy::{InBucket, K, L, Model, Share, Spread, T};
 
-    fn setting() -> (Schema, Policy) {
+    fn promise() -> JobPromise {
         let schema: Schema = serde_json::from_value(json!({
             "name": "s", "subject_key": "id", "attributes": [
                 {"name": "id", "role": "identifier"},
@@ -140,26 +125,21 @@ mod tests {
             .into_iter()
             .zip([diversity, closeness, diversity])
             .collect();
-        (
-            schema,
-            Policy {
-                model: Model::Bucketized { protections },
-                k: K::new(5).unwrap(),
-                apply_preferences: true,
-            },
-        )
+        let policy = Policy {
+            model: Model::Bucketized { protections },
+            k: K::new(5).unwrap(),
+            apply_preferences: true,
+        };
+        JobPromise { schema, policy }
     }
 
     fn allowed(old: Option<Value>, new: Option<Value>) -> bool {
-        let (schema, policy) = setting();
         let change = TermsChange {
             subject: "a",
             old: old.as_ref(),
             new: new.as_ref(),
         };
-        allows(
-            &schema,
-            &policy,
+        promise().allows(
             [change],
             b"table,row,subject\nmicrodata,1,b\nmicrodata,2,a\n",
         )
@@ -188,19 +168,13 @@ mod tests {
     #[test]
     fn an_exclusion_refuses_only_where_the_draft_holds_the_subject() {
         assert!(!allowed(None, Some(json!({"exclude": true}))));
-        let (schema, policy) = setting();
         let document = json!({"exclude": true});
         let change = TermsChange {
             subject: "z",
             old: None,
             new: Some(&document),
         };
-        assert!(allows(
-            &schema,
-            &policy,
-            [change],
-            b"table,row,subject\nmicrodata,1,a\n"
-        ));
+        assert!(promise().allows([change], b"table,row,subject\nmicrodata,1,a\n"));
     }
 
     #[test]

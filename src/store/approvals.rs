@@ -75,14 +75,22 @@ pub struct PublishRules {
 
 impl PublishRules {
     /// Why the draft would be no plain publication; `Err`: it may not go out,
-    /// because this is below the floors.
-    pub(super) fn grounds(&self, floors: &Floors) -> Result<Vec<Ground>, Vec<Below>> {
+    /// because this is below the floors. `is_composed`: other releases share
+    /// subjects with it.
+    pub(super) fn grounds(
+        &self,
+        floors: &Floors,
+        is_composed: bool,
+    ) -> Result<Vec<Ground>, Vec<Below>> {
         let below = (self.below)(floors);
         let mut grounds = Vec::new();
         match &self.floor_exception {
             Some(reason) => grounds.push(Ground::floor_exception(reason.clone(), below)),
             None if !below.is_empty() => return Err(below),
             None => {}
+        }
+        if is_composed {
+            grounds.push(Ground::composition());
         }
         if self.second_steward == SecondSteward::Always {
             grounds.push(Ground::every_publication());

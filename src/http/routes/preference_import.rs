@@ -90,7 +90,7 @@ async fn import_preferences(
     } else {
         None
     };
-    let accepted = kept.fingerprints().len() as u64;
+    let accepted = kept.subjects().len() as u64;
     let answer = move |&version: &u64| {
         Answer::ok(&ImportView {
             accepted,
@@ -126,10 +126,10 @@ impl Strangers {
             dataset,
             schema: Arc::new(schema),
         };
-        let seen = vec![false; kept.fingerprints().len()];
+        let seen = vec![false; kept.subjects().len()];
         let named = Arc::clone(kept);
         let look = move |seen: &mut Vec<bool>, key: &str| {
-            if let Some(place) = named.fingerprints().place(key) {
+            if let Some(place) = named.subjects().place(key) {
                 seen[place] = true;
             }
         };
@@ -144,7 +144,7 @@ impl Strangers {
         let folded = folded.ok_or_else(Problem::internal)?;
         let named = Arc::clone(kept);
         let look = move |(folded, near): &mut (HashMap<u64, u64>, u64), key: &str| {
-            let key = named.fingerprints().number(&near_key(key));
+            let key = named.subjects().number(&near_key(key));
             *near += folded.remove(&key).unwrap_or(0);
         };
         let (_, near) = records.each_key((folded, 0), look).await?;
@@ -156,7 +156,7 @@ impl Strangers {
 /// have it. They are read again: to keep them all beside the first looking would
 /// take memory with every import.
 fn near_keys(kept: &KeptPreferences, mut seen: Vec<bool>) -> io::Result<HashMap<u64, u64>> {
-    let (named, mut folded) = (kept.fingerprints(), HashMap::new());
+    let (named, mut folded) = (kept.subjects(), HashMap::new());
     let mut index = 0;
     while let Some(batch) = kept.batch(index)? {
         for (subject, _) in batch {

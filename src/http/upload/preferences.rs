@@ -36,7 +36,7 @@ pub struct KeptPreferences {
 
 impl KeptPreferences {
     /// Who has a document.
-    pub fn fingerprints(&self) -> &SubjectNumbers {
+    pub fn subjects(&self) -> &SubjectNumbers {
         &self.subjects
     }
 }

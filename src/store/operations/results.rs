@@ -22,7 +22,6 @@ use super::populations;
 use super::release_row::series;
 use crate::failpoint;
 use crate::ids::{DatasetId, ReleaseId};
-use crate::job::approval::Ground;
 use crate::job::floors::Below;
 use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, create_release_key, of};
 use crate::store::session::{Row, Session, cells};
@@ -209,14 +208,13 @@ async fn publish_draft(
         ..
     } = request;
     let floors = floors(session, dataset).await?;
-    let grounds = rules.as_ref().map(|rules| rules.grounds(&floors));
-    let mut grounds = match grounds.transpose() {
+    let grounds = rules
+        .as_ref()
+        .map(|rules| rules.grounds(&floors, composed.is_some()));
+    let grounds = match grounds.transpose() {
         Ok(grounds) => grounds.unwrap_or_default(),
         Err(below) => return Ok(Done::unchanged((PublishDecision::BelowFloor, below))),
     };
-    if composed.is_some() {
-        grounds.push(Ground::composition());
-    }
     let (decision, changed) = terms_hold(session, (id, dataset), (&row, check)).await?;
     if decision != PublishDecision::Allow {
         return Ok(stays(decision));

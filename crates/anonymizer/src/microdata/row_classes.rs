@@ -54,6 +54,16 @@ impl RowClasses {
         members
     }
 
+    /// Groups in order of rows, those of one class joined; the first of a class
+    /// gives its place.
+    pub fn join(&self, groups: impl IntoIterator<Item = Vec<u32>>) -> Vec<Vec<u32>> {
+        let mut joined = vec![Vec::new(); self.number];
+        for (group, &class) in groups.into_iter().zip(&self.of_row) {
+            joined[class as usize].extend(group);
+        }
+        joined
+    }
+
     /// Number of rows of each class.
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![0; self.number];
@@ -77,6 +87,8 @@ mod tests {
         );
         assert_eq!(classes.members(), [vec![0, 2], vec![1], vec![3]]);
         assert_eq!(classes.sizes(), [2, 1, 1]);
+        let groups = [vec![7, 1], vec![5], vec![3], vec![]];
+        assert_eq!(classes.join(groups), [vec![7, 1, 3], vec![5], vec![]]);
     }
 
     #[test]

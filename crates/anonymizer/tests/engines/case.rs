@@ -1,8 +1,10 @@
 //! A release with everything that the verifier is given, held so that a test
 //! can change any part of it and seal the manifest over the change.
 
+use vizard_anonymizer::catalog::Engine;
+use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
-    AttributeIndex, Code, Codes, Domain, RecordIndex, Role, Schema, SubjectIndex, Table,
+    AttributeIndex, Code, Codes, Domain, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
 };
 use vizard_anonymizer::privacy::{
     CancelFlag, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed, Spread,
@@ -77,6 +79,22 @@ impl Case {
     }
 
     /// What an engine made, with its tables decoded from their bytes.
+    /// What a run of an engine publishes, drawn by the seed of number 0.
+    pub fn run(
+        engine: &str,
+        table: Table,
+        parameters: &serde_json::Value,
+        preferences: &[Preference],
+        seed: u64,
+    ) -> Result<Self, EngineError> {
+        let parsed = Engine::parse(engine, parameters, table.schema())?;
+        let policy = parsed.policy(table.schema())?;
+        let requirements = Requirements::new(&table, policy, preferences);
+        let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
+        let made = (table, requirements);
+        Ok(Self::made_by(engine, made, parsed.parameters(), release))
+    }
+
     pub fn made_by(
         engine: &str,
         (table, requirements): (Table, Requirements),

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::verify::Check;
 
@@ -39,12 +38,8 @@ fn published(name: &str, parameters: Value, wishes: Value) -> Case {
         records += &format!("n{at},{age},{city},{job}\n");
     }
     let table = table(schema, &[("jobs", JOBS)], &records);
-    let engine = Engine::parse(name, &parameters, table.schema()).expect("parameters");
-    let policy = engine.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &preferences(wishes));
-    let release = engine.run(&table, &requirements, &RunContext::silent(3));
-    let release = release.expect("it can be published");
-    let case = Case::made_by(name, (table, requirements), engine.parameters(), release);
+    let case = Case::run(name, table, &parameters, &preferences(wishes), 3);
+    let case = case.expect("it can be published");
     let check = exclusions(&case);
     assert!(check.holds, "{check:?}");
     case

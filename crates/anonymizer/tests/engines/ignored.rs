@@ -1,9 +1,6 @@
 //! What is read past is in nothing that any engine publishes.
 
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
-use vizard_anonymizer::privacy::Requirements;
 
 use super::case::Case;
 use super::tables::table;
@@ -69,13 +66,9 @@ pub fn released(engine: &str, parameters: &Value, multiplicity: &str, has_note: 
         attributes.insert(1, json!({"name": "note", "role": "ignore"}));
     }
     let table = table(schema, &[("illness", HIERARCHY)], &records);
-    let engine_of = Engine::parse(engine, parameters, table.schema()).expect("parameters");
-    let policy = engine_of.policy(table.schema()).expect("a policy");
-    let requirements = Requirements::new(&table, policy, &[]);
-    let release = engine_of.run(&table, &requirements, &RunContext::silent(7));
-    let written = engine_of.parameters();
-    let release = release.unwrap_or_else(|error| panic!("{engine}: {error}"));
-    Case::made_by(engine, (table, requirements), written, release).drawn_by(7)
+    let case = Case::run(engine, table, parameters, &[], 7);
+    let case = case.unwrap_or_else(|error| panic!("{engine}: {error}"));
+    case.drawn_by(7)
 }
 
 #[test]

@@ -2,9 +2,6 @@
 //! the verifier refuses.
 
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
-use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::query::{Query, QueryIndex};
 use vizard_anonymizer::release::Cell;
 
@@ -40,14 +37,8 @@ fn published(engine: &str, parameters: Value) -> Case {
         ],
     });
     let table = table(schema, &[], RECORDS);
-    let engine_of = Engine::parse(engine, &parameters, table.schema());
-    let engine_of = engine_of.expect("the parameters are sound");
-    let policy = engine_of.policy(table.schema()).expect("a policy");
-    let requirements = Requirements::new(&table, policy, &[]);
-    let release = engine_of.run(&table, &requirements, &RunContext::silent(7));
-    let release = release.expect("it is feasible");
-    let written = engine_of.parameters();
-    Case::made_by(engine, (table, requirements), written, release)
+    let case = Case::run(engine, table, &parameters, &[], 7);
+    case.expect("it is feasible")
 }
 
 fn text(cell: &Cell) -> String {

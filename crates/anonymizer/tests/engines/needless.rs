@@ -2,10 +2,7 @@
 //! could be met. Each bound is tried where it is met exactly, and one beyond.
 
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::Table;
-use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::verify::Check;
 
 use super::case::Case;
@@ -50,12 +47,9 @@ fn run(people: &[(&str, &str)], job: (&str, Value), wishes: &Value, seed: u64) -
 fn run_on(table: Table, (name, asked): (&str, Value), wishes: &Value, seed: u64) -> Case {
     let mut parameters = asked;
     parameters["max_excluded"] = json!(1.0);
-    let engine = Engine::parse(name, &parameters, table.schema()).expect("parameters");
-    let policy = engine.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &preferences(wishes.clone()));
-    let release = engine.run(&table, &requirements, &RunContext::silent(seed));
-    let release = release.unwrap_or_else(|error| panic!("{name} with {wishes}: {error}"));
-    Case::made_by(name, (table, requirements), engine.parameters(), release).drawn_by(seed)
+    let case = Case::run(name, table, &parameters, &preferences(wishes.clone()), seed);
+    let case = case.unwrap_or_else(|error| panic!("{name} with {wishes}: {error}"));
+    case.drawn_by(seed)
 }
 
 fn exclusions(case: &Case) -> Check {

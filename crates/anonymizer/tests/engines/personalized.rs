@@ -8,10 +8,8 @@ mod properties;
 mod scenario;
 
 use serde_json::Value;
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::{Preference, Table};
-use vizard_anonymizer::privacy::Requirements;
 
 use super::case::Case;
 
@@ -22,17 +20,7 @@ pub fn publish(
     preferences: &[Preference],
     seed: u64,
 ) -> Result<Case, EngineError> {
-    let engine = Engine::parse("personalized", parameters, table.schema())?;
-    let policy = engine.policy(table.schema())?;
-    let requirements = Requirements::new(&table, policy, preferences);
-    let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
-    let source = (table, requirements);
-    Ok(Case::made_by(
-        "personalized",
-        source,
-        engine.parameters(),
-        release,
-    ))
+    Case::run("personalized", table, parameters, preferences, seed)
 }
 
 /// Text of a published cell.

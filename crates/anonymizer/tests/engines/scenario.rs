@@ -62,25 +62,18 @@ impl Scenario {
         made::table(&self.schema, &self.hierarchies, self.columns.clone())
     }
 
-    /// What a run of these parameters is given.
-    pub fn given(&self, parameters: &Value) -> Result<(Engine, Table, Requirements), EngineError> {
+    pub fn run(&self, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
         let table = self.table();
         let engine = Engine::parse(self.engine, parameters, &self.schema)?;
         let policy = engine.policy(&self.schema)?;
         let requirements = Requirements::new(&table, policy, &self.preferences);
-        Ok((engine, table, requirements))
-    }
-
-    pub fn run(&self, parameters: &Value, seed: u64) -> Result<Release, EngineError> {
-        let (engine, table, requirements) = self.given(parameters)?;
         engine.run(&table, &requirements, &RunContext::silent(seed))
     }
 
     pub fn publish(&self, parameters: &Value, seed: u64) -> Result<Case, EngineError> {
-        let (engine, table, requirements) = self.given(parameters)?;
-        let release = engine.run(&table, &requirements, &RunContext::silent(seed))?;
-        let made = (table, requirements);
-        Ok(Case::made_by(self.engine, made, engine.parameters(), release).drawn_by(seed))
+        let preferences = &self.preferences;
+        let case = Case::run(self.engine, self.table(), parameters, preferences, seed)?;
+        Ok(case.drawn_by(seed))
     }
 
     /// The same records in another order.

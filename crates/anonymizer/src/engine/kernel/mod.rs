@@ -2,9 +2,9 @@
 //!
 //! Engines work on rows of ordered codes: [`Rows`] with slices of row numbers
 //! that are partitioned in place, or, in [`mondrian`], rows that move with
-//! their codes; nothing here allocates per record in an inner loop. A random choice draws from the stream of its
-//! [`SplitPosition`] in the tree of splits, never from the order in which threads
-//! arrive.
+//! their codes; nothing here allocates per record in an inner loop. A random
+//! choice draws from the stream of its [`SplitPosition`] in the tree of splits,
+//! never from the order in which threads arrive.
 //!
 //! | block | what it gives |
 //! |---|---|

@@ -21,9 +21,5 @@ pub(super) fn join_alike(included: &Included<'_>, groups: Vec<Vec<u32>>) -> Vec<
     for of_group in cells {
         classes.refine(|at| of_group[at]);
     }
-    let mut joined: Vec<Vec<u32>> = vec![Vec::new(); classes.number];
-    for (group, &class) in groups.into_iter().zip(&classes.of_row) {
-        joined[class as usize].extend(group);
-    }
-    joined
+    classes.join(groups)
 }

@@ -6,10 +6,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Table;
-use vizard_anonymizer::privacy::Requirements;
 
 use crate::case::Case;
 use crate::tables::{preferences, table};
@@ -52,16 +50,11 @@ fn people(random: &mut ChaCha12Rng) -> (Table, Value) {
 fn published(form: &str, seed: u64) -> Option<Vec<u32>> {
     let (table, wishes) = people(&mut ChaCha12Rng::seed_from_u64(seed));
     let parameters = json!({"l": 2, "publish": form, "max_excluded": 1.0});
-    let engine = Engine::parse("arp", &parameters, table.schema()).expect("parameters");
-    let policy = engine.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &preferences(wishes));
-    let release = match engine.run(&table, &requirements, &RunContext::silent(seed)) {
-        Ok(release) => release,
+    let case = match Case::run("arp", table, &parameters, &preferences(wishes), seed) {
+        Ok(case) => case.drawn_by(seed),
         Err(EngineError::Infeasible(_)) => return None,
         Err(error) => panic!("{form}, seed {seed}: {error}"),
     };
-    let made = (table, requirements);
-    let case = Case::made_by("arp", made, engine.parameters(), release).drawn_by(seed);
     let verdict = case.verdict();
     let failed: Vec<_> = verdict.failed().collect();
     assert!(verdict.holds(), "{form}, seed {seed}: {failed:#?}");

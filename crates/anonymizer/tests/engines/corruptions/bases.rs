@@ -12,8 +12,6 @@ use std::sync::OnceLock;
 use rand::RngExt;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{Preference, Table};
 use vizard_anonymizer::privacy::Requirements;
 
@@ -192,12 +190,8 @@ fn base_with(plan: Plan, wishes: &[Preference]) -> Base {
         table,
         parameters,
     } = plan;
-    let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
-    let policy = parsed.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, wishes);
-    let run = parsed.run(&table, &requirements, &RunContext::silent(SEED));
-    let release = run.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let case = Case::made_by(engine, (table, requirements), parsed.parameters(), release);
+    let case = Case::run(engine, table, &parameters, wishes, SEED);
+    let case = case.unwrap_or_else(|error| panic!("{name}: {error}"));
     Base { name, case }
 }
 

@@ -9,10 +9,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Table;
-use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::Cell;
 
 use crate::case::Case;
@@ -59,12 +57,7 @@ fn patients(records: &str) -> Table {
 }
 
 fn publish(table: Table, parameters: Value, wishes: Value) -> Result<Case, EngineError> {
-    let engine = Engine::parse("one_to_many", &parameters, table.schema())?;
-    let policy = engine.policy(table.schema())?;
-    let requirements = Requirements::new(&table, policy, &preferences(wishes));
-    let release = engine.run(&table, &requirements, &RunContext::silent(1))?;
-    let source = (table, requirements);
-    let case = Case::made_by("one_to_many", source, engine.parameters(), release);
+    let case = Case::run("one_to_many", table, &parameters, &preferences(wishes), 1)?;
     let verdict = case.verdict();
     assert!(
         verdict.holds(),

@@ -35,10 +35,12 @@ impl Plan {
         for (name, role) in quasi.chain(sensitive) {
             records.add(&name, role, &mut random);
             // Few subjects change their quasi-identifiers, if any may.
-            let shown = |record: usize| match conflict {
-                "reject" => first[subject_of[record]],
-                _ if random.random_bool(0.1) => record,
-                _ => first[subject_of[record]],
+            let shown = |record: usize| {
+                if conflict != "reject" && random.random_bool(0.1) {
+                    record
+                } else {
+                    first[subject_of[record]]
+                }
             };
             let shown: Vec<usize> = (0..subject_of.len()).map(shown).collect();
             if role == "quasi_identifier" {

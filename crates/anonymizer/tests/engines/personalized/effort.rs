@@ -144,8 +144,7 @@ fn loses_no_more(plan: Plan) -> Result<(), TestCaseError> {
     let scenario = plan.scenario();
     let run = |effort: &str| {
         let parameters = with_effort(&scenario.parameters, effort);
-        let (table, preferences) = (scenario.table(), &scenario.preferences);
-        let case = publish(table, &parameters, preferences, plan.seed).ok()?;
+        let case = scenario.publish(&parameters, plan.seed).ok()?;
         Some((case.excluded, loss(&case)))
     };
     if let Some((excluded, none)) = run("none") {

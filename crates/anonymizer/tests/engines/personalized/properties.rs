@@ -8,9 +8,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::privacy::Requirements;
+use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::query::{self, Workload};
 
 use crate::case::Case;
@@ -101,16 +99,6 @@ fn every_run_of_personalized_ends_verified_or_infeasible_for_a_true_reason() {
 fn one_thread_and_three_give_the_same_release_of_personalized() {
     for_plans(plans(), 60, |plan| {
         let scenario = plan.scenario();
-        let table = scenario.table();
-        let engine = Engine::parse("personalized", &scenario.parameters, &scenario.schema);
-        let engine = engine.expect("the parameters fit");
-        let policy = engine
-            .policy(&scenario.schema)
-            .expect("they fit the schema");
-        let requirements = Requirements::new(&table, policy, &scenario.preferences);
-        threads_do_not_matter(|| {
-            let context = RunContext::silent(plan.seed);
-            engine.run(&table, &requirements, &context)
-        })
+        threads_do_not_matter(|| scenario.run(&scenario.parameters, plan.seed))
     });
 }

@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::{EngineError, RunContext};
+use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::Table;
-use vizard_anonymizer::privacy::Requirements;
 
 use crate::case::Case;
 use crate::tables::{preferences, table};
@@ -36,12 +34,7 @@ fn people(rows: &[(i64, &str, &str)]) -> Table {
 }
 
 fn publish(table: Table, parameters: Value, wishes: Value) -> Result<Case, EngineError> {
-    let engine = Engine::parse("slicing", &parameters, table.schema())?;
-    let policy = engine.policy(table.schema())?;
-    let requirements = Requirements::new(&table, policy, &preferences(wishes));
-    let release = engine.run(&table, &requirements, &RunContext::silent(3))?;
-    let written = engine.parameters();
-    let case = Case::made_by("slicing", (table, requirements), written, release);
+    let case = Case::run("slicing", table, &parameters, &preferences(wishes), 3)?;
     let verdict = case.verdict();
     let failed: Vec<_> = verdict.failed().collect();
     assert!(verdict.holds(), "{failed:#?}");

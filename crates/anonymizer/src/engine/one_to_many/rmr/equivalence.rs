@@ -16,17 +16,7 @@ use super::itemsets::Cut;
 /// The clusters with those of one equivalence class joined, in order of the first.
 pub(super) fn joined(persons: &Persons<'_>, clusters: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     let cells = clusters.iter().map(|cluster| quasi_cells(persons, cluster));
-    let classes = RowClasses::of_keys(cells).members();
-    classes
-        .into_iter()
-        .map(|class| {
-            class
-                .iter()
-                .flat_map(|&at| &clusters[at])
-                .copied()
-                .collect()
-        })
-        .collect()
+    RowClasses::of_keys(cells).join(clusters)
 }
 
 /// Persons who ask for an l that does not hold over all clusters of

@@ -3,12 +3,9 @@
 use rand::RngExt;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{
     ChunkColumn, HierarchySet, Preference, Schema, Table, TextColumn,
 };
-use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::Cell;
 
 use crate::case::Case;
@@ -98,13 +95,9 @@ pub fn release_of_rows(seed: u64, engine: &str, mut parameters: Value) -> Case {
 }
 
 fn publish(seed: u64, engine: &str, table: Table, parameters: Value) -> Case {
-    let parsed = Engine::parse(engine, &parameters, table.schema()).expect("they fit");
-    let policy = parsed.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &preferences());
-    let release = parsed.run(&table, &requirements, &RunContext::silent(seed));
-    let release = release.expect("the hospital can be published");
-    let made = (table, requirements);
-    Case::made_by(engine, made, parsed.parameters(), release).drawn_by(seed)
+    let case = Case::run(engine, table, &parameters, &preferences(), seed);
+    let case = case.expect("the hospital can be published");
+    case.drawn_by(seed)
 }
 
 /// One row of `sensitive`: block, attribute, value, count.

@@ -3,10 +3,7 @@
 use rand::RngExt;
 use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::RunContext;
 use vizard_anonymizer::microdata::{Preference, Table};
-use vizard_anonymizer::privacy::Requirements;
 use vizard_anonymizer::release::{Cell, Cells};
 
 use crate::case::{Case, edit};
@@ -63,13 +60,8 @@ pub fn wishes() -> Vec<Preference> {
 
 fn release(seed: u64, parameters: Value) -> Case {
     let table = people(&mut Random::seed_from_u64(seed));
-    let engine = Engine::parse("slicing", &parameters, table.schema()).expect("they fit");
-    let policy = engine.policy(table.schema()).expect("they fit");
-    let requirements = Requirements::new(&table, policy, &wishes());
-    let release = engine.run(&table, &requirements, &RunContext::silent(seed));
-    let release = release.expect("the patients can be published");
-    let written = engine.parameters();
-    Case::made_by("slicing", (table, requirements), written, release)
+    let case = Case::run("slicing", table, &parameters, &wishes(), seed);
+    case.expect("the patients can be published")
 }
 
 pub fn bases() -> Vec<Case> {
