@@ -1,4 +1,4 @@
-//! SpillFile beside the memory: temporary files without a name, gone with the process.
+//! Room beside the memory: temporary files without a name, gone with the process.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use vizard_anonymizer::microdata::Spill;
 
-/// SpillFile for the subjects of an upload, for the cells of a row group, or for the
+/// Room for the subjects of an upload, for the cells of a row group, or for the
 /// text of a table.
 pub struct SpillFile {
     file: File,

@@ -34,7 +34,7 @@ impl WrittenTables {
         }
     }
 
-    /// SpillFile for the text of the table `name`.
+    /// Room for the text of the table `name`.
     pub fn room(&mut self, name: &str) -> io::Result<TextRoom> {
         // Not before there is something to write: a refused job leaves nothing.
         std::fs::create_dir_all(&self.place)?;

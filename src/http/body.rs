@@ -18,7 +18,7 @@ use super::coding::{self, ContentCoding, unpack};
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 
-/// SpillFile that is made for a body before any of it is there, in bytes.
+/// Room that is made for a body before any of it is there, in bytes.
 const ROOM_BYTES_MAX: u64 = 64 << 10;
 
 /// Reads a body that may be packed into memory, at most `bytes_max` bytes

@@ -49,7 +49,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Connections {
-    /// SpillFile for `most` connections, of which clients that are not signed in
+    /// Room for `most` connections, of which clients that are not signed in
     /// leave a quarter free.
     pub fn new(most: u64, limits: &Limits) -> Arc<Self> {
         let kept = most / SIGNED_IN_SHARE;
@@ -61,7 +61,7 @@ impl Connections {
         })
     }
 
-    /// SpillFile for one more connection; waits until there is some.
+    /// Room for one more connection; waits until there is some.
     pub async fn room(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed; without it there is no service.
         Arc::clone(&self.anonymous).acquire_owned().await.ok()

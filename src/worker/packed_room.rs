@@ -1,4 +1,4 @@
-//! SpillFile in memory for the text of tables, packed as it is written.
+//! Room in memory for the text of tables, packed as it is written.
 //!
 //! A row repeats the text of its class: a set of fifty long values stands in every
 //! row of a class of fifty. So the text of a table may be many times as long as

@@ -1,4 +1,4 @@
-//! SpillFile held back on the disk, so that an erasure is possible when it is full.
+//! Room held back on the disk, so that an erasure is possible when it is full.
 //!
 //! An erasure writes before it frees: pages that are overwritten go through
 //! the write-ahead log. A file beside the store holds room for that. It is
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-/// SpillFile beside a store's file.
+/// Room beside a store's file.
 #[derive(Clone)]
 pub(super) struct Reserve {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Reserve {
 }
 
 impl Reserve {
-    /// SpillFile of `bytes` beside the file at `path`; none is held yet.
+    /// Room of `bytes` beside the file at `path`; none is held yet.
     pub(super) fn beside(path: &Path, bytes: u64) -> Self {
         let mut name = path.as_os_str().to_owned();
         name.push("-reserve");

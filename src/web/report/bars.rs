@@ -7,7 +7,7 @@ use super::markup::{Page, decimal, number, shortened};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 130.0;
-/// SpillFile around the bars of a histogram.
+/// Room around the bars of a histogram.
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 8.0;

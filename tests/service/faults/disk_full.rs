@@ -207,7 +207,7 @@ macro_rules! on_small_disks {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
                 if let Some(narrow) = super::Narrow::sqlite() {
-                    super::$test(narrow).await;
+                    $crate::size::in_time(super::$test(narrow)).await;
                 }
             })+
         }
@@ -215,7 +215,7 @@ macro_rules! on_small_disks {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
                 if let Some(narrow) = super::Narrow::postgres() {
-                    super::$test(narrow).await;
+                    $crate::size::in_time(super::$test(narrow)).await;
                 }
             })+
         }

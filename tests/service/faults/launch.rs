@@ -3,7 +3,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,6 +15,9 @@ use super::place::Place;
 
 /// How long a process may take to end when it was asked to.
 const ORDERLY_END_MAX: Duration = Duration::from_secs(60);
+
+/// How long a process may take to get ready.
+const START_MAX: Duration = Duration::from_secs(120);
 
 /// Time between two looks at a process.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
@@ -81,32 +85,38 @@ impl<'p> Launch<'p> {
     /// Waits for a line that begins with `ready`; what follows is the address.
     fn start(mut self, ready: &str) -> Result<Program, Vec<String>> {
         let mut child = self.command.spawn().expect("the program was built");
-        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let mut before = Vec::new();
-        let address = loop {
-            let Some(Ok(line)) = lines.next() else {
-                child.wait().expect("it can be waited for");
-                return Err(before);
-            };
-            if let Some(address) = line.strip_prefix(ready) {
-                break address.to_owned();
-            }
-            before.push(line);
+        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let mut program = Program {
+            child,
+            address: String::new(),
+            log: Arc::default(),
         };
-        let log = Arc::new(Mutex::new(before));
         // Somebody must read on, or the process would stop at a full pipe.
-        let kept = Arc::clone(&log);
+        let (log, ready) = (Arc::clone(&program.log), ready.to_owned());
+        let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.push(line);
+                match line.strip_prefix(&ready) {
+                    // The test may have ended.
+                    Some(address) => drop(tell.send(address.to_owned())),
+                    None => log
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(line),
+                }
             }
         });
-        Ok(Program {
-            child,
-            address,
-            log,
-        })
+        match told.recv_timeout(START_MAX) {
+            Ok(address) => {
+                program.address = address;
+                Ok(program)
+            }
+            Err(RecvTimeoutError::Timeout) => panic!("it does not get ready:\n{}", program.log()),
+            Err(RecvTimeoutError::Disconnected) => {
+                program.child.wait().expect("it can be waited for");
+                Err(program.log().lines().map(str::to_owned).collect())
+            }
+        }
     }
 }
 
@@ -214,5 +224,8 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("the log of a process of the failed test:\n{}", self.log());
+        }
     }
 }

@@ -90,14 +90,14 @@ macro_rules! on_each_store {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
-                super::$test($crate::place::Place::sqlite()).await;
+                $crate::size::in_time(super::$test($crate::place::Place::sqlite())).await;
             })+
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
                 if let Some(place) = $crate::place::Place::postgres() {
-                    super::$test(place).await;
+                    $crate::size::in_time(super::$test(place)).await;
                 }
             })+
         }

@@ -61,8 +61,13 @@ async fn get(
         .header("authorization", format!("Bearer {token}"))
         .body(Empty::new())
         .expect("a request");
-    speaker.ready().await?;
-    speaker.send_request(request).await
+    let answer = async {
+        speaker.ready().await?;
+        speaker.send_request(request).await
+    };
+    // A connection that is refused or ends has to say so.
+    let answer = tokio::time::timeout(GRACE, answer).await;
+    answer.expect("an answer, or an end")
 }
 
 /// A release with a table of some megabytes; the path of the table.

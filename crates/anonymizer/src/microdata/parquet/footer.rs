@@ -15,6 +15,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaD
 use parquet::schema::types::ColumnDescPtr;
 
 use super::source::Source;
+use super::structures::FILE_METADATA;
 use super::thrift::{Broken, Walk, Wire};
 use crate::microdata::error::TableError;
 
@@ -94,6 +95,7 @@ fn outline(footer: &[u8], columns_max: usize) -> Result<Option<Vec<OutlinedColum
             (_, wire) => walk.skip(wire)?,
         }
     }
+    Walk::new(footer, ELEMENTS_MAX).structure(FILE_METADATA)?;
     Ok(Some(columns))
 }
 
@@ -267,5 +269,31 @@ fn check_form(column: &ColumnChunkMetaData) -> Result<(), TableError> {
         _ => Err(TableError::File(
             "has columns packed otherwise than by Snappy or Zstandard",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A footer of one row group without columns, whose total size (2) and
+    /// maker (6) have these headers and values.
+    fn columns(size: &[u8], maker: &[u8]) -> Option<usize> {
+        let schema = [0x15, 2, 0x19, 0x1C, 0x48, 0, 0, 0x16, 0];
+        let group = [&[0x19, 0x1C, 0x19, 0x0C], size, &[0x16, 0, 0]].concat();
+        let footer = [&schema[..], &group, maker, &[0]].concat();
+        outline(&footer, 10).ok().flatten().map(|named| named.len())
+    }
+
+    /// The library does not look at the types of fields that it knows.
+    #[test]
+    fn a_known_field_of_another_type_is_broken() {
+        let (size, maker) = ([0x16, 0], [0x28, 1, b'v']);
+        assert_eq!(columns(&size, &maker), Some(0));
+        assert_eq!(columns(&[0x18, 0], &maker), None);
+        assert_eq!(columns(&size, &[0x26, 1]), None);
+        // A list of truths in a field that nobody knows.
+        assert_eq!(columns(&size, &[0x79, 0x11, 1]), None);
+        assert_eq!(columns(&size, &[0x79, 0x13, 1]), Some(0));
     }
 }

@@ -5,7 +5,8 @@
 //! become; nothing of that is believed. In this order:
 //!
 //! 1. `footer` walks the footer's bytes (`thrift`) before the format's
-//!    library allocates anything by them: sizes, counts, flat columns.
+//!    library allocates anything by them: sizes, counts, flat columns, and
+//!    that every field has its type (`structures`).
 //! 2. Columns are placed by their names, and their types held against the
 //!    attributes (`form`).
 //! 3. For each row group and column, `pages` walks the page headers: what a
@@ -24,6 +25,7 @@ mod footer;
 mod form;
 mod pages;
 mod source;
+mod structures;
 mod thrift;
 mod transposed;
 

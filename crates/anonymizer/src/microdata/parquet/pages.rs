@@ -14,6 +14,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::footer::chunk_range;
 use super::source::Source;
+use super::structures::PAGE_HEADER;
 use super::thrift::{Broken, Walk, Wire};
 use crate::microdata::error::TableError;
 
@@ -130,6 +131,7 @@ fn read_header<F: Read + Seek>(
         let bytes = source.bytes(at, length as usize)?;
         let mut walk = Walk::new(&bytes, 0);
         if let Ok(claim) = walk_header(&mut walk) {
+            Walk::new(&bytes, 0).structure(PAGE_HEADER)?;
             return Ok((claim, length - walk.left() as u64));
         }
     }
@@ -211,5 +213,33 @@ fn is_read(encoding: i64, physical: Type, has_dictionary: bool) -> Result<bool, 
         DELTA_BINARY_PACKED => Ok(matches!(physical, Type::INT32 | Type::INT64)),
         BYTE_STREAM_SPLIT => Ok(physical != Type::BYTE_ARRAY && physical != Type::INT96),
         _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// A header of a page of 3 values, with these bytes where its checksum is.
+    fn header(checksum: &[u8]) -> Result<(u64, u64), Refusal> {
+        let before = [0x15, 0, 0x15, 48, 0x15, 48];
+        let page = [0x1C, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
+        let bytes = [&before, checksum, &page].concat();
+        let length = bytes.len() as u64;
+        let source = Source::new(Cursor::new(bytes)).expect("bytes");
+        read_header(&source, 0, length).map(|(claim, read)| (claim.values, length - read))
+    }
+
+    /// The library takes the value of a field that it knows without a look at
+    /// its type: the length of the text would be the checksum, and the text a
+    /// list of two billion truths, each without a byte.
+    #[test]
+    fn a_known_field_of_another_type_is_malformed() {
+        assert_eq!(header(&[0x15, 2]), Ok((3, 0)));
+        let list = [0x59, 0xF1, 0xFF, 0xFF, 0xFF, 0xFF, 0x07];
+        let text = [&[0x18, list.len() as u8], &list[..]].concat();
+        assert_eq!(header(&text), Err(Refusal::Malformed));
     }
 }

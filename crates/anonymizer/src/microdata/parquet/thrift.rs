@@ -5,8 +5,11 @@
 //! claims can be made to take any amount of memory. The walk costs none: it
 //! counts list elements, bounds the depth, and takes fields in ascending
 //! order only, as every writer puts them, so that a field read here is the
-//! one that the library reads. Compact protocol: Apache Thrift,
+//! one that the library reads. Where the library knows a field it does not
+//! look at its type: `structures` says which type that is. Compact protocol: Apache Thrift,
 //! doc/specs/thrift-compact-protocol.md.
+
+use super::structures::{Fields, Kind};
 
 /// Structures and lists inside each other.
 const DEPTH_MAX: usize = 12;
@@ -123,16 +126,48 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Passes a structure whose fields have the types of `fields`, as far as
+    /// those are named.
+    pub fn structure(&mut self, fields: Fields) -> Result<(), Broken> {
+        self.pass_kind(Kind::Struct(fields), Wire::Struct, DEPTH_MAX)
+    }
+
+    fn pass_kind(&mut self, kind: Kind, wire: Wire, depth: usize) -> Result<(), Broken> {
+        let inner = depth.checked_sub(1).ok_or(Broken)?;
+        match (kind, wire) {
+            (Kind::Plain(Wire::Truth), Wire::Truth) => Ok(()),
+            (Kind::Plain(expected), wire) if wire == expected => self.pass(wire, depth),
+            (Kind::List(element), Wire::List) => {
+                let (count, wire) = self.list()?;
+                (0..count).try_for_each(|_| self.pass_kind(*element, wire, inner))
+            }
+            (Kind::Struct(fields), Wire::Struct) => {
+                let mut last = 0;
+                while let Some((id, wire)) = self.field(&mut last)? {
+                    match fields.iter().find(|&&(named, _)| named == id) {
+                        Some(&(_, kind)) => self.pass_kind(kind, wire, inner)?,
+                        None if wire == Wire::Truth => {}
+                        None => self.pass(wire, inner)?,
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(Broken),
+        }
+    }
+
     fn pass(&mut self, wire: Wire, depth: usize) -> Result<(), Broken> {
         let depth = depth.checked_sub(1).ok_or(Broken)?;
         match wire {
-            Wire::Truth | Wire::Byte => self.take(1).map(drop),
+            Wire::Byte => self.take(1).map(drop),
             Wire::Whole => self.varint().map(drop),
             Wire::Double => self.take(8).map(drop),
             Wire::Uuid => self.take(16).map(drop),
             Wire::Binary => self.binary().map(drop),
-            // Parquet's structures have no map.
-            Wire::Map => Err(Broken),
+            // Parquet's structures have neither maps nor lists of truths. To
+            // the library a truth in a list takes no byte: it would count to
+            // whatever number the list claims.
+            Wire::Map | Wire::Truth => Err(Broken),
             Wire::List => {
                 let (count, element) = self.list()?;
                 (0..count).try_for_each(|_| self.pass(element, depth))
