@@ -232,8 +232,7 @@ fn examine(
     produced.manifest.published_exactly =
         verify::published_exactly(published, requirements, table.schema());
     refuse(stand_out(table, requirements, (produced, published)))?;
-    let policy = requirements.policy();
-    produced.candidates = Candidates::of(table, policy, published, &produced.lineage);
+    produced.candidates = Candidates::of(table, requirements, published, &produced.lineage);
     if assignment.verify {
         let evidence = (&*produced, published);
         let verdict = verdict(assignment, requirements, evidence, context);

@@ -19,7 +19,7 @@ use super::table::{Content, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{Role, Schema, Table};
-use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection};
+use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection, Requirements, Spread};
 
 /// Stands for somebody of whom a release shows nothing.
 pub const NO_CLASS: u32 = u32::MAX;
@@ -33,6 +33,39 @@ pub struct Candidates {
     /// What it shows of each sensitive attribute; none where values are
     /// published generalized or drawn, so that no comparison of texts is right.
     pub attributes: Vec<AttributeCandidates>,
+    /// What it shows of who is who. This and what follows is not known of
+    /// releases that were made before it was kept.
+    #[serde(default)]
+    pub identity: Identity,
+    /// Whether `attributes` has every sensitive attribute that is published.
+    #[serde(default)]
+    pub is_complete: bool,
+    /// Whether some subjects ask for more than the job's floors.
+    #[serde(default)]
+    pub has_own_terms: bool,
+    /// Names of the attributes that stand on the row of their subject without
+    /// protection of their values.
+    #[serde(default)]
+    pub linked: Vec<String>,
+}
+
+/// What a release shows of who is who.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Identity {
+    /// Nobody knows: values of a row are not linked to each other, rows are
+    /// not those of single records, or it was not kept.
+    #[default]
+    Unknown,
+    /// Quasi-identifiers are exact: an adversary knows which row is whose.
+    Exact,
+    /// At least k rows look alike.
+    Groups {
+        /// The job's k.
+        k: u32,
+        /// Group of each subject.
+        group_of: Vec<u32>,
+    },
 }
 
 /// What a release shows of one sensitive attribute.
@@ -43,6 +76,9 @@ pub struct AttributeCandidates {
     pub name: String,
     /// The job's l; at least 2.
     pub l: u32,
+    /// Whether l is all that is claimed of the values of a class.
+    #[serde(default)]
+    pub is_l_alone: bool,
     /// Whether a class has exactly the values of its members, each once.
     pub is_whole: bool,
     /// The different values.
@@ -57,7 +93,7 @@ impl Candidates {
     /// Reads them off the tables of a release of `table`.
     pub fn of(
         table: &Table,
-        policy: &Policy,
+        requirements: &Requirements,
         tables: &[PublishedTable],
         lineage: &Lineage,
     ) -> Self {
@@ -68,19 +104,25 @@ impl Candidates {
         let key = |row: usize| table.subject_keys().get(rows[row].at());
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&one, &other| key(one).cmp(key(other)));
-        let shown = shown(table.schema(), policy, tables);
-        let attributes = shown
-            .into_iter()
-            .filter(|one| one.class_of.len() == rows.len());
-        Self {
-            attributes: attributes
-                .map(|mut one| {
-                    one.class_of = order.iter().map(|&row| one.class_of[row]).collect();
-                    one
-                })
-                .collect(),
-            subjects: order.iter().map(|&row| key(row).to_owned()).collect(),
+        let mut shown = shown(table.schema(), requirements.policy(), tables);
+        let before = shown.attributes.len();
+        let has_all_rows = |of_row: &[u32]| of_row.len() == rows.len();
+        shown.attributes.retain(|one| has_all_rows(&one.class_of));
+        shown.is_complete &= shown.attributes.len() == before;
+        shown.has_own_terms = requirements.distinct_terms().len() > 1;
+        shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
+        let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();
+        for one in &mut shown.attributes {
+            one.class_of = ordered(&one.class_of);
         }
+        match &mut shown.identity {
+            Identity::Groups { group_of, .. } if has_all_rows(group_of) => {
+                *group_of = ordered(group_of);
+            }
+            Identity::Groups { .. } => shown.identity = Identity::Unknown,
+            Identity::Unknown | Identity::Exact => {}
+        }
+        shown
     }
 
     /// The same without a subject; `None` where it shows nothing of them. Values
@@ -97,6 +139,9 @@ impl Candidates {
             for attribute in &mut self.attributes {
                 attribute.class_of.remove(at);
                 attribute.is_whole = false;
+            }
+            if let Identity::Groups { group_of, .. } = &mut self.identity {
+                group_of.remove(at);
             }
         }
         (self.subjects.len() < before).then_some(self)
@@ -121,28 +166,32 @@ impl Candidates {
     }
 }
 
-/// The protected attributes of a release, classes by rows.
-fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<AttributeCandidates> {
-    let draws = matches!(
-        policy.model,
-        Model::Blocks {
-            form: BlockForm::Randomized { .. },
-            ..
-        }
-    );
+/// What the tables show, classes by rows; subjects and their terms are left open.
+fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candidates {
+    let (draws, is_ring) = match policy.model {
+        Model::Blocks { form, .. } => (
+            matches!(form, BlockForm::Randomized { .. }),
+            matches!(form, BlockForm::Ring),
+        ),
+        _ => (false, false),
+    };
     if draws {
-        return Vec::new();
+        return Candidates::default();
     }
     let sliced = is_sliced(tables).then(|| SlicedLayout::read(tables));
     let Ok(sliced) = sliced.transpose() else {
-        return Vec::new();
+        return Candidates::default();
     };
     let joined = match &sliced {
         Some(_) => JoinedTable::of_sliced(tables),
         None => JoinedTable::new(tables),
     };
     let Ok(joined) = joined else {
-        return Vec::new();
+        return Candidates::default();
+    };
+    let is_sensitive = |attribute: &JoinedAttribute<'_>| {
+        let index = schema.find(attribute.name);
+        index.is_none_or(|index| schema.attribute(index).role == Role::Sensitive)
     };
     let class_of = match &sliced {
         Some(layout) => {
@@ -152,37 +201,77 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Vec<Att
                 .collect()
         }
         None => {
-            let known = |attribute: &JoinedAttribute<'_>| {
-                let index = schema.find(attribute.name);
-                index.is_some_and(|index| schema.attribute(index).role != Role::Sensitive)
-            };
-            joined.classes_by(known).class_of().to_vec()
+            let classes = joined.classes_by(|attribute| !is_sensitive(attribute));
+            classes.class_of().to_vec()
         }
     };
-    let is_ring = matches!(
-        policy.model,
-        Model::Blocks {
-            form: BlockForm::Ring,
-            ..
-        }
-    );
-    let protected = policy.protections().filter_map(|(index, protection)| {
-        let attribute = joined.attribute(&schema.attribute(index).name)?;
-        let mut shown = match &attribute.buckets {
-            Some(_) => of_buckets(attribute)?,
-            None if attribute.content == Content::Exact => of_classes(attribute, &class_of),
-            None => return None,
+    let mut attributes = Vec::new();
+    for (index, protection) in policy.protections() {
+        let Some(attribute) = joined.attribute(&schema.attribute(index).name) else {
+            continue;
+        };
+        let shown = match &attribute.buckets {
+            Some(_) => of_buckets(attribute),
+            None if attribute.content == Content::Exact => Some(of_classes(attribute, &class_of)),
+            None => None,
+        };
+        let Some(mut shown) = shown else {
+            continue;
         };
         shown.l = floor(protection).max(2);
+        shown.is_l_alone = is_l_alone(protection);
         shown.is_whole &= !is_ring;
         // Another version may publish another spelling of the value.
         let forms = schema.attribute(index).forms();
         for value in &mut shown.values {
             *value = class(value, forms).unwrap_or_else(|| MISSING_LABEL.to_owned());
         }
-        Some(shown)
-    });
-    protected.collect()
+        attributes.push(shown);
+    }
+    let is_shown = |name: &str| {
+        let mut all = attributes.iter();
+        all.any(|one: &AttributeCandidates| one.name == name)
+    };
+    let others = joined.attributes().iter().filter(|one| !is_shown(one.name));
+    let (unknown, linked): (Vec<_>, Vec<_>) = others.partition(|one| is_sensitive(one));
+    Candidates {
+        subjects: Vec::new(),
+        identity: match (&policy.model, is_ring || sliced.is_some()) {
+            (_, true) => Identity::Unknown,
+            (
+                Model::Generalized { .. }
+                | Model::Blocks {
+                    form: BlockForm::Generalized,
+                    ..
+                },
+                _,
+            ) => Identity::Groups {
+                k: policy.k.get(),
+                group_of: class_of,
+            },
+            (Model::Bucketized { .. } | Model::Blocks { .. }, _) => Identity::Exact,
+            _ => Identity::Unknown,
+        },
+        is_complete: unknown.is_empty(),
+        has_own_terms: false,
+        linked: linked.iter().map(|one| one.name.to_owned()).collect(),
+        attributes,
+    }
+}
+
+/// Whether it claims of the values of a class only that none is too frequent.
+fn is_l_alone(protection: Protection) -> bool {
+    match protection {
+        Protection::Diversity { min_spread, .. } => min_spread == Spread::Nothing,
+        Protection::InGroup {
+            diversity: None | Some(Diversity::Distinct(_)),
+            closeness: None,
+            min_spread,
+        } => min_spread == Spread::Nothing,
+        Protection::InGroup { .. } | Protection::Closeness { .. } | Protection::Leakage { .. } => {
+            false
+        }
+    }
 }
 
 fn floor(protection: Protection) -> u32 {
@@ -212,6 +301,7 @@ fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCan
     AttributeCandidates {
         name: attribute.name.to_owned(),
         l: 2,
+        is_l_alone: false,
         is_whole: true,
         values: texts(attribute.cells),
         classes: listed,
@@ -255,6 +345,7 @@ fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
     Some(AttributeCandidates {
         name: attribute.name.to_owned(),
         l: 2,
+        is_l_alone: false,
         is_whole,
         values: texts(buckets.cells()),
         classes,

@@ -42,16 +42,8 @@ pub struct AttributeComposition {
 
 /// Measures a release beside others.
 pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
-    let mut known: FxHashMap<&str, u32> = FxHashMap::default();
-    let mut of_release: Vec<Vec<u32>> = Vec::with_capacity(others.len() + 1);
-    for release in std::iter::once(&first).chain(others) {
-        let ids = release.subjects.iter().map(|subject| {
-            let next = known.len() as u32;
-            *known.entry(subject.as_str()).or_insert(next)
-        });
-        of_release.push(ids.collect());
-    }
-    let subjects = known.len();
+    let all: Vec<&Candidates> = std::iter::once(&first).chain(others).copied().collect();
+    let (of_release, subjects) = numbered_subjects(&all);
     // The first release's subjects have the first numbers.
     let mut is_shared = vec![false; first.subjects.len()];
     for &id in of_release[1..].iter().flatten() {
@@ -76,6 +68,21 @@ pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
         shared,
         attributes: attributes.collect(),
     }
+}
+
+/// Numbers of the subjects of each release, the same for the same subject, and
+/// how many there are. Those of the first release have the first numbers.
+pub(super) fn numbered_subjects(releases: &[&Candidates]) -> (Vec<Vec<u32>>, usize) {
+    let mut known: FxHashMap<&str, u32> = FxHashMap::default();
+    let of_release = releases.iter().map(|release| {
+        let ids = release.subjects.iter().map(|subject| {
+            let next = known.len() as u32;
+            *known.entry(subject.as_str()).or_insert(next)
+        });
+        ids.collect()
+    });
+    let of_release = of_release.collect();
+    (of_release, known.len())
 }
 
 /// What one release shows of the attribute.
@@ -253,13 +260,15 @@ fn members(one: &Observed<'_>) -> Vec<Vec<u32>> {
     members
 }
 
+/// Releases of made-up people for tests.
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) mod made {
+    use crate::release::candidates::{AttributeCandidates, Candidates, Identity};
 
-    /// A release of people 0.. whose values are letters; classes are given by
-    /// the members' numbers and the text of their values.
-    fn release(classes: &[(&[u32], &str)]) -> Candidates {
+    /// A release of people 0.. whose values are letters, with exact
+    /// quasi-identifiers; classes are given by the members' numbers and the
+    /// text of their values.
+    pub fn release(classes: &[(&[u32], &str)]) -> Candidates {
         let mut subjects: Vec<(u32, u32)> = Vec::new();
         let letters: Vec<String> = ('a'..='h').map(String::from).collect();
         let mut listed = Vec::new();
@@ -280,13 +289,34 @@ mod tests {
             attributes: vec![AttributeCandidates {
                 name: "ill".into(),
                 l: 2,
+                is_l_alone: true,
                 is_whole: true,
                 values: letters,
                 classes: listed,
                 class_of: subjects.iter().map(|&(_, class)| class).collect(),
             }],
+            identity: Identity::Exact,
+            is_complete: true,
+            has_own_terms: false,
+            linked: vec!["age".into()],
         }
     }
+
+    /// The same, of which the classes are groups of at least k rows.
+    pub fn grouped(k: u32, classes: &[(&[u32], &str)]) -> Candidates {
+        let release = release(classes);
+        let group_of = release.attributes[0].class_of.clone();
+        Candidates {
+            identity: Identity::Groups { k, group_of },
+            ..release
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::release;
+    use super::*;
 
     fn figures(first: &Candidates, others: &[&Candidates]) -> (u64, u64, u64, u64) {
         let found = composition(first, others);

@@ -40,6 +40,7 @@ mod order;
 mod personalized;
 mod persons;
 mod rules;
+mod series;
 mod shape;
 mod sliced;
 mod verdict;
@@ -49,6 +50,7 @@ mod ways;
 pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
+pub use series::{Judged, Series, Shape, series};
 pub use verdict::{Check, Place, Section, State, Verdict};
 
 use self::attack::Homes;
