@@ -76,7 +76,7 @@ pub struct PublishRules {
 impl PublishRules {
     /// Why the draft would be no plain publication; `Err`: it may not go out,
     /// because this is below the floors. `is_composed`: other releases share
-    /// subjects with it.
+    /// subjects with it, and do not keep together what each claims.
     pub(super) fn grounds(
         &self,
         floors: &Floors,

@@ -105,8 +105,9 @@ impl From<PublishCheck> for PublishRequest {
 /// Releases that share subjects with one that becomes public.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Composed {
-    /// Why it is published all the same.
-    pub reason: String,
+    /// Why it is published all the same; `None` where all of them keep together
+    /// what each claims.
+    pub reason: Option<String>,
     /// Each of them with what both tell together.
     pub with: Vec<(ReleaseId, Value)>,
 }

@@ -20,10 +20,10 @@ use super::load::{self, LoadError, Loaded};
 use super::packed_room::PackedRoom;
 use super::steps::Steps;
 use crate::failpoint;
-use crate::job::composition::overlaps;
+use crate::job::composition::compare;
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{
-    AcquiredJob, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
+    AcquiredJob, Composed, JobProblem, JobRow, JobSecrets, OperatorRules, ReleaseCommit, StoreError,
 };
 
 /// How a run ended.
@@ -190,8 +190,9 @@ async fn produce_release(
     }
 }
 
-/// A release that would publish itself stays a draft where another one about
-/// the same people is public: a steward has to say that both may be read.
+/// A release that would publish itself stays a draft where others about the
+/// same people are public, unless all of them keep together what each claims:
+/// stewards have to say that they may be read together.
 async fn beside_others(
     shared: &Arc<Shared>,
     job: &JobRow,
@@ -207,17 +208,18 @@ async fn beside_others(
     let ids = public.iter().map(|(id, _)| *id).collect();
     let draft = std::mem::take(&mut commit.candidates);
     let compared = shared.pool.run(move || {
-        let shares = !overlaps(&draft, &public).is_empty();
-        (draft, shares)
+        let found = compare(&draft, &public);
+        (draft, found.documents(), found.is_safe())
     });
-    let Ok((draft, shares)) = compared.await else {
+    let Ok((draft, with, is_safe)) = compared.await else {
         return Ended::Failed(JobFailure::Internal);
     };
     commit.candidates = draft;
-    if shares {
-        tracing::info!(job = %job.id, "a public release is about the same people: left as a draft");
+    if !with.is_empty() && !is_safe {
+        tracing::info!(job = %job.id, "public releases are about the same people: left as a draft");
     } else {
         request.beside = Some(ids);
+        request.composed = (!with.is_empty()).then_some(Composed { reason: None, with });
         commit.publish = Some(request);
     }
     Ended::Done(commit)

@@ -24,7 +24,7 @@ use crate::http::state::AppState;
 use crate::ids::{DatasetId, JobId, ReleaseId};
 use crate::job::JobSpec;
 use crate::job::approval::{Ground, GroundKind};
-use crate::job::composition::{overlaps, sentence};
+use crate::job::composition::{Compared, compare, sentence};
 use crate::job::consent::JobPromise;
 use crate::job::floors::{Made, sentences};
 use crate::store::{
@@ -217,7 +217,7 @@ pub(super) fn whole_manifest(row: &mut ReleaseRow) -> Value {
                 .map(Value::from),
         );
         let beside = with.into_iter().flatten();
-        said.extend(beside.map(|one| Value::from(sentence(one))));
+        said.extend(beside.filter_map(sentence).map(Value::from));
     }
     let exception = |one: &&Ground| one.kind == GroundKind::FloorException;
     if let Some(ground) = row.grounds.iter().find(exception) {
@@ -244,10 +244,11 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
 ///
 /// Refused if a subject of the draft has since excluded themself or asked for
 /// more than the draft gives; the answer names nobody. Refused as well, with
-/// `composition`, if another release that ever was public shares subjects with
-/// it: who holds both learns more than either tells. Two stewards publish it all
-/// the same, each by a call with `acknowledge_composition` and a reason; both
-/// manifests and the ledger say so. A release that is published already stays so.
+/// `composition`, if other releases that ever were public share subjects with it,
+/// unless all of them keep together what each claims: an adversary who holds
+/// them may learn more than any one tells. Two stewards publish it all the same,
+/// each by a call with `acknowledge_composition` and a reason; both manifests and
+/// the ledger say so. A release that is published already stays so.
 ///
 /// A draft below the operator's floors is not published; one whose job asked for
 /// an exception takes two stewards as well. The first one's call answers 202: the
@@ -357,34 +358,40 @@ async fn composed(
     // A draft of before candidates were kept is compared with nothing.
     let draft = state.store.release_candidates(release.id).await?;
     let draft = draft.unwrap_or_default();
-    let compared = tokio::task::spawn_blocking(move || overlaps(&draft, &public));
+    let compared = tokio::task::spawn_blocking(move || compare(&draft, &public));
     let found = compared.await.map_err(|_| Problem::internal())?;
-    let with: Vec<(ReleaseId, Value)> = found
-        .iter()
-        .map(|one| (one.release, one.document()))
-        .collect();
-    match (with.is_empty(), body.acknowledge_composition) {
-        (true, _) => Ok((ids, None)),
-        (false, true) => {
-            let reason = body.reason.unwrap_or_default();
+    let with = found.documents();
+    match (
+        with.is_empty(),
+        found.is_safe(),
+        body.acknowledge_composition,
+    ) {
+        (true, ..) => Ok((ids, None)),
+        (_, true, _) => Ok((ids, Some(Composed { reason: None, with }))),
+        (.., true) => {
+            let reason = Some(body.reason.unwrap_or_default());
             Ok((ids, Some(Composed { reason, with })))
         }
-        (false, false) => Err(Problem::new(ProblemKind::Composition, refusal(&with))),
+        _ => Err(Problem::new(
+            ProblemKind::Composition,
+            refusal(&found, &with),
+        )),
     }
 }
 
 /// Why a draft is refused beside these releases.
-fn refusal(with: &[(ReleaseId, Value)]) -> String {
-    let said = with.iter().map(|(id, document)| {
+fn refusal(found: &Compared, with: &[(ReleaseId, Value)]) -> String {
+    let said = with.iter().filter_map(|(id, document)| {
         let mut kept = document.clone();
         kept["release"] = json!(id);
         sentence(&kept)
     });
     let said: Vec<String> = said.collect();
     format!(
-        "{}. To publish it all the same, two stewards send acknowledge_composition and a reason, \
-         which both releases and the ledger will name",
-        said.join(". ")
+        "{}. {}. To publish it all the same, two stewards send acknowledge_composition and a \
+         reason, which both releases and the ledger will name",
+        said.join(". "),
+        found.objection()
     )
 }
 

@@ -61,9 +61,10 @@ pub(super) async fn second(
             Ok(Second::Agrees(approval))
         };
     }
-    let acknowledged = agreement.composed.map(|composed| {
+    let acknowledged = agreement.composed.and_then(|composed| {
+        let reason = composed.reason.as_ref()?;
         let with: Vec<ReleaseId> = composed.with.iter().map(|(id, _)| *id).collect();
-        json!({"reason": composed.reason, "with": with}).to_string()
+        Some(json!({"reason": reason, "with": with}).to_string())
     });
     let grounds = json!(agreement.grounds);
     let now = session.now().await?;

@@ -208,9 +208,10 @@ async fn publish_draft(
         ..
     } = request;
     let floors = floors(session, dataset).await?;
+    let is_composed = composed.as_ref().is_some_and(|one| one.reason.is_some());
     let grounds = rules
         .as_ref()
-        .map(|rules| rules.grounds(&floors, composed.is_some()));
+        .map(|rules| rules.grounds(&floors, is_composed));
     let grounds = match grounds.transpose() {
         Ok(grounds) => grounds.unwrap_or_default(),
         Err(below) => return Ok(Done::unchanged((PublishDecision::BelowFloor, below))),
@@ -337,13 +338,14 @@ async fn compose(
     id: ReleaseId,
     composed: Composed,
 ) -> Result<(), StoreError> {
-    let reason = json!(composed.reason);
     let mut own = Vec::new();
     for (other, together) in composed.with {
         let noted = |release: ReleaseId| {
             let mut noted = together.clone();
             noted["release"] = json!(release);
-            noted["reason"] = reason.clone();
+            if let Some(reason) = &composed.reason {
+                noted["reason"] = json!(reason);
+            }
             noted
         };
         own.push(noted(other));

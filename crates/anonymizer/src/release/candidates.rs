@@ -76,6 +76,10 @@ pub struct AttributeCandidates {
     pub name: String,
     /// The job's l; at least 2.
     pub l: u32,
+    /// Whether values stand in rows, each linked to the others of its row; else
+    /// in buckets.
+    #[serde(default)]
+    pub stands_in_rows: bool,
     /// Whether l is all that is claimed of the values of a class.
     #[serde(default)]
     pub is_l_alone: bool,
@@ -205,18 +209,50 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candida
             classes.class_of().to_vec()
         }
     };
-    let mut attributes = Vec::new();
-    for (index, protection) in policy.protections() {
-        let Some(attribute) = joined.attribute(&schema.attribute(index).name) else {
-            continue;
-        };
-        let shown = match &attribute.buckets {
-            Some(_) => of_buckets(attribute),
-            None if attribute.content == Content::Exact => Some(of_classes(attribute, &class_of)),
-            None => None,
-        };
-        let Some(mut shown) = shown else {
-            continue;
+    let attributes = protected(schema, policy, (&joined, &class_of), is_ring);
+    let is_shown = |name: &str| {
+        let mut all = attributes.iter();
+        all.any(|one| one.name == name)
+    };
+    let others = joined.attributes().iter().filter(|one| !is_shown(one.name));
+    let (unknown, linked): (Vec<_>, Vec<_>) = others.partition(|one| is_sensitive(one));
+    let are_rows_whole = !is_ring && sliced.is_none();
+    Candidates {
+        is_complete: unknown.is_empty(),
+        linked: linked.iter().map(|one| one.name.to_owned()).collect(),
+        identity: match &policy.model {
+            _ if !are_rows_whole => Identity::Unknown,
+            Model::Bucketized { .. }
+            | Model::Generalized { .. }
+            | Model::Blocks {
+                form: BlockForm::Generalized,
+                ..
+            } => Identity::Groups {
+                k: policy.k.get(),
+                group_of: class_of,
+            },
+            Model::Blocks { .. } => Identity::Exact,
+            _ => Identity::Unknown,
+        },
+        attributes,
+        ..Candidates::default()
+    }
+}
+
+/// What is shown of the protected attributes that are published exactly, in
+/// classes of look-alikes or in buckets.
+fn protected(
+    schema: &Schema,
+    policy: &Policy,
+    (joined, class_of): (&JoinedTable<'_>, &[u32]),
+    is_ring: bool,
+) -> Vec<AttributeCandidates> {
+    let protected = policy.protections().filter_map(|(index, protection)| {
+        let attribute = joined.attribute(&schema.attribute(index).name)?;
+        let mut shown = match &attribute.buckets {
+            Some(_) => of_buckets(attribute)?,
+            None if attribute.content == Content::Exact => of_classes(attribute, class_of),
+            None => return None,
         };
         shown.l = floor(protection).max(2);
         shown.is_l_alone = is_l_alone(protection);
@@ -226,37 +262,9 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candida
         for value in &mut shown.values {
             *value = class(value, forms).unwrap_or_else(|| MISSING_LABEL.to_owned());
         }
-        attributes.push(shown);
-    }
-    let is_shown = |name: &str| {
-        let mut all = attributes.iter();
-        all.any(|one: &AttributeCandidates| one.name == name)
-    };
-    let others = joined.attributes().iter().filter(|one| !is_shown(one.name));
-    let (unknown, linked): (Vec<_>, Vec<_>) = others.partition(|one| is_sensitive(one));
-    Candidates {
-        subjects: Vec::new(),
-        identity: match (&policy.model, is_ring || sliced.is_some()) {
-            (_, true) => Identity::Unknown,
-            (
-                Model::Generalized { .. }
-                | Model::Blocks {
-                    form: BlockForm::Generalized,
-                    ..
-                },
-                _,
-            ) => Identity::Groups {
-                k: policy.k.get(),
-                group_of: class_of,
-            },
-            (Model::Bucketized { .. } | Model::Blocks { .. }, _) => Identity::Exact,
-            _ => Identity::Unknown,
-        },
-        is_complete: unknown.is_empty(),
-        has_own_terms: false,
-        linked: linked.iter().map(|one| one.name.to_owned()).collect(),
-        attributes,
-    }
+        Some(shown)
+    });
+    protected.collect()
 }
 
 /// Whether it claims of the values of a class only that none is too frequent.
@@ -301,6 +309,7 @@ fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCan
     AttributeCandidates {
         name: attribute.name.to_owned(),
         l: 2,
+        stands_in_rows: true,
         is_l_alone: false,
         is_whole: true,
         values: texts(attribute.cells),
@@ -345,6 +354,7 @@ fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
     Some(AttributeCandidates {
         name: attribute.name.to_owned(),
         l: 2,
+        stands_in_rows: false,
         is_l_alone: false,
         is_whole,
         values: texts(buckets.cells()),

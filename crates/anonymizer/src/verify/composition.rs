@@ -289,6 +289,7 @@ pub(super) mod made {
             attributes: vec![AttributeCandidates {
                 name: "ill".into(),
                 l: 2,
+                stands_in_rows: false,
                 is_l_alone: true,
                 is_whole: true,
                 values: letters,
@@ -302,9 +303,11 @@ pub(super) mod made {
         }
     }
 
-    /// The same, of which the classes are groups of at least k rows.
+    /// The same, of which the classes are groups of at least k rows, in which
+    /// the values stand.
     pub fn grouped(k: u32, classes: &[(&[u32], &str)]) -> Candidates {
-        let release = release(classes);
+        let mut release = release(classes);
+        release.attributes[0].stands_in_rows = true;
         let group_of = release.attributes[0].class_of.clone();
         Candidates {
             identity: Identity::Groups { k, group_of },

@@ -18,11 +18,16 @@
 //!   stays equally likely. A subject whose value changed may have another set
 //!   that shares no value with the one before.
 //!
-//! Where a release shows generalized rows, the values of a row are linked to
-//! each other: whatever tells people apart tells rows apart. There cells are
-//! made from the classes of all attributes, and no attribute is invariant.
-//! Where all quasi-identifiers are exact the classes of each attribute stand
-//! alone, and who is who is known from the start.
+//! Where a release shows sensitive values in rows, the values of a row are
+//! linked to each other: whatever tells people apart tells rows apart. There
+//! cells are made from the groups and classes of all attributes, and no
+//! attribute is invariant. Where all of them stand in buckets, the classes of
+//! each attribute stand alone.
+//!
+//! Who is who: groups of rows that look alike must stay as large as each
+//! release claims, for an adversary who knows the groups of all of them. Where
+//! the rows of another release are known to be whose, what it shows of
+//! sensitive values tells rows of a group apart as well.
 //!
 //! The check is sound and not complete: what it refuses may be safe.
 
@@ -304,21 +309,25 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Whether rows are generalized in a release: then the classes of one
-    /// attribute tell rows of others apart.
-    fn is_grouped(&self) -> bool {
-        self.met.iter().any(Shown::is_grouped)
+    /// Whether sensitive values stand in the rows of a release.
+    fn stand_in_rows(&self) -> bool {
+        let mut all = self
+            .met
+            .iter()
+            .flat_map(|shown| &shown.candidates.attributes);
+        all.any(|attribute| attribute.stands_in_rows)
     }
 
-    /// Cells by everything that tells subjects apart.
-    fn parted_by_all(&self) -> Cells {
+    /// Cells by the groups of each release, and, where asked for, by what each
+    /// shows of sensitive values.
+    fn parted(&self, by_classes: bool) -> Cells {
         let mut cells = Cells::one(self.subjects);
         for shown in &self.met {
             let candidates = shown.candidates;
             if let Identity::Groups { group_of, .. } = &candidates.identity {
                 cells = cells.parted(&shown.spread(group_of, self.subjects));
             }
-            for attribute in &candidates.attributes {
+            for attribute in candidates.attributes.iter().filter(|_| by_classes) {
                 cells = cells.parted(&shown.spread(&attribute.class_of, self.subjects));
             }
             let present = vec![0; shown.subjects.len()];
@@ -330,12 +339,10 @@ impl Check<'_> {
     /// Whether the subjects of each cell are as many as look alike by the
     /// claim of every release that has them.
     fn identity(&self) -> Judged {
-        if !self.is_grouped() {
-            return Judged::Holds(Shape::Nested);
-        }
-        let cells = self.parted_by_all();
+        let grouped = self.met.iter().filter(|shown| shown.is_grouped()).count();
+        let is_mixed = grouped > 0 && grouped < self.met.len();
+        let cells = self.parted(is_mixed);
         let mut is_small = vec![false; cells.len()];
-        // Own terms hold where the last word on a subject is a group.
         for shown in &self.met {
             let Identity::Groups { k, group_of } = &shown.candidates.identity else {
                 continue;
@@ -375,11 +382,12 @@ impl Check<'_> {
                 invariant: None,
             };
         }
-        if of_releases.len() == 1 && !self.is_grouped() {
+        let stand_in_rows = self.stand_in_rows();
+        if of_releases.len() == 1 && !stand_in_rows {
             return Judged::Holds(Shape::Increments);
         }
-        let cells = if self.is_grouped() {
-            self.parted_by_all()
+        let cells = if stand_in_rows {
+            self.parted(true)
         } else {
             let all = of_releases.iter();
             all.fold(Cells::one(self.subjects), |cells, one| {
@@ -390,8 +398,7 @@ impl Check<'_> {
         if nested == 0 {
             return Judged::Holds(Shape::Nested);
         }
-        let invariant =
-            (!self.is_grouped()).then(|| against_invariant(&of_releases, self.subjects));
+        let invariant = (!stand_in_rows).then(|| against_invariant(&of_releases, self.subjects));
         match invariant {
             Some(0) => Judged::Holds(Shape::Invariant),
             invariant => Judged::Fails { nested, invariant },
@@ -776,8 +783,17 @@ mod tests {
         let found = of_two(one, other);
         assert_eq!(shape(&found), Some(Shape::Invariant));
         assert!(found.is_safe());
-        // Rows that are generalized are linked to more than one attribute.
+        // In rows values are linked to those of other attributes.
         assert!(!of_groups(2, one, other).is_safe());
+        // Buckets are invariant, but the groups of rows tell people apart.
+        let in_buckets = |classes| {
+            let mut release = grouped(2, classes);
+            release.attributes[0].stands_in_rows = false;
+            release
+        };
+        let found = series(&in_buckets(other), &[&in_buckets(one)]);
+        assert_eq!(shape(&found), Some(Shape::Invariant));
+        assert!(!found.identity.holds());
         // a twice, b once.
         let uneven: Classes<'_> = &[(&[0, 3], "ab"), (&[1, 2, 4], "aab")];
         assert!(!of_two(one, uneven).is_safe());

@@ -7,7 +7,7 @@ use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::privacy::{Requirements, Seed};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::order;
-use vizard_anonymizer::verify::composition;
+use vizard_anonymizer::verify::{composition, series};
 
 use crate::Failure;
 use crate::load::Data;
@@ -17,8 +17,8 @@ const RELEASES: u64 = 3;
 
 /// The columns of [`lines`].
 pub const HEADER: &str = "\
-| data | job | effort | releases are | attribute | l | releases | shared | fewer than l left | one left | certain |
-|---|---|---|---|---|---|---|---|---|---|---|";
+| data | job | effort | releases are | attribute | l | releases | shared | fewer than l left | one left | certain | safe |
+|---|---|---|---|---|---|---|---|---|---|---|---|";
 
 /// Runs a job three times, with one secret of the dataset and with three, and
 /// prints a row for two and for three releases.
@@ -61,10 +61,10 @@ fn of_releases(
             Err(error) => return Err(error.into()),
         };
         order(&mut release.tables, &mut release.lineage, &context.seed);
-        let (policy, tables) = (requirements.ordered(), &release.tables);
+        let tables = &release.tables;
         all.push(Candidates::of(
             &data.table,
-            policy,
+            &requirements,
             tables,
             &release.lineage,
         ));
@@ -72,10 +72,11 @@ fn of_releases(
     for releases in 2..=all.len() {
         let others: Vec<&Candidates> = all[1..releases].iter().collect();
         let found = composition(&all[0], &others);
+        let is_safe = series(&all[0], &others).is_safe();
         for one in &found.attributes {
             let share = |count: u64| 100.0 * count as f64 / found.shared.max(1) as f64;
             println!(
-                "| {title} | {} | {} | {releases} | {} | {:.1} % | {:.1} % | {:.1} % |",
+                "| {title} | {} | {} | {releases} | {} | {:.1} % | {:.1} % | {:.1} % | {is_safe} |",
                 one.attribute,
                 one.l,
                 found.shared,
