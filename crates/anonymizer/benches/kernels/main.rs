@@ -15,6 +15,7 @@ mod grouping;
 mod made;
 mod publishing;
 mod reading;
+mod series;
 
 fn main() {
     divan::main();
