@@ -98,7 +98,8 @@ impl Published {
             input: InputDescription {
                 dataset: "sample".into(),
                 version: 1,
-            },
+ series: None,
+},
             suppressed: 0,
             reproducible_seed: true,
             accept_exact: &[],

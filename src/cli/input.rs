@@ -77,6 +77,7 @@ impl Input {
         InputDescription {
             dataset: self.table.schema().name().into(),
             version: 1,
+            series: None,
         }
     }
 }

@@ -287,6 +287,11 @@ pub struct InputDocument {
     pub dataset: String,
     /// Its version.
     pub version: u64,
+    /// How the release continues the public releases of the same people:
+    /// `increments` has only subjects who were in none of them.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub series: Option<String>,
 }
 
 /// The program that made a release.

@@ -135,6 +135,10 @@ problem_kinds! {
     LimitExceeded = "limit-exceeded", UNPROCESSABLE_ENTITY, false, "More than the service takes";
     /// The job was cancelled.
     Cancelled = "cancelled", UNPROCESSABLE_ENTITY, false, "The job was cancelled";
+    /// Every subject is in a public release, and the job asked for others.
+    NothingNew = "nothing-new", UNPROCESSABLE_ENTITY, false, "Every subject is in a public release";
+    /// Who is in a public release is not kept, and the job asked for others.
+    SeriesUnknown = "series-unknown", UNPROCESSABLE_ENTITY, false, "Who is in a public release is not known";
     /// The idempotency key was given to another request.
     IdempotencyKeyReused = "idempotency-key-reused", UNPROCESSABLE_ENTITY, false, "The idempotency key was given to another request";
     /// As many uploads are read as the service reads at the same time.
@@ -482,6 +486,8 @@ mod tests {
             JobFailure::Engine(EngineError::Cancelled),
             JobFailure::Input(TableError::Chunk(String::new())),
             JobFailure::VerificationFailed { checks: Vec::new() },
+            JobFailure::NothingNew,
+            JobFailure::SeriesUnknown,
             JobFailure::AttemptsExhausted,
             JobFailure::Internal,
         ];

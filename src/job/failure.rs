@@ -42,6 +42,10 @@ pub enum JobFailure {
         /// Bytes that may be used.
         memory_bytes_max: u64,
     },
+    /// Every subject is in a public release, and the job asked for others.
+    NothingNew,
+    /// Who is in a public release is not kept, and the job asked for others.
+    SeriesUnknown,
     /// The job killed its worker too often.
     AttemptsExhausted,
     /// A fault of the service; its log knows more under the job's id.
@@ -61,6 +65,8 @@ impl JobFailure {
             Self::Identifying(_) => "exact-attributes-identify",
             Self::Input(_) => "invalid-data",
             Self::VerificationFailed { .. } => "verification-failed",
+            Self::NothingNew => "nothing-new",
+            Self::SeriesUnknown => "series-unknown",
             Self::AttemptsExhausted => "attempts-exhausted",
             Self::Internal => "internal",
         }
@@ -75,6 +81,8 @@ impl JobFailure {
             "exact-attributes-identify" => "Attributes published as they are identify people",
             "invalid-data" => "The dataset cannot be read as its schema says",
             "verification-failed" => "The release did not pass verification",
+            "nothing-new" => "Every subject is in a public release",
+            "series-unknown" => "Who is in a public release is not known",
             "attempts-exhausted" => "The job ended its worker too often",
             _ => "The service failed",
         }
@@ -99,6 +107,16 @@ impl JobFailure {
                 format!(
                     "needs about {needed_bytes} bytes of memory; memory_bytes_max is {memory_bytes_max} bytes"
                 )
+            }
+            Self::NothingNew => {
+                "the version has no subject who is not in a public release; upload records of \
+                 others first"
+                    .into()
+            }
+            Self::SeriesUnknown => {
+                "who is in a public release of the same people is not kept; leave out series, and \
+                 publish with two stewards"
+                    .into()
             }
             Self::AttemptsExhausted => "the lease ran out on every attempt".into(),
             Self::Internal => "the job's log knows more".into(),

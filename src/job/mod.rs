@@ -17,4 +17,6 @@ mod spec;
 pub use draw::{NoRandomness, draw_seed};
 pub use failure::JobFailure;
 pub use memory::{JobSize, estimate_bytes};
-pub use spec::{JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec};
+pub use spec::{
+    JobSpec, OfflineSpec, PreferenceUse, PublishMode, ReportOptions, RunSpec, SeriesOptions,
+};

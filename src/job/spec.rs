@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
-use vizard_anonymizer::release::AcceptedExact;
+use vizard_anonymizer::release::{AcceptedExact, SeriesMode};
 
 use crate::ids::DatasetId;
 
@@ -130,10 +130,24 @@ pub struct JobSpec {
     /// What the report is to hold.
     #[serde(default)]
     pub report: ReportOptions,
+    /// How the release continues the public releases of the same people; left
+    /// out, it is made from everyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesOptions>,
     /// Why the job may be below the operator's floors, 1 to 500 characters. The
     /// manifest and the ledger repeat it, and two stewards publish the release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_exception: Option<String>,
+}
+
+/// How a release continues the public releases of the same people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesOptions {
+    /// `increments`: only subjects who are in no release that ever was public,
+    /// withdrawn ones too. Together such releases tell no more than each.
+    #[schema(value_type = String, pattern = "^increments$")]
+    pub mode: SeriesMode,
 }
 
 /// A field that is there, whatever it holds.

@@ -1,7 +1,7 @@
 //! Reading one job's input: the dataset version, its pinned hierarchies and
 //! the pinned preferences.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use vizard_anonymizer::microdata::{
@@ -9,7 +9,11 @@ use vizard_anonymizer::microdata::{
     TableError, decode_chunk,
 };
 
+use vizard_anonymizer::release::SeriesMode;
+use vizard_anonymizer::release::candidates::Candidates;
+
 use crate::ids::DatasetId;
+use crate::job::SeriesOptions;
 use crate::store::{JobRow, Store, StoreError, VersionRow};
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
@@ -24,6 +28,9 @@ pub struct Loaded {
     pub chunks: Vec<Vec<u8>>,
     /// Preferences in force at the pinned version: subject and document.
     pub preferences: Vec<(String, serde_json::Value)>,
+    /// Subjects whose records are left out: those of public releases, where the
+    /// job asks for others.
+    pub public: HashSet<String>,
 }
 
 /// Why a job's input could not be read.
@@ -35,10 +42,17 @@ pub enum LoadError {
     /// What the store holds is not what its schema says.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// Who is in a public release is not kept.
+    #[error("who is in a public release is not kept")]
+    SeriesUnknown,
 }
 
 /// Reads everything a run needs.
-pub async fn load(store: &Store, job: &JobRow) -> Result<Loaded, LoadError> {
+pub async fn load(
+    store: &Store,
+    job: &JobRow,
+    series: Option<SeriesOptions>,
+) -> Result<Loaded, LoadError> {
     let version = store.version_get(job.dataset, job.dataset_version).await?;
     let schema: Schema = serde_json::from_value(version.schema.clone())
         .map_err(|_| inconsistent("dataset_versions", "schema", job.dataset))?;
@@ -54,13 +68,33 @@ pub async fn load(store: &Store, job: &JobRow) -> Result<Loaded, LoadError> {
     let preferences = store
         .preferences_at(job.dataset, job.preference_version)
         .await?;
+    let public = match series.map(|series| series.mode) {
+        Some(SeriesMode::Increments) => public_subjects(store, job.dataset).await?,
+        None => HashSet::default(),
+    };
     Ok(Loaded {
         schema: Arc::new(schema),
         version,
         hierarchies,
         chunks,
         preferences,
+        public,
     })
+}
+
+/// Subjects of all releases of the same people that ever were public.
+async fn public_subjects(store: &Store, dataset: DatasetId) -> Result<HashSet<String>, LoadError> {
+    let kept = store.public_series(dataset).await?;
+    let read = tokio::task::spawn_blocking(move || {
+        let mut subjects = HashSet::default();
+        for (_, kept) in kept {
+            let shown = Candidates::from_bytes(&kept?).ok()?;
+            subjects.extend(shown.subjects);
+        }
+        Some(subjects)
+    });
+    let read = read.await.map_err(|_| LoadError::SeriesUnknown)?;
+    read.ok_or(LoadError::SeriesUnknown)
 }
 
 async fn pinned_hierarchies(
@@ -87,7 +121,9 @@ impl Loaded {
     pub fn table(&mut self) -> Result<Table, TableError> {
         let mut builder = TableBuilder::new(Arc::clone(&self.schema), &self.hierarchies)?;
         for bytes in self.chunks.drain(..) {
-            builder.push(decode_chunk(bytes, &self.schema)?)?;
+            let chunk = decode_chunk(bytes, &self.schema)?;
+            let is_new = |key: &str| !self.public.contains(key);
+            builder.push(chunk.of_subjects(&self.schema, is_new))?;
         }
         builder.finish()
     }

@@ -164,7 +164,7 @@ async fn produce_release(
         });
     }
     steps.begin("load");
-    let loaded = match load::load(shared.store.as_ref(), job).await {
+    let loaded = match load::load(shared.store.as_ref(), job, spec.series).await {
         Ok(loaded) => loaded,
         Err(error) => return not_loaded(job, error),
     };
@@ -235,6 +235,7 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
     tracing::warn!(job = %job.id, %error, "input could not be read");
     match error {
         LoadError::Table(error) => Ended::Failed(JobFailure::Input(error)),
+        LoadError::SeriesUnknown => Ended::Failed(JobFailure::SeriesUnknown),
         LoadError::Store(StoreError::Driver(_) | StoreError::LeaseLost) => Ended::Retry,
         // The dataset was erased meanwhile, or damaged: trying again is no help.
         LoadError::Store(_) => Ended::Failed(JobFailure::Internal),
@@ -254,6 +255,9 @@ fn run_loaded(
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
         let table = loaded.table()?;
+        if spec.series.is_some() && table.records() == 0 {
+            return Err(JobFailure::NothingNew);
+        }
         let assignment = Assignment {
             table: &table,
             preferences: &preferences,
@@ -261,6 +265,7 @@ fn run_loaded(
             input: InputDescription {
                 dataset: spec.dataset.to_string(),
                 version: loaded.version.version,
+                series: spec.series.map(|series| series.mode),
             },
             suppressed: loaded.version.dropped,
             reproducible_seed: false,

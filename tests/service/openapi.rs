@@ -128,6 +128,8 @@ fn every_problem_is_the_answer_of_an_operation_or_of_a_job() {
         ProblemKind::ExactAttributesIdentify,
         ProblemKind::LimitExceeded,
         ProblemKind::Cancelled,
+        ProblemKind::NothingNew,
+        ProblemKind::SeriesUnknown,
         ProblemKind::VerificationFailed,
         ProblemKind::AttemptsExhausted,
     ];

@@ -179,6 +179,14 @@ async fn version_of(
 fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(), Problem> {
     let schema = super::version_schema(version)?;
     check_parameters(spec, &schema)?;
+    if spec.series.is_some() && version.version != dataset.version {
+        let detail = format!(
+            "a series goes on with the latest version, which is {}: an older one may have \
+             subjects who left",
+            dataset.version
+        );
+        return Err(Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("version"));
+    }
     let now = super::stored_schema(dataset)?;
     let beyond = now.protects_beyond(&schema);
     let what = match (beyond.is_empty(), now.asks_beyond(&schema)) {

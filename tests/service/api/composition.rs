@@ -180,7 +180,7 @@ async fn of_two_drafts_published_at_once_one_is_public(server: Server) {
     let steward = server.key(&["uploader", "steward"]).await;
     let id = story::filled_dataset(&steward).await;
     let one = story::release(&steward, &story::job(&id)).await;
-    let other = story::release(&steward, &story::job(&id)).await;
+    let other = story::release(&steward, &other_job(&id)).await;
     let (first, second) = tokio::join!(
         publish(&steward, &one, json!({})),
         publish(&steward, &other, json!({}))

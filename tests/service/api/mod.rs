@@ -28,6 +28,7 @@ mod records;
 mod releases;
 mod retention;
 mod schemas;
+mod series;
 mod server;
 mod standing;
 mod stewards;

@@ -138,6 +138,7 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
         input: InputDescription {
             dataset: "wide".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: true,

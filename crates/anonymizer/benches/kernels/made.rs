@@ -152,6 +152,7 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         input: InputDescription {
             dataset: "made".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: true,

@@ -33,6 +33,7 @@ pub fn timed(
         input: InputDescription {
             dataset: "figures".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: true,

@@ -18,6 +18,19 @@ impl Chunk {
             .collect()
     }
 
+    /// The records of the subjects whose key `stays`.
+    #[must_use]
+    pub fn of_subjects(self, schema: &Schema, stays: impl Fn(&str) -> bool) -> Self {
+        let Some(ChunkColumn::Text(keys)) = self.columns.get(schema.subject_key().at()) else {
+            return self;
+        };
+        let stays: Vec<bool> = keys.iter().map(stays).collect();
+        if stays.iter().all(|&stays| stays) {
+            return self;
+        }
+        self.filtered(|at| stays[at])
+    }
+
     /// The values of the record at `at`, by attribute; null where one is missing.
     pub fn values_of(&self, schema: &Schema, at: usize) -> Map<String, Value> {
         let columns = schema.attributes().iter().zip(&self.columns);

@@ -239,6 +239,17 @@ pub struct InputDescription {
     pub dataset: String,
     /// Its version.
     pub version: u64,
+    /// How the release continues the series of its people, where the job said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesMode>,
+}
+
+/// How a release continues the public releases of the same people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesMode {
+    /// It has no subject who is in one of them.
+    Increments,
 }
 
 /// The program that made a release.

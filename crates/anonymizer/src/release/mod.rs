@@ -44,8 +44,8 @@ pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatu
 pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
 pub use made::Release;
 pub use manifest::{
-    ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, TableDescription,
-    rounded_to_tens,
+    ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,
+    TableDescription, rounded_to_tens,
 };
 pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};

@@ -119,6 +119,7 @@ impl Case {
             input: InputDescription {
                 dataset: "made-up".into(),
                 version: 1,
+                series: None,
             },
         };
         let accept_exact = accepted(table.schema());

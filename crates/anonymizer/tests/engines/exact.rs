@@ -62,6 +62,7 @@ fn run(
         input: InputDescription {
             dataset: "made-up".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: false,

@@ -66,6 +66,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
         input: InputDescription {
             dataset: "made-up".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: false,

@@ -128,6 +128,7 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
         input: InputDescription {
             dataset: "wide".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: true,

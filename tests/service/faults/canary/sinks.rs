@@ -30,6 +30,8 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
     ("queue-full", "needs a full queue: tests of the limits"),
     ("too-many-requests", "needs a low rate: tests of the limits"),
     ("cancelled", "a cancelled job has a state and no problem"),
+    ("nothing-new", "needs a release of everyone: api::series"),
+    ("series-unknown", "needs a release of an older program"),
     ("internal", "a fault of ours"),
     ("verification-failed", "a fault of an engine"),
     ("attempts-exhausted", "five dead workers: leases"),

@@ -81,6 +81,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
         input: InputDescription {
             dataset: "figures".into(),
             version: 1,
+            series: None,
         },
         suppressed: 0,
         reproducible_seed: true,

@@ -168,6 +168,7 @@ fn manifest() -> Manifest {
         input: InputDescription {
             dataset: "made-up".into(),
             version: 1,
+            series: None,
         },
         made_by: MadeBy {
             vizard: "0.1.0".into(),

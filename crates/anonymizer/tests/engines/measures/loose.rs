@@ -103,6 +103,7 @@ pub fn manifest(records: u64) -> Manifest {
         input: InputDescription {
             dataset: "made-up".into(),
             version: 1,
+            series: None,
         },
         made_by: MadeBy {
             vizard: "0.1.0".into(),

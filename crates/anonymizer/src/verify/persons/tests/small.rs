@@ -374,5 +374,6 @@ fn made_up() -> InputDescription {
     InputDescription {
         dataset: "made-up".into(),
         version: 1,
+        series: None,
     }
 }
