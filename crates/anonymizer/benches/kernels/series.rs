@@ -40,7 +40,6 @@ fn shown(people: u32, week: u32) -> Vec<u8> {
         identity: Identity::Exact,
         is_complete: true,
         has_own_terms: false,
-        linked: vec!["age".into(), "sex".into(), "postcode".into()],
     };
     candidates.to_bytes().expect("memory")
 }

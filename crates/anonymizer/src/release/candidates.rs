@@ -43,10 +43,6 @@ pub struct Candidates {
     /// Whether some subjects ask for more than the job's floors.
     #[serde(default)]
     pub has_own_terms: bool,
-    /// Names of the attributes that stand on the row of their subject without
-    /// protection of their values.
-    #[serde(default)]
-    pub linked: Vec<String>,
 }
 
 /// What a release shows of who is who.
@@ -214,12 +210,10 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candida
         let mut all = attributes.iter();
         all.any(|one| one.name == name)
     };
-    let others = joined.attributes().iter().filter(|one| !is_shown(one.name));
-    let (unknown, linked): (Vec<_>, Vec<_>) = others.partition(|one| is_sensitive(one));
+    let mut sensitive = joined.attributes().iter().filter(|one| is_sensitive(one));
     let are_rows_whole = !is_ring && sliced.is_none();
     Candidates {
-        is_complete: unknown.is_empty(),
-        linked: linked.iter().map(|one| one.name.to_owned()).collect(),
+        is_complete: sensitive.all(|one| is_shown(one.name)),
         identity: match &policy.model {
             _ if !are_rows_whole => Identity::Unknown,
             Model::Bucketized { .. }

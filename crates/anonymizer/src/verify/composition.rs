@@ -299,7 +299,6 @@ pub(super) mod made {
             identity: Identity::Exact,
             is_complete: true,
             has_own_terms: false,
-            linked: vec!["age".into()],
         }
     }
 
