@@ -52,11 +52,14 @@ async fn connect(address: &str, window: u32) -> (Speaker, JoinHandle<()>) {
     (speaker, ended)
 }
 
+/// The answer; `None` where the connection ends first. A client that asks in
+/// the moment in which its connection ends may lose the request on the way to
+/// the task of the connection, and would wait for ever.
 async fn get(
     speaker: &mut Speaker,
     (address, token): (&str, &str),
     path: &str,
-) -> hyper::Result<Response<Incoming>> {
+) -> Option<Response<Incoming>> {
     let request = Request::get(format!("http://{address}{path}"))
         .header("authorization", format!("Bearer {token}"))
         .body(Empty::new())
@@ -65,9 +68,8 @@ async fn get(
         speaker.ready().await?;
         speaker.send_request(request).await
     };
-    // A connection that is refused or ends has to say so.
     let answer = tokio::time::timeout(GRACE, answer).await;
-    answer.expect("an answer, or an end")
+    answer.ok()?.ok()
 }
 
 /// A release with a table of some megabytes; the path of the table.
@@ -173,7 +175,7 @@ async fn connections_that_only_answer_pings_are_ended(place: Place) {
                 let _ = connection.await;
             });
             let answer = get(&mut speaker, (server.address(), "nobody"), "/healthz").await;
-            if answer.is_ok_and(|answer| answer.status() == 200) {
+            if answer.is_some_and(|answer| answer.status() == 200) {
                 anonymous.push((speaker, ended));
             }
         }
