@@ -475,13 +475,11 @@ mod tests {
             strongest: String::new(),
             strongest_value: None,
         };
-        let parameter = EngineError::InvalidParameter {
-            parameter: "k".into(),
-            reason: String::new(),
-        };
         let failures = [
             JobFailure::Engine(infeasible.into()),
-            JobFailure::Engine(parameter),
+            JobFailure::Misfit {
+                parameter: "k".into(),
+            },
             JobFailure::Engine(EngineError::LimitExceeded(String::new())),
             JobFailure::Engine(EngineError::Cancelled),
             JobFailure::Input(TableError::Chunk(String::new())),

@@ -117,10 +117,7 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
     }
     let report = cast.steward.call("get_release_report").at("id", &release);
     report.send().await.expect(200);
-    // Other groups of the same people: together they tell more.
-    let mut other = job(&dataset);
-    other["parameters"]["k"] = json!(7);
-    let draft = released(cast, sinks, &other).await;
+    let draft = released(cast, sinks, &other_job(&dataset)).await;
     Told {
         dataset,
         release,
@@ -129,6 +126,13 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
         wards,
         hierarchy,
     }
+}
+
+/// A job that makes other groups of the same people: together they tell more.
+fn other_job(dataset: &str) -> Value {
+    let mut other = job(dataset);
+    other["parameters"]["k"] = json!(7);
+    other
 }
 
 /// Runs a job to its release.

@@ -1,0 +1,359 @@
+use proptest::prelude::*;
+
+use rustc_hash::FxHashMap;
+
+use super::*;
+use crate::release::candidates::NO_CLASS;
+use crate::verify::composition::made::{grouped, release};
+
+type Classes<'a> = &'a [(&'a [u32], &'a str)];
+
+fn of_two(one: Classes<'_>, other: Classes<'_>) -> Series {
+    series(&release(other), &[&release(one)])
+}
+
+fn of_groups(k: u32, one: Classes<'_>, other: Classes<'_>) -> Series {
+    series(&grouped(k, other), &[&grouped(k, one)])
+}
+
+fn shape(series: &Series) -> Option<Shape> {
+    match series.attributes[0].1 {
+        Judged::Holds(shape) => Some(shape),
+        Judged::Fails { .. } => None,
+    }
+}
+
+#[test]
+fn releases_of_other_people_and_the_same_release_again_are_safe() {
+    let one: Classes<'_> = &[(&[0, 1], "ab"), (&[2, 3], "cd")];
+    let found = of_two(one, &[(&[4, 5], "ab")]);
+    assert_eq!((found.shared, shape(&found)), (0, Some(Shape::Increments)));
+    assert!(found.is_safe());
+    for found in [of_two(one, one), of_groups(2, one, one)] {
+        assert_eq!((found.shared, shape(&found)), (4, Some(Shape::Nested)));
+        assert!(found.is_safe());
+    }
+}
+
+#[test]
+fn two_candidates_for_everyone_are_not_enough() {
+    // In all worlds that fit both, 2 has a and 5 has d.
+    let one: Classes<'_> = &[(&[0, 2, 3], "abc"), (&[1, 4, 5], "bcd")];
+    let other: Classes<'_> = &[(&[1, 2, 4], "abc"), (&[0, 3, 5], "bcd")];
+    assert!(!of_two(one, other).is_safe());
+    assert!(!of_groups(2, one, other).is_safe());
+    // 0 and 5 are certain although nobody's intersection has one value.
+    let one: Classes<'_> = &[(&[0, 1, 4, 7], "caca"), (&[2, 3, 5, 6], "acba")];
+    let other: Classes<'_> = &[(&[1, 4, 5, 7], "acba"), (&[0, 2, 3, 6], "caca")];
+    assert!(!of_two(one, other).is_safe());
+    assert!(!of_groups(2, one, other).is_safe());
+}
+
+#[test]
+fn one_person_who_leaves_a_group_that_grows_is_refused() {
+    let one: Classes<'_> = &[(&[0, 1], "ab"), (&[2, 3], "cd")];
+    let found = of_groups(2, one, &[(&[1, 2, 3], "bcd")]);
+    assert_eq!(
+        found.attributes[0].1,
+        Judged::Fails {
+            nested: 2,
+            invariant: None
+        }
+    );
+    assert!(!found.identity.holds());
+}
+
+#[test]
+fn companions_leave_with_whoever_leaves_a_group() {
+    let one: Classes<'_> = &[(&[0, 1, 2, 3], "abcd")];
+    let stay: Classes<'_> = &[(&[2, 3], "cd")];
+    let found = of_groups(2, one, stay);
+    assert_eq!(shape(&found), Some(Shape::Nested));
+    assert!(found.is_safe());
+    // The two who left may not have the same value, nor be fewer than k.
+    assert!(!of_groups(2, &[(&[0, 1, 2, 3], "aacd")], stay).is_safe());
+    assert!(!of_groups(3, one, stay).is_safe());
+    // Who stayed has another value than before.
+    assert!(!of_groups(2, one, &[(&[2, 3], "ce")]).is_safe());
+}
+
+#[test]
+fn part_of_a_class_keeps_only_what_can_be_seen_of_it() {
+    let one = grouped(2, &[(&[0, 1, 2, 3], "abcd")]);
+    let other = grouped(2, &[(&[2, 3], "cd")]);
+    let mut close = one.clone();
+    close.attributes[0].is_l_alone = false;
+    assert!(!series(&other, &[&close]).is_safe());
+    let mut own = one.clone();
+    own.has_own_terms = true;
+    assert!(!series(&other, &[&own]).is_safe());
+    // A whole class keeps what it kept.
+    assert!(series(&own, &[&own]).is_safe());
+    assert!(series(&close, &[&close]).is_safe());
+}
+
+#[test]
+fn groups_that_cross_tell_people_apart() {
+    let (one, other) = (
+        grouped(4, &[(&[0, 1, 2, 3], "abcd"), (&[4, 5, 6, 7], "abcd")]),
+        grouped(4, &[(&[0, 1, 4, 5], "abcd"), (&[2, 3, 6, 7], "abcd")]),
+    );
+    let found = series(&one, &[&other]);
+    let fails = Judged::Fails {
+        nested: 8,
+        invariant: None,
+    };
+    assert_eq!(found.identity, fails);
+}
+
+#[test]
+fn buckets_beside_groups_tell_people_apart() {
+    let buckets = release(&[(&[0, 1], "ab"), (&[2, 3], "cd")]);
+    let crossing = grouped(2, &[(&[0, 2], "ac"), (&[1, 3], "bd")]);
+    assert!(!series(&buckets, &[&crossing]).is_safe());
+    // Inside a group the buckets tell which rows are whose.
+    let around = grouped(4, &[(&[0, 1, 2, 3], "abcd")]);
+    let found = series(&buckets, &[&around]);
+    assert!(!found.identity.holds() && !found.is_safe());
+}
+
+#[test]
+fn sets_of_values_that_are_kept_are_safe() {
+    let one: Classes<'_> = &[(&[0, 1], "ab"), (&[2, 3], "ab")];
+    let other: Classes<'_> = &[(&[0, 3], "ab"), (&[2, 4], "ab")];
+    let found = of_two(one, other);
+    assert_eq!(shape(&found), Some(Shape::Invariant));
+    assert!(found.is_safe());
+    // In rows values are linked to those of other attributes.
+    assert!(!of_groups(2, one, other).is_safe());
+    // Buckets are invariant, but the groups of rows tell people apart.
+    let in_buckets = |classes| {
+        let mut release = grouped(2, classes);
+        release.attributes[0].stands_in_rows = false;
+        release
+    };
+    let found = series(&in_buckets(other), &[&in_buckets(one)]);
+    assert_eq!(shape(&found), Some(Shape::Invariant));
+    assert!(!found.identity.holds());
+    // a twice, b once.
+    let uneven: Classes<'_> = &[(&[0, 3], "ab"), (&[1, 2, 4], "aab")];
+    assert!(!of_two(one, uneven).is_safe());
+}
+
+#[test]
+fn a_subject_who_comes_back_has_the_same_set() {
+    let one = release(&[(&[0, 1], "ab")]);
+    let absent = release(&[(&[1, 2], "ab")]);
+    let again = |classes: Classes<'_>| series(&release(classes), &[&one, &absent]);
+    assert!(again(&[(&[0, 2], "ab")]).is_safe());
+    assert!(!again(&[(&[0, 3], "ac")]).is_safe());
+    // Another spelling of the same values would look like this.
+    assert!(!again(&[(&[0, 3], "cd")]).is_safe());
+}
+
+#[test]
+fn a_value_that_was_shown_tells_of_those_who_share_a_bucket_later() {
+    let mut shown = release(&[(&[0, 1], "ab"), (&[2, 3], "ab")]);
+    shown.attributes[0].class_of[0] = NO_CLASS;
+    shown.attributes[0].class_of[1] = NO_CLASS;
+    assert!(series(&shown, &[&shown]).is_safe());
+    let later = release(&[(&[0, 4], "ab"), (&[2, 3], "ab")]);
+    let found = series(&later, &[&shown]);
+    assert_eq!(
+        found.attributes[0].1,
+        Judged::Fails {
+            nested: 2,
+            invariant: Some(1)
+        }
+    );
+}
+
+#[test]
+fn what_is_not_known_is_not_safe() {
+    let one = release(&[(&[0, 1], "ab"), (&[2, 3], "cd")]);
+    let incomplete = Candidates {
+        is_complete: false,
+        ..one.clone()
+    };
+    let sliced = Candidates {
+        identity: Identity::Unknown,
+        ..one.clone()
+    };
+    let twice = release(&[(&[0, 1], "ab"), (&[0, 3], "cd")]);
+    let otherwise = Candidates {
+        attributes: Vec::new(),
+        ..one.clone()
+    };
+    for other in [incomplete, sliced, twice, otherwise] {
+        assert!(!series(&one, &[&other]).is_safe());
+        assert!(!series(&other, &[&one]).is_safe());
+    }
+    // Of people whom it does not share nothing has to be known.
+    let far = Candidates {
+        identity: Identity::Unknown,
+        ..release(&[(&[8, 9], "ab")])
+    };
+    assert!(series(&one, &[&far]).is_safe());
+}
+
+#[test]
+fn a_release_between_two_others_joins_them() {
+    let (one, other) = (release(&[(&[0, 1], "ab")]), release(&[(&[1, 2], "bc")]));
+    let last = release(&[(&[2, 3], "cd")]);
+    assert!(series(&last, &[&one]).is_safe());
+    assert!(!series(&last, &[&one, &other]).is_safe());
+}
+
+const VALUES: u32 = 4;
+
+/// How people are in a release: their class, whether its rows are
+/// generalized, and whose value it shows.
+type Way = (Vec<Option<u8>>, bool, Vec<bool>);
+
+/// Such a release, without classes in which a value is more frequent than 1
+/// in 2.
+fn made(values: &[u32], (class_of, is_grouped, is_shown): &Way) -> Candidates {
+    let mut classes: Vec<(Vec<u32>, String)> = Vec::new();
+    let is_shown = |person: u32| !is_grouped && is_shown[person as usize];
+    for class in 0..4 {
+        let people = (0_u32..).zip(class_of);
+        let members = people.filter(|&(person, own)| *own == Some(class) && !is_shown(person));
+        let members: Vec<u32> = members.map(|(person, _)| person).collect();
+        let of = |value| {
+            members
+                .iter()
+                .filter(|&&one| values[one as usize] == value)
+                .count()
+        };
+        if !members.is_empty() && (0..VALUES).all(|value| of(value) * 2 <= members.len()) {
+            let letters = members
+                .iter()
+                .map(|&one| (b'a' + values[one as usize] as u8) as char);
+            classes.push((members.clone(), letters.collect()));
+        }
+    }
+    let listed: Vec<(&[u32], &str)> = classes
+        .iter()
+        .map(|(members, letters)| (members.as_slice(), letters.as_str()))
+        .collect();
+    if *is_grouped {
+        return grouped(2, &listed);
+    }
+    let mut release = release(&listed);
+    for person in (0..values.len() as u32).filter(|&person| is_shown(person)) {
+        let name = format!("p{person:02}");
+        let at = release.subjects.partition_point(|other| *other < name);
+        release.subjects.insert(at, name);
+        release.attributes[0].class_of.insert(at, NO_CLASS);
+    }
+    release
+}
+
+/// Whether a world, a value for each person, fits a release of the true one.
+fn fits(world: &[u32], release: &Candidates, values: &[u32]) -> bool {
+    let shows = &release.attributes[0];
+    let mut counts = vec![[0_u32; VALUES as usize]; shows.classes.len()];
+    for (subject, &class) in release.subjects.iter().zip(&shows.class_of) {
+        let person: usize = subject[1..].parse().expect("a number");
+        match counts.get_mut(class as usize) {
+            Some(counts) => counts[world[person] as usize] += 1,
+            None if world[person] != values[person] => return false,
+            None => {}
+        }
+    }
+    let classes = shows.classes.iter().zip(counts);
+    let mut same = classes.map(|(shown, counts)| {
+        let shown: FxHashMap<u32, u32> = shown.iter().copied().collect();
+        (0..VALUES)
+            .all(|value| counts[value as usize] == shown.get(&value).copied().unwrap_or_default())
+    });
+    same.all(|same| same)
+}
+
+/// The largest share of the worlds in which a person whose value no release
+/// shows has the same value.
+fn largest_share(values: &[u32], releases: &[&Candidates]) -> (u64, u64) {
+    let mut counts = vec![[0_u64; VALUES as usize]; values.len()];
+    let mut worlds = 0;
+    let mut world = vec![0; values.len()];
+    loop {
+        if releases.iter().all(|release| fits(&world, release, values)) {
+            worlds += 1;
+            for (counts, &value) in counts.iter_mut().zip(&world) {
+                counts[value as usize] += 1;
+            }
+        }
+        let Some(at) = world.iter().position(|&value| value + 1 < VALUES) else {
+            break;
+        };
+        world[..at].fill(0);
+        world[at] += 1;
+    }
+    for release in releases {
+        let people = release.subjects.iter().zip(&release.attributes[0].class_of);
+        for (subject, _) in people.filter(|(_, class)| **class == NO_CLASS) {
+            let person: usize = subject[1..].parse().expect("a number");
+            counts[person] = [0; VALUES as usize];
+        }
+    }
+    let most = counts.iter().flatten().max().copied();
+    (most.unwrap_or_default(), worlds)
+}
+
+fn class_of(people: usize) -> impl Strategy<Value = Vec<Option<u8>>> {
+    prop::collection::vec(prop::option::weighted(0.9, 0..3_u8), people)
+}
+
+/// A second way to put the same people into classes: by itself, or the
+/// first one with some who leave, change places, or whose classes merge.
+fn next(first: Vec<Option<u8>>) -> impl Strategy<Value = (Vec<Option<u8>>, Vec<Option<u8>>)> {
+    let people = first.len();
+    let merged = first.iter().map(|class| class.map(|class| class / 2));
+    let merged: Vec<Option<u8>> = merged.collect();
+    let (left, swapped) = (first.clone(), first.clone());
+    let second = prop_oneof![
+        class_of(people),
+        Just(first.clone()),
+        Just(merged),
+        prop::collection::vec(any::<bool>(), people).prop_map(move |leaves| {
+            let all = left.iter().zip(leaves);
+            all.map(|(class, leaves)| class.filter(|_| !leaves))
+                .collect()
+        }),
+        (0..people, 0..people).prop_map(move |(one, other)| {
+            let mut swapped = swapped.clone();
+            swapped.swap(one, other);
+            swapped
+        }),
+    ];
+    (Just(first), second)
+}
+
+proptest! {
+    /// Where the check passes no value is more likely than each release
+    /// allows, over all worlds that fit all of them.
+    #[test]
+    fn a_safe_series_tells_no_more_than_its_releases(
+        values in prop::collection::vec(0..VALUES, 6),
+        (first, second) in class_of(6).prop_flat_map(next),
+        third in prop::option::of(class_of(6)),
+        are_grouped in any::<[bool; 3]>(),
+        are_shown in prop::collection::vec(
+            prop::collection::vec(prop::bool::weighted(0.05), 6), 3),
+    ) {
+        let ways = [Some(first), Some(second), third].into_iter();
+        let ways = ways.zip(are_grouped).zip(are_shown);
+        let releases: Vec<Candidates> = ways
+            .filter_map(|((way, is_grouped), is_shown)| {
+                Some(made(&values, &(way?, is_grouped, is_shown)))
+            })
+            .collect();
+        let others: Vec<&Candidates> = releases[1..].iter().collect();
+        let found = series(&releases[0], &others);
+        if found.is_safe() && found.shared > 0 {
+            let all: Vec<&Candidates> = releases.iter().collect();
+            let (most, worlds) = largest_share(&values, &all);
+            prop_assert!(most * 2 <= worlds, "{most} of {worlds}: {found:?}");
+        }
+    }
+}
