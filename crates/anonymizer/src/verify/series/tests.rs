@@ -1,3 +1,5 @@
+//! Counterexamples, and the check held against enumeration of all worlds.
+
 use proptest::prelude::*;
 
 use rustc_hash::FxHashMap;
