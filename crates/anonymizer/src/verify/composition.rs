@@ -85,6 +85,21 @@ pub(super) fn numbered_subjects(releases: &[&Candidates]) -> (Vec<Vec<u32>>, usi
     (of_release, known.len())
 }
 
+/// Numbers of the values of each release, the same for the same text.
+pub(super) fn numbered_values<'a>(
+    shown: impl Iterator<Item = &'a AttributeCandidates>,
+) -> Vec<Vec<u32>> {
+    let mut known: FxHashMap<&str, u32> = FxHashMap::default();
+    let of_release = shown.map(|shows| {
+        let values = shows.values.iter().map(|value| {
+            let next = known.len() as u32;
+            *known.entry(value.as_str()).or_insert(next)
+        });
+        values.collect()
+    });
+    of_release.collect()
+}
+
 /// What one release shows of the attribute.
 struct Observed<'a> {
     shows: &'a AttributeCandidates,
@@ -127,15 +142,7 @@ struct Left {
 
 impl Left {
     fn of(shown: &[Observed<'_>], subjects: usize) -> Self {
-        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
-        let values = shown.iter().map(|one| {
-            let values = one.shows.values.iter().map(|value| {
-                let next = numbers.len() as u32;
-                *numbers.entry(value.as_str()).or_insert(next)
-            });
-            values.collect()
-        });
-        let values: Vec<Vec<u32>> = values.collect();
+        let values = numbered_values(shown.iter().map(|one| one.shows));
         let mut sets: Vec<Option<Vec<u32>>> = vec![None; subjects];
         let mut changed = vec![false; subjects];
         for (one, values) in shown.iter().zip(&values) {

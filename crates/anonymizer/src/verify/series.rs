@@ -37,11 +37,9 @@
 mod cells;
 mod shapes;
 
-use rustc_hash::FxHashMap;
-
 use self::cells::{Cells, Classes, Counts, UNPROTECTED, sizes, summed};
 use self::shapes::{against_invariant, against_nested};
-use super::composition::numbered_subjects;
+use super::composition::{numbered_subjects, numbered_values};
 use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS};
 
 /// A shape of a series that is safe.
@@ -336,20 +334,12 @@ impl Check<'_> {
 
     /// The attribute in each release that shows it.
     fn classes(&self, name: &str) -> Vec<Classes<'_>> {
-        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        let shown = self.met.iter();
+        let shown = shown.filter_map(|shown| Some((shown, shown.attribute(name)?)));
+        let shown: Vec<(&Shown<'_>, &AttributeCandidates)> = shown.collect();
+        let values = numbered_values(shown.iter().map(|&(_, shows)| shows));
         let mut found = Vec::new();
-        for shown in &self.met {
-            let Some(shows) = shown.attribute(name) else {
-                continue;
-            };
-            let values: Vec<u32> = shows
-                .values
-                .iter()
-                .map(|value| {
-                    let next = numbers.len() as u32;
-                    *numbers.entry(value.as_str()).or_insert(next)
-                })
-                .collect();
+        for ((shown, shows), values) in shown.into_iter().zip(values) {
             let counts = shows.classes.iter().map(|class| {
                 let counts = class
                     .iter()

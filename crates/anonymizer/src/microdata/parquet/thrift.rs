@@ -6,8 +6,8 @@
 //! counts list elements, bounds the depth, and takes fields in ascending
 //! order only, as every writer puts them, so that a field read here is the
 //! one that the library reads. Where the library knows a field it does not
-//! look at its type: `structures` says which type that is. Compact protocol: Apache Thrift,
-//! doc/specs/thrift-compact-protocol.md.
+//! look at its type: `structures` says which type that is. Compact protocol:
+//! Apache Thrift, doc/specs/thrift-compact-protocol.md.
 
 use super::structures::{Fields, Kind};
 

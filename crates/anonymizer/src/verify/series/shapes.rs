@@ -35,8 +35,8 @@ impl<'a> Nested<'a> {
         let of_class = of_releases.iter().map(|one| {
             let mut of_class = vec![Vec::new(); one.sizes.len()];
             for (cell, &member) in (0..).zip(&cells.member) {
-                if let Some(of_class) = of_class.get_mut(one.class_of[member] as usize) {
-                    of_class.push(cell);
+                if let Some(class) = one.class(member) {
+                    of_class[class].push(cell);
                 }
             }
             of_class
