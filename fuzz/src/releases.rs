@@ -100,6 +100,7 @@ impl Published {
                 version: 1,
  series: None,
 },
+            history: None,
             suppressed: 0,
             reproducible_seed: true,
             accept_exact: &[],

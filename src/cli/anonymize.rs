@@ -202,6 +202,7 @@ fn run_job(
         preferences: &input.preferences,
         engine: &engine,
         input: input.description(),
+        history: None,
         suppressed: input.summary.dropped,
         reproducible_seed: chosen.by_somebody,
         accept_exact: &job.accept_exact,

@@ -150,7 +150,7 @@ words! {
     /// What the cells of a published column are.
     ContentWord as Content {
         group, block, bucket, generalized, exact, fingerprint, attribute, value, count,
-        column
+        counterfeits, column
     }
 }
 
@@ -239,6 +239,10 @@ pub struct ManifestDocument {
     #[serde(default)]
     #[schema(value_type = Vec<Object>, required = false)]
     pub composition: Value,
+    /// What it keeps of public releases, where its series keeps sets of values.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub kept: Option<KeptDocument>,
     /// Why it is an exception from the operator's floors (`reason`), and what is
     /// below them (`below`); absent where it is none.
     #[serde(default)]
@@ -250,6 +254,36 @@ pub struct ManifestDocument {
     pub input: InputDocument,
     /// By which program.
     pub made_by: MadeByDocument,
+}
+
+/// What a release keeps of the public releases of its subjects.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = Kept)]
+pub struct KeptDocument {
+    /// Subjects who are in no release yet and wait for the next one; rounded to
+    /// tens. Stewards only.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub waiting: Option<u64>,
+    /// Each published sensitive attribute.
+    pub attributes: Vec<KeptAttributeDocument>,
+}
+
+/// How a sensitive attribute keeps the sets of values that were shown before.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = KeptAttribute)]
+pub struct KeptAttributeDocument {
+    /// The attribute.
+    pub attribute: String,
+    /// Published values, counterfeits among them.
+    pub values: u64,
+    /// Values that belong to no row: they stand for subjects who left.
+    pub counterfeits: u64,
+    /// Rows whose value is another one now than those of the set that was shown
+    /// of them, and is shown again; rounded to tens. Stewards only.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub outdated: Option<u64>,
 }
 
 /// One table of a release.
@@ -288,7 +322,8 @@ pub struct InputDocument {
     /// Its version.
     pub version: u64,
     /// How the release continues the public releases of the same people:
-    /// `increments` has only subjects who were in none of them.
+    /// `increments` has only subjects who were in none of them, with `invariant`
+    /// every subject keeps the sets of values that they show.
     #[serde(default)]
     #[schema(required = false)]
     pub series: Option<String>,

@@ -139,6 +139,8 @@ problem_kinds! {
     NothingNew = "nothing-new", UNPROCESSABLE_ENTITY, false, "Every subject is in a public release";
     /// Who is in a public release is not kept, and the job asked for others.
     SeriesUnknown = "series-unknown", UNPROCESSABLE_ENTITY, false, "Who is in a public release is not known";
+    /// Public releases show subjects otherwise than the job's mode can go on.
+    SeriesUnsafe = "series-unsafe", UNPROCESSABLE_ENTITY, false, "The series cannot go on in this mode";
     /// The idempotency key was given to another request.
     IdempotencyKeyReused = "idempotency-key-reused", UNPROCESSABLE_ENTITY, false, "The idempotency key was given to another request";
     /// As many uploads are read as the service reads at the same time.

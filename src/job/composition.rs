@@ -218,6 +218,7 @@ mod tests {
                 stands_in_rows: false,
                 is_l_alone: true,
                 is_whole: true,
+                is_counted: true,
                 values: ["a", "b", "c", "d"].map(String::from).into(),
                 classes: match class_of[1] {
                     0 => vec![vec![(0, 1), (1, 1)], vec![(2, 1), (3, 1)]],

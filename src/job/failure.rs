@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::{Identifying, IdentifyingBy, ProduceError, how_to_mend};
 use vizard_anonymizer::engine::{EngineError, Infeasible};
 use vizard_anonymizer::microdata::TableError;
-use vizard_anonymizer::release::rounded_to_tens;
+use vizard_anonymizer::release::{Unkept, rounded_to_tens};
 
 use super::coarse;
 
@@ -46,6 +46,8 @@ pub enum JobFailure {
     NothingNew,
     /// Who is in a public release is not kept, and the job asked for others.
     SeriesUnknown,
+    /// Public releases show subjects otherwise than the job's mode can go on.
+    SeriesUnsafe(Unkept),
     /// The job killed its worker too often.
     AttemptsExhausted,
     /// A fault of the service; its log knows more under the job's id.
@@ -67,6 +69,7 @@ impl JobFailure {
             Self::VerificationFailed { .. } => "verification-failed",
             Self::NothingNew => "nothing-new",
             Self::SeriesUnknown => "series-unknown",
+            Self::SeriesUnsafe(_) => "series-unsafe",
             Self::AttemptsExhausted => "attempts-exhausted",
             Self::Internal => "internal",
         }
@@ -83,6 +86,7 @@ impl JobFailure {
             "verification-failed" => "The release did not pass verification",
             "nothing-new" => "Every subject is in a public release",
             "series-unknown" => "Who is in a public release is not known",
+            "series-unsafe" => "The series cannot go on in this mode",
             "attempts-exhausted" => "The job ended its worker too often",
             _ => "The service failed",
         }
@@ -118,6 +122,12 @@ impl JobFailure {
                  publish with two stewards"
                     .into()
             }
+            Self::SeriesUnsafe(unkept) => {
+                format!(
+                    "{unkept}, so a release that keeps sets of values cannot go on; take the mode \
+                     increments, which leaves these subjects out"
+                )
+            }
             Self::AttemptsExhausted => "the lease ran out on every attempt".into(),
             Self::Internal => "the job's log knows more".into(),
         }
@@ -139,6 +149,9 @@ impl JobFailure {
             let names = found.iter().map(|one| one.attribute.as_str());
             problem["parameter"] = json!("accept_exact");
             problem["attributes"] = json!(names.collect::<Vec<_>>());
+        }
+        if let Self::SeriesUnsafe(unkept) = self {
+            problem["attribute"] = json!(unkept.attribute);
         }
         if let Self::Misfit { parameter } = self {
             problem["parameter"] = json!(parameter);

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
+use vizard_anonymizer::privacy::Share;
 use vizard_anonymizer::release::{AcceptedExact, SeriesMode};
 
 use crate::ids::DatasetId;
@@ -145,9 +146,24 @@ pub struct JobSpec {
 #[serde(deny_unknown_fields)]
 pub struct SeriesOptions {
     /// `increments`: only subjects who are in no release that ever was public,
-    /// withdrawn ones too. Together such releases tell no more than each.
-    #[schema(value_type = String, pattern = "^increments$")]
+    /// withdrawn ones too. `invariant`: everyone; each subject keeps the set of
+    /// values that was shown of them, of `arp` (published as `anatomy`) and
+    /// `anatomy`. Together such releases tell no more than each.
+    #[schema(value_type = String, pattern = "^(increments|invariant)$")]
     pub mode: SeriesMode,
+    /// With `invariant` the largest share of published values of an attribute
+    /// that may be counterfeits, which stand for subjects who left; 0.1 if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
+    pub max_counterfeits: Option<Share>,
+}
+
+impl SeriesOptions {
+    /// The share of counterfeits that a release may have.
+    pub fn counterfeits(self) -> Share {
+        self.max_counterfeits.unwrap_or(Share::TENTH)
+    }
 }
 
 /// A field that is there, whatever it holds.

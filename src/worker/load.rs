@@ -9,8 +9,8 @@ use vizard_anonymizer::microdata::{
     TableError, decode_chunk,
 };
 
-use vizard_anonymizer::release::SeriesMode;
 use vizard_anonymizer::release::candidates::Candidates;
+use vizard_anonymizer::release::{SeriesMode, shown_values};
 
 use crate::ids::DatasetId;
 use crate::job::SeriesOptions;
@@ -31,6 +31,8 @@ pub struct Loaded {
     /// Subjects whose records are left out: those of public releases, where the
     /// job asks for others.
     pub public: HashSet<String>,
+    /// What public releases show, oldest first, where the job keeps it.
+    pub kept: Option<Vec<Candidates>>,
 }
 
 /// Why a job's input could not be read.
@@ -68,10 +70,15 @@ pub async fn load(
     let preferences = store
         .preferences_at(job.dataset, job.preference_version)
         .await?;
-    let public = match series.map(|series| series.mode) {
-        Some(SeriesMode::Increments) => public_subjects(store, job.dataset).await?,
-        None => HashSet::default(),
-    };
+    let (mut public, mut kept) = (HashSet::default(), None);
+    match series.map(|series| series.mode) {
+        Some(SeriesMode::Increments) => {
+            let shown = shown(store, job.dataset).await?;
+            public.extend(shown.into_iter().flat_map(|one| one.subjects));
+        }
+        Some(SeriesMode::Invariant) => kept = Some(shown(store, job.dataset).await?),
+        None => {}
+    }
     Ok(Loaded {
         schema: Arc::new(schema),
         version,
@@ -79,19 +86,19 @@ pub async fn load(
         chunks,
         preferences,
         public,
+        kept,
     })
 }
 
-/// Subjects of all releases of the same people that ever were public.
-async fn public_subjects(store: &Store, dataset: DatasetId) -> Result<HashSet<String>, LoadError> {
+/// What all releases of the same people show that ever were public, oldest
+/// first.
+async fn shown(store: &Store, dataset: DatasetId) -> Result<Vec<Candidates>, LoadError> {
     let kept = store.public_series(dataset).await?;
     let read = tokio::task::spawn_blocking(move || {
-        let mut subjects = HashSet::default();
-        for (_, kept) in kept {
-            let shown = Candidates::from_bytes(&kept?).ok()?;
-            subjects.extend(shown.subjects);
-        }
-        Some(subjects)
+        let read = kept
+            .into_iter()
+            .map(|(_, kept)| Candidates::from_bytes(&kept?).ok());
+        read.collect::<Option<Vec<Candidates>>>()
     });
     let read = read.await.map_err(|_| LoadError::SeriesUnknown)?;
     read.ok_or(LoadError::SeriesUnknown)
@@ -124,6 +131,11 @@ impl Loaded {
             let chunk = decode_chunk(bytes, &self.schema)?;
             let is_new = |key: &str| !self.public.contains(key);
             builder.push(chunk.of_subjects(&self.schema, is_new))?;
+        }
+        let kept = self.kept.as_deref().unwrap_or_default();
+        for index in self.schema.protectable() {
+            let shown = shown_values(kept, &self.schema.attribute(index).name);
+            builder.also(index, shown.into_iter())?;
         }
         builder.finish()
     }

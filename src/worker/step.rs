@@ -11,7 +11,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
 use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::release::InputDescription;
+use vizard_anonymizer::microdata::Table;
+use vizard_anonymizer::privacy::History;
+use vizard_anonymizer::release::{InputDescription, history};
 
 use super::Shared;
 use super::commit::commit;
@@ -242,6 +244,20 @@ fn not_loaded(job: &JobRow, error: LoadError) -> Ended {
     }
 }
 
+/// What public releases show of the subjects, where the job keeps it.
+fn history_of(
+    loaded: &Loaded,
+    spec: &JobSpec,
+    (engine, table): (&Engine, &Table),
+) -> Result<Option<Arc<History>>, JobFailure> {
+    let (Some(public), Some(series)) = (&loaded.kept, spec.series) else {
+        return Ok(None);
+    };
+    let published = engine.keeps_sets_of(&loaded.schema)?;
+    let kept = history(table, published, public, series.counterfeits());
+    kept.map(Some).map_err(JobFailure::SeriesUnsafe)
+}
+
 /// The pure part, on the CPU pool.
 fn run_loaded(
     (mut loaded, secrets, operator): (Loaded, JobSecrets, OperatorRules),
@@ -255,9 +271,10 @@ fn run_loaded(
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
         let table = loaded.table()?;
-        if spec.series.is_some() && table.records() == 0 {
+        if !loaded.public.is_empty() && table.records() == 0 {
             return Err(JobFailure::NothingNew);
         }
+        let history = history_of(&loaded, &spec, (&engine, &table))?;
         let assignment = Assignment {
             table: &table,
             preferences: &preferences,
@@ -267,6 +284,7 @@ fn run_loaded(
                 version: loaded.version.version,
                 series: spec.series.map(|series| series.mode),
             },
+            history,
             suppressed: loaded.version.dropped,
             reproducible_seed: false,
             accept_exact: &spec.accept_exact,

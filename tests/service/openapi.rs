@@ -130,6 +130,7 @@ fn every_problem_is_the_answer_of_an_operation_or_of_a_job() {
         ProblemKind::Cancelled,
         ProblemKind::NothingNew,
         ProblemKind::SeriesUnknown,
+        ProblemKind::SeriesUnsafe,
         ProblemKind::VerificationFailed,
         ProblemKind::AttemptsExhausted,
     ];

@@ -3,6 +3,7 @@
 use super::*;
 use crate::job::JobFailure;
 use vizard_anonymizer::engine::{EngineError, Infeasible};
+use vizard_anonymizer::release::Unkept;
 
 #[test]
 fn every_slug_is_named_once() {
@@ -38,6 +39,10 @@ fn every_failure_of_a_job_is_a_kind_with_the_same_title_and_status() {
         JobFailure::VerificationFailed { checks: Vec::new() },
         JobFailure::NothingNew,
         JobFailure::SeriesUnknown,
+        JobFailure::SeriesUnsafe(Unkept {
+            attribute: "illness".into(),
+            reason: "a public release shows it otherwise than in buckets of rows",
+        }),
         JobFailure::AttemptsExhausted,
         JobFailure::Internal,
     ];

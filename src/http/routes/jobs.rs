@@ -11,6 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::catalog::{Engine, check_accepted, is_reason};
 use vizard_anonymizer::microdata::Schema;
+use vizard_anonymizer::release::SeriesMode;
 
 use super::job_view::JobView;
 use super::page::{PageView, page_request};
@@ -203,7 +204,19 @@ fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(
 }
 
 fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
-    Engine::parse(&spec.engine, &spec.parameters, schema).map_err(JobFailure::from)?;
+    let engine = Engine::parse(&spec.engine, &spec.parameters, schema);
+    let engine = engine.map_err(JobFailure::from)?;
+    match spec.series {
+        Some(series) if series.mode == SeriesMode::Invariant => {
+            engine.keeps_sets_of(schema).map_err(JobFailure::from)?;
+        }
+        Some(series) if series.max_counterfeits.is_some() => {
+            let detail = "counterfeits are of the mode invariant alone";
+            let problem = Problem::new(ProblemKind::InvalidParameter, detail);
+            return Err(problem.with_parameter("series.max_counterfeits"));
+        }
+        _ => {}
+    }
     check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
     Ok(())
 }

@@ -236,6 +236,17 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
     if let (false, Some(fields)) = (principal.has(Role::Steward), manifest.as_object_mut()) {
         fields.remove("excluded");
         fields.remove("suppressed");
+        if let Some(kept) = fields.get_mut("kept").and_then(Value::as_object_mut) {
+            kept.remove("waiting");
+            let attributes = kept.get_mut("attributes").and_then(Value::as_array_mut);
+            for attribute in attributes
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+            {
+                attribute.remove("outdated");
+            }
+        }
     }
     manifest
 }

@@ -105,6 +105,7 @@ pub fn header(
         ));
     }
     page.element("p", "note", &parts.join(" · "));
+    kept(page, &manifest["kept"]);
     cards(page, report);
     let risk = report.pointer("/measures/reidentification_risk/value/prosecutor_max");
     if let Some(risk) = risk.and_then(Value::as_f64) {
@@ -135,6 +136,44 @@ fn look_here(page: &mut Page, verification: &Value) {
             several => format!("{several} figures of attacks have no bound: look at them below."),
         };
         page.element("p", "look", &format!("! {said}"));
+    }
+}
+
+/// Share of counterfeits from which on the page warns.
+const MANY_COUNTERFEITS: f64 = 0.05;
+
+/// What a release of a series keeps, and what that costs.
+fn kept(page: &mut Page, kept: &Value) {
+    for attribute in kept["attributes"].as_array().into_iter().flatten() {
+        let share = attribute["counterfeits"].as_f64().unwrap_or(0.0)
+            / attribute["values"].as_f64().unwrap_or(1.0).max(1.0);
+        let (class, mark) = if share > MANY_COUNTERFEITS {
+            ("look", "! ")
+        } else {
+            ("note", "")
+        };
+        let mut said = format!(
+            "{mark}{} keeps the sets of values that earlier releases show: {} of {} published \
+             values are counterfeits ({:.1} %)",
+            text(&attribute["attribute"]),
+            number(&attribute["counterfeits"]),
+            number(&attribute["values"]),
+            100.0 * share
+        );
+        if attribute["outdated"].is_number() {
+            said.push_str(&format!(
+                ", {} rows show an old set",
+                number(&attribute["outdated"])
+            ));
+        }
+        page.element("p", class, &said);
+    }
+    if kept["waiting"].as_u64().is_some_and(|waiting| waiting > 0) {
+        let said = format!(
+            "{} new subjects wait for the next release",
+            number(&kept["waiting"])
+        );
+        page.element("p", "note", &said);
     }
 }
 

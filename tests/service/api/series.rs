@@ -8,6 +8,8 @@ use crate::common::client::{Answer, Client};
 on_both!(
     increments_have_only_subjects_who_were_not_public,
     a_series_goes_on_with_the_latest_version,
+    weeks_of_the_same_people_keep_their_sets_of_values,
+    sets_are_kept_by_engines_whose_blocks_have_each_value_once,
 );
 
 async fn publish(steward: &Client, release: &str) -> Answer {
@@ -80,4 +82,138 @@ async fn a_series_goes_on_with_the_latest_version(server: Server) {
     assert_eq!(problem["parameter"], "version");
     older["version"] = json!(2);
     post(&older).await.expect(202);
+}
+
+/// A dataset of the patients of a clinic, as yet without one.
+async fn clinic(steward: &Client) -> String {
+    let schema = json!({
+        "name": "clinic", "subject_key": "patient",
+        "attributes": [
+            {"name": "patient", "role": "identifier"},
+            {"name": "age", "role": "quasi_identifier", "type": "integer"},
+            {"name": "illness", "role": "sensitive", "type": "categorical"}
+        ]
+    });
+    let made = steward.call("create_dataset").json(&schema).send().await;
+    made.expect(201)["id"].as_str().expect("an id").to_owned()
+}
+
+/// Replaces the patients by those of these numbers.
+async fn replaced(steward: &Client, dataset: &str, patients: std::ops::Range<u32>) {
+    let mut records = String::from("patient,age,illness\n");
+    for at in patients {
+        let illness =
+            ["flu", "gout", "ulcer", "mumps", "stroke", "asthma"][(at * 5 / 3 % 6) as usize];
+        records.push_str(&format!("p{at},{},{illness}\n", 20 + at * 13 % 60));
+    }
+    let upload = steward.call("upload_records").at("id", dataset);
+    let upload = upload.query("mode", "replace");
+    upload.body("text/csv", records).send().await.expect(201);
+}
+
+/// A job that keeps the sets of values shown before.
+fn invariant(dataset: &str) -> Value {
+    json!({
+        "dataset": dataset, "engine": "arp", "parameters": {"l": 3},
+        "series": {"mode": "invariant"}, "report": {"queries": 20},
+    })
+}
+
+async fn weeks_of_the_same_people_keep_their_sets_of_values(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = clinic(&steward).await;
+    let mut job = invariant(&id);
+    job["publish"] = json!("automatic");
+    let weeks = [0..120, 0..120, 7..141, 13..141];
+    for (week, patients) in weeks.into_iter().enumerate() {
+        // Some left, others came.
+        replaced(&steward, &id, patients).await;
+        let release = story::release(&steward, &job).await;
+        let seen = steward.call("get_release").at("id", &release).send().await;
+        let seen = seen.expect(200);
+        assert_eq!(seen["state"], "published", "week {week}: {seen}");
+        let manifest = &seen["manifest"];
+        assert_eq!(manifest["input"]["series"], "invariant");
+        let beside = manifest["composition"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        assert_eq!(beside.len(), week);
+        for other in beside {
+            assert_eq!(other["safe"], true);
+            assert_eq!(other["attributes"][0]["shape"], "invariant");
+        }
+        let kept = &manifest["kept"]["attributes"][0];
+        // Who comes takes the places of those who left; then nobody comes.
+        assert_eq!(
+            kept["counterfeits"] != json!(0),
+            week == 3,
+            "week {week}: {kept}"
+        );
+        let columns = manifest["tables"][1]["columns"]
+            .as_array()
+            .expect("columns");
+        assert_eq!(columns[4]["name"], "counterfeits");
+        if week == 1 {
+            // A withdrawn release was read: what it showed is kept.
+            let withdraw = steward.call("withdraw_release").at("id", &release);
+            withdraw.send().await.expect(200);
+        }
+    }
+
+    // No counterfeits are allowed, and some are needed.
+    let mut strict = job.clone();
+    strict["series"]["max_counterfeits"] = json!(0.000_001);
+    let ended = story::ended(&steward, &story::queue(&steward, &strict).await).await;
+    let problem = &ended["problem"];
+    assert_eq!(problem["type"], "urn:vizard:problem:infeasible", "{ended}");
+    assert_eq!(problem["parameter"], "series.max_counterfeits");
+
+    // A release that does not keep the sets is refused, with the figures.
+    let mut other = job.clone();
+    other["series"] = Value::Null;
+    other["publish"] = json!("manual");
+    let other = story::release(&steward, &other).await;
+    let refused = publish(&steward, &other).await;
+    let detail = refused.expect_problem(409, "composition")["detail"].clone();
+    let detail = detail.as_str().expect("a text");
+    assert!(
+        detail.contains("do not keep their set of values"),
+        "{detail}"
+    );
+}
+
+async fn sets_are_kept_by_engines_whose_blocks_have_each_value_once(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = clinic(&steward).await;
+    replaced(&steward, &id, 0..120).await;
+    let post = async |job: &Value| steward.call("create_job").json(job).send().await;
+    let mut job = invariant(&id);
+    job["engine"] = json!("aip");
+    let refused = post(&job).await;
+    let problem = refused.expect_problem(422, "invalid-parameter");
+    assert_eq!(problem["parameter"], "series.mode");
+    let mut counted = increments(&id);
+    counted["series"]["max_counterfeits"] = json!(0.1);
+    let refused = post(&counted).await;
+    let problem = refused.expect_problem(422, "invalid-parameter");
+    assert_eq!(problem["parameter"], "series.max_counterfeits");
+    let mut none = invariant(&id);
+    none["series"]["max_counterfeits"] = json!(0);
+    post(&none).await.expect_problem(422, "invalid-body");
+
+    // What groups of rows showed cannot be kept by buckets.
+    let mut grouped = invariant(&id);
+    grouped["engine"] = json!("mondrian");
+    grouped["parameters"] = json!({"k": 5});
+    grouped["series"] = Value::Null;
+    let first = story::release(&steward, &grouped).await;
+    publish(&steward, &first).await.expect(200);
+    let ended = story::ended(&steward, &story::queue(&steward, &invariant(&id)).await).await;
+    assert_eq!(ended["state"], "failed");
+    assert_eq!(
+        ended["problem"]["type"], "urn:vizard:problem:series-unsafe",
+        "{ended}"
+    );
 }

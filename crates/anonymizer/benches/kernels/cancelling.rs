@@ -140,6 +140,7 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &accepted,

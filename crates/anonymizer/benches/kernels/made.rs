@@ -154,6 +154,7 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

@@ -33,6 +33,7 @@ fn shown(people: u32, week: u32) -> Vec<u8> {
             stands_in_rows: false,
             is_l_alone: true,
             is_whole: true,
+            is_counted: true,
             values: (0..VALUES).map(|value| format!("I{value:02}.0")).collect(),
             classes: classes.collect(),
             class_of: class_of.collect(),

@@ -35,6 +35,7 @@ pub fn timed(
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

@@ -11,7 +11,7 @@ use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{self, EngineError, Info, RunContext, arp, lgb, personalized, slicing};
 use crate::microdata::{Schema, Table, expectation};
-use crate::privacy::{Policy, Requirements};
+use crate::privacy::{Policy, ProtectedSet, Requirements};
 use crate::release::{Release, order, statement};
 
 use super::parameters;
@@ -145,6 +145,13 @@ impl Engine {
         self.runs.policy(schema)
     }
 
+    /// The attributes whose sets of values a series of these releases keeps.
+    ///
+    /// The error: the engine does not publish so that they can be kept.
+    pub fn keeps_sets_of(&self, schema: &Schema) -> Result<ProtectedSet, EngineError> {
+        arp::keeps_sets_of(&self.policy(schema)?, schema)
+    }
+
     /// Runs the engine in the present rayon pool. Tables are in the order in
     /// which they are published.
     pub fn run(
@@ -236,7 +243,7 @@ mod tests {
             let listed = listed.replace("up to m ", "up to 2 ");
             assert_eq!(listed, statement::adversary(name, &policy), "{name}");
             let all = engine["not_protected"].as_array().expect("a list");
-            for sentence in statement::not_protected(name, &schema, &policy, &[]) {
+            for sentence in statement::not_protected(name, &schema, &policy, (&[], None)) {
                 let of_any = sentence.replace(" illness ", " an attribute ");
                 assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
             }

@@ -6,6 +6,7 @@
 //! it can time them: no clock is read here.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -13,11 +14,11 @@ use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
-use crate::privacy::{BlockForm, Cancelled, Model, Requirements};
+use crate::privacy::{BlockForm, Cancelled, History, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
-    AcceptedExact, InputDescription, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
+    AcceptedExact, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
     PublishedTable, Release, WireError, WireFault, guarantees, rounded_to_tens, statement,
 };
 use crate::utility;
@@ -40,6 +41,8 @@ pub struct Assignment<'a> {
     pub engine: &'a Engine,
     /// What the manifest says about the input.
     pub input: InputDescription,
+    /// What public releases show of its subjects, where the job keeps it.
+    pub history: Option<Arc<History>>,
     /// Records that the missing-value policy left out at upload.
     pub suppressed: u64,
     /// Whether somebody chose the seed; the manifest says so.
@@ -152,7 +155,8 @@ fn produce_all(
         assignment.table,
         assignment.accept_exact,
     ))?;
-    let requirements = Requirements::new(assignment.table, policy, assignment.preferences);
+    let requirements = Requirements::new(assignment.table, policy, assignment.preferences)
+        .keeping(assignment.history.clone());
     observer.begins(Stage::Engine);
     let steps = Steps::new(context.progress);
     let inner = steps.told(context);
@@ -353,9 +357,15 @@ fn encode(
         normalized: Normalized::of(assignment.table),
         guarantees: guarantees(policy, schema),
         adversary: statement::adversary(engine, policy),
-        not_protected: statement::not_protected(engine, schema, policy, assignment.accept_exact),
+        not_protected: statement::not_protected(
+            engine,
+            schema,
+            policy,
+            (assignment.accept_exact, assignment.input.series),
+        ),
         published_exactly: PublishedExactly::default(),
         accept_exact: assignment.accept_exact.to_vec(),
+        kept: release.kept.map(Kept::published),
         tables: tables
             .iter()
             .map(|table| table.description.clone())

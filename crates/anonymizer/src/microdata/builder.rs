@@ -5,19 +5,23 @@
 //! attributes, and labels are put in their order. There is no `String` per
 //! cell and no lookup by text per cell.
 
+mod labels;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use self::labels::{Labels, Taken};
 use super::chunk::{Chunk, ChunkColumn};
 use super::codes::Codes;
 use super::column::CodedColumn;
 use super::dictionary::TextDictionary;
 use super::domain::{Domain, Values};
 use super::error::TableError;
-use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
-use super::index::{AttributeIndex, Code};
-use super::normalize::{Merged, representatives};
+use super::hierarchy::{HierarchySet, HierarchySource};
+use super::index::AttributeIndex;
+use super::normalize::{Merged, class};
 use super::number::{Number, ranked, tree_over};
 use super::schema::{Attribute, AttributeType, Multiplicity, Role, Schema};
 use super::spelling::Form;
@@ -29,6 +33,9 @@ use super::value_text::MISSING_LABEL;
 pub struct TableBuilder {
     schema: Arc<Schema>,
     columns: Vec<Building>,
+    /// By column the values behind those of the records: the domain has them,
+    /// no record does.
+    further: Vec<usize>,
     records: usize,
     /// Distinct subjects, where a subject may have many records.
     subjects: TextDictionary,
@@ -51,18 +58,28 @@ enum Building {
     },
 }
 
-/// What was taken together in one column.
-#[derive(Default)]
-struct Taken {
-    spellings: u64,
-    records: u64,
-}
-
 /// The numbers or days of an attribute, and which records have none.
 struct Known<N> {
     values: Vec<N>,
     /// Records whose value is missing, ascending.
     missing: Vec<u32>,
+}
+
+impl<N: Number> Known<N> {
+    /// Appends values as a release shows them; how many.
+    fn also<'a>(&mut self, texts: impl Iterator<Item = &'a str>) -> Result<usize, TableError> {
+        let mut appended = 0;
+        for text in texts {
+            if text == MISSING_LABEL {
+                self.extend(Vec::new(), vec![0]);
+            } else {
+                let value = N::read(text.as_bytes()).ok_or_else(|| unfit("values of a release"))?;
+                self.values.push(value);
+            }
+            appended += 1;
+        }
+        Ok(appended)
+    }
 }
 
 impl<N> Known<N> {
@@ -82,17 +99,6 @@ impl<N> Known<N> {
     }
 }
 
-/// The labels of a category and their provisional codes.
-enum Labels {
-    /// Codes are those of the leaves; behind the last one the missing value.
-    Tree {
-        tree: Arc<Hierarchy>,
-        has_missing: bool,
-    },
-    /// Codes are in order of first appearance.
-    Free(TextDictionary),
-}
-
 impl TableBuilder {
     /// A table without records. Hierarchies that the schema does not name are
     /// ignored; one that it names and that is absent is
@@ -107,8 +113,9 @@ impl TableBuilder {
                     Building::new(attribute, hierarchies)
                 }
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
+            further: vec![0; columns.len()],
             schema,
             columns,
             records: 0,
@@ -143,10 +150,30 @@ impl TableBuilder {
         Ok(())
     }
 
+    /// Puts values into the domain of an attribute although no record may have
+    /// them: counterfeits are published of them. They are texts as a release
+    /// shows them. After the last record.
+    pub fn also<'a>(
+        &mut self,
+        attribute: AttributeIndex,
+        texts: impl Iterator<Item = &'a str>,
+    ) -> Result<(), TableError> {
+        let at = attribute.at();
+        self.further[at] += self.columns[at].also(texts)?;
+        Ok(())
+    }
+
     /// The table of all records pushed. Uses rayon's current pool.
     pub fn finish(self) -> Result<Table, TableError> {
-        let columns = self.columns.into_par_iter().map(Building::finish);
-        let columns: Vec<(TableColumn, Taken)> = columns.collect::<Result<_, _>>()?;
+        let columns = self.columns.into_par_iter().zip(self.further);
+        let columns = columns.map(|(column, further)| {
+            let (mut column, taken) = column.finish()?;
+            if let TableColumn::Coded(column) = &mut column {
+                column.codes.truncate(column.codes.len() - further);
+            }
+            Ok((column, taken))
+        });
+        let columns: Vec<(TableColumn, Taken)> = columns.collect::<Result<_, TableError>>()?;
         let taken = (0..).zip(&columns);
         let merged = taken.filter(|(_, (_, taken))| taken.spellings > 0);
         let merged = merged.map(|(at, (_, taken))| Merged {
@@ -263,6 +290,40 @@ impl Building {
         Ok(())
     }
 
+    /// Appends values that the domain does not have yet; how many.
+    fn also<'a>(&mut self, texts: impl Iterator<Item = &'a str>) -> Result<usize, TableError> {
+        match self {
+            Self::SubjectKey | Self::Identifier(_) => Ok(0),
+            Self::Integer(known, _) => known.also(texts),
+            Self::Decimal(known, _) => known.also(texts),
+            Self::Date(known, _) => known.also(texts),
+            Self::Category {
+                codes,
+                labels: labels @ Labels::Free(_),
+                forms,
+            } => {
+                let mut classes: HashSet<Option<String>> =
+                    labels.texts().map(|text| class(text, forms)).collect();
+                let before = codes.len();
+                for text in texts.filter(|text| classes.insert(class(text, forms))) {
+                    codes.push(labels.code(text)?);
+                }
+                Ok(codes.len() - before)
+            }
+            Self::Category {
+                labels: labels @ Labels::Tree { .. },
+                ..
+            } => {
+                // All other leaves are in the domain anyhow.
+                let mut texts = texts;
+                if texts.any(|text| text == MISSING_LABEL) {
+                    labels.code(MISSING_LABEL)?;
+                }
+                Ok(0)
+            }
+        }
+    }
+
     fn finish(self) -> Result<(TableColumn, Taken), TableError> {
         let mut taken = Taken::default();
         let identifier = |texts| Ok((TableColumn::Identifier(texts), Taken::default()));
@@ -288,134 +349,6 @@ impl Building {
             codes,
         };
         Ok((TableColumn::Coded(column), taken))
-    }
-}
-
-impl Labels {
-    /// The provisional code of a label.
-    fn code(&mut self, label: &str) -> Result<u32, TableError> {
-        match self {
-            Self::Free(dictionary) => Ok(dictionary.intern(label).0),
-            Self::Tree { tree, has_missing } => match tree.leaf(label) {
-                Some(Code(code)) => Ok(code),
-                None if label == MISSING_LABEL && tree.find(label).is_none() => {
-                    *has_missing = true;
-                    Ok(tree.leaf_count() as u32)
-                }
-                None => Err(unfit("categories")),
-            },
-        }
-    }
-
-    /// Makes the spellings of each value one: all become the most frequent
-    /// one, missing words the missing value.
-    fn take_together(&mut self, codes: &mut Codes, forms: &[Form]) -> Result<Taken, TableError> {
-        let counts = codes.histogram(self.len());
-        let missing = match self {
-            Self::Tree { tree, .. } => tree
-                .leaf(MISSING_LABEL)
-                .map_or(tree.leaf_count() as u32, |leaf| leaf.0),
-            Self::Free(dictionary) => dictionary
-                .find(MISSING_LABEL)
-                .unwrap_or(dictionary.texts().len() as u32),
-        };
-        let texts = self.texts().zip(counts.iter().copied());
-        let to = representatives(texts, forms);
-        let to: Vec<u32> = to.into_iter().map(|to| to.unwrap_or(missing)).collect();
-        let mut taken = Taken::default();
-        for ((from, &to), &count) in (0..).zip(&to).zip(&counts) {
-            if from != to && count > 0 {
-                taken.spellings += 1;
-                taken.records += u64::from(count);
-            }
-        }
-        if taken.spellings == 0 {
-            return Ok(taken);
-        }
-        let lacks = (0..).zip(&to).zip(&counts);
-        let lacks = lacks
-            .into_iter()
-            .any(|((_, &to), &count)| to == missing && count > 0);
-        let renamed = codes.iter().map(|code| to[code as usize]);
-        match self {
-            Self::Tree { tree, has_missing } => {
-                if lacks && tree.leaf(MISSING_LABEL).is_none() && tree.find(MISSING_LABEL).is_some()
-                {
-                    return Err(TableError::Hierarchy(
-                        "`(missing)` must be a leaf where values are missing".into(),
-                    ));
-                }
-                *has_missing |= lacks && tree.leaf(MISSING_LABEL).is_none();
-                *codes = Codes::below(tree.leaf_count() + 1, renamed);
-            }
-            Self::Free(dictionary) => {
-                // No other value has a code: those that became another go.
-                let mut kept = TextDictionary::default();
-                let old = std::mem::take(dictionary).into_texts();
-                let mut number = vec![0; to.len() + 1];
-                for ((from, &to), &count) in (0..).zip(&to).zip(&counts) {
-                    if to == from && count > 0 {
-                        number[from as usize] = kept.intern(old.get(from as usize)).0;
-                    }
-                }
-                if lacks {
-                    number[missing as usize] = kept.intern(MISSING_LABEL).0;
-                }
-                let numbers: Vec<u32> = renamed.map(|code| number[code as usize]).collect();
-                *codes = Codes::below(kept.texts().len(), numbers.into_iter());
-                *dictionary = kept;
-            }
-        }
-        Ok(taken)
-    }
-
-    /// Number of provisional codes.
-    fn len(&self) -> usize {
-        match self {
-            Self::Tree { tree, .. } => tree.leaf_count() + 1,
-            Self::Free(dictionary) => dictionary.texts().len(),
-        }
-    }
-
-    /// The text of each provisional code.
-    fn texts(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        match self {
-            Self::Tree { tree, .. } => {
-                Box::new(tree.leaf_labels().chain(std::iter::once(MISSING_LABEL)))
-            }
-            Self::Free(dictionary) => Box::new(dictionary.texts().iter()),
-        }
-    }
-
-    /// The ordered domain, and the codes in it.
-    fn finish(self, codes: Codes) -> (Domain, Codes) {
-        match self {
-            Self::Tree { tree, has_missing } => {
-                let tree = if has_missing {
-                    Arc::new(tree.with_missing_leaf())
-                } else {
-                    tree
-                };
-                let leaves = tree.leaf_labels().map(str::to_owned).collect();
-                (Domain::new(Values::Category(leaves), Some(tree)), codes)
-            }
-            Self::Free(dictionary) => {
-                let texts = dictionary.into_texts();
-                let mut order: Vec<u32> = (0..texts.len() as u32).collect();
-                order.sort_unstable_by_key(|&at| texts.get(at as usize));
-                let mut rank = vec![0; order.len()];
-                for (at, &code) in (0..).zip(&order) {
-                    rank[code as usize] = at;
-                }
-                let ranks = codes.iter().map(|code| rank[code as usize]);
-                let codes = Codes::below(rank.len(), ranks);
-                let values = order
-                    .iter()
-                    .map(|&at| texts.get(at as usize).to_owned())
-                    .collect();
-                (Domain::new(Values::Category(values), None), codes)
-            }
-        }
     }
 }
 

@@ -114,6 +114,9 @@ impl Share {
     /// The whole, which bounds nothing.
     pub const ALL: Self = Self(1_000_000_000);
 
+    /// One in ten.
+    pub const TENTH: Self = Self(100_000_000);
+
     /// One in four.
     pub const QUARTER: Self = Self(250_000_000);
 

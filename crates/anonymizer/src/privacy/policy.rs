@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::microdata::AttributeIndex;
 
 use super::parameter::{K, L, Share};
+use super::protected::{ProtectedIndex, ProtectedSet};
 use super::protection::{InBlock, InBucket, InGroup, Protection, Spread};
-use super::requirements::{ProtectedIndex, ProtectedSet};
 use super::slicing::Slicing;
 
 /// Which quasi-identifiers a subject has whose records disagree (1:M data).

@@ -13,6 +13,8 @@
 //! ([`Protection::InGroup`]) are counted without the missing one instead, as
 //! entropy has no such rule; only what subjects ask for is one more there.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{
@@ -21,55 +23,13 @@ use crate::microdata::{
 };
 
 use super::documents::documents;
+use super::history::History;
 use super::parameter::Share;
 use super::policy::Policy;
+use super::protected::{ProtectedIndex, ProtectedSet};
 use super::protection::Protection;
 use super::scale::{Asking, lacking, scale_spreads};
 use super::subject_finder::SubjectFinder;
-
-/// Position of an attribute among the protectable ones of a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProtectedIndex(pub u8);
-
-impl ProtectedIndex {
-    /// The position as a `usize`.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A set of protectable attributes, one bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProtectedSet(pub u64);
-
-impl ProtectedSet {
-    /// Whether the attribute is in the set.
-    pub const fn contains(self, index: ProtectedIndex) -> bool {
-        self.0 >> index.0 & 1 == 1
-    }
-
-    /// The set with the attribute in it.
-    #[must_use]
-    pub const fn with(self, index: ProtectedIndex) -> Self {
-        Self(self.0 | 1 << index.0)
-    }
-
-    /// Attributes that are in exactly one of the two sets.
-    #[must_use]
-    pub const fn symmetric_difference(self, other: Self) -> Self {
-        Self(self.0 ^ other.0)
-    }
-
-    /// Number of attributes in the set.
-    pub const fn len(self) -> u32 {
-        self.0.count_ones()
-    }
-
-    /// Whether no attribute is in the set.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
 
 /// What one record asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -226,6 +186,7 @@ pub struct Requirements {
     lacking: ProtectedSet,
     terms: Vec<RecordTerms>,
     terms_of_record: Codes,
+    history: Option<Arc<History>>,
 }
 
 impl Requirements {
@@ -292,6 +253,7 @@ impl Requirements {
             lacking,
             terms_of_record: Codes::below(terms.len(), of_records),
             terms,
+            history: None,
         }
     }
 
@@ -310,6 +272,7 @@ impl Requirements {
             lacking: self.lacking,
             terms,
             terms_of_record: self.terms_of_record.clone(),
+            history: self.history.clone(),
         }
     }
 
@@ -337,7 +300,21 @@ impl Requirements {
             lacking: self.lacking,
             terms_of_record: Codes::below(terms.len(), of_record.into_iter()),
             terms,
+            history: self.history.clone(),
         }
+    }
+
+    /// The same, where what public releases show of the subjects is kept.
+    #[must_use]
+    pub fn keeping(mut self, history: Option<Arc<History>>) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// What public releases show of the subjects; none where the job does not
+    /// keep it.
+    pub fn history(&self) -> Option<&History> {
+        self.history.as_deref()
     }
 
     /// The same under another policy as it is ordered.

@@ -10,8 +10,8 @@ use crate::microdata::{
 };
 
 use super::policy::Policy;
+use super::protected::{ProtectedIndex, ProtectedSet};
 use super::protection::Spread;
-use super::requirements::{ProtectedIndex, ProtectedSet};
 
 /// The records of those who did not ask to be left out.
 pub(super) struct Asking<'a> {

@@ -81,6 +81,10 @@ pub struct AttributeCandidates {
     pub is_l_alone: bool,
     /// Whether a class has exactly the values of its members, each once.
     pub is_whole: bool,
+    /// Whether the counts of a class are those that are published for it. Not
+    /// known of releases that were made before it was kept.
+    #[serde(default)]
+    pub is_counted: bool,
     /// The different values.
     pub values: Vec<String>,
     /// Of each class its values, by position, with their counts.
@@ -306,6 +310,7 @@ fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCan
         stands_in_rows: true,
         is_l_alone: false,
         is_whole: true,
+        is_counted: true,
         values: texts(attribute.cells),
         classes: listed,
         class_of: class_of.to_vec(),
@@ -316,8 +321,11 @@ fn of_classes(attribute: &JoinedAttribute<'_>, class_of: &[u32]) -> AttributeCan
 fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
     let buckets = attribute.buckets.as_ref()?;
     let rows = attribute.codes.len();
-    let class_of = (0..rows).map(|row| buckets.pool_of(row).unwrap_or(NO_CLASS));
-    let (is_whole, classes) = match buckets.link() {
+    let class_of: Vec<u32> = (0..rows)
+        .map(|row| buckets.pool_of(row).unwrap_or(NO_CLASS))
+        .collect();
+    let members = class_of.iter().filter(|&&class| class != NO_CLASS).count() as u64;
+    let (is_counted, classes) = match buckets.link() {
         Link::Row(_) => {
             let all = 0..buckets.len();
             (
@@ -350,10 +358,13 @@ fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
         l: 2,
         stands_in_rows: false,
         is_l_alone: false,
-        is_whole,
+        // A bucket may have counterfeits.
+        is_whole: is_counted
+            && buckets.sizes().iter().copied().map(u64::from).sum::<u64>() == members,
+        is_counted,
         values: texts(buckets.cells()),
         classes,
-        class_of: class_of.collect(),
+        class_of,
     })
 }
 

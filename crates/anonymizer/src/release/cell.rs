@@ -163,6 +163,7 @@ impl Cell {
                 | Content::Block
                 | Content::Bucket
                 | Content::Count
+                | Content::Counterfeits
                 | Content::Column,
                 _,
             ) => Err(WireFault::CellUnfit.into()),

@@ -46,6 +46,7 @@ impl Content {
             Self::Attribute => "attribute",
             Self::Value => "value",
             Self::Count => "count",
+            Self::Counterfeits => "counterfeits",
             Self::Column => "column",
             Self::Generalized | Self::Exact | Self::Fingerprint => "",
         }

@@ -1,8 +1,11 @@
 //! What an engine made, before it is encoded and verified.
 
+use serde::{Deserialize, Serialize};
+
 use crate::microdata::SubjectIndex;
 
 use super::lineage::Lineage;
+use super::manifest::rounded_to_tens;
 use super::table::PublishedTable;
 
 /// What an engine made, before it is encoded and verified.
@@ -17,6 +20,45 @@ pub struct Release {
     pub excluded: u64,
     /// Subjects left out because their terms cannot be met (private).
     pub unsatisfiable: Vec<SubjectIndex>,
+    /// What it keeps of public releases, where it goes on a series.
+    pub kept: Option<Kept>,
+}
+
+/// What a release keeps of the public releases of its subjects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// Subjects who are in no release yet and wait for the next one.
+    pub waiting: u64,
+    /// Each published sensitive attribute.
+    pub attributes: Vec<KeptAttribute>,
+}
+
+/// How an attribute keeps the sets of values that were shown before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptAttribute {
+    /// The attribute.
+    pub attribute: String,
+    /// Published values, counterfeits among them.
+    pub values: u64,
+    /// Values that belong to no row.
+    pub counterfeits: u64,
+    /// Rows whose value is another one now than those of the set that was shown
+    /// of them, and is shown again.
+    pub outdated: u64,
+}
+
+impl Kept {
+    /// As a manifest says it: counts of people rounded to tens.
+    #[must_use]
+    pub fn published(mut self) -> Self {
+        self.waiting = rounded_to_tens(self.waiting);
+        for attribute in &mut self.attributes {
+            attribute.outdated = rounded_to_tens(attribute.outdated);
+        }
+        self
+    }
 }
 
 impl Release {
@@ -33,6 +75,7 @@ impl Release {
             lineage,
             excluded: (opted_out + unsatisfiable.len()) as u64,
             unsatisfiable,
+            kept: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::microdata::{AttributeType, Form, Table};
 
 use super::exact::{AcceptedExact, PublishedExactly};
+use super::made::Kept;
 use super::table::Content;
 
 /// What a release claims. `kind` names the claim on the wire.
@@ -149,6 +150,10 @@ pub struct Manifest {
     /// Those that the job published although they may identify people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accept_exact: Vec<AcceptedExact>,
+    /// What it keeps of public releases, where it goes on a series; counts of
+    /// people rounded to tens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// The tables.
     pub tables: Vec<TableDescription>,
     /// What it was made from.
@@ -250,6 +255,8 @@ pub struct InputDescription {
 pub enum SeriesMode {
     /// It has no subject who is in one of them.
     Increments,
+    /// Every subject keeps the sets of values that they show.
+    Invariant,
 }
 
 /// The program that made a release.

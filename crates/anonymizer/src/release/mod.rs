@@ -17,6 +17,7 @@ pub mod exact;
 mod format;
 mod guarantee_words;
 mod guarantees;
+mod history;
 pub mod joined;
 pub mod layout;
 mod lineage;
@@ -40,9 +41,10 @@ pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use guarantees::guarantees;
+pub use history::{Unkept, history, shown_values};
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
-pub use made::Release;
+pub use made::{Kept, KeptAttribute, Release};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,
     TableDescription, rounded_to_tens,

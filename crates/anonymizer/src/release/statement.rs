@@ -6,6 +6,7 @@
 //! no engine can say anything else.
 
 use super::exact::AcceptedExact;
+use super::manifest::SeriesMode;
 use crate::microdata::{AttributeType, Role, Schema};
 use crate::privacy::{BlockForm, InGroup, Model, Policy, Recoding, Share};
 
@@ -37,12 +38,13 @@ pub fn adversary_of(engine: &str) -> String {
 }
 
 /// What a release of `engine` under this policy does not protect; `accepted`
-/// are the attributes that its job publishes although they may identify people.
+/// are the attributes that its job publishes although they may identify people,
+/// `series` is how it goes on a series.
 pub fn not_protected(
     engine: &str,
     schema: &Schema,
     policy: &Policy,
-    accepted: &[AcceptedExact],
+    (accepted, series): (&[AcceptedExact], Option<SeriesMode>),
 ) -> Vec<String> {
     let sentences = sentences(engine).into_iter();
     let said = sentences.flat_map(|sentence| sentence.of_release(schema, policy));
@@ -52,8 +54,21 @@ pub fn not_protected(
              {reason}"
         )
     });
-    said.chain(accepted).collect()
+    let of_series: &[&str] = match series {
+        Some(SeriesMode::Invariant) => &OF_KEPT_SETS,
+        Some(SeriesMode::Increments) | None => &[],
+    };
+    let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
+    said.chain(accepted).chain(of_series).collect()
 }
+
+/// Of releases of a series that keeps the sets of values of its subjects.
+const OF_KEPT_SETS: [&str; 2] = [
+    "who joins, leaves or returns from one release of the series to the next: rows show \
+     quasi-identifiers as they are",
+    "the truth of every value: counterfeits belong to nobody, and a subject whose value changed to \
+     one that is not in the set shown before is shown in that set again",
+];
 
 /// The same for whatever schema and parameters: each sentence that some
 /// release of `engine` says.

@@ -28,6 +28,8 @@ pub enum Content {
     Value,
     /// How often the row's value occurs.
     Count,
+    /// How many of the values of the row's block belong to no row.
+    Counterfeits,
     /// Number of the column, a set of attributes that stay linked on a row of
     /// a sliced table, from 1; empty for none.
     Column,

@@ -299,6 +299,7 @@ pub(super) mod made {
                 stands_in_rows: false,
                 is_l_alone: true,
                 is_whole: true,
+                is_counted: true,
                 values: letters,
                 classes: listed,
                 class_of: subjects.iter().map(|&(_, class)| class).collect(),

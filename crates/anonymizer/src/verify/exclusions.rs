@@ -10,6 +10,9 @@
 //! permuted in buckets, anyone who shares a combination with somebody who left
 //! for their own terms, so that it shows one value less.
 //!
+//! Where a series keeps sets of values, subjects who are new may have to wait for
+//! the next release, and count for nothing here (`blocks::kept`).
+//!
 //! All who did not ask for it are together no more than the job's
 //! `max_excluded` allows. Figures are for stewards: exact numbers.
 
@@ -17,7 +20,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
-use crate::privacy::{InBucket, Model, ProtectedIndex, RecordTerms, Share};
+use crate::privacy::{History, InBucket, Model, ProtectedIndex, RecordTerms, Requirements, Share};
 
 use super::evidence::Evidence;
 use super::maximal::without_need;
@@ -28,9 +31,22 @@ use super::verdict::{Check, Failures};
 pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
     let mut absent = Absent::of(evidence);
     let others = std::mem::take(&mut absent.others);
-    let askers = absent.askers.len();
     let (table, requirements) = (evidence.table, evidence.requirements);
-    let needless = without_need(table, requirements, &absent.is_published, &absent.askers);
+    let mut others = others;
+    let mut needless = 0;
+    match continued(requirements) {
+        None => {
+            needless = without_need(table, requirements, &absent.is_published, &absent.askers);
+        }
+        // Who is new in a series that keeps sets may have to wait for others,
+        // and who asks for a larger set than the kept one leaves.
+        Some(history) => {
+            let is_old = |&record: &RecordIndex| !is_new(requirements, history, record);
+            others.retain(is_old);
+            absent.askers.retain(is_old);
+        }
+    }
+    let askers = absent.askers.len();
     let unexplained = unexplained(evidence, absent.askers, others.clone());
     let mut failures = Failures::none();
     if unexplained > 0 {
@@ -54,6 +70,35 @@ pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
         .with_figure("asked_for_more", askers as f64)
         .with_figure("others", others.len() as f64)
         .with_figure("could_be_published", needless as f64)
+}
+
+/// What a release goes on from that keeps sets of values; none for a first one.
+fn continued(requirements: &Requirements) -> Option<&History> {
+    let history = requirements.history();
+    history.filter(|history| !history.is_empty())
+}
+
+/// Number of subjects without a row who did not ask for it, and of whom no
+/// public release shows a set of some published attribute.
+pub(super) fn waiting(evidence: &Evidence) -> u64 {
+    let requirements = evidence.requirements;
+    let Some(history) = continued(requirements) else {
+        return 0;
+    };
+    let absent = Absent::of(evidence);
+    let all = absent.askers.iter().chain(&absent.others);
+    let new = all.filter(|&&record| is_new(requirements, history, record));
+    new.count() as u64
+}
+
+fn is_new(requirements: &Requirements, history: &History, record: RecordIndex) -> bool {
+    let Model::Blocks { sensitive, .. } = requirements.policy().model else {
+        return false;
+    };
+    let published = requirements
+        .protected()
+        .filter(|&index| sensitive.contains(index));
+    history.is_new(record.0, published)
 }
 
 /// Subjects without a row, each by one record.

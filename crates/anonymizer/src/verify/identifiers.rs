@@ -102,6 +102,7 @@ fn is_numbering(column: &PublishedColumn) -> bool {
         Content::Block => column.name == "block" || column.name.ends_with("_block"),
         Content::Bucket => column.name == "bucket" || column.name.ends_with("_bucket"),
         Content::Count => column.name == "count",
+        Content::Counterfeits => column.name == "counterfeits",
         Content::Column => column.name == "column",
         _ => false,
     }

@@ -94,10 +94,15 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
             ordered.engine,
             schema,
             policy,
-            ordered.accept_exact,
+            (ordered.accept_exact, ordered.input.series),
         ),
         published_exactly: published_exactly(evidence.tables, evidence.requirements, schema),
         accept_exact: ordered.accept_exact.to_vec(),
+        // Where there is something to keep, `blocks::kept` compares.
+        kept: match evidence.requirements.history() {
+            Some(_) => evidence.manifest.kept.clone(),
+            None => None,
+        },
         tables,
         input: ordered.input.clone(),
         made_by: MadeBy {
@@ -133,7 +138,7 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 17] = notes![
+const NOTES: [(&str, &str); 18] = notes![
     "format",
     "engine",
     "parameters",
@@ -146,6 +151,7 @@ const NOTES: [(&str, &str); 17] = notes![
     "not_protected",
     "published_exactly",
     "accept_exact",
+    "kept",
     "tables",
     "input",
     "made_by",

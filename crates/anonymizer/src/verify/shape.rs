@@ -216,8 +216,13 @@ pub(super) fn expected_sliced(
 }
 
 /// The tables that blocks of these sensitive attributes must have when they
-/// are listed, in order.
-pub(super) fn expected_listed(schema: &Schema, sensitive: &[AttributeIndex]) -> [ExpectedTable; 2] {
+/// are listed, in order; with the number of counterfeits where a series keeps
+/// sets of values.
+pub(super) fn expected_listed(
+    schema: &Schema,
+    sensitive: &[AttributeIndex],
+    keeps_sets: bool,
+) -> [ExpectedTable; 2] {
     let column = |name: &str, content, kind| ExpectedColumn {
         name: name.to_owned(),
         content,
@@ -236,6 +241,15 @@ pub(super) fn expected_listed(schema: &Schema, sensitive: &[AttributeIndex]) -> 
             columns.push(column(&attribute.name, Content::Exact, attribute.kind));
         }
     }
+    let mut contents = vec![
+        column("block", Content::Block, None),
+        column("attribute", Content::Attribute, None),
+        column("value", Content::Value, None),
+        column("count", Content::Count, None),
+    ];
+    if keeps_sets {
+        contents.push(column("counterfeits", Content::Counterfeits, None));
+    }
     [
         ExpectedTable {
             name: QUASI,
@@ -243,12 +257,7 @@ pub(super) fn expected_listed(schema: &Schema, sensitive: &[AttributeIndex]) -> 
         },
         ExpectedTable {
             name: SENSITIVE,
-            columns: vec![
-                column("block", Content::Block, None),
-                column("attribute", Content::Attribute, None),
-                column("value", Content::Value, None),
-                column("count", Content::Count, None),
-            ],
+            columns: contents,
         },
     ]
 }
@@ -336,6 +345,11 @@ pub(super) fn fits(column: &PublishedColumn, wanted: &ExpectedColumn) -> bool {
 fn is_number(content: Content) -> bool {
     matches!(
         content,
-        Content::Group | Content::Block | Content::Bucket | Content::Count | Content::Column
+        Content::Group
+            | Content::Block
+            | Content::Bucket
+            | Content::Count
+            | Content::Counterfeits
+            | Content::Column
     )
 }

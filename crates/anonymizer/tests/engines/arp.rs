@@ -6,4 +6,5 @@ pub mod handmade;
 mod paper;
 mod properties;
 mod scenario;
+mod series;
 mod widened;

@@ -1,18 +1,21 @@
 //! A release with everything that the verifier is given, held so that a test
 //! can change any part of it and seal the manifest over the change.
 
+use std::sync::Arc;
+
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
     AttributeIndex, Code, Codes, Domain, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
 };
 use vizard_anonymizer::privacy::{
-    CancelFlag, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed, Spread,
+    CancelFlag, History, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed,
+    Spread,
 };
 use vizard_anonymizer::release::{
-    AcceptedExact, Cell, Cells, InputDescription, Lineage, MadeBy, Manifest, Normalized,
-    PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, TableDescription,
-    decode_csv, encode_csv, guarantees, order, rounded_to_tens, statement,
+    AcceptedExact, Cell, Cells, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized,
+    PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, SeriesMode,
+    TableDescription, decode_csv, encode_csv, guarantees, order, rounded_to_tens, statement,
 };
 use vizard_anonymizer::utility::{self, EvidenceError, UtilityReport};
 use vizard_anonymizer::verify::{self, Evidence, Ordered, Verdict, verify};
@@ -87,9 +90,20 @@ impl Case {
         preferences: &[Preference],
         seed: u64,
     ) -> Result<Self, EngineError> {
+        Self::keeping(engine, table, parameters, preferences, (seed, None))
+    }
+
+    /// The same for a series that keeps what was shown of its subjects.
+    pub fn keeping(
+        engine: &str,
+        table: Table,
+        parameters: &serde_json::Value,
+        preferences: &[Preference],
+        (seed, history): (u64, Option<Arc<History>>),
+    ) -> Result<Self, EngineError> {
         let parsed = Engine::parse(engine, parameters, table.schema())?;
         let policy = parsed.policy(table.schema())?;
-        let requirements = Requirements::new(&table, policy, preferences);
+        let requirements = Requirements::new(&table, policy, preferences).keeping(history);
         let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
         let made = (table, requirements);
         Ok(Self::made_by(engine, made, parsed.parameters(), release))
@@ -119,7 +133,7 @@ impl Case {
             input: InputDescription {
                 dataset: "made-up".into(),
                 version: 1,
-                series: None,
+                series: requirements.history().map(|_| SeriesMode::Invariant),
             },
         };
         let accept_exact = accepted(table.schema());
@@ -134,9 +148,15 @@ impl Case {
             normalized: Normalized::of(&table),
             guarantees: guarantees(policy, schema),
             adversary: statement::adversary(engine, policy),
-            not_protected: statement::not_protected(engine, schema, policy, &accept_exact),
+            not_protected: statement::not_protected(
+                engine,
+                schema,
+                policy,
+                (&accept_exact, ordered.input.series),
+            ),
             published_exactly: PublishedExactly::default(),
             accept_exact: accept_exact.clone(),
+            kept: release.kept.clone().map(Kept::published),
             tables: descriptions,
             input: ordered.input.clone(),
             made_by: MadeBy {

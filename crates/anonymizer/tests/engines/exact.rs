@@ -64,6 +64,7 @@ fn run(
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: false,
         accept_exact: &accept_exact,

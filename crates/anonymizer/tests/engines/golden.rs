@@ -68,6 +68,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: false,
         accept_exact: &accepted(schema),

@@ -130,6 +130,7 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

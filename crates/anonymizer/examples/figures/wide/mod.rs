@@ -83,6 +83,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
             version: 1,
             series: None,
         },
+        history: None,
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &accepted,

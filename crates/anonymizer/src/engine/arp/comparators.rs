@@ -12,7 +12,7 @@ use crate::privacy::{BlockForm, Requirements};
 use crate::release::Release;
 
 use super::initial::{Least, partition};
-use super::job::Job;
+use super::job::{Blocks, Job, Order};
 use super::listed;
 use super::params::{AnatomyParams, InitialParams};
 use super::refine::refine;
@@ -20,8 +20,8 @@ use super::refine::refine;
 /// `aip`.
 pub mod aip {
     use super::{
-        BlockForm, EngineError, InitialParams, Job, Least, Release, Requirements, RunContext,
-        Table, listed, partition,
+        BlockForm, Blocks, EngineError, InitialParams, Job, Least, Release, Requirements,
+        RunContext, Table, listed, partition,
     };
 
     /// Publishes the initial partition of each sensitive attribute by its
@@ -41,21 +41,17 @@ pub mod aip {
             params.max_excluded,
             context,
         )?;
-        job.run(|frame, goals| {
-            let mut parts = Vec::new();
-            for goal in goals {
-                let blocks = partition(frame, &goal, params.partitioning, Least::None)?;
-                parts.push((goal, blocks));
-            }
-            Ok(listed::publish(frame, &parts))
-        })
+        let how = (params.partitioning, Least::None);
+        let blocks: &Blocks<'_> = &|frame, goal, rows| partition(frame, goal, how, rows);
+        job.run(blocks, |frame, parts| listed::publish(frame, &parts, None))
     }
 }
 
 /// `anatomy`.
 pub mod anatomy {
     use super::{
-        AnatomyParams, EngineError, Job, Release, Requirements, RunContext, Table, listed, refine,
+        AnatomyParams, Blocks, EngineError, Job, Order, Release, Requirements, RunContext, Table,
+        listed, refine,
     };
 
     /// Publishes blocks of l distinct values of each sensitive attribute by
@@ -75,15 +71,10 @@ pub mod anatomy {
             params.max_excluded,
             context,
         )?;
-        job.run(|frame, goals| {
-            let everyone: Vec<u32> = (0..frame.rows() as u32).collect();
-            let everyone = [everyone];
-            let mut parts = Vec::new();
-            for goal in goals {
-                let blocks = refine(frame, &goal, &everyone)?;
-                parts.push((goal, blocks));
-            }
-            Ok(listed::publish(frame, &parts))
-        })
+        let blocks: &Blocks<'_> = &|frame, goal, rows| refine(frame, goal, &[rows]);
+        if let Some(history) = requirements.history() {
+            return job.run_keeping((history, Order::Numbers), blocks);
+        }
+        job.run(blocks, |frame, parts| listed::publish(frame, &parts, None))
     }
 }

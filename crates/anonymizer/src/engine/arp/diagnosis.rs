@@ -32,7 +32,6 @@ impl Diagnosis<'_> {
     pub fn of(self, refusal: Refusal) -> EngineError {
         match refusal {
             Refusal::Empty => self.empty().into(),
-            Refusal::Budget(over) => over.infeasible().into(),
             Refusal::TooNarrow(answer) => answer.into(),
             Refusal::TooFrequent(frequent) => {
                 EngineError::of_diagnosis(self.too_frequent(frequent))
@@ -60,7 +59,7 @@ impl Diagnosis<'_> {
             Ok(match self.refusal(l)? {
                 Some(Refusal::TooFrequent(again)) => Some(allows(again)),
                 Some(Refusal::Empty | Refusal::TooNarrow(_)) => Some(0),
-                Some(Refusal::Budget(_)) | None => None,
+                None => None,
             })
         })?;
         let name = name_of(self.table, self.requirements.attribute(index));

@@ -16,12 +16,12 @@
 use rand::seq::SliceRandom;
 
 use crate::engine::context::RunContext;
-use crate::engine::error::Infeasible;
-use crate::engine::kernel::feasibility::{OverBudget, TooFrequent, too_narrow, without};
+use crate::engine::error::{EngineError, Infeasible};
+use crate::engine::kernel::feasibility::{TooFrequent, name_of, too_narrow, without};
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::{Everyone, Included};
 use crate::microdata::RecordIndex;
-use crate::privacy::Protection;
+use crate::privacy::{History, Protection};
 
 use super::frame::vectors;
 use super::initial::{Least, window};
@@ -34,8 +34,6 @@ pub(super) enum Refusal {
     TooFrequent(TooFrequent),
     /// The known values of everyone span less than is asked for.
     TooNarrow(Infeasible),
-    /// More subjects would be excluded than may be.
-    Budget(OverBudget),
     /// No record is left.
     Empty,
 }
@@ -178,7 +176,7 @@ fn strictest_l(included: &Included<'_>, sensitive: &[SensitiveColumn<'_>]) -> u3
 
 /// Excludes those who ask for more records with their own vector than there
 /// are, the strictest first, vector by vector.
-fn exclude_by_alike(included: &mut Included<'_>, context: &RunContext<'_>) -> Vec<u32> {
+pub(super) fn exclude_by_alike(included: &mut Included<'_>, context: &RunContext<'_>) -> Vec<u32> {
     let (vector_of, vectors) = vectors(included);
     let mut alike = vec![0_u32; vectors];
     for &vector in &vector_of {
@@ -202,4 +200,61 @@ fn exclude_by_alike(included: &mut Included<'_>, context: &RunContext<'_>) -> Ve
     excluded.sort_unstable();
     without(&mut included.records, &excluded);
     excluded
+}
+
+/// Excludes those whose terms a series cannot meet that keeps sets of values:
+/// who asks for a larger set than the own one, or than that of somebody with
+/// the same quasi-identifiers, over whom an adversary averages; and who asks
+/// for more records with the own vector than there are.
+///
+/// The error: public releases show smaller sets than the job's own l.
+pub(super) fn exclude_by_sets(
+    included: &mut Included<'_>,
+    sensitive: &[SensitiveColumn<'_>],
+    history: &History,
+    context: &RunContext<'_>,
+) -> Result<Vec<u32>, EngineError> {
+    let mut excluded = Vec::new();
+    for column in sensitive {
+        let sets = history.of(column.index);
+        let size = |record: u32| sets.set(record).map(|set| set.len() as u32);
+        let floor = match included.requirements.protection(column.index) {
+            Protection::Diversity { l, .. } => l.get(),
+            _ => 1,
+        };
+        let smallest = included
+            .records
+            .iter()
+            .filter_map(|&record| size(record))
+            .min();
+        if let Some(smallest) = smallest.filter(|&smallest| smallest < floor) {
+            let name = name_of(included.table, column.attribute);
+            let condition = format!(
+                "{name}: public releases show subjects in sets of {smallest} values, which a series \
+                 keeps"
+            );
+            let answer = Infeasible::at_most("l", Some(smallest.into()), condition);
+            return Err(answer.of(name).into());
+        }
+        let requirements = included.requirements;
+        let l = |record: u32| requirements.of(RecordIndex(record)).l[column.index.at()];
+        let mut leaving: Vec<u32> = included.records.clone();
+        leaving.retain(|&record| size(record).is_some_and(|size| l(record) > size));
+        without(&mut included.records, &leaving);
+        excluded.append(&mut leaving);
+        let (vector_of, vectors) = vectors(included);
+        let mut cap = vec![u32::MAX; vectors];
+        for (&record, &vector) in included.records.iter().zip(&vector_of) {
+            let cap = &mut cap[vector as usize];
+            *cap = size(record).unwrap_or(u32::MAX).min(*cap);
+        }
+        let asking = included.records.iter().zip(&vector_of);
+        let asking = asking.filter(|&(&record, &vector)| l(record) > cap[vector as usize]);
+        let asking: Vec<u32> = asking.map(|(&record, _)| record).collect();
+        without(&mut included.records, &asking);
+        excluded.extend(asking);
+    }
+    excluded.extend(exclude_by_alike(included, context));
+    excluded.sort_unstable();
+    Ok(excluded)
 }

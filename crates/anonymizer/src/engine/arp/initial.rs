@@ -56,31 +56,38 @@ pub(super) fn window(l: u32, k: u32) -> u32 {
     l.saturating_mul(k.div_ceil(l))
 }
 
-/// Makes the initial partition of all rows, which together must hold.
+/// Makes the initial partition of rows, ascending, which together must hold.
 pub(super) fn partition(
     frame: &Frame<'_>,
     goal: &Goal<'_>,
-    partitioning: Partitioning,
-    least: Least,
+    (partitioning, least): (Partitioning, Least),
+    mut rows: Vec<u32>,
 ) -> Result<Vec<Vec<u32>>, EngineError> {
     let mut initial = Initial {
         frame,
         goal,
-        columns: by_contingency(frame, goal),
+        columns: by_contingency(frame, goal, &rows),
         partitioning,
         least,
         counts: vec![0; goal.values],
         blocks: Vec::new(),
     };
-    let mut rows: Vec<u32> = (0..frame.rows() as u32).collect();
     initial.split(&mut rows, 0, 0)?;
     Ok(initial.blocks)
 }
 
-/// Quasi-identifiers by φ² with the sensitive attribute, descending; equals
-/// in schema order.
-fn by_contingency<'a>(frame: &Frame<'a>, goal: &Goal<'_>) -> Vec<&'a CodedColumn> {
-    let records = &frame.included.records;
+/// Quasi-identifiers by φ² with the sensitive attribute over some rows,
+/// descending; equals in schema order.
+pub(super) fn by_contingency<'a>(
+    frame: &Frame<'a>,
+    goal: &Goal<'_>,
+    rows: &[u32],
+) -> Vec<&'a CodedColumn> {
+    let records: Vec<u32> = rows
+        .iter()
+        .map(|&row| frame.included.records[row as usize])
+        .collect();
+    let records = &records;
     let sensitive = Categories::of(goal.column.column, records);
     let columns = frame.included.quasi_columns().into_iter();
     let measured = columns.map(|column| {

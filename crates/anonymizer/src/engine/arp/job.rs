@@ -4,21 +4,38 @@
 //! what everyone together meets.
 
 use crate::engine::context::RunContext;
-use crate::engine::error::EngineError;
+use crate::engine::error::{EngineError, Infeasible};
 use crate::engine::kernel::Included;
 use crate::engine::kernel::acceptance::invalid;
-use crate::engine::kernel::feasibility::OverBudget;
+use crate::engine::kernel::feasibility::{OverBudget, without};
+use crate::engine::kernel::included::SensitiveColumn;
 use crate::microdata::{RecordIndex, Table};
-use crate::privacy::{BlockForm, L, Model, ProtectedSet, Requirements};
-use crate::release::{Lineage, PublishedTable, Release};
+use crate::privacy::{BlockForm, History, L, Model, ProtectedSet, Requirements};
+use crate::release::{Kept, KeptAttribute, Lineage, PublishedTable, Release};
 
 use super::diagnosis::Diagnosis;
-use super::exclusion::{Refusal, exclude};
+use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
+use super::keeping::{Plan, plan, ranks};
+use super::listed::{self, Part};
+use super::params::keeps_sets_of;
 
 /// What a way of publishing made: the tables, and whose their rows are.
 pub(super) type Made = (Vec<PublishedTable>, Lineage);
+
+/// Makes blocks of rows, ascending, of one attribute.
+pub(super) type Blocks<'b> =
+    dyn Fn(&Frame<'_>, &Goal<'_>, Vec<u32>) -> Result<Vec<Vec<u32>>, EngineError> + 'b;
+
+/// Which subjects of a kept set come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Those with like quasi-identifiers.
+    Likeness,
+    /// Those whose secret numbers are near.
+    Numbers,
+}
 
 /// One run.
 pub(super) struct Job<'a> {
@@ -61,13 +78,41 @@ impl<'a> Job<'a> {
         self.form
     }
 
-    /// Runs it; `make` makes the blocks of everyone who is published.
+    /// Runs it: `blocks` makes the blocks of everyone who is published, of one
+    /// attribute.
     pub fn run(
         &self,
-        make: impl Fn(&Frame<'_>, Vec<Goal<'_>>) -> Result<Made, EngineError>,
+        blocks: &Blocks<'_>,
+        publish: impl Fn(&Frame<'_>, Vec<Part<'_>>) -> Made,
     ) -> Result<Release, EngineError> {
+        self.context.progress.report(1, STEPS, "gather", 0.0);
+        let mut included = Included::gather(self.table, self.requirements)?;
+        let columns = published(&included, self.sensitive);
+        let excluded = self.exclude(&mut included, &columns)?;
+        self.context.progress.report(2, STEPS, "blocks", 0.0);
+        let frame = Frame::new(&included, self.is_exact(), self.context);
+        let mut parts = Vec::new();
+        for &column in &columns {
+            let goal = frame.goal(column);
+            let made = blocks(&frame, &goal, (0..frame.rows() as u32).collect())?;
+            parts.push((goal, made));
+        }
+        self.context.progress.report(4, STEPS, "publish", 0.0);
+        let made = publish(&frame, parts);
+        Ok(self.release(made, included.opted_out, &excluded))
+    }
+
+    fn is_exact(&self) -> bool {
+        Least::of(self.form) == Least::None
+    }
+
+    /// Excludes everyone whose terms everyone together cannot meet.
+    fn exclude(
+        &self,
+        included: &mut Included<'a>,
+        columns: &[SensitiveColumn<'a>],
+    ) -> Result<Vec<u32>, EngineError> {
         let least = Least::of(self.form);
-        let is_exact = least == Least::None;
         let diagnosis = Diagnosis {
             table: self.table,
             requirements: self.requirements,
@@ -76,27 +121,128 @@ impl<'a> Job<'a> {
             context: self.context,
         };
         let refused = |refusal: Refusal| diagnosis.of(refusal);
+        let excluded = exclude(included, columns, least, self.context).map_err(refused)?;
+        self.check_excluded(included, &excluded)?;
+        self.context.check()?;
+        Ok(excluded)
+    }
+
+    fn check_excluded(&self, included: &Included<'_>, excluded: &[u32]) -> Result<(), EngineError> {
+        let all = included.records.len() + excluded.len();
+        OverBudget::check(excluded.len(), all, self.max_excluded)
+            .map_err(|over| EngineError::from(over.infeasible()))
+    }
+
+    fn release(&self, (tables, lineage): Made, opted_out: usize, excluded: &[u32]) -> Release {
+        let subject = |&record: &u32| self.table.subject_of(RecordIndex(record));
+        let unsatisfiable = excluded.iter().map(subject).collect();
+        Release::new(tables, lineage, opted_out, unsatisfiable)
+    }
+
+    /// Runs it for a series: subjects who were public keep their sets of values.
+    pub fn run_keeping(
+        &self,
+        (history, order): (&History, Order),
+        blocks: &Blocks<'_>,
+    ) -> Result<Release, EngineError> {
+        keeps_sets_of(self.requirements.ordered(), self.table.schema())?;
         self.context.progress.report(1, STEPS, "gather", 0.0);
         let mut included = Included::gather(self.table, self.requirements)?;
         let columns = published(&included, self.sensitive);
-        let excluded = exclude(&mut included, &columns, least, self.context).map_err(refused)?;
-        let all = included.records.len() + excluded.len();
-        OverBudget::check(excluded.len(), all, self.max_excluded)
-            .map_err(|over| refused(Refusal::Budget(over)))?;
-        self.context.check()?;
+        let is_new = |record: &&u32| {
+            !history.is_empty()
+                && history.is_new(**record, columns.iter().map(|column| column.index))
+        };
+        let new = included.records.iter().filter(is_new).count();
+        let mut excluded = match history.is_empty() {
+            true => self.exclude(&mut included, &columns)?,
+            false => exclude_by_sets(&mut included, &columns, history, self.context)?,
+        };
         self.context.progress.report(2, STEPS, "blocks", 0.0);
-        let frame = Frame::new(&included, is_exact, self.context);
-        let goals = columns.iter().map(|&column| frame.goal(column)).collect();
-        let (tables, lineage) = make(&frame, goals)?;
-        let subject = |&record: &u32| self.table.subject_of(RecordIndex(record));
-        let unsatisfiable = excluded.iter().map(subject).collect();
-        Ok(Release::new(
-            tables,
-            lineage,
-            included.opted_out,
-            unsatisfiable,
-        ))
+        loop {
+            self.check_excluded(&included, &excluded)?;
+            self.context.check()?;
+            let frame = Frame::new(&included, true, self.context);
+            let planned = columns.iter().map(|&column| {
+                let goal = frame.goal(column);
+                let ranks = ranks(&frame, &goal, order == Order::Likeness);
+                let plan = plan(&frame, &goal, history.of(column.index), &ranks);
+                (goal, plan)
+            });
+            let planned: Vec<(Goal<'_>, Plan)> = planned.collect();
+            let mut wait: Vec<u32> = planned
+                .iter()
+                .flat_map(|(_, plan)| plan.waiting.clone())
+                .collect();
+            if wait.is_empty() {
+                let made = self.make_kept(&frame, planned, (history, blocks))?;
+                let mut release = self.release(made.0, included.opted_out, &excluded);
+                let waiting = new - included.records.iter().filter(is_new).count();
+                release.kept = Some(Kept {
+                    waiting: waiting as u64,
+                    attributes: made.1,
+                });
+                let all = self.table.records() - included.records.len();
+                release.excluded = all as u64;
+                return Ok(release);
+            }
+            for row in &mut wait {
+                *row = included.records[*row as usize];
+            }
+            wait.sort_unstable();
+            wait.dedup();
+            without(&mut included.records, &wait);
+            // Fewer share the quasi-identifiers of those who waited.
+            excluded.extend(exclude_by_alike(&mut included, self.context));
+            if included.records.is_empty() {
+                let condition = "all subjects have to wait for others";
+                return Err(Infeasible::at_most("l", None, condition).into());
+            }
+        }
     }
+
+    /// The tables of blocks that keep sets and of those that are new.
+    fn make_kept(
+        &self,
+        frame: &Frame<'_>,
+        planned: Vec<(Goal<'_>, Plan)>,
+        (history, blocks): (&History, &Blocks<'_>),
+    ) -> Result<(Made, Vec<KeptAttribute>), EngineError> {
+        let (mut parts, mut shown, mut described) = (Vec::new(), Vec::new(), Vec::new());
+        for (goal, plan) in planned {
+            let name = &self.table.schema().attribute(goal.column.attribute).name;
+            let (counterfeits, kept) = plan.counterfeits();
+            let values = kept + plan.fresh.len() as u64;
+            if !history.max_counterfeits.allows(counterfeits, values) {
+                return Err(too_many_counterfeits(name, counterfeits, values));
+            }
+            described.push(KeptAttribute {
+                attribute: name.clone(),
+                values,
+                counterfeits,
+                outdated: plan.outdated,
+            });
+            shown.push(plan.kept.iter().map(|block| block.set.clone()).collect());
+            let mut all: Vec<Vec<u32>> = plan.kept.into_iter().map(|block| block.rows).collect();
+            if !plan.fresh.is_empty() {
+                all.extend(blocks(frame, &goal, plan.fresh)?);
+            }
+            parts.push((goal, all));
+        }
+        self.context.progress.report(4, STEPS, "publish", 0.0);
+        Ok((listed::publish(frame, &parts, Some(&shown)), described))
+    }
+}
+
+fn too_many_counterfeits(name: &str, counterfeits: u64, values: u64) -> EngineError {
+    let condition = format!(
+        "{name}: {counterfeits} of {values} published values would be counterfeits; wait until more \
+         subjects are there, or begin a new series with those who are in none (increments)"
+    );
+    // Rounded up: what is named must be enough.
+    let share = (counterfeits as f64 / values as f64 * 1000.0).ceil() / 1000.0;
+    let answer = Infeasible::at_least("series.max_counterfeits", Some(share.min(1.0)), condition);
+    answer.of(name.to_owned()).into()
 }
 
 /// Number of steps that progress counts.

@@ -21,8 +21,17 @@ use super::frame::{Frame, Goal};
 /// A sensitive attribute with its blocks.
 pub(super) type Part<'a> = (Goal<'a>, Vec<Vec<u32>>);
 
-/// Publishes the blocks of each sensitive attribute.
-pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTable>, Lineage) {
+/// By attribute the codes that its first blocks show, where these are not the
+/// values of their rows.
+pub(super) type Shown = [Vec<Vec<u32>>];
+
+/// Publishes the blocks of each sensitive attribute. Where a series keeps sets
+/// of values (`shown`), with the number of counterfeits of each block.
+pub(super) fn publish(
+    frame: &Frame<'_>,
+    parts: &[Part<'_>],
+    shown: Option<&Shown>,
+) -> (Vec<PublishedTable>, Lineage) {
     let rows: Vec<u32> = (0..frame.rows() as u32).collect();
     let table = frame.included.table;
     let subject = |&row: &u32| {
@@ -31,7 +40,7 @@ pub(super) fn publish(frame: &Frame<'_>, parts: &[Part<'_>]) -> (Vec<PublishedTa
     };
     let lineage = Lineage::of_table(QUASI, rows.iter().map(subject));
     (
-        vec![quasi(frame, parts, &rows), sensitive(frame, parts)],
+        vec![quasi(frame, parts, &rows), sensitive(frame, parts, shown)],
         lineage,
     )
 }
@@ -83,26 +92,33 @@ struct Entry {
     block: u64,
     value: u32,
     count: u64,
+    counterfeits: u64,
 }
 
-fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
+fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>], shown: Option<&Shown>) -> PublishedTable {
     let mut values = Values::default();
     let mut entries = Vec::new();
     for (attribute, (goal, blocks)) in (0..).zip(parts) {
         let column = goal.column.column;
+        let shown = shown.map_or(&[][..], |shown| &shown[attribute as usize]);
         for (number, block) in (1..).zip(blocks) {
             let code = |&row: &u32| {
                 column
                     .codes
                     .at(frame.included.records[row as usize] as usize)
             };
-            let mut codes: Vec<u32> = block.iter().map(code).collect();
+            let mut codes: Vec<u32> = match shown.get(number as usize - 1) {
+                Some(set) => set.clone(),
+                None => block.iter().map(code).collect(),
+            };
             codes.sort_unstable();
+            let counterfeits = (codes.len() - block.len()) as u64;
             entries.extend(codes.chunk_by(|a, b| a == b).map(|run| Entry {
                 attribute,
                 block: number,
                 value: values.position(attribute, run[0], &column.domain),
                 count: run.len() as u64,
+                counterfeits,
             }));
         }
     }
@@ -119,14 +135,19 @@ fn sensitive(frame: &Frame<'_>, parts: &[Part<'_>]) -> PublishedTable {
         cells: values.cells,
     };
     let counts = entries.iter().map(|entry| entry.count);
+    let mut columns = vec![
+        PublishedColumn::of_numbers(Content::Block, blocks),
+        PublishedColumn::of_content(Content::Attribute, attributes),
+        PublishedColumn::of_content(Content::Value, values),
+        PublishedColumn::of_numbers(Content::Count, counts),
+    ];
+    if shown.is_some() {
+        let numbers = entries.iter().map(|entry| entry.counterfeits);
+        columns.push(PublishedColumn::of_numbers(Content::Counterfeits, numbers));
+    }
     PublishedTable {
         name: SENSITIVE.into(),
-        columns: vec![
-            PublishedColumn::of_numbers(Content::Block, blocks),
-            PublishedColumn::of_content(Content::Attribute, attributes),
-            PublishedColumn::of_content(Content::Value, values),
-            PublishedColumn::of_numbers(Content::Count, counts),
-        ],
+        columns,
     }
 }
 

@@ -12,6 +12,7 @@
 //! | 1 | `initial` | blocks of like records, each l-eligible |
 //! | 2 | `refine` | sub-blocks of l distinct values |
 //! | 3 | `widen` | blocks whose members' terms no near block meets, made larger |
+//! | – | `keeping` | blocks of subjects who were public, where a series keeps their sets |
 //! | 3 | `listed`, `groups`, `randomized`, `sliced` | the tables and their lineage |
 //!
 //! `ring` publishes the initial partition by rings (`ng`), `comparators` it
@@ -27,6 +28,7 @@ mod frame;
 mod groups;
 mod initial;
 mod job;
+mod keeping;
 mod listed;
 mod params;
 mod randomized;
@@ -35,7 +37,9 @@ mod ring;
 mod sliced;
 mod widen;
 
-pub use params::{AipParams, AnatomyParams, Params, Partitioning, Publish, RingParams};
+pub use params::{
+    AipParams, AnatomyParams, Params, Partitioning, Publish, RingParams, keeps_sets_of,
+};
 
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
@@ -45,7 +49,7 @@ use crate::release::Release;
 
 use frame::Frame;
 use initial::{Least, partition};
-use job::{Job, Made};
+use job::{Blocks, Job, Made, Order};
 use listed::Part;
 
 /// Random streams that only the engine draws from, one number a stage.
@@ -77,17 +81,16 @@ pub fn run(
         context,
     )?;
     let form = job.form();
-    job.run(|frame, goals| {
-        let mut parts = Vec::new();
-        for goal in goals {
-            let initial = partition(frame, &goal, params.partitioning, Least::of(form))?;
-            context.progress.report(3, job::STEPS, "refine", 0.0);
-            let blocks = refine::refine(frame, &goal, &initial)?;
-            parts.push((goal, blocks));
-        }
-        context.progress.report(4, job::STEPS, "publish", 0.0);
-        Ok(publish(frame, form, parts))
-    })
+    let how = (params.partitioning, Least::of(form));
+    let blocks: &Blocks<'_> = &|frame, goal, rows| {
+        let initial = partition(frame, goal, how, rows)?;
+        context.progress.report(3, job::STEPS, "refine", 0.0);
+        refine::refine(frame, goal, &initial)
+    };
+    match requirements.history() {
+        Some(history) => job.run_keeping((history, Order::Likeness), blocks),
+        None => job.run(blocks, |frame, parts| publish(frame, form, parts)),
+    }
 }
 
 /// Publishes blocks in the form asked for. Forms whose rows show sensitive
@@ -112,6 +115,6 @@ fn publish(frame: &Frame<'_>, form: BlockForm, mut parts: Vec<Part<'_>>) -> Made
             let (goal, blocks) = parts.remove(0);
             sliced::publish(frame, &goal, blocks)
         }
-        _ => listed::publish(frame, &parts),
+        _ => listed::publish(frame, &parts, None),
     }
 }

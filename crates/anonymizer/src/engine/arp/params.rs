@@ -283,6 +283,36 @@ fn policy(
     })
 }
 
+/// The attributes whose sets of values a series of releases under this policy
+/// keeps.
+///
+/// The error: values do not stand in blocks, each once.
+pub fn keeps_sets_of(policy: &Policy, schema: &Schema) -> Result<ProtectedSet, EngineError> {
+    let Model::Blocks {
+        form: BlockForm::Distinct,
+        sensitive,
+        protections,
+    } = &policy.model
+    else {
+        let reason = "invariant is of engines whose blocks have each value once: `arp` with \
+                      `publish`: `anatomy`, and `anatomy`; or take the mode increments";
+        return Err(invalid("series.mode", reason));
+    };
+    let mut spread = protections.iter().enumerate().filter(|(at, (_, own))| {
+        let is_published = sensitive.contains(ProtectedIndex(*at as u8));
+        is_published && own.min_spread != Spread::Nothing
+    });
+    match spread.next() {
+        None => Ok(*sensitive),
+        Some((_, &(attribute, _))) => {
+            let name = &schema.attribute(attribute).name;
+            let reason = "is not kept where a series keeps sets of values, as wider blocks may have \
+                          a value twice: set it to 0, or take the mode increments";
+            Err(invalid(format!("min_spread.{name}"), reason))
+        }
+    }
+}
+
 /// Whether blocks of this form may be joined until their values span enough.
 /// The windows of a ring are no blocks, and the posterior of values that are
 /// drawn anew is that of distinct ones.

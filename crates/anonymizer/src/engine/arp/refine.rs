@@ -94,7 +94,7 @@ pub(super) fn refine(
 }
 
 /// The number that the dataset's secret gives to the subject of each row.
-fn draws(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u64> {
+pub(super) fn draws(frame: &Frame<'_>, goal: &Goal<'_>) -> Vec<u64> {
     let place = (Seed::DEALING, goal.column.index.at() as u64);
     let table = frame.included.table;
     let number = |&record: &u32| {

@@ -29,6 +29,7 @@ use crate::release::Release;
 
 use super::frame::{Frame, Goal};
 use super::initial::{Least, partition, window};
+use super::job::Blocks;
 use super::job::{Job, Made};
 use super::params::InitialParams;
 
@@ -48,16 +49,15 @@ pub fn run(
         params.max_excluded,
         context,
     )?;
-    job.run(|frame, goals| {
+    let how = (params.partitioning, Least::Window);
+    let blocks: &Blocks<'_> = &|frame, goal, rows| partition(frame, goal, how, rows);
+    job.run(blocks, |frame, parts| {
         let mut rings = Vec::new();
-        for goal in &goals {
-            let blocks = partition(frame, goal, params.partitioning, Least::Window)?;
-            rings = blocks
-                .iter()
-                .map(|block| ring(frame, goal, block))
-                .collect();
+        for (goal, blocks) in &parts {
+            let blocks = blocks.iter();
+            rings = blocks.map(|block| ring(frame, goal, block)).collect();
         }
-        Ok(publish(frame, &rings))
+        publish(frame, &rings)
     })
 }
 

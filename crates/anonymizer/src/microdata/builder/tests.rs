@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::microdata::index::Code;
 use crate::microdata::{AttributeIndex, HierarchyFormat, RecordIndex};
 
 fn schema(multiplicity: &str, attribute: &str) -> Arc<Schema> {
@@ -274,4 +275,26 @@ fn with_a_hierarchy_the_most_frequent_spelling_is_a_leaf_of_it() {
     let table = sensitive(r#", "hierarchy": "h""#, &set, &cells).unwrap();
     assert_eq!(texts(&table), ["N39.0", "N390", "NA", "flu", "(missing)"]);
     assert_eq!(x(&table).codes, [1, 4, 1, 1, 3]);
+}
+
+#[test]
+fn values_that_no_record_has_can_be_in_the_domain_as_well() {
+    let with = |attribute: &str, column: ChunkColumn, more: &[&str]| {
+        let mut builder =
+            TableBuilder::new(schema("one", attribute), &HierarchySet::new()).unwrap();
+        builder.push(chunk(&SUBJECTS[..3], column)).unwrap();
+        let more = more.iter().copied();
+        builder
+            .also(AttributeIndex(2), more)
+            .map(|()| builder.finish().unwrap())
+    };
+    let kind = r#""type": "categorical""#;
+    let table = with(kind, category(&["b", "d", "b"]), &["c", "b", "(missing)"]).unwrap();
+    assert_eq!(texts(&table), ["(missing)", "b", "c", "d"]);
+    assert_eq!(x(&table).codes, [1, 3, 1]);
+    let numbers = || ChunkColumn::Integer(vec![7, 5, 7]);
+    let table = with(r#""type": "integer""#, numbers(), &["6", "5", "(missing)"]).unwrap();
+    assert_eq!(texts(&table), ["5", "6", "7", "(missing)"]);
+    assert_eq!(x(&table).codes, [2, 0, 2]);
+    assert!(with(r#""type": "integer""#, numbers(), &["six"]).is_err());
 }

@@ -56,6 +56,7 @@ impl Shape {
                 | Content::Block
                 | Content::Bucket
                 | Content::Count
+                | Content::Counterfeits
                 | Content::Column,
                 _,
             ) => Self::Number,

@@ -44,6 +44,7 @@ impl Store {
             | Content::Block
             | Content::Bucket
             | Content::Count
+            | Content::Counterfeits
             | Content::Column => Self::Numbers(Vec::new()),
             _ => Self::Dictionary(Box::default()),
         }

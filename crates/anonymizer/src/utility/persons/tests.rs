@@ -164,6 +164,7 @@ fn manifest() -> Manifest {
         not_protected: Vec::new(),
         published_exactly: PublishedExactly::default(),
         accept_exact: Vec::new(),
+        kept: None,
         tables: Vec::new(),
         input: InputDescription {
             dataset: "made-up".into(),

@@ -10,6 +10,7 @@ mod contents;
 mod coverage;
 mod dealt;
 mod diversity;
+mod kept;
 mod leakage;
 mod outcomes;
 mod posterior;
@@ -106,12 +107,16 @@ fn listed<'e>(evidence: &'e Evidence<'e>, is_distinct: bool, homes: Homes) -> Ru
         .into_iter()
         .map(|index| requirements.attribute(index))
         .collect();
-    let expected = shape::expected_listed(evidence.table.schema(), &attributes);
+    let keeps_sets = requirements.history().is_some();
+    let expected = shape::expected_listed(evidence.table.schema(), &attributes, keeps_sets);
     Rules::new(expected.into(), Rows::Records(QUASI), move |expected| {
         let mut checks = Vec::new();
         if let Some((view, failures)) = QuasiView::of(evidence, expected) {
             checks.push(Check::structure("blocks_well_formed", &failures));
             with_view(&view, (is_distinct, &homes), &mut checks);
+            if let Some(history) = requirements.history() {
+                checks.extend(kept::checks(evidence, &view, history));
+            }
         }
         checks
     })

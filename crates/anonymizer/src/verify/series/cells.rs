@@ -77,6 +77,15 @@ impl Classes<'_> {
         self.shows.is_whole && copies == self.sizes[class]
     }
 
+    /// Whether every value of a class is shown equally often.
+    pub fn is_even(&self, class: usize) -> bool {
+        let counts = &self.counts[class];
+        // Values of a class may belong to nobody: counterfeits, and those of
+        // people who were erased.
+        let is_known = self.shows.is_counted || self.is_whole(class);
+        is_known && counts.windows(2).all(|pair| pair[0].1 == pair[1].1)
+    }
+
     /// Class of a subject, where they have one.
     pub fn class(&self, subject: usize) -> Option<usize> {
         let class = self.class_of[subject];

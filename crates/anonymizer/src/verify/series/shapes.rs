@@ -154,11 +154,9 @@ pub fn against_invariant(of_releases: &[Classes<'_>], subjects: usize) -> u64 {
         let of_class: Vec<(u32, bool)> = (0..one.counts.len())
             .map(|class| {
                 let counts = &one.counts[class];
-                let is_even =
-                    one.is_whole(class) && counts.windows(2).all(|pair| pair[0].1 == pair[1].1);
                 let set = counts.iter().map(|&(value, _)| value).collect();
                 let next = numbers.len() as u32;
-                (*numbers.entry(set).or_insert(next), is_even)
+                (*numbers.entry(set).or_insert(next), one.is_even(class))
             })
             .collect();
         for (subject, &class) in one.class_of.iter().enumerate() {

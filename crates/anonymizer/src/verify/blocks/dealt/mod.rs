@@ -8,6 +8,7 @@
 //!
 //! - `attributes`: the order of quasi-identifiers by φ² with the sensitive one.
 //! - `initial`: blocks of like records (`aip` and `ng` publish these).
+//! - `kept`: blocks of people whose sets of values a series keeps.
 //! - `refine`: sub-blocks of distinct values (`arp`; `anatomy` makes them of
 //!   everyone as one block).
 //!
@@ -21,6 +22,7 @@
 
 mod attributes;
 mod initial;
+mod kept;
 mod people;
 mod refine;
 #[cfg(test)]
@@ -115,15 +117,25 @@ impl Dealt<'_> {
         let people = People::of(self.evidence, self.form, self.index, sorted)?;
         let number_of = rows.iter().map(|&row| numbers[row as usize]);
         let number_of: Vec<u64> = number_of.collect();
-        let initial = self.initial(&people);
         let mut home = vec![0; records.len()];
-        for (at, block) in (0..).zip(&initial) {
-            let rows = block.iter().map(|&person| rows[person as usize]);
-            rows.for_each(|row| home[row as usize] = at);
-        }
-        let blocks = match self.form {
-            BlockForm::Eligible | BlockForm::Ring => initial,
-            _ => refine::deal(&people, &initial),
+        let history = self.evidence.requirements.history();
+        let blocks = match history.map(|history| history.of(self.index)) {
+            Some(sets) if !sets.sets.is_empty() => {
+                let is_by_likeness = self.evidence.ordered.engine != "anatomy";
+                let kept = kept::deal(&people, sets, is_by_likeness);
+                for (&row, set) in rows.iter().zip(&kept.set_of) {
+                    // Behind the blocks of like people, which are fewer.
+                    home[row as usize] = set.map_or(0, |set| people.len() as u32 + set);
+                }
+                let own = |at: &u32| rows[*at as usize];
+                let rest: Vec<u32> = kept.rest.iter().map(own).collect();
+                let dealt = self.deal(&people.only(&kept.rest), &rest, &mut home);
+                let dealt = dealt.into_iter();
+                let of_all =
+                    |block: Vec<u32>| block.into_iter().map(|at| kept.rest[at as usize]).collect();
+                kept.blocks.into_iter().chain(dealt.map(of_all)).collect()
+            }
+            _ => self.deal(&people, &rows, &mut home),
         };
         let wrong = match self.form {
             BlockForm::Generalized | BlockForm::Sliced => joined(&people, &blocks, &number_of),
@@ -139,6 +151,19 @@ impl Dealt<'_> {
             failures.add_at(&schema.attribute(attribute).name, place);
         }
         Some((failures, home))
+    }
+
+    /// The blocks of people, whose rows are given, as in a first release.
+    fn deal(&self, people: &People, rows: &[u32], home: &mut [u32]) -> Vec<Vec<u32>> {
+        let initial = self.initial(people);
+        for (at, block) in (0..).zip(&initial) {
+            let rows = block.iter().map(|&person| rows[person as usize]);
+            rows.for_each(|row| home[row as usize] = at);
+        }
+        match self.form {
+            BlockForm::Eligible | BlockForm::Ring => initial,
+            _ => refine::deal(people, &initial),
+        }
     }
 
     fn rules(&self) -> Rules<'_> {

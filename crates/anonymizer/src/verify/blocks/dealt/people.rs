@@ -80,6 +80,26 @@ impl<'a> People<'a> {
         })
     }
 
+    /// Some of them, numbered anew in this order.
+    pub(super) fn only(&self, some: &[u32]) -> Self {
+        let of = |all: &[u32]| {
+            some.iter()
+                .map(|&at| all[at as usize])
+                .collect::<Vec<u32>>()
+        };
+        Self {
+            records: of(&self.records),
+            quasi: self.quasi.clone(),
+            sensitive: self.sensitive,
+            value: of(&self.value),
+            l: of(&self.l),
+            k: of(&self.k),
+            number: some.iter().map(|&at| self.number[at as usize]).collect(),
+            least_spread: self.least_spread,
+            cancel: self.cancel,
+        }
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.records.len()

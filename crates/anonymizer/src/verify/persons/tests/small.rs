@@ -251,9 +251,10 @@ impl Small {
             normalized: Vec::new(),
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),
-            not_protected: statement::not_protected(self.engine(), schema, policy, &[]),
+            not_protected: statement::not_protected(self.engine(), schema, policy, (&[], None)),
             published_exactly: published_exactly(std::slice::from_ref(published), schema, false),
             accept_exact: Vec::new(),
+            kept: None,
             tables: vec![TableDescription::of(published, &summary)],
             input: made_up(),
             made_by: MadeBy {

@@ -394,6 +394,7 @@ pub fn release(seed: u64, engine: Engine, rule: QidConflict) -> Case {
         },
         excluded: 1,
         unsatisfiable: Vec::new(),
+        kept: None,
     };
     let name = match engine {
         Engine::OneToMany => "one_to_many",

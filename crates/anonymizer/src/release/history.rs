@@ -1,0 +1,155 @@
+//! What earlier releases show of the subjects of a table, where a job keeps it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::candidates::{AttributeCandidates, Candidates, NO_CLASS};
+use crate::microdata::normalize::class;
+use crate::microdata::value_text::MISSING_LABEL;
+use crate::microdata::{Attribute, Code, CodedColumn, Table};
+use crate::privacy::{History, KeptSets, ProtectedIndex, ProtectedSet, Share};
+
+/// Why what public releases show cannot be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{attribute}`: {reason}")]
+pub struct Unkept {
+    /// The attribute.
+    pub attribute: String,
+    /// What stands against it.
+    pub reason: &'static str,
+}
+
+/// The values that public releases show of an attribute, as they show them.
+pub fn shown_values<'a>(public: &'a [Candidates], attribute: &str) -> BTreeSet<&'a str> {
+    let all = public.iter().flat_map(|release| &release.attributes);
+    let own = all.filter(|one| one.name == attribute);
+    // A list may have the values of other attributes as well.
+    own.flat_map(|one| {
+        let shown = one.classes.iter().flatten();
+        let mut shown: Vec<u32> = shown.map(|&(value, _)| value).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        shown
+            .into_iter()
+            .map(|value| one.values[value as usize].as_str())
+    })
+    .collect()
+}
+
+/// The sets of values that public releases, oldest first, show of the subjects
+/// of `table`, for the sensitive attributes that the job publishes. Its domains
+/// must have all of their values ([`shown_values`]).
+///
+/// # Errors
+/// A release that shows the subjects otherwise than in buckets of values that
+/// are equally frequent, or in another set than a release before.
+pub fn history(
+    table: &Table,
+    published: ProtectedSet,
+    public: &[Candidates],
+    max_counterfeits: Share,
+) -> Result<Arc<History>, Unkept> {
+    let keys = table.subject_keys();
+    let records: FxHashMap<&str, u32> = (0..table.subjects())
+        .map(|at| (keys.get(at), at as u32))
+        .collect();
+    let protectable = table.schema().protectable().into_iter().enumerate();
+    let attributes = protectable.map(|(at, index)| {
+        let (attribute, column) = (table.schema().attribute(index), table.coded(index));
+        match column.filter(|_| published.contains(ProtectedIndex(at as u8))) {
+            Some(column) => sets((attribute, column), public, &records),
+            None => Ok(KeptSets::default()),
+        }
+    });
+    Ok(Arc::new(History {
+        attributes: attributes.collect::<Result<_, _>>()?,
+        max_counterfeits,
+    }))
+}
+
+/// The sets of one attribute; `records` has the record of each subject.
+fn sets(
+    (attribute, column): (&Attribute, &CodedColumn),
+    public: &[Candidates],
+    records: &FxHashMap<&str, u32>,
+) -> Result<KeptSets, Unkept> {
+    let unkept = |reason| Unkept {
+        attribute: attribute.name.clone(),
+        reason,
+    };
+    let codes = codes_by_class(attribute, column);
+    let mut set_of: Vec<Option<Vec<u32>>> = vec![None; column.codes.len()];
+    for release in public {
+        let subjects = release.subjects.iter();
+        let own = subjects.map(|subject| records.get(subject.as_str()).copied());
+        let own: Vec<Option<u32>> = own.collect();
+        if own.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut shown = release.attributes.iter();
+        let Some(shown) = shown.find(|one| one.name == attribute.name) else {
+            return Err(unkept(
+                "a public release of these subjects does not show it",
+            ));
+        };
+        if shown.stands_in_rows || !shown.is_counted {
+            return Err(unkept(
+                "a public release shows it otherwise than in buckets of rows",
+            ));
+        }
+        let sets = sets_of_classes(shown, &codes, attribute);
+        for (record, &class) in own.into_iter().zip(&shown.class_of) {
+            let (Some(record), true) = (record, class != NO_CLASS) else {
+                continue;
+            };
+            let set = sets[class as usize]
+                .as_ref()
+                .map_err(|&reason| unkept(reason))?;
+            match &mut set_of[record as usize] {
+                Some(known) if known != set => {
+                    return Err(unkept(
+                        "public releases show a subject in different sets of values",
+                    ));
+                }
+                known => *known = Some(set.clone()),
+            }
+        }
+    }
+    Ok(KeptSets::of(set_of.into_iter()))
+}
+
+/// The code of each value, by the class of its text.
+fn codes_by_class(attribute: &Attribute, column: &CodedColumn) -> FxHashMap<String, u32> {
+    let all = 0..column.domain.len() as u32;
+    let known = all.map(|code| (spelled(&column.domain.text(Code(code)), attribute), code));
+    known.collect()
+}
+
+fn spelled(text: &str, attribute: &Attribute) -> String {
+    class(text, attribute.forms()).unwrap_or_else(|| MISSING_LABEL.to_owned())
+}
+
+/// The set of each class, or what stands against keeping it.
+fn sets_of_classes(
+    shown: &AttributeCandidates,
+    codes: &FxHashMap<String, u32>,
+    attribute: &Attribute,
+) -> Vec<Result<Vec<u32>, &'static str>> {
+    let values = shown.values.iter();
+    let values = values.map(|text| codes.get(&spelled(text, attribute)).copied());
+    let values: Vec<Option<u32>> = values.collect();
+    let set = |class: &Vec<(u32, u32)>| {
+        if class.windows(2).any(|pair| pair[0].1 != pair[1].1) {
+            return Err("a public release shows buckets in which one value is more frequent");
+        }
+        let set = class.iter().map(|&(value, _)| values[value as usize]);
+        let Some(mut set) = set.collect::<Option<Vec<u32>>>() else {
+            return Err("a value of a public release is no leaf of the hierarchy any more");
+        };
+        set.sort_unstable();
+        Ok(set)
+    };
+    shown.classes.iter().map(set).collect()
+}

@@ -1,0 +1,548 @@
+//! A series of releases of the same people that keeps the sets of values shown
+//! of them: week by week people come, leave, return and change.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rand::RngExt;
+use rand_chacha::ChaCha12Rng;
+use rand_chacha::rand_core::SeedableRng;
+use serde_json::{Value, json};
+use vizard_anonymizer::engine::EngineError;
+use vizard_anonymizer::microdata::{
+    Chunk, ChunkColumn, HierarchySet, Preference, Schema, Table, TableBuilder,
+};
+use vizard_anonymizer::privacy::{ProtectedIndex, ProtectedSet, Share};
+use vizard_anonymizer::release::candidates::Candidates;
+use vizard_anonymizer::release::{history, shown_values};
+use vizard_anonymizer::verify::{Judged, Shape, series};
+
+use crate::case::Case;
+use crate::made::categories;
+use crate::random_runs::for_plans;
+
+const ILLNESSES: [&str; 9] = [
+    "flu",
+    "asthma",
+    "ulcer",
+    "angina",
+    "stroke",
+    "measles",
+    "gout",
+    "mumps",
+    "(missing)",
+];
+const TOWNS: [&str; 4] = ["Bergen", "Oslo", "Hamar", "Bodo"];
+
+/// One person of the population.
+#[derive(Clone, Debug)]
+struct Person {
+    key: String,
+    age: i64,
+    town: usize,
+    illness: usize,
+    dose: i64,
+}
+
+/// What a series starts from.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    seed: u64,
+    engine: &'static str,
+    people: usize,
+    weeks: usize,
+    /// Per thousand and week.
+    churn: u32,
+    l: u32,
+    attributes: usize,
+    /// Per thousand who ask for something of their own.
+    askers: u32,
+    lacks_values: bool,
+}
+
+struct Population {
+    plan: Plan,
+    random: ChaCha12Rng,
+    people: Vec<Person>,
+    away: Vec<Person>,
+    next: usize,
+}
+
+/// What one week came to.
+#[derive(Debug, Default)]
+struct Week {
+    rows: usize,
+    waiting: u64,
+    counterfeits: u64,
+    outdated: u64,
+}
+
+impl Population {
+    fn new(plan: Plan) -> Self {
+        let mut population = Self {
+            plan,
+            random: ChaCha12Rng::seed_from_u64(plan.seed),
+            people: Vec::new(),
+            away: Vec::new(),
+            next: 0,
+        };
+        population.arrive(plan.people);
+        population
+    }
+
+    fn illness(&mut self) -> usize {
+        let known = ILLNESSES.len() - usize::from(!self.plan.lacks_values);
+        let (one, other) = (
+            self.random.random_range(0..known),
+            self.random.random_range(0..known),
+        );
+        // The first ones are more frequent, yet none is in half of all records.
+        if self.random.random_bool(0.8) {
+            one
+        } else {
+            one.min(other)
+        }
+    }
+
+    fn arrive(&mut self, number: usize) {
+        for _ in 0..number {
+            let person = Person {
+                key: format!("p{:05}", self.next),
+                age: self.random.random_range(20..40),
+                town: self.random.random_range(0..TOWNS.len()),
+                illness: self.illness(),
+                dose: self.random.random_range(1..12),
+            };
+            self.next += 1;
+            self.people.push(person);
+        }
+    }
+
+    fn pass_a_week(&mut self) {
+        let churn = f64::from(self.plan.churn) / 1000.0;
+        for at in (0..self.people.len()).rev() {
+            if self.random.random_bool(churn) {
+                let gone = self.people.swap_remove(at);
+                self.away.push(gone);
+            } else if self.random.random_bool(churn / 2.0) {
+                self.people[at].illness = self.illness();
+            } else if self.random.random_bool(churn / 2.0) {
+                self.people[at].age += 1;
+            }
+        }
+        for at in (0..self.away.len()).rev() {
+            if self.random.random_bool(0.2) {
+                let back = self.away.swap_remove(at);
+                self.people.push(back);
+            }
+        }
+        let arriving = (self.plan.people as f64 * churn).ceil() as usize;
+        self.arrive(arriving);
+    }
+
+    fn schema(&self) -> Schema {
+        let mut attributes = vec![
+            json!({"name": "id", "role": "identifier"}),
+            json!({"name": "age", "role": "quasi_identifier", "type": "integer"}),
+            json!({"name": "town", "role": "quasi_identifier", "type": "categorical"}),
+            json!({"name": "illness", "role": "sensitive", "type": "categorical"}),
+        ];
+        if self.plan.attributes > 1 {
+            attributes.push(json!({"name": "dose", "role": "sensitive", "type": "integer"}));
+        }
+        let schema = json!({
+            "name": "weekly", "subject_key": "id", "missing": "category",
+            "attributes": attributes,
+        });
+        serde_json::from_value(schema).expect("the schema is sound")
+    }
+
+    fn table(&self, public: &[Candidates]) -> Table {
+        let schema = self.schema();
+        let people = || self.people.iter();
+        let mut columns = vec![
+            ChunkColumn::Text(people().map(|one| one.key.as_str()).collect()),
+            ChunkColumn::Integer(people().map(|one| one.age).collect()),
+            categories(people().map(|one| TOWNS[one.town])),
+            categories(people().map(|one| ILLNESSES[one.illness])),
+        ];
+        if self.plan.attributes > 1 {
+            columns.push(ChunkColumn::Integer(people().map(|one| one.dose).collect()));
+        }
+        let protectable = schema.protectable();
+        let mut builder = TableBuilder::new(Arc::new(schema.clone()), &HierarchySet::new())
+            .expect("there is no hierarchy");
+        let records = self.people.len();
+        builder.push(Chunk { records, columns }).expect("it fits");
+        for index in protectable {
+            let name = &schema.attribute(index).name;
+            builder
+                .also(index, shown_values(public, name).into_iter())
+                .expect("they fit");
+        }
+        builder.finish().expect("the table is sound")
+    }
+
+    fn preferences(&self) -> Vec<Preference> {
+        // Decided by the key: the same people ask every week, some of them more
+        // from the third week on.
+        let asks = |person: &&Person| {
+            let number: u64 = person.key[1..].parse().expect("a number");
+            let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            hash % 1000 < u64::from(self.plan.askers)
+        };
+        let document = |person: &Person| {
+            let number: usize = person.key[1..].parse().expect("a number");
+            let document = match number % 4 {
+                0 => json!({"subject": person.key, "exclude": true}),
+                1 => json!({"subject": person.key, "max_reidentification": 0.5}),
+                2 => json!({"subject": person.key, "max_leakage": 0.2}),
+                _ => json!({"subject": person.key, "max_leakage": {"illness": 0.34}}),
+            };
+            serde_json::from_value(document).expect("the terms are sound")
+        };
+        self.people.iter().filter(asks).map(document).collect()
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = json!({"l": self.plan.l, "max_excluded": 1.0});
+        if self.plan.attributes > 1 {
+            parameters["min_spread"] = json!({"dose": 0});
+        }
+        parameters
+    }
+
+    /// The release of this week.
+    fn release(&self, public: &[Candidates]) -> Result<Case, EngineError> {
+        let table = self.table(public);
+        let mut published = ProtectedSet::default();
+        for at in 0..self.plan.attributes {
+            published = published.with(ProtectedIndex(at as u8));
+        }
+        let kept = history(&table, published, public, Share::ALL).expect("sets are kept");
+        let seed = self.plan.seed;
+        let (parameters, preferences) = (self.parameters(), self.preferences());
+        let engine = self.plan.engine;
+        let case = Case::keeping(engine, table, &parameters, &preferences, (seed, Some(kept)))?;
+        Ok(case.drawn_by(seed))
+    }
+}
+
+fn candidates(case: &Case) -> Candidates {
+    Candidates::of(&case.table, &case.requirements, &case.tables, &case.lineage)
+}
+
+/// Publishes week by week; each release holds by itself and beside all others.
+fn story(plan: Plan) -> Result<Vec<Week>, TestCaseError> {
+    let mut population = Population::new(plan);
+    let mut public: Vec<Candidates> = Vec::new();
+    let mut weeks = Vec::new();
+    for week in 0..plan.weeks {
+        let case = match population.release(&public) {
+            Ok(case) => case,
+            // Nobody is public whom a refusal could tell of.
+            Err(EngineError::Infeasible(_)) => {
+                population.pass_a_week();
+                continue;
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let verdict = case.verdict();
+        let failed: Vec<_> = verdict.failed().collect();
+        prop_assert!(failed.is_empty(), "week {week}: {failed:?}");
+        let report = case.report();
+        prop_assert!(report.is_ok(), "week {week}: {report:?}");
+        let shown = candidates(&case);
+        let others: Vec<&Candidates> = public.iter().collect();
+        let found = series(&shown, &others);
+        prop_assert!(found.is_safe(), "week {week}: {found:?}");
+        let kept = case.manifest.kept.clone().expect("the mode says so");
+        weeks.push(Week {
+            rows: case.rows(),
+            waiting: kept.waiting,
+            counterfeits: kept.attributes.iter().map(|one| one.counterfeits).sum(),
+            outdated: kept.attributes.iter().map(|one| one.outdated).sum(),
+        });
+        public.push(shown);
+        population.pass_a_week();
+    }
+    Ok(weeks)
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let sizes = prop_oneof![4..20_usize, 10..80_usize, 50..300_usize];
+    let churns = prop_oneof![Just(0_u32), Just(20), Just(100), Just(400)];
+    let rest = (
+        2..5_u32,
+        1..=2_usize,
+        prop_oneof![Just(0_u32), Just(50), Just(300)],
+        any::<bool>(),
+    );
+    let engines = prop_oneof![Just("arp"), Just("anatomy")];
+    (any::<u64>(), engines, sizes, churns, rest).prop_map(
+        |(seed, engine, people, churn, (l, attributes, askers, lacks_values))| Plan {
+            seed,
+            engine,
+            people,
+            weeks: 4,
+            churn,
+            l,
+            attributes,
+            askers,
+            lacks_values,
+        },
+    )
+}
+
+#[test]
+fn every_week_of_a_series_holds_alone_and_beside_all_others() {
+    for_plans(plans(), 200, |plan| story(plan).map(|_| ()));
+}
+
+fn twelve_weeks(engine: &'static str) -> Plan {
+    Plan {
+        seed: 7,
+        engine,
+        people: 2_000,
+        weeks: 12,
+        churn: 10,
+        l: 4,
+        attributes: 1,
+        askers: 0,
+        lacks_values: false,
+    }
+}
+
+#[test]
+fn twelve_weeks_of_both_engines_publish_nearly_everyone() {
+    for engine in ["arp", "anatomy"] {
+        let weeks = story(twelve_weeks(engine)).expect("every week holds");
+        assert_eq!(weeks.len(), 12);
+        println!("{engine}: {weeks:?}");
+        for week in weeks {
+            assert!(week.waiting <= 100, "{week:?}");
+            assert!(week.counterfeits * 10 <= week.rows as u64, "{week:?}");
+            assert!(week.outdated <= 60, "{week:?}");
+        }
+    }
+}
+
+#[test]
+fn releases_that_do_not_keep_their_sets_are_not_safe() {
+    let mut population = Population::new(twelve_weeks("anatomy"));
+    let first = candidates(&population.release(&[]).expect("it can be published"));
+    population.pass_a_week();
+    let second = candidates(&population.release(&[]).expect("it can be published"));
+    let found = series(&second, &[&first]);
+    assert!(!found.is_safe());
+    let kept = candidates(
+        &population
+            .release(&[first.clone()])
+            .expect("it can be published"),
+    );
+    let found = series(&kept, &[&first]);
+    assert_eq!(found.attributes[0].1, Judged::Holds(Shape::Invariant));
+}
+
+/// The second week of a series, with some counterfeits.
+fn second_week() -> Case {
+    week_with_arrivals(0)
+}
+
+fn week_with_arrivals(arriving: usize) -> Case {
+    let plan = Plan {
+        people: 300,
+        churn: 50,
+        l: 3,
+        ..twelve_weeks("arp")
+    };
+    let mut population = Population::new(plan);
+    let first = population.release(&[]).expect("it can be published");
+    population.pass_a_week();
+    population.people.truncate(290);
+    population.arrive(arriving);
+    let second = population.release(&[candidates(&first)]);
+    let second = second.expect("it can be published");
+    assert!(second.verdict().holds());
+    second
+}
+
+fn failed(case: &mut Case) -> Vec<&'static str> {
+    case.seal();
+    let verdict = case.verdict();
+    let mut failed: Vec<_> = verdict.failed().map(|check| check.kind).collect();
+    failed.dedup();
+    failed
+}
+
+/// The values that the block of each row shows.
+fn sets(case: &Case) -> Vec<Vec<String>> {
+    let (blocks, values) = (
+        case.numbers("sensitive", "block"),
+        case.cells("sensitive", "value"),
+    );
+    let of_row = case.numbers("quasi", "block").into_iter().map(|number| {
+        let own = blocks
+            .iter()
+            .zip(&values)
+            .filter(|(block, _)| **block == number);
+        let mut own: Vec<String> = own.map(|(_, value)| format!("{value:?}")).collect();
+        own.sort_unstable();
+        own
+    });
+    of_row.collect()
+}
+
+fn exchanged(case: &mut Case, (one, other): (usize, usize)) {
+    let mut blocks = case.numbers("quasi", "block");
+    blocks.swap(one, other);
+    case.set_numbers("quasi", "block", blocks);
+    case.put_in_order();
+}
+
+#[test]
+fn a_subject_in_another_set_is_found() {
+    let mut case = second_week();
+    let sets = sets(&case);
+    let index = case.protected("illness");
+    let has_set = |row: &usize| {
+        let history = case.requirements.history().expect("it goes on");
+        history.of(index).set(case.record(*row).0).is_some()
+    };
+    // Two with the same value, so that both blocks keep what they hold.
+    let value = |row: usize| case.code("illness", row);
+    let rows: Vec<usize> = (0..case.rows()).filter(has_set).collect();
+    let pairs = rows
+        .iter()
+        .flat_map(|&one| rows.iter().map(move |&other| (one, other)));
+    let mut pairs = pairs.filter(|&(one, other)| value(one) == value(other));
+    let pair = pairs
+        .find(|&(one, other)| sets[one] != sets[other])
+        .expect("there is one");
+    exchanged(&mut case, pair);
+    assert_eq!(failed(&mut case), ["sets_kept", "blocks_as_dealt"]);
+}
+
+#[test]
+fn subjects_dealt_otherwise_inside_a_set_are_found() {
+    let mut case = second_week();
+    let sets = sets(&case);
+    let blocks = case.numbers("quasi", "block");
+    let value = |row: usize| case.code("illness", row);
+    let rows = 0..case.rows();
+    let pairs = rows
+        .clone()
+        .flat_map(|one| rows.clone().map(move |other| (one, other)));
+    let mut pairs = pairs.filter(|&(one, other)| value(one) == value(other));
+    let pair = pairs
+        .find(|&(one, other)| sets[one] == sets[other] && blocks[one] != blocks[other])
+        .expect("there is one");
+    exchanged(&mut case, pair);
+    assert_eq!(failed(&mut case), ["blocks_as_dealt"]);
+}
+
+/// Rows of `sensitive` of the first block with a counterfeit.
+fn with_counterfeits(case: &Case) -> Vec<usize> {
+    let counterfeits = case.numbers("sensitive", "counterfeits");
+    let blocks = case.numbers("sensitive", "block");
+    let first = counterfeits.iter().position(|&number| number > 0);
+    let number = blocks[first.expect("somebody left")];
+    (0..blocks.len())
+        .filter(|&row| blocks[row] == number)
+        .collect()
+}
+
+#[test]
+fn a_counterfeit_that_is_left_out_is_found() {
+    let mut case = second_week();
+    let rows = with_counterfeits(&case);
+    // One that no row of the block has.
+    let (number, values) = (
+        case.numbers("sensitive", "block")[rows[0]],
+        case.cells("sensitive", "value"),
+    );
+    let blocks = case.numbers("quasi", "block");
+    let own: Vec<_> = (0..case.rows())
+        .filter(|&row| blocks[row] == number)
+        .map(|row| case.exact("illness", case.code("illness", row)))
+        .collect();
+    let gone = rows
+        .iter()
+        .copied()
+        .find(|&row| !own.contains(&values[row]));
+    let gone = gone.expect("a counterfeit has a value of its own");
+    let mut counterfeits = case.numbers("sensitive", "counterfeits");
+    rows.iter().for_each(|&row| counterfeits[row] -= 1);
+    case.set_numbers("sensitive", "counterfeits", counterfeits);
+    let kept: Vec<usize> = (0..values.len()).filter(|&row| row != gone).collect();
+    case.take_rows("sensitive", &kept);
+    let failed = failed(&mut case);
+    assert!(
+        failed.contains(&"sets_kept") && failed.contains(&"kept_as_claimed"),
+        "{failed:?}"
+    );
+}
+
+#[test]
+fn a_number_of_counterfeits_that_is_wrong_is_found() {
+    let mut case = second_week();
+    let rows = with_counterfeits(&case);
+    let mut counterfeits = case.numbers("sensitive", "counterfeits");
+    counterfeits[rows[0]] += 1;
+    case.set_numbers("sensitive", "counterfeits", counterfeits);
+    assert_eq!(failed(&mut case), ["counterfeits_listed"]);
+}
+
+#[test]
+fn a_value_more_in_a_block_of_new_subjects_is_found() {
+    let mut case = week_with_arrivals(100);
+    let history = case.requirements.history().expect("it goes on").clone();
+    let index = case.protected("illness");
+    let blocks = case.numbers("quasi", "block");
+    let rows = 0..case.rows();
+    let is_new = |number: u64| {
+        let mut own = rows.clone().filter(|&row| blocks[row] == number);
+        own.all(|row| history.of(index).set(case.record(row).0).is_none())
+    };
+    let of_lists = case.numbers("sensitive", "block");
+    let new = of_lists
+        .iter()
+        .position(|&number| is_new(number))
+        .expect("some came");
+    let mut counts = case.numbers("sensitive", "count");
+    let mut counterfeits = case.numbers("sensitive", "counterfeits");
+    counts[new] += 1;
+    for row in (0..of_lists.len()).filter(|&row| of_lists[row] == of_lists[new]) {
+        counterfeits[row] += 1;
+    }
+    case.set_numbers("sensitive", "count", counts);
+    case.set_numbers("sensitive", "counterfeits", counterfeits);
+    let failed = failed(&mut case);
+    for kind in [
+        "block_contents_match",
+        "counterfeits_listed",
+        "kept_as_claimed",
+    ] {
+        assert!(failed.contains(&kind), "{kind}: {failed:?}");
+    }
+}
+
+#[test]
+fn a_manifest_that_says_less_counterfeits_is_found() {
+    let mut case = second_week();
+    let kept = case.manifest.kept.as_mut().expect("it goes on");
+    kept.attributes[0].counterfeits -= 1;
+    assert_eq!(failed(&mut case), ["kept_as_claimed"]);
+    let mut case = second_week();
+    case.manifest.kept = None;
+    assert_eq!(failed(&mut case), ["kept_as_claimed"]);
+}
+
+#[test]
+fn counterfeits_beyond_what_the_job_allows_are_found() {
+    let mut case = second_week();
+    let mut history = case.requirements.history().expect("it goes on").clone();
+    history.max_counterfeits = Share::LEAST;
+    case.requirements = case.requirements.keeping(Some(Arc::new(history)));
+    assert_eq!(failed(&mut case), ["counterfeits"]);
+}
