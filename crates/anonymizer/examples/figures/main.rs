@@ -15,6 +15,7 @@ mod mondrian;
 mod one_to_many;
 mod personalized;
 mod query_error;
+mod series;
 mod slicing;
 mod timed;
 mod wide;
@@ -26,7 +27,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Print = fn() -> Result<(), Failure>;
 
 /// A name, and what prints its figures.
-const FIGURES: [(&str, Print); 9] = [
+const FIGURES: [(&str, Print); 10] = [
     ("arp", arp::run),
     ("attack", attack::run),
     ("lgb", lgb::run),
@@ -34,6 +35,7 @@ const FIGURES: [(&str, Print); 9] = [
     ("one_to_many", one_to_many::run),
     ("personalized", personalized::run),
     ("query_error", query_error::run),
+    ("series", series::run),
     ("slicing", slicing::run),
     ("wide", wide::run),
 ];

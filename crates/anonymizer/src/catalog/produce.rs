@@ -150,11 +150,9 @@ fn produce_all(
 ) -> Result<Produced, ProduceError> {
     let schema = assignment.table.schema();
     let policy = assignment.engine.policy(schema)?;
-    check_accepted(schema, assignment.accept_exact)?;
-    refuse(look_like_identifiers(
-        assignment.table,
-        assignment.accept_exact,
-    ))?;
+    let (table, accepted) = (assignment.table, assignment.accept_exact);
+    check_accepted(schema, accepted)?;
+    refuse(look_like_identifiers(table, accepted))?;
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences)
         .keeping(assignment.history.clone());
     observer.begins(Stage::Engine);

@@ -25,7 +25,7 @@ pub struct Release {
 }
 
 /// What a release keeps of the public releases of its subjects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Subjects who are in no release yet and wait for the next one.

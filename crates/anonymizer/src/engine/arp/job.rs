@@ -154,9 +154,10 @@ impl<'a> Job<'a> {
                 && history.is_new(**record, columns.iter().map(|column| column.index))
         };
         let new = included.records.iter().filter(is_new).count();
-        let mut excluded = match history.is_empty() {
-            true => self.exclude(&mut included, &columns)?,
-            false => exclude_by_sets(&mut included, &columns, history, self.context)?,
+        let mut excluded = if history.is_empty() {
+            self.exclude(&mut included, &columns)?
+        } else {
+            exclude_by_sets(&mut included, &columns, history, self.context)?
         };
         self.context.progress.report(2, STEPS, "blocks", 0.0);
         loop {

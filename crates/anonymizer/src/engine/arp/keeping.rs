@@ -26,9 +26,7 @@
 //! for the choice of subjects without a set, which secret numbers make.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::engine::kernel::is_eligible;
 use crate::privacy::KeptSets;
@@ -82,7 +80,7 @@ pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, order: &
         }
     }
     others.sort_unstable_by_key(turn);
-    let mut queues: FxHashMap<u32, VecDeque<u32>> = FxHashMap::default();
+    let mut queues: BTreeMap<u32, VecDeque<u32>> = BTreeMap::new();
     for row in others {
         queues.entry(code(row)).or_default().push_back(row);
     }
@@ -159,24 +157,19 @@ fn dealt((set, copies): (&[u32], usize), of_value: Vec<Vec<u32>>, order: &[u32])
 /// Takes those from rows who must wait, because no blocks of all exist.
 fn ineligible(goal: &Goal<'_>, rows: &mut Vec<u32>) -> Vec<u32> {
     let need = |row: u32| goal.need[row as usize];
-    let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
-    for &row in rows.iter() {
-        *counts.entry(goal.codes[row as usize]).or_default() += 1;
-    }
+    let code = |row: u32| goal.codes[row as usize] as usize;
+    let mut counts = vec![0_u64; goal.values];
+    rows.iter().for_each(|&row| counts[code(row)] += 1);
     let mut strictest = rows.clone();
     strictest.sort_by_key(|&row| Reverse(need(row)));
     let mut waiting: Vec<u32> = Vec::new();
     for asking in strictest.chunk_by(|&one, &other| need(one) == need(other)) {
         let left = (rows.len() - waiting.len()) as u64;
-        let most = counts.values().copied().max().unwrap_or(0);
+        let most = counts.iter().copied().max().unwrap_or(0);
         if is_eligible(most, left, need(asking[0])) {
             break;
         }
-        for &row in asking {
-            if let Some(count) = counts.get_mut(&goal.codes[row as usize]) {
-                *count -= 1;
-            }
-        }
+        asking.iter().for_each(|&row| counts[code(row)] -= 1);
         waiting.extend(asking);
     }
     waiting.sort_unstable();

@@ -266,8 +266,12 @@ fn fits(world: &[u32], release: &Candidates, values: &[u32]) -> bool {
     let classes = shows.classes.iter().zip(counts);
     let mut same = classes.map(|(shown, counts)| {
         let shown: FxHashMap<u32, u32> = shown.iter().copied().collect();
-        (0..VALUES)
-            .all(|value| counts[value as usize] == shown.get(&value).copied().unwrap_or_default())
+        (0..VALUES).all(|value| {
+            let shown = shown.get(&value).copied().unwrap_or_default();
+            let count = counts[value as usize];
+            // Counterfeits have what members have not.
+            count == shown || !shows.is_whole && count < shown
+        })
     });
     same.all(|same| same)
 }
@@ -356,6 +360,101 @@ proptest! {
             let all: Vec<&Candidates> = releases.iter().collect();
             let (most, worlds) = largest_share(&values, &all);
             prop_assert!(most * 2 <= worlds, "{most} of {worlds}: {found:?}");
+        }
+    }
+}
+
+/// The values of the people of a class; none where one is more frequent.
+fn set_of(values: &[u32], members: &[u32]) -> Option<Vec<u32>> {
+    let mut own: Vec<u32> = members.iter().map(|&one| values[one as usize]).collect();
+    own.sort_unstable();
+    let is_once = own.windows(2).all(|pair| pair[0] != pair[1]);
+    (is_once && own.len() > 1).then_some(own)
+}
+
+/// A later release of people who keep the sets that `first` gave them: those
+/// who are there, and those without a set who take one with their value;
+/// each block shows its set, the values that nobody has are counterfeits.
+fn kept(values: &[u32], sets: &[Option<Vec<u32>>], is_there: &[bool]) -> Candidates {
+    let mut known: Vec<&Vec<u32>> = sets.iter().flatten().collect();
+    known.sort_unstable();
+    known.dedup();
+    let mut blocks: Vec<(Vec<u32>, String)> = Vec::new();
+    let mut taken = vec![false; values.len()];
+    for set in known {
+        let first = blocks.len();
+        let letters: String = set
+            .iter()
+            .map(|&value| (b'a' + value as u8) as char)
+            .collect();
+        for &value in set {
+            let mut at = first;
+            for person in (0..values.len()).filter(|&person| values[person] == value) {
+                let own = sets[person].as_ref().is_none_or(|own| own == set);
+                if !own || !is_there[person] || std::mem::replace(&mut taken[person], true) {
+                    continue;
+                }
+                if at == blocks.len() {
+                    blocks.push((Vec::new(), letters.clone()));
+                }
+                blocks[at].0.push(person as u32);
+                at += 1;
+            }
+        }
+    }
+    let listed: Vec<(&[u32], &str)> = blocks
+        .iter()
+        .map(|(members, letters)| (members.as_slice(), letters.as_str()))
+        .collect();
+    let mut release = release(&listed);
+    release.attributes[0].is_whole = false;
+    release
+}
+
+proptest! {
+    /// Kept sets are safe whoever comes, leaves and returns: each value of a
+    /// set is equally likely in all worlds that fit.
+    #[test]
+    fn kept_sets_tell_no_more_than_one_in_a_set(
+        values in prop::collection::vec(0..VALUES, 7),
+        classes in prop::collection::vec(prop::option::weighted(0.8, 0..3_u8), 7),
+        are_there in prop::collection::vec(prop::collection::vec(any::<bool>(), 7), 1..3),
+    ) {
+        let mut sets = vec![None; values.len()];
+        let mut listed = Vec::new();
+        for class in 0..3 {
+            let people = (0_u32..).zip(&classes).filter(|(_, own)| **own == Some(class));
+            let members: Vec<u32> = people.map(|(person, _)| person).collect();
+            if let Some(set) = set_of(&values, &members) {
+                let letters: String =
+                    members.iter().map(|&one| (b'a' + values[one as usize] as u8) as char).collect();
+                members.iter().for_each(|&one| sets[one as usize] = Some(set.clone()));
+                listed.push((members, letters));
+            }
+        }
+        let listed: Vec<(&[u32], &str)> = listed
+            .iter()
+            .map(|(members, letters)| (members.as_slice(), letters.as_str()))
+            .collect();
+        let mut releases = vec![release(&listed)];
+        for is_there in &are_there {
+            let next = kept(&values, &sets, is_there);
+            for (subject, &class) in next.subjects.iter().zip(&next.attributes[0].class_of) {
+                let person: usize = subject[1..].parse().expect("a number");
+                let shown = next.attributes[0].classes[class as usize].iter();
+                sets[person] = Some(shown.map(|&(value, _)| value).collect());
+            }
+            releases.push(next);
+        }
+        let all: Vec<&Candidates> = releases.iter().collect();
+        let found = series(all[0], &all[1..]);
+        prop_assert!(found.is_safe(), "{found:?}");
+        let smallest = sets.iter().flatten().map(Vec::len).min().unwrap_or(1) as u64;
+        let shown: Vec<&Candidates> =
+            all.into_iter().filter(|one| !one.subjects.is_empty()).collect();
+        if !shown.is_empty() {
+            let (most, worlds) = largest_share(&values, &shown);
+            prop_assert!(most * smallest <= worlds, "{most} of {worlds} with {smallest}");
         }
     }
 }

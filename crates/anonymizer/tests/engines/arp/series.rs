@@ -337,7 +337,7 @@ fn releases_that_do_not_keep_their_sets_are_not_safe() {
     assert!(!found.is_safe());
     let kept = candidates(
         &population
-            .release(&[first.clone()])
+            .release(std::slice::from_ref(&first))
             .expect("it can be published"),
     );
     let found = series(&kept, &[&first]);

@@ -54,37 +54,7 @@ pub(super) fn deal(people: &People, kept: &KeptSets, is_by_likeness: bool) -> Ke
     };
     for (number, (set, members)) in (0..).zip(of_set) {
         people.cancel.heed();
-        let mut at_value: BTreeMap<u32, Vec<u32>> =
-            set.iter().map(|&value| (value, Vec::new())).collect();
-        let needed = members.len().div_ceil(set.len());
-        let mut strays = Vec::new();
-        for person in members {
-            match at_value.get_mut(&people.value[person as usize]) {
-                Some(at) => at.push(person),
-                None => strays.push(person),
-            }
-        }
-        let most = at_value.values().map(Vec::len).max().unwrap_or(0);
-        let copies = needed.max(most);
-        for person in strays {
-            let fewest = at_value.values().map(Vec::len).min();
-            let at = at_value.values_mut().find(|at| Some(at.len()) == fewest);
-            at.into_iter().for_each(|at| at.push(person));
-        }
-        for (value, at) in &mut at_value {
-            let Some(queue) = waiting.get_mut(value) else {
-                continue;
-            };
-            let mut free = copies - at.len();
-            queue.retain(|&person| {
-                let takes = free > 0 && people.l[person as usize] as usize <= set.len();
-                if takes {
-                    free -= 1;
-                    at.push(person);
-                }
-                !takes
-            });
-        }
+        let (copies, at_value) = stand(people, (set, members), &mut waiting);
         let first = dealt.blocks.len();
         dealt.blocks.resize(first + copies, Vec::new());
         let mut free_before = 0;
@@ -106,6 +76,47 @@ pub(super) fn deal(people: &People, kept: &KeptSets, is_by_likeness: bool) -> Ke
     dealt.rest = waiting.into_values().flatten().collect();
     dealt.rest.sort_unstable();
     dealt
+}
+
+/// How many blocks a set has, and who stands at each of its values: those who
+/// have the set, and those who wait at the value, as far as there is room.
+fn stand(
+    people: &People,
+    (set, members): (&[u32], Vec<u32>),
+    waiting: &mut BTreeMap<u32, Vec<u32>>,
+) -> (usize, BTreeMap<u32, Vec<u32>>) {
+    let nobody = set.iter().map(|&value| (value, Vec::new()));
+    let mut at_value: BTreeMap<u32, Vec<u32>> = nobody.collect();
+    let needed = members.len().div_ceil(set.len());
+    let mut strays = Vec::new();
+    for person in members {
+        match at_value.get_mut(&people.value[person as usize]) {
+            Some(at) => at.push(person),
+            None => strays.push(person),
+        }
+    }
+    let most = at_value.values().map(Vec::len).max().unwrap_or(0);
+    let copies = needed.max(most);
+    for person in strays {
+        let fewest = at_value.values().map(Vec::len).min();
+        let at = at_value.values_mut().find(|at| Some(at.len()) == fewest);
+        at.into_iter().for_each(|at| at.push(person));
+    }
+    for (value, at) in &mut at_value {
+        let Some(queue) = waiting.get_mut(value) else {
+            continue;
+        };
+        let mut free = copies - at.len();
+        queue.retain(|&person| {
+            let takes = free > 0 && people.l[person as usize] as usize <= set.len();
+            if takes {
+                free -= 1;
+                at.push(person);
+            }
+            !takes
+        });
+    }
+    (copies, at_value)
 }
 
 /// The order in which people come to blocks.
