@@ -110,6 +110,12 @@ pub fn on_attack(kind: &str) -> &'static str {
             "Somebody compares the buckets of people who look alike and takes what they have in \
              common: share of right guesses. To lower it: a larger l, or fewer quasi-identifiers."
         }
+        "inference" => {
+            "Somebody knows all quasi-identifiers, learns from the release how values go with them, \
+             and guesses every person's value: share of right guesses. population says what \
+             statistics of other people tell without the release, lift how much the release adds to \
+             that and to what 1 in l allows. To lower it: a larger l, or fewer quasi-identifiers."
+        }
         "terms_visible" => {
             "Somebody guesses who asked for more protection from the look of the groups: share of \
              right guesses. To lower it: askers_share_max."

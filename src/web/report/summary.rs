@@ -137,7 +137,29 @@ fn look_here(page: &mut Page, verification: &Value) {
         };
         page.element("p", "look", &format!("! {said}"));
     }
+    let attacks = list(&verification["attacks"]).iter();
+    for entry in attacks.filter(|entry| entry["kind"] == "inference") {
+        let figures = &entry["figures"];
+        let (lift, attained) = (figures["lift"].as_f64(), entry["attained"].as_f64());
+        let (Some(lift), Some(attained)) = (lift, attained) else {
+            continue;
+        };
+        if lift > LIFT_WARNED {
+            let said = format!(
+                "! {}: a model learned from this release alone guesses the value of {:.0} % of its \
+                 people; statistics of other people tell {:.0} %, and 1 in l allows {:.0} %.",
+                text(&entry["attribute"]),
+                100.0 * attained,
+                100.0 * figures["population"].as_f64().unwrap_or(0.0),
+                100.0 * figures["one_in_l"].as_f64().unwrap_or(0.0),
+            );
+            page.element("p", "look", &said);
+        }
+    }
 }
+
+/// Lift of inference from which on the page warns.
+const LIFT_WARNED: f64 = 1.5;
 
 /// Share of counterfeits from which on the page warns.
 const MANY_COUNTERFEITS: f64 = 0.05;

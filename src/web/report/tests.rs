@@ -307,3 +307,39 @@ fn of_many_group_means_the_worst_are_said_whichever_attribute_they_are_of() {
     assert_eq!(page.matches("Mean of cost by ward").count(), 2);
     assert!(page.contains("4 more pairs are off by less"));
 }
+
+#[test]
+fn what_a_series_keeps_and_what_a_model_guesses_stand_at_the_top() {
+    let (report, mut verification, mut manifest) = full();
+    let page = |verification: &Value, manifest: &Value| {
+        let page = report_page(&report, verification, manifest, &Value::Null);
+        let (top, _) = page.split_once("</header>").expect("a header");
+        top.to_owned()
+    };
+    let learned = |lift: f64| {
+        json!([{"kind": "inference", "attribute": "illness", "attained": 0.5, "holds": true,
+            "figures": {"lift": lift, "population": 0.32, "one_in_l": 0.25}}])
+    };
+    let kept = |counterfeits: u64| {
+        json!({"waiting": 20, "attributes": [{"attribute": "illness", "values": 1000,
+            "counterfeits": counterfeits, "outdated": 10}]})
+    };
+    verification["attacks"] = learned(1.5);
+    manifest["kept"] = kept(50);
+    let top = page(&verification, &manifest);
+    assert!(!top.contains("a model learned"), "{top}");
+    let all = number(&json!(1000));
+    let said = format!("50 of {all} published values are counterfeits (5.0 %), 10 rows");
+    assert!(top.contains(&said), "{top}");
+    assert!(!top.contains("! illness keeps"), "{top}");
+    assert!(top.contains("20 new subjects wait"));
+    verification["attacks"] = learned(1.56);
+    manifest["kept"] = kept(51);
+    let top = page(&verification, &manifest);
+    assert!(
+        top.contains(
+            "! illness: a model learned from this release alone guesses the value of 50 %"
+        )
+    );
+    assert!(top.contains("! illness keeps"), "{top}");
+}

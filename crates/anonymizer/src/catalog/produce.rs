@@ -237,7 +237,10 @@ fn examine(
     produced.candidates = Candidates::of(table, requirements, published, &produced.lineage);
     if assignment.verify {
         let evidence = (&*produced, published);
-        let verdict = verdict(assignment, requirements, evidence, context);
+        let mut verdict = verdict(assignment, requirements, evidence, context);
+        let attacked =
+            verify::inference(table, requirements, &produced.candidates, &context.cancel);
+        verdict.checks.extend(attacked);
         produced.verdict = Some(verdict);
     }
     Ok(())

@@ -121,7 +121,7 @@ fn sets(
 }
 
 /// The code of each value, by the class of its text.
-fn codes_by_class(attribute: &Attribute, column: &CodedColumn) -> FxHashMap<String, u32> {
+pub fn codes_by_class(attribute: &Attribute, column: &CodedColumn) -> FxHashMap<String, u32> {
     let all = 0..column.domain.len() as u32;
     let known = all.map(|code| (spelled(&column.domain.text(Code(code)), attribute), code));
     known.collect()

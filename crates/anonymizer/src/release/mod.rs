@@ -41,7 +41,7 @@ pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use guarantees::guarantees;
-pub use history::{Unkept, history, shown_values};
+pub use history::{Unkept, codes_by_class, history, shown_values};
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
 pub use made::{Kept, KeptAttribute, Release};

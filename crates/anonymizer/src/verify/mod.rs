@@ -30,6 +30,7 @@ mod exact;
 mod exclusions;
 mod generalized;
 mod identifiers;
+mod inference;
 mod k_anonymity;
 mod leakage;
 mod manifest;
@@ -50,6 +51,7 @@ mod ways;
 pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
+pub use inference::inference;
 pub use series::{Judged, Series, Shape, series};
 pub use verdict::{Check, Place, Section, State, Verdict};
 

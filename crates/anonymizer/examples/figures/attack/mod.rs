@@ -10,7 +10,8 @@
 //! `--verify` (what the verifier's `equal_vectors` attains and its bound, and
 //! whether everything holds), `--preferences` (instead: how well releases tell
 //! who asked for something), `--composition` (instead: what two and three
-//! releases of a job tell together).
+//! releases of a job tell together), `--inference` (instead: what a learner
+//! guesses from a release).
 //!
 //! One file an attack: `equal_vectors`, `singling_out`, `preferences`. The
 //! first two are functions of a [`sight::Sight`]; their columns are added in
@@ -19,6 +20,7 @@
 mod cells;
 mod composition;
 mod equal_vectors;
+mod inference;
 mod preferences;
 mod sight;
 mod singling_out;
@@ -67,14 +69,19 @@ enum Asked {
     Attacks,
     Preferences,
     Composition,
+    Inference,
 }
 
 /// What is asked for, and the head of its table.
 fn asked() -> (Asked, &'static str) {
-    match (is_given("--preferences"), is_given("--composition")) {
-        (true, _) => (Asked::Preferences, preferences::HEADER),
-        (_, true) => (Asked::Composition, composition::HEADER),
-        _ => (Asked::Attacks, HEADER),
+    if is_given("--preferences") {
+        (Asked::Preferences, preferences::HEADER)
+    } else if is_given("--composition") {
+        (Asked::Composition, composition::HEADER)
+    } else if is_given("--inference") {
+        (Asked::Inference, inference::HEADER)
+    } else {
+        (Asked::Attacks, HEADER)
     }
 }
 
@@ -110,6 +117,7 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
             match asked {
                 Asked::Preferences => preferences::lines(&title, &data, job)?,
                 Asked::Composition => composition::lines(&title, &data, job)?,
+                Asked::Inference => inference::lines(&title, &data, job)?,
                 Asked::Attacks => line(&title, &data, job)?,
             }
         }
