@@ -63,11 +63,13 @@ pub fn not_protected(
 }
 
 /// Of releases of a series that keeps the sets of values of its subjects.
-const OF_KEPT_SETS: [&str; 2] = [
+const OF_KEPT_SETS: [&str; 3] = [
     "who joins, leaves or returns from one release of the series to the next: rows show \
      quasi-identifiers as they are",
     "the truth of every value: counterfeits belong to nobody, and a subject whose value changed to \
      one that is not in the set shown before is shown in that set again",
+    "a subject who joins, against somebody who knows the value of one who left: who joins may take \
+     the place of who left, with the same value",
 ];
 
 /// The same for whatever schema and parameters: each sentence that some
