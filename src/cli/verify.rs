@@ -14,8 +14,9 @@ use vizard_anonymizer::catalog::{Engine, report};
 use vizard_anonymizer::microdata::TableError;
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::release::Lineage;
+use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::utility;
-use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, verify};
+use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, inference, verify};
 
 use super::exit::Exit;
 use super::input::{self, InputOptions};
@@ -76,6 +77,12 @@ pub fn run(options: &Options) -> Result<(), Exit> {
         dataset_secret: &dataset_secret,
         cancel: CancelFlag::never(),
     });
+    if verdict.holds() {
+        let shown = Candidates::of(&input.table, &requirements, &release.tables, &lineage);
+        let cancel = CancelFlag::never();
+        let attacked = inference(&input.table, &requirements, &shown, cancel);
+        verdict.checks.extend(attacked);
+    }
     let report = || {
         let evidence = utility::Evidence {
             table: &input.table,

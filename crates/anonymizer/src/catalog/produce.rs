@@ -238,9 +238,11 @@ fn examine(
     if assignment.verify {
         let evidence = (&*produced, published);
         let mut verdict = verdict(assignment, requirements, evidence, context);
-        let attacked =
-            verify::inference(table, requirements, &produced.candidates, &context.cancel);
-        verdict.checks.extend(attacked);
+        if verdict.holds() {
+            let shown = &produced.candidates;
+            let attacked = verify::inference(table, requirements, shown, &context.cancel);
+            verdict.checks.extend(attacked);
+        }
         produced.verdict = Some(verdict);
     }
     Ok(())
