@@ -31,7 +31,10 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
     ("too-many-requests", "needs a low rate: tests of the limits"),
     ("cancelled", "a cancelled job has a state and no problem"),
     ("nothing-new", "needs a release of everyone: api::series"),
-    ("series-unsafe", "needs a public release that shows values in rows: api::series"),
+    (
+        "series-unsafe",
+        "needs a public release that shows values in rows: api::series",
+    ),
     ("series-unknown", "needs a release of an older program"),
     ("internal", "a fault of ours"),
     ("verification-failed", "a fault of an engine"),
