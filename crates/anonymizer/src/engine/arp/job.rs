@@ -17,7 +17,7 @@ use super::diagnosis::Diagnosis;
 use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
-use super::keeping::{Plan, plan, ranks};
+use super::keeping::{Plan, plan};
 use super::listed::{self, Part};
 use super::params::keeps_sets_of;
 
@@ -166,8 +166,8 @@ impl<'a> Job<'a> {
             let frame = Frame::new(&included, true, self.context);
             let planned = columns.iter().map(|&column| {
                 let goal = frame.goal(column);
-                let ranks = ranks(&frame, &goal, order == Order::Likeness);
-                let plan = plan(&frame, &goal, history.of(column.index), &ranks);
+                let is_local = order == Order::Likeness;
+                let plan = plan(&frame, &goal, history.of(column.index), is_local);
                 (goal, plan)
             });
             let planned: Vec<(Goal<'_>, Plan)> = planned.collect();

@@ -63,8 +63,9 @@ impl Plan {
     }
 }
 
-/// Deals rows to the blocks of their sets. `order` ranks rows; like ones are near.
-pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, order: &[u32]) -> Plan {
+/// Deals rows to the blocks of their sets, so that like ones are near if
+/// `is_local`.
+pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, is_local: bool) -> Plan {
     let draws = draws(frame, goal);
     let code = |row: u32| {
         let record = frame.included.records[row as usize];
@@ -87,6 +88,12 @@ pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, order: &
     let mut taken: Vec<(&Vec<u32>, Vec<u32>)> = sets.sets.iter().zip(members).collect();
     taken.retain(|(_, members)| !members.is_empty());
     taken.sort_unstable_by_key(|&(set, _)| set);
+    // Nothing is ordered where no set is kept, as in a first release.
+    let order = if taken.is_empty() {
+        Vec::new()
+    } else {
+        ranks(frame, goal, (&draws, is_local))
+    };
     let (mut kept, mut outdated) = (Vec::new(), 0);
     for (set, members) in taken {
         let copies = members.len().div_ceil(set.len());
@@ -119,7 +126,7 @@ pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, order: &
                 rows.extend(queue.remove(first));
             }
         }
-        kept.extend(dealt((set, copies), of_value, order));
+        kept.extend(dealt((set, copies), of_value, &order));
     }
     let mut fresh: Vec<u32> = queues.into_values().flatten().collect();
     fresh.sort_unstable();
@@ -179,8 +186,7 @@ fn ineligible(goal: &Goal<'_>, rows: &mut Vec<u32>) -> Vec<u32> {
 
 /// The rank of each row among all, by its quasi-identifiers and then by number:
 /// like rows are near. By number alone where blocks do not look at them.
-pub(super) fn ranks(frame: &Frame<'_>, goal: &Goal<'_>, is_local: bool) -> Vec<u32> {
-    let draws = draws(frame, goal);
+fn ranks(frame: &Frame<'_>, goal: &Goal<'_>, (draws, is_local): (&[u64], bool)) -> Vec<u32> {
     let columns = if is_local {
         super::initial::by_contingency(frame, goal, &(0..frame.rows() as u32).collect::<Vec<_>>())
     } else {
