@@ -101,6 +101,7 @@ impl Published {
  series: None,
 },
             history: None,
+            public: &[],
             suppressed: 0,
             reproducible_seed: true,
             accept_exact: &[],

@@ -203,6 +203,7 @@ fn run_job(
         engine: &engine,
         input: input.description(),
         history: None,
+        public: &[],
         suppressed: input.summary.dropped,
         reproducible_seed: chosen.by_somebody,
         accept_exact: &job.accept_exact,

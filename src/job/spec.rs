@@ -148,8 +148,11 @@ pub struct SeriesOptions {
     /// `increments`: only subjects who are in no release that ever was public,
     /// withdrawn ones too. `invariant`: everyone; each subject keeps the set of
     /// values that was shown of them, of `arp` (published as `anatomy`) and
-    /// `anatomy`. Together such releases tell no more than each.
-    #[schema(value_type = String, pattern = "^(increments|invariant)$")]
+    /// `anatomy`. `nested`: everyone; each subject keeps the group that was shown
+    /// of them, and those who are new stand in groups of their own, of `mondrian`
+    /// and `arp` (published as `generalization`), from the first release on.
+    /// Together such releases tell no more than each.
+    #[schema(value_type = String, pattern = "^(increments|nested|invariant)$")]
     pub mode: SeriesMode,
     /// With `invariant` the largest share of published values of an attribute
     /// that may be counterfeits, which stand for subjects who left; 0.1 if
@@ -157,12 +160,23 @@ pub struct SeriesOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
     pub max_counterfeits: Option<Share>,
+    /// With `nested` the largest share of subjects who were public that may be
+    /// left out: those who changed, and companions who are taken along so that
+    /// nobody can be told from who left; 0.25 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
+    pub max_companions: Option<Share>,
 }
 
 impl SeriesOptions {
     /// The share of counterfeits that a release may have.
     pub fn counterfeits(self) -> Share {
         self.max_counterfeits.unwrap_or(Share::TENTH)
+    }
+
+    /// The share of public subjects that a release may leave out.
+    pub fn companions(self) -> Share {
+        self.max_companions.unwrap_or(Share::QUARTER)
     }
 }
 

@@ -10,7 +10,7 @@ use vizard_anonymizer::microdata::{
 };
 
 use vizard_anonymizer::release::candidates::Candidates;
-use vizard_anonymizer::release::{SeriesMode, shown_values};
+use vizard_anonymizer::release::{SeriesMode, also_shown};
 
 use crate::ids::DatasetId;
 use crate::job::SeriesOptions;
@@ -31,8 +31,11 @@ pub struct Loaded {
     /// Subjects whose records are left out: those of public releases, where the
     /// job asks for others.
     pub public: HashSet<String>,
-    /// What public releases show, oldest first, where the job keeps it.
-    pub kept: Option<Vec<Candidates>>,
+    /// What public releases of the same people show, oldest first, where the job
+    /// goes on a series.
+    pub shown: Vec<Candidates>,
+    /// How it goes on.
+    pub series: Option<SeriesMode>,
 }
 
 /// Why a job's input could not be read.
@@ -70,15 +73,18 @@ pub async fn load(
     let preferences = store
         .preferences_at(job.dataset, job.preference_version)
         .await?;
-    let (mut public, mut kept) = (HashSet::default(), None);
-    match series.map(|series| series.mode) {
+    let series = series.map(|series| series.mode);
+    let shown = match series {
+        Some(_) => shown(store, job.dataset).await?,
+        None => Vec::new(),
+    };
+    let public = match series {
         Some(SeriesMode::Increments) => {
-            let shown = shown(store, job.dataset).await?;
-            public.extend(shown.into_iter().flat_map(|one| one.subjects));
+            let subjects = shown.iter().flat_map(|one| &one.subjects);
+            subjects.cloned().collect()
         }
-        Some(SeriesMode::Invariant) => kept = Some(shown(store, job.dataset).await?),
-        None => {}
-    }
+        _ => HashSet::default(),
+    };
     Ok(Loaded {
         schema: Arc::new(schema),
         version,
@@ -86,7 +92,8 @@ pub async fn load(
         chunks,
         preferences,
         public,
-        kept,
+        shown,
+        series,
     })
 }
 
@@ -132,10 +139,8 @@ impl Loaded {
             let is_new = |key: &str| !self.public.contains(key);
             builder.push(chunk.of_subjects(&self.schema, is_new))?;
         }
-        let kept = self.kept.as_deref().unwrap_or_default();
-        for index in self.schema.protectable() {
-            let shown = shown_values(kept, &self.schema.attribute(index).name);
-            builder.also(index, shown.into_iter())?;
+        if let Some(SeriesMode::Invariant | SeriesMode::Nested) = self.series {
+            also_shown(&mut builder, &self.schema, &self.shown)?;
         }
         builder.finish()
     }

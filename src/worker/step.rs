@@ -13,7 +13,7 @@ use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::Table;
 use vizard_anonymizer::privacy::History;
-use vizard_anonymizer::release::{InputDescription, history};
+use vizard_anonymizer::release::{InputDescription, SeriesMode, history, kept_groups};
 
 use super::Shared;
 use super::commit::commit;
@@ -250,11 +250,20 @@ fn history_of(
     spec: &JobSpec,
     (engine, table): (&Engine, &Table),
 ) -> Result<Option<Arc<History>>, JobFailure> {
-    let (Some(public), Some(series)) = (&loaded.kept, spec.series) else {
+    let Some(series) = spec.series else {
         return Ok(None);
     };
-    let published = engine.keeps_sets_of(&loaded.schema)?;
-    let kept = history(table, published, public, series.counterfeits());
+    let kept = match series.mode {
+        SeriesMode::Increments => return Ok(None),
+        SeriesMode::Invariant => {
+            let published = engine.keeps_sets_of(&loaded.schema)?;
+            history(table, published, &loaded.shown, series.counterfeits())
+        }
+        SeriesMode::Nested => {
+            engine.check_keeps_groups(&loaded.schema)?;
+            kept_groups(table, &loaded.shown, series.companions())
+        }
+    };
     kept.map(Some).map_err(JobFailure::SeriesUnsafe)
 }
 
@@ -285,6 +294,7 @@ fn run_loaded(
                 series: spec.series.map(|series| series.mode),
             },
             history,
+            public: &loaded.shown,
             suppressed: loaded.version.dropped,
             reproducible_seed: false,
             accept_exact: &spec.accept_exact,

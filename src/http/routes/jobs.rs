@@ -25,7 +25,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::JobId;
 use crate::job::floors::{InForce, Ordered, sentences};
-use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, estimate_bytes};
+use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, SeriesOptions, estimate_bytes};
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
 
@@ -206,19 +206,36 @@ fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(
 fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
     let engine = Engine::parse(&spec.engine, &spec.parameters, schema);
     let engine = engine.map_err(JobFailure::from)?;
-    match spec.series {
-        Some(series) if series.mode == SeriesMode::Invariant => {
-            engine.keeps_sets_of(schema).map_err(JobFailure::from)?;
-        }
-        Some(series) if series.max_counterfeits.is_some() => {
-            let detail = "counterfeits are of the mode invariant alone";
-            let problem = Problem::new(ProblemKind::InvalidParameter, detail);
-            return Err(problem.with_parameter("series.max_counterfeits"));
-        }
-        _ => {}
+    if let Some(series) = spec.series {
+        check_series(series, &engine, schema)?;
     }
     check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
     Ok(())
+}
+
+/// Checks that the engine goes on a series in this mode.
+fn check_series(series: SeriesOptions, engine: &Engine, schema: &Schema) -> Result<(), Problem> {
+    match series.mode {
+        SeriesMode::Increments => {}
+        SeriesMode::Nested => engine
+            .check_keeps_groups(schema)
+            .map_err(JobFailure::from)?,
+        SeriesMode::Invariant => {
+            engine.keeps_sets_of(schema).map_err(JobFailure::from)?;
+        }
+    }
+    let (parameter, detail) = match series.mode {
+        SeriesMode::Increments | SeriesMode::Nested if series.max_counterfeits.is_some() => (
+            "max_counterfeits",
+            "counterfeits are of the mode invariant alone",
+        ),
+        SeriesMode::Increments | SeriesMode::Invariant if series.max_companions.is_some() => {
+            ("max_companions", "companions are of the mode nested alone")
+        }
+        _ => return Ok(()),
+    };
+    let problem = Problem::new(ProblemKind::InvalidParameter, detail);
+    Err(problem.with_parameter(format!("series.{parameter}")))
 }
 
 /// Refuses a release that would publish itself and takes two stewards.

@@ -141,6 +141,7 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &accepted,

@@ -155,6 +155,7 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

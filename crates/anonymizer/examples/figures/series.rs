@@ -25,7 +25,7 @@ use vizard_anonymizer::microdata::{
 };
 use vizard_anonymizer::privacy::{Seed, Share};
 use vizard_anonymizer::release::candidates::Candidates;
-use vizard_anonymizer::release::{InputDescription, SeriesMode, history, shown_values};
+use vizard_anonymizer::release::{InputDescription, SeriesMode, also_shown, history, kept_groups};
 use vizard_anonymizer::verify::{composition, series};
 
 use crate::Failure;
@@ -35,13 +35,16 @@ use crate::arguments::{number, word};
 const SENSITIVE: usize = 8;
 
 /// Modes with the engines whose series are told.
-const SERIES: [(Option<SeriesMode>, &str); 6] = [
+const SERIES: [(Option<SeriesMode>, &str); 9] = [
+    (Some(SeriesMode::Nested), "mondrian"),
+    (Some(SeriesMode::Nested), "arp, generalization"),
     (Some(SeriesMode::Invariant), "arp"),
     (Some(SeriesMode::Invariant), "anatomy"),
     (Some(SeriesMode::Increments), "arp"),
     (Some(SeriesMode::Increments), "anatomy"),
     (None, "arp"),
     (None, "anatomy"),
+    (None, "mondrian"),
 ];
 
 /// Prints the table.
@@ -49,9 +52,9 @@ pub fn run() -> Result<(), Failure> {
     let folder = word(0).ok_or("name the folder of acs100k")?;
     let text = fs::read_to_string(Path::new(&folder).join("records.csv"))?;
     println!(
-        "| mode | engine | week | came | left | changed | rows | waiting | old set | counterfeits \
+        "| mode | engine | week | came | left | changed | rows | waiting | companions | old set | counterfeits \
          | mean error | seconds | check, ms | fewer than l | certain | safe |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     for (mode, engine) in SERIES {
         tell(&text, mode, engine)?;
@@ -160,11 +163,8 @@ fn table(text: String, public: &[Candidates], mode: Option<SeriesMode>) -> Resul
         &mut SubjectKeys::new([7; 16], &mut spill),
         &mut |chunk| builder.push(chunk.of_subjects(&schema, is_new)),
     )?;
-    if mode == Some(SeriesMode::Invariant) {
-        for index in schema.protectable() {
-            let shown = shown_values(public, &schema.attribute(index).name);
-            builder.also(index, shown.into_iter())?;
-        }
+    if let Some(SeriesMode::Invariant | SeriesMode::Nested) = mode {
+        also_shown(&mut builder, &schema, public)?;
     }
     Ok(builder.finish()?)
 }
@@ -175,13 +175,19 @@ fn publish(
     public: &[Candidates],
     week: u64,
 ) -> Result<Produced, Failure> {
-    let parameters = json!({"l": number("--l", 5)});
+    let (l, k) = (number("--l", 5), number("--k", 10));
+    let (engine, parameters) = match engine {
+        "mondrian" => (engine, json!({"k": k, "l": l, "max_excluded": 1})),
+        "arp, generalization" => ("arp", json!({"l": l, "publish": "generalization"})),
+        _ => (engine, json!({"l": l})),
+    };
     let engine = Engine::parse(engine, &parameters, table.schema())?;
     let kept = match mode {
         Some(SeriesMode::Invariant) => {
             let published = engine.keeps_sets_of(table.schema())?;
             Some(history(table, published, public, Share::TENTH)?)
         }
+        Some(SeriesMode::Nested) => Some(kept_groups(table, public, Share::ALL)?),
         _ => None,
     };
     let assignment = Assignment {
@@ -194,6 +200,7 @@ fn publish(
             series: mode,
         },
         history: kept,
+        public: if mode.is_some() { public } else { &[] },
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],
@@ -252,16 +259,18 @@ fn tell(text: &str, mode: Option<SeriesMode>, engine: &str) -> Result<(), Failur
         };
         let [came, left, changed] = moved;
         println!(
-            "| {} | {engine} | {} | {came} | {left} | {changed} | {} | {} | {outdated} \
+            "| {} | {engine} | {} | {came} | {left} | {changed} | {} | {} | {} | {outdated} \
              | {counterfeits} ({:.2} %) | {:.3} | {seconds:.1} | {check} | {below} | {certain} | {} |",
             match mode {
                 Some(SeriesMode::Invariant) => "invariant",
+                Some(SeriesMode::Nested) => "nested",
                 Some(SeriesMode::Increments) => "increments",
                 None => "none",
             },
             week + 1,
             produced.manifest.records,
             kept.waiting,
+            kept.companions,
             100.0 * counterfeits as f64 / f64::max(values as f64, 1.0),
             error.and_then(Value::as_f64).unwrap_or(f64::NAN),
             found.is_safe(),

@@ -36,6 +36,7 @@ pub fn timed(
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

@@ -11,7 +11,7 @@ use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{self, EngineError, Info, RunContext, arp, lgb, personalized, slicing};
 use crate::microdata::{Schema, Table, expectation};
-use crate::privacy::{Policy, ProtectedSet, Requirements};
+use crate::privacy::{BlockForm, Model, Policy, ProtectedSet, Requirements};
 use crate::release::{Release, order, statement};
 
 use super::parameters;
@@ -150,6 +150,37 @@ impl Engine {
     /// The error: the engine does not publish so that they can be kept.
     pub fn keeps_sets_of(&self, schema: &Schema) -> Result<ProtectedSet, EngineError> {
         arp::keeps_sets_of(&self.policy(schema)?, schema)
+    }
+
+    /// Whether a series of these releases can keep the groups of its subjects.
+    ///
+    /// # Errors
+    /// The engine publishes no groups of rows with exact sensitive values, or
+    /// what it promises of them depends on who else is there.
+    pub fn check_keeps_groups(&self, schema: &Schema) -> Result<(), EngineError> {
+        let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
+            parameter: parameter.into(),
+            reason: reason.into(),
+        };
+        match self.policy(schema)?.model {
+            Model::Generalized { protections, .. } => {
+                if protections.iter().all(|(_, own)| own.closeness.is_none()) {
+                    return Ok(());
+                }
+                let reason = "is relative to everyone, who are others in each release of a nested \
+                              series: leave it out, or take the mode increments";
+                Err(invalid("t_closeness", reason))
+            }
+            Model::Blocks {
+                form: BlockForm::Generalized,
+                ..
+            } => Ok(()),
+            _ => {
+                let reason = "nested is of engines that publish groups of rows: `mondrian`, and \
+                              `arp` with `publish`: `generalization`; or take the mode increments";
+                Err(invalid("series.mode", reason))
+            }
+        }
     }
 
     /// Runs the engine in the present rayon pool. Tables are in the order in

@@ -43,6 +43,9 @@ pub struct Assignment<'a> {
     pub input: InputDescription,
     /// What public releases show of its subjects, where the job keeps it.
     pub history: Option<Arc<History>>,
+    /// All that releases of the same people show which were ever public, where
+    /// the job goes on a series: together with them it must be safe.
+    pub public: &'a [Candidates],
     /// Records that the missing-value policy left out at upload.
     pub suppressed: u64,
     /// Whether somebody chose the seed; the manifest says so.
@@ -238,6 +241,11 @@ fn examine(
     if assignment.verify {
         let evidence = (&*produced, published);
         let mut verdict = verdict(assignment, requirements, evidence, context);
+        if !assignment.public.is_empty() {
+            verdict
+                .checks
+                .push(verify::series_safe(&produced.candidates, assignment.public));
+        }
         if verdict.holds() {
             let shown = &produced.candidates;
             let attacked = verify::inference(table, requirements, shown, &context.cancel);

@@ -1,11 +1,13 @@
 //! What public releases show of the subjects of a table, where a job keeps it:
-//! the set of values of each subject's bucket (design: series, *invariant*).
+//! the set of values of each subject's bucket (design: series, *invariant*), or
+//! the group of each subject (*nested*).
 //!
 //! A subject who was public keeps the set that was shown of them. So the set is
 //! part of what a record asks for, as k and l are.
 
 use rustc_hash::FxHashMap;
 
+use super::kept_groups::KeptGroups;
 use super::parameter::Share;
 use super::protected::ProtectedIndex;
 
@@ -56,6 +58,8 @@ impl KeptSets {
 /// attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
+    /// The groups that are shown, where these are kept and not sets of values.
+    pub groups: Option<KeptGroups>,
     /// The sets of each attribute.
     pub attributes: Vec<KeptSets>,
     /// Largest share of counterfeits among the published values of an attribute.
@@ -65,12 +69,18 @@ pub struct History {
 impl History {
     /// Whether no public release shows a subject of the table.
     pub fn is_empty(&self) -> bool {
-        self.attributes.iter().all(|kept| kept.sets.is_empty())
+        match &self.groups {
+            Some(groups) => groups.classes.is_empty(),
+            None => self.attributes.iter().all(|kept| kept.sets.is_empty()),
+        }
     }
 
-    /// Whether no public release shows the set of a record for some of these
-    /// attributes.
+    /// Whether no public release shows the group of a record, or its set for some
+    /// of these attributes.
     pub fn is_new(&self, record: u32, mut of: impl Iterator<Item = ProtectedIndex>) -> bool {
+        if let Some(groups) = &self.groups {
+            return groups.class(record).is_none();
+        }
         of.any(|index| self.of(index).number(record).is_none())
     }
 

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::joined::{JoinedAttribute, JoinedTable, Link};
 use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
-use super::table::{Content, PublishedTable};
+use super::table::{Cells, Content, PublishedColumn, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
-use crate::microdata::{Role, Schema, Table};
+use crate::microdata::{Role, RowClasses, Schema, Table};
 use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection, Requirements, Spread};
 
 /// Stands for somebody of whom a release shows nothing.
@@ -43,6 +43,22 @@ pub struct Candidates {
     /// Whether some subjects ask for more than the job's floors.
     #[serde(default)]
     pub has_own_terms: bool,
+    /// What the row of each subject shows, where the series keeps groups: later
+    /// releases show the same again. Nothing else needs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<ShownColumn>,
+}
+
+/// What rows show of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownColumn {
+    /// Name of the attribute.
+    pub name: String,
+    /// Texts of the different cells.
+    pub cells: Vec<String>,
+    /// Cell of each subject, by position.
+    pub cell_of: Vec<u32>,
 }
 
 /// What a release shows of who is who.
@@ -108,7 +124,10 @@ impl Candidates {
         let key = |row: usize| table.subject_keys().get(rows[row].at());
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&one, &other| key(one).cmp(key(other)));
-        let mut shown = shown(table.schema(), requirements.policy(), tables);
+        let history = requirements.history();
+        let keeps_groups = history.is_some_and(|history| history.groups.is_some());
+        let (schema, policy) = (table.schema(), requirements.policy());
+        let mut shown = shown(schema, policy, (tables, keeps_groups));
         let before = shown.attributes.len();
         let has_all_rows = |of_row: &[u32]| of_row.len() == rows.len();
         shown.attributes.retain(|one| has_all_rows(&one.class_of));
@@ -118,6 +137,13 @@ impl Candidates {
         let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();
         for one in &mut shown.attributes {
             one.class_of = ordered(&one.class_of);
+        }
+        if keeps_groups {
+            shown.rows = columns(schema, first);
+            shown.rows.retain(|column| has_all_rows(&column.cell_of));
+        }
+        for column in &mut shown.rows {
+            column.cell_of = ordered(&column.cell_of);
         }
         match &mut shown.identity {
             Identity::Groups { group_of, .. } if has_all_rows(group_of) => {
@@ -143,6 +169,9 @@ impl Candidates {
             for attribute in &mut self.attributes {
                 attribute.class_of.remove(at);
                 attribute.is_whole = false;
+            }
+            for column in &mut self.rows {
+                column.cell_of.remove(at);
             }
             if let Identity::Groups { group_of, .. } = &mut self.identity {
                 group_of.remove(at);
@@ -171,7 +200,11 @@ impl Candidates {
 }
 
 /// What the tables show, classes by rows; subjects and their terms are left open.
-fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candidates {
+fn shown(
+    schema: &Schema,
+    policy: &Policy,
+    (tables, keeps_groups): (&[PublishedTable], bool),
+) -> Candidates {
     let (draws, is_ring) = match policy.model {
         Model::Blocks { form, .. } => (
             matches!(form, BlockForm::Randomized { .. }),
@@ -204,6 +237,8 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candida
                 .map(|&number| number.saturating_sub(1) as u32)
                 .collect()
         }
+        // Groups that look alike have histories of their own.
+        None if keeps_groups => groups(tables),
         None => {
             let classes = joined.classes_by(|attribute| !is_sensitive(attribute));
             classes.class_of().to_vec()
@@ -235,6 +270,36 @@ fn shown(schema: &Schema, policy: &Policy, tables: &[PublishedTable]) -> Candida
         attributes,
         ..Candidates::default()
     }
+}
+
+/// The group of each row, numbered from 0.
+fn groups(tables: &[PublishedTable]) -> Vec<u32> {
+    let mut columns = tables.iter().flat_map(|table| &table.columns);
+    match columns.find(|column| column.content == Content::Group) {
+        Some(PublishedColumn {
+            cells: Cells::Numbers(numbers),
+            ..
+        }) => RowClasses::of_keys(numbers.iter()).of_row,
+        _ => Vec::new(),
+    }
+}
+
+/// What rows show of quasi-identifiers and sensitive attributes.
+fn columns(schema: &Schema, table: &PublishedTable) -> Vec<ShownColumn> {
+    let columns = table.columns.iter().filter_map(|column| {
+        let role = schema.attribute(schema.find(&column.name)?).role;
+        let (Role::QuasiIdentifier | Role::Sensitive, Cells::Dictionary { codes, cells }) =
+            (role, &column.cells)
+        else {
+            return None;
+        };
+        Some(ShownColumn {
+            name: column.name.clone(),
+            cells: texts(cells),
+            cell_of: codes.iter().collect(),
+        })
+    });
+    columns.collect()
 }
 
 /// What is shown of the protected attributes that are published exactly, in

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::candidates::{AttributeCandidates, Candidates, NO_CLASS};
+use super::cell::Cell;
+use super::table::Content;
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
-use crate::microdata::{Attribute, Code, CodedColumn, Table};
+use crate::microdata::{
+    Attribute, Code, CodedColumn, Role, Schema, Table, TableBuilder, TableError,
+};
 use crate::privacy::{History, KeptSets, ProtectedIndex, ProtectedSet, Share};
 
 /// Why what public releases show cannot be kept.
@@ -22,7 +26,7 @@ pub struct Unkept {
 }
 
 /// The values that public releases show of an attribute, as they show them.
-pub fn shown_values<'a>(public: &'a [Candidates], attribute: &str) -> BTreeSet<&'a str> {
+fn shown_values<'a>(public: &'a [Candidates], attribute: &str) -> BTreeSet<&'a str> {
     let all = public.iter().flat_map(|release| &release.attributes);
     let own = all.filter(|one| one.name == attribute);
     // A list may have the values of other attributes as well.
@@ -38,9 +42,71 @@ pub fn shown_values<'a>(public: &'a [Candidates], attribute: &str) -> BTreeSet<&
     .collect()
 }
 
+/// Puts what public releases show into the domains of a table, where a job keeps
+/// it. After the last record.
+///
+/// # Errors
+/// A value that does not fit the schema.
+pub fn also_shown(
+    builder: &mut TableBuilder,
+    schema: &Schema,
+    public: &[Candidates],
+) -> Result<(), TableError> {
+    for index in schema.protectable() {
+        let shown = shown_values(public, &schema.attribute(index).name);
+        builder.also(index, shown.into_iter())?;
+    }
+    for index in schema.select(|attribute| attribute.role == Role::QuasiIdentifier) {
+        let shown = shown_ends(public, schema.attribute(index));
+        builder.also(index, shown.iter().map(String::as_str))?;
+    }
+    Ok(())
+}
+
+/// The ends of intervals and the members of sets that public releases show of a
+/// quasi-identifier, where their groups are kept.
+fn shown_ends(public: &[Candidates], attribute: &Attribute) -> BTreeSet<String> {
+    let all = public.iter().flat_map(|release| &release.rows);
+    let own = all.filter(|column| column.name == attribute.name);
+    let mut ends = BTreeSet::new();
+    for text in own.flat_map(|column| &column.cells) {
+        let cell = Cell::parse(text, Content::Generalized, attribute.kind);
+        let cell = cell.map(|cell| match cell {
+            Cell::OrMissing(interval) => *interval,
+            cell => cell,
+        });
+        let mut text = |cell: Cell| {
+            let mut text = String::new();
+            cell.text(&mut text);
+            ends.insert(text);
+        };
+        match cell {
+            Ok(Cell::Integer(low, high)) => {
+                text(Cell::Integer(low, low));
+                text(Cell::Integer(high, high));
+            }
+            Ok(Cell::Decimal(low, high)) => {
+                text(Cell::Decimal(low, low));
+                text(Cell::Decimal(high, high));
+            }
+            Ok(Cell::Date(low, high)) => {
+                text(Cell::Date(low, low));
+                text(Cell::Date(high, high));
+            }
+            // Of a hierarchy all labels are known.
+            Ok(Cell::Label(label)) if attribute.hierarchy.is_none() => {
+                ends.insert(label);
+            }
+            Ok(Cell::Set(labels)) if attribute.hierarchy.is_none() => ends.extend(labels),
+            _ => {}
+        }
+    }
+    ends
+}
+
 /// The sets of values that public releases, oldest first, show of the subjects
 /// of `table`, for the sensitive attributes that the job publishes. Its domains
-/// must have all of their values ([`shown_values`]).
+/// must have all of their values ([`also_shown`]).
 ///
 /// # Errors
 /// A release that shows the subjects otherwise than in buckets of values that
@@ -64,6 +130,7 @@ pub fn history(
         }
     });
     Ok(Arc::new(History {
+        groups: None,
         attributes: attributes.collect::<Result<_, _>>()?,
         max_counterfeits,
     }))
@@ -127,7 +194,8 @@ pub fn codes_by_class(attribute: &Attribute, column: &CodedColumn) -> FxHashMap<
     known.collect()
 }
 
-fn spelled(text: &str, attribute: &Attribute) -> String {
+/// A value as its class of spellings has it.
+pub(super) fn spelled(text: &str, attribute: &Attribute) -> String {
     class(text, attribute.forms()).unwrap_or_else(|| MISSING_LABEL.to_owned())
 }
 

@@ -30,8 +30,17 @@ pub struct Release {
 pub struct Kept {
     /// Subjects who are in no release yet and wait for the next one.
     pub waiting: u64,
-    /// Each published sensitive attribute.
+    /// Subjects who were public and are left out, so that nobody is told from
+    /// those who left or whose values changed, who are among them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub companions: u64,
+    /// Each published sensitive attribute, where sets of values are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<KeptAttribute>,
+}
+
+fn is_none(companions: &u64) -> bool {
+    *companions == 0
 }
 
 /// How an attribute keeps the sets of values that were shown before.
@@ -54,6 +63,7 @@ impl Kept {
     #[must_use]
     pub fn published(mut self) -> Self {
         self.waiting = rounded_to_tens(self.waiting);
+        self.companions = rounded_to_tens(self.companions);
         for attribute in &mut self.attributes {
             attribute.outdated = rounded_to_tens(attribute.outdated);
         }

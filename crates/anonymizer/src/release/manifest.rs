@@ -255,6 +255,8 @@ pub struct InputDescription {
 pub enum SeriesMode {
     /// It has no subject who is in one of them.
     Increments,
+    /// Every subject who is in it keeps the group that they show.
+    Nested,
     /// Every subject keeps the sets of values that they show.
     Invariant,
 }

@@ -19,6 +19,7 @@ mod guarantee_words;
 mod guarantees;
 mod history;
 pub mod joined;
+mod kept_groups;
 pub mod layout;
 mod lineage;
 mod made;
@@ -41,8 +42,9 @@ pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use guarantees::guarantees;
-pub use history::{Unkept, codes_by_class, history, shown_values};
+pub use history::{Unkept, also_shown, codes_by_class, history};
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
+pub use kept_groups::kept_groups;
 pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
 pub use made::{Kept, KeptAttribute, Release};
 pub use manifest::{

@@ -56,6 +56,7 @@ pub fn not_protected(
     });
     let of_series: &[&str] = match series {
         Some(SeriesMode::Invariant) => &OF_KEPT_SETS,
+        Some(SeriesMode::Nested) => &OF_KEPT_GROUPS,
         Some(SeriesMode::Increments) | None => &[],
     };
     let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
@@ -70,6 +71,14 @@ const OF_KEPT_SETS: [&str; 3] = [
      one that is not in the set shown before is shown in that set again",
     "a subject who joins, against somebody who knows the value of one who left: who joins may take \
      the place of who left, with the same value",
+];
+
+/// Of releases of a series that keeps the groups of its subjects.
+const OF_KEPT_GROUPS: [&str; 2] = [
+    "who joins or leaves from one release of the series to the next, down to groups: a group that \
+     lost rows lost at least k of them, and those who left are among these",
+    "who is new, against somebody who knows who was in an earlier release: each cohort stands in \
+     groups of its own",
 ];
 
 /// The same for whatever schema and parameters: each sentence that some

@@ -94,11 +94,32 @@ pub(super) fn exclusions_honoured(
 /// `groups_look_alike`: rows of one group look the same, and rows that look
 /// the same are of one group: two numbers would tell them apart.
 pub(super) fn groups_numbered(group: &[u64], alike: &EquivalenceClasses) -> [Check; 2] {
+    groups_of_cohorts(group, alike, &|_| None)
+}
+
+/// The same where a series keeps groups, `kept` of each row: those who are new
+/// stand in groups of their own, also where these look like public ones.
+pub(super) fn groups_of_cohorts(
+    group: &[u64],
+    alike: &EquivalenceClasses,
+    kept: &dyn Fn(u32) -> Option<usize>,
+) -> [Check; 2] {
     let [numbered, mut differing] = rows_numbered(group, &alike.mismatched);
+    // The number of each cohort of one look; there is mostly one.
+    let mut known: Vec<(Option<usize>, u64)> = Vec::new();
     for class in 0..alike.len() {
-        let number = alike.group_number(group, class);
+        known.clear();
         let rows = alike.rows(class).iter();
-        let other = rows.filter(|&&row| group[row as usize] != number);
+        let other = rows.filter(|&&row| {
+            let (cohort, number) = (kept(row), group[row as usize]);
+            match known.iter().find(|(known, _)| *known == cohort) {
+                Some(&(_, known)) => known != number,
+                None => {
+                    known.push((cohort, number));
+                    false
+                }
+            }
+        });
         // Strangers may share a look with another group, and are named above.
         for &row in other.filter(|row| alike.mismatched.binary_search(row).is_err()) {
             differing.add_at("group", Place::Row(u64::from(row) + 1));

@@ -8,7 +8,8 @@
 //!   like it: its interval is the least that holds their values, its node
 //!   their lowest common ancestor, its set the values present (engines.md,
 //!   stage 3). A wider cell still covers, but its ends would have to come from
-//!   elsewhere: from a record that was left out, for one.
+//!   elsewhere: from a record that was left out, for one. Groups that a series
+//!   keeps show the cells that were public before.
 
 use rayon::prelude::*;
 
@@ -102,6 +103,18 @@ fn span(view: &View, attribute: &AttributeView, alike: &EquivalenceClasses) -> F
         // What stands in place of a flagged value spans nothing.
         let is_hidden = matches!(meaning, Meaning::Empty | Meaning::Masked);
         if is_hidden && attribute.role != Role::QuasiIdentifier {
+            continue;
+        }
+        // What a public release showed is shown again (`kept_groups`).
+        let groups = view
+            .requirements
+            .history()
+            .and_then(|one| one.groups.as_ref());
+        let is_kept = |&row: &u32| {
+            let record = view.records[row as usize];
+            groups.is_some_and(|groups| groups.class(record).is_some())
+        };
+        if rows.iter().any(is_kept) {
             continue;
         }
         codes.clear();

@@ -10,8 +10,9 @@
 //! permuted in buckets, anyone who shares a combination with somebody who left
 //! for their own terms, so that it shows one value less.
 //!
-//! Where a series keeps sets of values, subjects who are new may have to wait for
-//! the next release, and count for nothing here (`blocks::kept`).
+//! Where a series keeps sets of values or groups, subjects who are new may have
+//! to wait for the next release, and others of a group may leave with those who
+//! have to; both count for nothing here (`blocks::kept`, `kept_groups`).
 //!
 //! All who did not ask for it are together no more than the job's
 //! `max_excluded` allows. Figures are for stewards: exact numbers.
@@ -38,12 +39,16 @@ pub(super) fn exclusions_asked_for(evidence: &Evidence) -> Check {
         None => {
             needless = without_need(table, requirements, &absent.is_published, &absent.askers);
         }
-        // Who is new in a series that keeps sets may have to wait for others,
-        // and who asks for a larger set than the kept one leaves.
+        // Who is new in a series that keeps sets or groups may have to wait for
+        // others, who asks for a larger set than the kept one leaves, and others
+        // of a group leave with those who have to.
         Some(history) => {
-            let is_old = |&record: &RecordIndex| !is_new(requirements, history, record);
-            others.retain(is_old);
-            absent.askers.retain(is_old);
+            let parted = Parted::of(evidence, history);
+            let counts = |&record: &RecordIndex| {
+                !is_new(requirements, history, record) && !parted.has(record)
+            };
+            others.retain(counts);
+            absent.askers.retain(counts);
         }
     }
     let askers = absent.askers.len();
@@ -91,7 +96,53 @@ pub(super) fn waiting(evidence: &Evidence) -> u64 {
     new.count() as u64
 }
 
+/// Number of subjects without a row who did not ask for it, and whose group a
+/// public release shows.
+pub(super) fn companions(evidence: &Evidence, history: &History) -> u64 {
+    let absent = Absent::of(evidence);
+    let all = absent.askers.iter().chain(&absent.others);
+    let old = all.filter(|&&record| !is_new(evidence.requirements, history, record));
+    old.count() as u64
+}
+
+/// The kept groups that somebody has to leave.
+struct Parted<'a> {
+    history: &'a History,
+    is_parted: Vec<bool>,
+}
+
+impl<'a> Parted<'a> {
+    fn of(evidence: &Evidence, history: &'a History) -> Self {
+        let requirements = evidence.requirements;
+        let groups = history.groups.iter();
+        let is_parted = groups.flat_map(|groups| {
+            groups.classes.iter().map(|class| {
+                let mut members = class.members.iter();
+                !class.is_whole
+                    || members.any(|member| {
+                        let asks =
+                            |record| asks_for_more(evidence, requirements.of(RecordIndex(record)));
+                        !groups.can_stay(member, requirements) || member.record.is_some_and(asks)
+                    })
+            })
+        });
+        Self {
+            history,
+            is_parted: is_parted.collect(),
+        }
+    }
+
+    fn has(&self, record: RecordIndex) -> bool {
+        let groups = self.history.groups.as_ref();
+        let class = groups.and_then(|groups| groups.class(record.0));
+        class.is_some_and(|class| self.is_parted[class])
+    }
+}
+
 fn is_new(requirements: &Requirements, history: &History, record: RecordIndex) -> bool {
+    if history.groups.is_some() {
+        return history.is_new(record.0, std::iter::empty());
+    }
     let Model::Blocks { sensitive, .. } = requirements.policy().model else {
         return false;
     };

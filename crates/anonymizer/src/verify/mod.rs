@@ -32,6 +32,7 @@ mod generalized;
 mod identifiers;
 mod inference;
 mod k_anonymity;
+mod kept_groups;
 mod leakage;
 mod manifest;
 mod maximal;
@@ -52,7 +53,7 @@ pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use inference::inference;
-pub use series::{Judged, Series, Shape, series};
+pub use series::{Judged, Series, Shape, series, series_safe};
 pub use verdict::{Check, Place, Section, State, Verdict};
 
 use self::attack::Homes;
@@ -68,6 +69,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
     evidence.cancel.heed();
     verdict.checks.push(exclusions_asked_for(evidence));
     verdict.checks.extend(exact::checks(evidence));
+    verdict.checks.extend(kept_groups::checks(evidence));
     verdict
 }
 

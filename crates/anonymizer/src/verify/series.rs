@@ -40,6 +40,7 @@ mod shapes;
 use self::cells::{Cells, Classes, Counts, UNPROTECTED, sizes, summed};
 use self::shapes::{against_invariant, against_nested};
 use super::composition::{numbered_subjects, numbered_values};
+use super::verdict::{Check, Section};
 use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS};
 
 /// A shape of a series that is safe.
@@ -146,13 +147,31 @@ pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
             attributes: all_of(&|_| fails),
         };
     }
-    let check = Check { met, subjects };
+    let check = Beside { met, subjects };
     Series {
         shared,
         unknown,
         identity: check.identity(),
         attributes: all_of(&|name| check.attribute(name)),
     }
+}
+
+/// `series_safe`: a release of a series adds nothing to what the public ones tell.
+pub fn series_safe(release: &Candidates, public: &[Candidates]) -> Check {
+    let public: Vec<&Candidates> = public.iter().collect();
+    let found = series(release, &public);
+    let all = found.attributes.iter().map(|(_, judged)| judged);
+    let fails = all.chain([&found.identity]).map(|judged| match judged {
+        Judged::Holds(_) => 0,
+        Judged::Fails { nested, invariant } => invariant.unwrap_or(*nested).min(*nested),
+    });
+    let fails = fails.max().unwrap_or(0);
+    let check = Check::new(Section::Structure, "series_safe");
+    check
+        .claiming(0.0)
+        .attaining(Some(fails as f64), None)
+        .holding(found.is_safe())
+        .with_figure("shared", found.shared as f64)
 }
 
 /// How many subjects of the first release another one has; which releases
@@ -234,12 +253,12 @@ impl Shown<'_> {
     }
 }
 
-struct Check<'a> {
+struct Beside<'a> {
     met: Vec<Shown<'a>>,
     subjects: usize,
 }
 
-impl Check<'_> {
+impl Beside<'_> {
     /// Whether sensitive values stand in the rows of a release.
     fn stand_in_rows(&self) -> bool {
         let mut all = self

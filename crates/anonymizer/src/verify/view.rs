@@ -228,7 +228,7 @@ pub(super) fn records_of_first_rows(evidence: &Evidence, table: &str, rows: usiz
 }
 
 /// With one record a subject, the record of a subject has its position.
-fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
+pub(super) fn records_of_rows(evidence: &Evidence, rows: usize) -> Vec<u32> {
     let single = evidence.table.schema().multiplicity() == Multiplicity::One;
     let subjects = if single {
         evidence.lineage.of(MICRODATA).unwrap_or_default()

@@ -6,5 +6,4 @@ pub mod handmade;
 mod paper;
 mod properties;
 mod scenario;
-mod series;
 mod widened;

@@ -133,7 +133,10 @@ impl Case {
             input: InputDescription {
                 dataset: "made-up".into(),
                 version: 1,
-                series: requirements.history().map(|_| SeriesMode::Invariant),
+                series: requirements.history().map(|history| match history.groups {
+                    Some(_) => SeriesMode::Nested,
+                    None => SeriesMode::Invariant,
+                }),
             },
         };
         let accept_exact = accepted(table.schema());

@@ -65,6 +65,7 @@ fn run(
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: false,
         accept_exact: &accept_exact,

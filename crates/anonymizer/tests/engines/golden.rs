@@ -69,6 +69,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: false,
         accept_exact: &accepted(schema),

@@ -32,6 +32,7 @@ mod preamble;
 mod preferences_attack;
 mod random_runs;
 mod scenario;
+mod series;
 mod slicing;
 mod tables;
 

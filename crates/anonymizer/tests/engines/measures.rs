@@ -131,6 +131,7 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &[],

@@ -84,6 +84,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
             series: None,
         },
         history: None,
+        public: &[],
         suppressed: 0,
         reproducible_seed: true,
         accept_exact: &accepted,

@@ -10,7 +10,7 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::included::SensitiveColumn;
-use crate::engine::kernel::{Included, Rows};
+use crate::engine::kernel::{Included, Rows, Staying};
 use crate::microdata::{Code, RowClasses};
 use crate::privacy::ProtectedSet;
 
@@ -26,6 +26,8 @@ pub(super) struct Frame<'a> {
     pub vectors: usize,
     /// Whether quasi-identifiers are published exactly.
     pub is_exact: bool,
+    /// Who stays in public groups, where a series keeps them.
+    pub staying: Option<&'a Staying<'a>>,
 }
 
 impl<'a> Frame<'a> {
@@ -38,6 +40,7 @@ impl<'a> Frame<'a> {
             vector_of,
             vectors,
             is_exact,
+            staying: None,
         }
     }
 

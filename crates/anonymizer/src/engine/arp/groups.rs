@@ -13,7 +13,7 @@
 //! holds (`exclusion`), so that nobody is left out because of their block.
 
 use crate::engine::kernel::covers::Covers;
-use crate::engine::kernel::microdata_table::of_groups;
+use crate::engine::kernel::microdata_table::of_groups_beside;
 use crate::engine::kernel::{Rows, Scale, is_eligible};
 use crate::microdata::RowClasses;
 
@@ -30,10 +30,20 @@ pub(super) fn publish(frame: &Frame<'_>, goal: &Goal<'_>, blocks: Vec<Vec<u32>>)
     let mut round = 0;
     loop {
         let groups = of_records(frame, &blocks);
-        let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-        let failing = failing_classes(frame, goal, (&groups, &blocks));
+        let alike = frame.staying.iter();
+        let alike = alike.flat_map(|staying| staying.look_alike(frame.included, &groups));
+        let alike: Vec<usize> = alike.collect();
+        let mut groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+        let mut failing = failing_classes(frame, goal, (&groups, &blocks));
+        if blocks.len() > 1 {
+            failing.extend(alike.into_iter().map(|at| vec![at]));
+        } else if !alike.is_empty() {
+            // All who are new could be taken for members of a public group: they
+            // wait.
+            groups.clear();
+        }
         if failing.is_empty() {
-            let (table, lineage) = of_groups(frame.included, &groups, &[]);
+            let (table, lineage) = of_groups_beside(frame.included, &groups, frame.staying);
             return (vec![table], lineage);
         }
         for alike in failing {
@@ -85,6 +95,11 @@ pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>
     }
     blocks.retain(|block| !block.is_empty());
     blocks
+}
+
+/// Whether rows are a group that can be published.
+pub(super) fn is_group_of_k(goal: &Goal<'_>, rows: &[u32]) -> bool {
+    rows.len() >= goal.k_of(rows) as usize && is_group(goal, rows) && goal.spans(rows)
 }
 
 /// Whether no value is too frequent for the strictest of these rows.

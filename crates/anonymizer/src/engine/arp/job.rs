@@ -5,10 +5,10 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
-use crate::engine::kernel::Included;
 use crate::engine::kernel::acceptance::invalid;
 use crate::engine::kernel::feasibility::{OverBudget, without};
 use crate::engine::kernel::included::SensitiveColumn;
+use crate::engine::kernel::{Included, Staying, keeping};
 use crate::microdata::{RecordIndex, Table};
 use crate::privacy::{BlockForm, History, L, Model, ProtectedSet, Requirements};
 use crate::release::{Kept, KeptAttribute, Lineage, PublishedTable, Release};
@@ -16,6 +16,7 @@ use crate::release::{Kept, KeptAttribute, Lineage, PublishedTable, Release};
 use super::diagnosis::Diagnosis;
 use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
 use super::frame::{Frame, Goal, published};
+use super::groups::is_group_of_k;
 use super::initial::Least;
 use super::keeping::{Plan, plan};
 use super::listed::{self, Part};
@@ -88,18 +89,56 @@ impl<'a> Job<'a> {
         self.context.progress.report(1, STEPS, "gather", 0.0);
         let mut included = Included::gather(self.table, self.requirements)?;
         let columns = published(&included, self.sensitive);
-        let excluded = self.exclude(&mut included, &columns)?;
+        let staying = self.staying(&mut included, &columns)?;
+        let excluded = match self.exclude(&mut included, &columns) {
+            // Those who are new wait for others.
+            Err(EngineError::Infeasible(_)) if has_groups(staying.as_ref()) => {
+                included.records.clear();
+                Vec::new()
+            }
+            excluded => excluded?,
+        };
         self.context.progress.report(2, STEPS, "blocks", 0.0);
-        let frame = Frame::new(&included, self.is_exact(), self.context);
+        let frame = Frame {
+            staying: staying.as_ref(),
+            ..Frame::new(&included, self.is_exact(), self.context)
+        };
         let mut parts = Vec::new();
         for &column in &columns {
             let goal = frame.goal(column);
-            let made = blocks(&frame, &goal, (0..frame.rows() as u32).collect())?;
+            let rows: Vec<u32> = (0..frame.rows() as u32).collect();
+            let made = if rows.is_empty() {
+                Vec::new()
+            } else {
+                blocks(&frame, &goal, rows)?
+            };
             parts.push((goal, made));
         }
         self.context.progress.report(4, STEPS, "publish", 0.0);
         let made = publish(&frame, parts);
-        Ok(self.release(made, included.opted_out, &excluded))
+        let release = self.release(made, included.opted_out, &excluded);
+        Ok(keeping::noted(release, &included))
+    }
+
+    /// Who stays in the groups of public releases, where a series keeps them;
+    /// the others are left.
+    fn staying(
+        &self,
+        included: &mut Included<'a>,
+        columns: &[SensitiveColumn<'a>],
+    ) -> Result<Option<Staying<'a>>, EngineError> {
+        let Some((public, kept)) = keeping::take_public(included) else {
+            return Ok(None);
+        };
+        let frame = Frame::new(&public, self.is_exact(), self.context);
+        let goals: Vec<Goal<'_>> = columns.iter().map(|&column| frame.goal(column)).collect();
+        let position = public.positions();
+        let mut holds = |records: &[u32]| {
+            let rows = records.iter().map(|&record| position[record as usize]);
+            let rows: Vec<u32> = rows.collect();
+            goals.iter().all(|goal| is_group_of_k(goal, &rows))
+        };
+        Staying::of(&public, kept, &mut holds, self.context).map(Some)
     }
 
     fn is_exact(&self) -> bool {
@@ -181,6 +220,7 @@ impl<'a> Job<'a> {
                 let waiting = new - included.records.iter().filter(is_new).count();
                 release.kept = Some(Kept {
                     waiting: waiting as u64,
+                    companions: 0,
                     attributes: made.1,
                 });
                 let all = self.table.records() - included.records.len();
@@ -233,6 +273,10 @@ impl<'a> Job<'a> {
         self.context.progress.report(4, STEPS, "publish", 0.0);
         Ok((listed::publish(frame, &parts, Some(&shown)), described))
     }
+}
+
+fn has_groups(staying: Option<&Staying<'_>>) -> bool {
+    staying.is_some_and(|staying| !staying.groups.is_empty())
 }
 
 fn too_many_counterfeits(name: &str, counterfeits: u64, values: u64) -> EngineError {

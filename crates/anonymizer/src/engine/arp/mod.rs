@@ -88,8 +88,10 @@ pub fn run(
         refine::refine(frame, goal, &initial)
     };
     match requirements.history() {
-        Some(history) => job.run_keeping((history, Order::Likeness), blocks),
-        None => job.run(blocks, |frame, parts| publish(frame, form, parts)),
+        Some(history) if history.groups.is_none() => {
+            job.run_keeping((history, Order::Likeness), blocks)
+        }
+        _ => job.run(blocks, |frame, parts| publish(frame, form, parts)),
     }
 }
 

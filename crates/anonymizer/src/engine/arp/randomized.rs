@@ -70,6 +70,7 @@ pub(super) fn publish(
             group,
             records: record,
             covers: record,
+            kept: None,
         })
     });
     let classes: Vec<EquivalenceClass<'_>> = classes.collect();

@@ -133,6 +133,7 @@ fn publish(frame: &Frame<'_>, rings: &[Ring]) -> Made {
                 group,
                 records: &ring.records[owner..=owner],
                 covers: &ring.records[row..row + ring.window],
+                kept: None,
             });
         }
     }

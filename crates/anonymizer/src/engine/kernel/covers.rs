@@ -20,6 +20,8 @@ pub struct Covers<'a> {
     by_known: FxHashMap<(Option<(u32, u32)>, bool), u32>,
     by_set: FxHashMap<Vec<u32>, u32>,
     plain: Vec<(Cell, u32)>,
+    /// Those that public releases show, by their texts.
+    by_text: FxHashMap<String, u32>,
 }
 
 impl<'a> Covers<'a> {
@@ -32,7 +34,22 @@ impl<'a> Covers<'a> {
             by_known: FxHashMap::default(),
             by_set: FxHashMap::default(),
             plain: Vec::new(),
+            by_text: FxHashMap::default(),
         }
+    }
+
+    /// Position of a cell that a public release shows.
+    pub fn shown(&mut self, cell: &Cell) -> u32 {
+        if *cell == Cell::Masked {
+            return self.plain(Cell::Masked);
+        }
+        let mut text = String::new();
+        cell.text(&mut text);
+        let cells = &mut self.cells;
+        *self.by_text.entry(text).or_insert_with(|| {
+            cells.push(cell.clone());
+            cells.len() as u32 - 1
+        })
     }
 
     /// Position of a cell that says nothing about the value.

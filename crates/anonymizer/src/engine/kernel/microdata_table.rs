@@ -15,6 +15,7 @@ use crate::release::{Cell, Cells, Content, Lineage, PublishedColumn, PublishedTa
 use super::cells::exact_cells;
 use super::covers::Covers;
 use super::included::Included;
+use super::keeping::Staying;
 
 /// Records of one equivalence class.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,8 @@ pub struct EquivalenceClass<'a> {
     /// Records whose quasi-identifiers the rows' cells cover; mostly the rows
     /// themselves.
     pub covers: &'a [u32],
+    /// The class of public releases whose cells are shown again, by position.
+    pub kept: Option<usize>,
 }
 
 /// Published cells of one attribute, in place of exact ones.
@@ -49,15 +52,35 @@ pub fn of_groups(
     groups: &[&[u32]],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
-    let classes: Vec<EquivalenceClass<'_>> = (0..)
-        .zip(groups)
-        .map(|(group, records)| EquivalenceClass {
-            group,
-            records,
-            covers: records,
-        })
-        .collect();
+    let classes: Vec<EquivalenceClass<'_>> = new_classes(groups).collect();
     of_classes(included, &classes, own)
+}
+
+/// Publishes groups of records behind those that public releases show.
+pub fn of_groups_beside(
+    included: &Included<'_>,
+    groups: &[&[u32]],
+    staying: Option<&Staying<'_>>,
+) -> (PublishedTable, Lineage) {
+    let kept = staying.iter().flat_map(|staying| &staying.groups);
+    let kept = kept.zip(groups.len() as u32..);
+    let kept = kept.map(|(one, group)| EquivalenceClass {
+        group,
+        records: &one.records,
+        covers: &[],
+        kept: Some(one.class),
+    });
+    let classes: Vec<EquivalenceClass<'_>> = new_classes(groups).chain(kept).collect();
+    made(included, &classes, (&[], staying))
+}
+
+fn new_classes<'a>(groups: &'a [&'a [u32]]) -> impl Iterator<Item = EquivalenceClass<'a>> {
+    (0..).zip(groups).map(|(group, &records)| EquivalenceClass {
+        group,
+        records,
+        covers: records,
+        kept: None,
+    })
 }
 
 /// Publishes the rows of these equivalence classes.
@@ -66,13 +89,21 @@ pub fn of_classes(
     classes: &[EquivalenceClass<'_>],
     own: &[OwnCells],
 ) -> (PublishedTable, Lineage) {
+    made(included, classes, (own, None))
+}
+
+fn made(
+    included: &Included<'_>,
+    classes: &[EquivalenceClass<'_>],
+    shown: (&[OwnCells], Option<&Staying<'_>>),
+) -> (PublishedTable, Lineage) {
     let attributes = included.table.schema().publishable();
-    let (rows, shown) = rayon::join(
+    let (rows, cells) = rayon::join(
         || rows_of(classes),
         || -> Vec<ColumnCells<'_>> {
             let attributes = attributes.par_iter();
             attributes
-                .map(|&attribute| ColumnCells::of(included, classes, own, attribute))
+                .map(|&attribute| ColumnCells::of(included, classes, shown, attribute))
                 .collect()
         },
     );
@@ -84,7 +115,7 @@ pub fn of_classes(
             )
         },
         || -> Vec<PublishedColumn> {
-            let shown = attributes.par_iter().zip(shown);
+            let shown = attributes.par_iter().zip(cells);
             let columns = shown.map(|(&attribute, shown)| {
                 let described = included.table.schema().attribute(attribute);
                 let (content, cells) = shown.of_rows(&rows);
@@ -144,7 +175,7 @@ impl<'a> ColumnCells<'a> {
     fn of(
         included: &Included<'a>,
         classes: &[EquivalenceClass<'_>],
-        own: &'a [OwnCells],
+        (own, staying): (&'a [OwnCells], Option<&Staying<'_>>),
         attribute: AttributeIndex,
     ) -> Self {
         let described = included.table.schema().attribute(attribute);
@@ -153,9 +184,18 @@ impl<'a> ColumnCells<'a> {
             (Some(own), _) => Self::Own(own),
             (None, Some(column)) if described.role == Role::QuasiIdentifier => {
                 let mut covers = Covers::new(&column.domain);
-                let of_class = classes
-                    .iter()
-                    .map(|class| covers.cover(column, class.covers));
+                let kept = staying.and_then(|staying| {
+                    let mut all = included.quasi.iter();
+                    let at = all.position(|&(index, _)| index == attribute)?;
+                    Some((staying, at, staying.cells(included, at)))
+                });
+                let of_class = classes.iter().map(|class| match (class.kept, &kept) {
+                    (Some(class), Some((staying, at, cells))) => {
+                        let cell = staying.kept.classes[class].cells[*at];
+                        covers.shown(&cells[cell as usize])
+                    }
+                    _ => covers.cover(column, class.covers),
+                });
                 Self::Covers {
                     of_class: of_class.collect(),
                     cells: covers.cells,

@@ -25,6 +25,7 @@
 //! | [`sliced_table`] | the tables `sliced` and `columns` of buckets with permuted columns |
 //! | [`feasibility`] | whether a release can exist, whom that excludes, and what would help |
 //! | [`acceptance`] | what engines ask of every schema and job |
+//! | [`keeping`] | who stays in the groups that public releases show |
 //! | [`known`] | answers on l where values are missing |
 //! | [`refine`], [`effort`] | groups refined by local search, and how long |
 //! | [`split_position`] | positions in a tree and their random streams |
@@ -46,6 +47,7 @@ pub mod eligibility;
 pub mod feasibility;
 pub mod groups;
 pub mod included;
+pub mod keeping;
 pub mod known;
 pub mod loss;
 pub mod microdata_table;
@@ -65,6 +67,7 @@ pub use eligibility::{Tally, is_eligible};
 pub use feasibility::Everyone;
 pub use groups::Groups;
 pub use included::Included;
+pub use keeping::Staying;
 pub use loss::Scale;
 pub use mondrian::{Mondrian, PartCondition, Partitioning, SplitChoice};
 pub use refine::Refinement;

@@ -50,6 +50,7 @@ impl<'a> Layout<'a> {
                     group: classes.len() as u32,
                     records,
                     covers: records,
+                    kept: None,
                 });
             }
             subset_of.resize(classes.len(), subset);

@@ -155,6 +155,7 @@ fn as_claimed(evidence: &Evidence, view: &QuasiView, history: &History) -> Check
     });
     let expected = Kept {
         waiting: waiting(evidence),
+        companions: 0,
         attributes: attributes.collect(),
     };
     let mut failures = Failures::none();

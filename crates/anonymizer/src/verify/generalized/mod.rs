@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::attack::{self, Standing, linkage};
 use super::classes::Classes;
 use super::closeness::Distances;
-use super::conservation::groups_numbered;
+use super::conservation::groups_of_cohorts;
 use super::coverage;
 use super::diversity::min_spread;
 use super::equivalence::{EquivalenceClasses, Subjects};
@@ -54,7 +54,10 @@ fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Chec
     );
     let mut checks = Vec::new();
     view.cancel.heed();
-    checks.extend(groups_numbered(view.group, &alike));
+    let groups_kept = view.requirements.history();
+    let groups_kept = groups_kept.and_then(|history| history.groups.as_ref());
+    let kept = |row: u32| groups_kept?.class(view.records[row as usize]);
+    checks.extend(groups_of_cohorts(view.group, &alike, &kept));
     let (cells, exact) = rayon::join(
         || coverage::cells(view, &alike),
         || exact::sensitive_exact(view),

@@ -8,6 +8,7 @@
 //!
 //! | step | file | result |
 //! |---|---|---|
+//! | before | kernel `keeping` | who stays in public groups, where a series keeps them |
 //! | before | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
@@ -28,7 +29,8 @@ pub use params::{AttributeParams, DiversityKind, Params};
 use crate::engine::context::RunContext;
 use crate::engine::error::EngineError;
 use crate::engine::kernel::{
-    Among, Included, Mondrian, PartCondition, Refinement, Scale, companions, microdata_table,
+    Among, Included, Mondrian, PartCondition, Refinement, Scale, Staying, companions, keeping,
+    microdata_table,
 };
 use crate::microdata::{CodedColumn, RecordIndex, Table};
 use crate::privacy::Requirements;
@@ -69,14 +71,72 @@ pub fn run(
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather");
     let mut included = Included::gather(table, requirements)?;
+    let staying = staying(&mut included, context)?;
     let excluded = exclusion::exclude(&mut included, context);
     if let Some(refusal) = diagnosis::infeasible(&included, excluded.len(), params.max_excluded) {
-        return Err(refusal.into());
+        if staying
+            .as_ref()
+            .is_none_or(|staying| staying.groups.is_empty())
+        {
+            return Err(refusal.into());
+        }
+        // Those who are new wait for others.
+        included.records.clear();
     }
     report(2, "partition");
-    let lent = companions(&included, params.askers_share_max, &context.dataset_secret);
-    let lent = requirements.lent(&lent);
-    included.requirements = &lent;
+    let mut groups = if included.records.is_empty() {
+        Vec::new()
+    } else {
+        new_groups(&included, params, context)?
+    };
+    if let Some(staying) = &staying {
+        // Those wait who could be taken for members of a public group.
+        for at in staying.look_alike(&included, &groups).into_iter().rev() {
+            groups.remove(at);
+        }
+    }
+    report(4, "publish");
+    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+    let staying = staying.as_ref();
+    let (published, lineage) = microdata_table::of_groups_beside(&included, &groups, staying);
+    context.check()?;
+    let subject = |&record: &u32| table.subject_of(RecordIndex(record));
+    let unsatisfiable = excluded.iter().map(subject).collect();
+    let release = Release::new(vec![published], lineage, included.opted_out, unsatisfiable);
+    Ok(keeping::noted(release, &included))
+}
+
+/// Who stays in the groups of public releases, where a series keeps them; the
+/// others are left.
+fn staying<'a>(
+    included: &mut Included<'a>,
+    context: &RunContext<'_>,
+) -> Result<Option<Staying<'a>>, EngineError> {
+    let Some((public, kept)) = keeping::take_public(included) else {
+        return Ok(None);
+    };
+    let conditions = Conditions::new(&public);
+    let position = public.positions();
+    let mut counts = conditions.buffers();
+    let mut holds = |records: &[u32]| {
+        let rows = records.iter().map(|&record| position[record as usize]);
+        conditions.holds(&rows.collect::<Vec<_>>(), &mut counts)
+    };
+    Staying::of(&public, kept, &mut holds, context).map(Some)
+}
+
+/// Groups of records, by the steps of the engine.
+fn new_groups(
+    included: &Included<'_>,
+    params: &Params,
+    context: &RunContext<'_>,
+) -> Result<Vec<Vec<u32>>, EngineError> {
+    let lent = companions(included, params.askers_share_max, &context.dataset_secret);
+    let lent = included.requirements.lent(&lent);
+    let included = Included {
+        requirements: &lent,
+        ..included.clone()
+    };
     let conditions = Conditions::new(&included);
     let frame = Frame {
         context,
@@ -100,19 +160,7 @@ pub fn run(
             }
         }
     }
-    report(4, "publish");
-    let groups = equivalence::joined(&included, &conditions, groups);
-    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
-    let (published, lineage) = microdata_table::of_groups(&included, &groups, &[]);
-    context.check()?;
-    let subject = |&record: &u32| table.subject_of(RecordIndex(record));
-    let unsatisfiable = excluded.iter().map(subject).collect();
-    Ok(Release::new(
-        vec![published],
-        lineage,
-        included.opted_out,
-        unsatisfiable,
-    ))
+    Ok(equivalence::joined(&included, &conditions, groups))
 }
 
 /// What all pools are grouped by.

@@ -135,7 +135,7 @@ impl Dealt<'_> {
                     |block: Vec<u32>| block.into_iter().map(|at| kept.rest[at as usize]).collect();
                 kept.blocks.into_iter().chain(dealt.map(of_all)).collect()
             }
-            _ => self.deal(&people, &rows, &mut home),
+            _ => self.deal_new(&people, &rows, (records, &number_of, &mut home)),
         };
         let wrong = match self.form {
             BlockForm::Generalized | BlockForm::Sliced => joined(&people, &blocks, &number_of),
@@ -151,6 +151,39 @@ impl Dealt<'_> {
             failures.add_at(&schema.attribute(attribute).name, place);
         }
         Some((failures, home))
+    }
+
+    /// The blocks of people, whose rows are given. Those of groups that a series
+    /// keeps stand as they are published (`kept_groups`, `series_safe`).
+    fn deal_new(
+        &self,
+        people: &People,
+        rows: &[u32],
+        (records, number_of, home): (&[u32], &[u64], &mut [u32]),
+    ) -> Vec<Vec<u32>> {
+        let history = self.evidence.requirements.history();
+        let Some(groups) = history.and_then(|history| history.groups.as_ref()) else {
+            return self.deal(people, rows, home);
+        };
+        let all = 0..people.len() as u32;
+        let (kept, new): (Vec<u32>, Vec<u32>) = all.partition(|&person| {
+            let record = records[rows[person as usize] as usize];
+            groups.class(record).is_some()
+        });
+        let own = |at: &u32| rows[*at as usize];
+        let of_new: Vec<u32> = new.iter().map(own).collect();
+        let dealt = if new.is_empty() {
+            Vec::new()
+        } else {
+            self.deal(&people.only(&new), &of_new, home)
+        };
+        let dealt = dealt.into_iter();
+        let of_all = |block: Vec<u32>| block.into_iter().map(|at| new[at as usize]).collect();
+        let dealt = dealt.map(of_all);
+        let numbers: Vec<u64> = kept.iter().map(|&at| number_of[at as usize]).collect();
+        let public = by_number(&numbers).into_iter();
+        let of_all = |block: Vec<u32>| block.into_iter().map(|at| kept[at as usize]).collect();
+        dealt.chain(public.map(of_all)).collect()
     }
 
     /// The blocks of people, whose rows are given, as in a first release.

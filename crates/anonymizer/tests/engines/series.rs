@@ -1,7 +1,8 @@
-//! A series of releases of the same people that keeps the sets of values shown
-//! of them: week by week people come, leave, return and change.
+//! A series of releases of the same people that keeps what was shown of them,
+//! sets of values or groups: week by week people come, leave, return and change.
 
 mod corruptions;
+mod groups;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use vizard_anonymizer::microdata::{
 };
 use vizard_anonymizer::privacy::{ProtectedIndex, ProtectedSet, Share};
 use vizard_anonymizer::release::candidates::Candidates;
-use vizard_anonymizer::release::{history, shown_values};
+use vizard_anonymizer::release::{also_shown, history, kept_groups};
 use vizard_anonymizer::verify::{Judged, Shape, series};
 
 use crate::case::Case;
@@ -77,7 +78,11 @@ struct Week {
     waiting: u64,
     counterfeits: u64,
     outdated: u64,
+    companions: u64,
 }
+
+/// `arp` that publishes groups.
+const GROUPS: &str = "arp, generalization";
 
 impl Population {
     fn new(plan: Plan) -> Self {
@@ -171,17 +176,11 @@ impl Population {
         if self.plan.attributes > 1 {
             columns.push(ChunkColumn::Integer(people().map(|one| one.dose).collect()));
         }
-        let protectable = schema.protectable();
         let mut builder = TableBuilder::new(Arc::new(schema.clone()), &HierarchySet::new())
             .expect("there is no hierarchy");
         let records = self.people.len();
         builder.push(Chunk { records, columns }).expect("it fits");
-        for index in protectable {
-            let name = &schema.attribute(index).name;
-            builder
-                .also(index, shown_values(public, name).into_iter())
-                .expect("they fit");
-        }
+        also_shown(&mut builder, &schema, public).expect("they fit");
         builder.finish().expect("the table is sound")
     }
 
@@ -208,8 +207,22 @@ impl Population {
 
     fn parameters(&self) -> Value {
         let mut parameters = json!({"l": self.plan.l, "max_excluded": 1.0});
-        if self.plan.attributes > 1 {
-            parameters["min_spread"] = json!({"dose": 0});
+        match self.plan.engine {
+            "mondrian" => {
+                parameters["k"] = json!(self.plan.l + 1);
+                parameters["attributes"] = json!({"dose": {"min_spread": 0}});
+                if self.plan.seed % 4 == 0 {
+                    parameters["diversity"] = json!("entropy");
+                }
+            }
+            GROUPS => parameters["publish"] = json!("generalization"),
+            _ if self.plan.attributes > 1 => parameters["min_spread"] = json!({"dose": 0}),
+            _ => {}
+        }
+        if self.plan.attributes == 1 {
+            parameters
+                .as_object_mut()
+                .map(|all| all.remove("attributes"));
         }
         parameters
     }
@@ -221,10 +234,17 @@ impl Population {
         for at in 0..self.plan.attributes {
             published = published.with(ProtectedIndex(at as u8));
         }
-        let kept = history(&table, published, public, Share::ALL).expect("sets are kept");
+        let kept = match self.plan.engine {
+            "mondrian" | GROUPS => kept_groups(&table, public, Share::ALL),
+            _ => history(&table, published, public, Share::ALL),
+        };
+        let kept = kept.expect("what was public is kept");
         let seed = self.plan.seed;
         let (parameters, preferences) = (self.parameters(), self.preferences());
-        let engine = self.plan.engine;
+        let engine = match self.plan.engine {
+            GROUPS => "arp",
+            engine => engine,
+        };
         let case = Case::keeping(engine, table, &parameters, &preferences, (seed, Some(kept)))?;
         Ok(case.drawn_by(seed))
     }
@@ -242,8 +262,15 @@ fn story(plan: Plan) -> Result<Vec<Week>, TestCaseError> {
     for week in 0..plan.weeks {
         let case = match population.release(&public) {
             Ok(case) => case,
-            // Nobody is public whom a refusal could tell of.
+            // Nobody is public whom a refusal could tell of. Where a value is missing
+            // for the first time, groups have to have one value more.
             Err(EngineError::Infeasible(_)) => {
+                population.pass_a_week();
+                continue;
+            }
+            Err(EngineError::InvalidParameter { parameter, .. })
+                if parameter == "series.mode" && plan.lacks_values =>
+            {
                 population.pass_a_week();
                 continue;
             }
@@ -264,6 +291,7 @@ fn story(plan: Plan) -> Result<Vec<Week>, TestCaseError> {
             waiting: kept.waiting,
             counterfeits: kept.attributes.iter().map(|one| one.counterfeits).sum(),
             outdated: kept.attributes.iter().map(|one| one.outdated).sum(),
+            companions: kept.companions,
         });
         public.push(shown);
         population.pass_a_week();
@@ -280,7 +308,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop_oneof![Just(0_u32), Just(50), Just(300)],
         any::<bool>(),
     );
-    let engines = prop_oneof![Just("arp"), Just("anatomy")];
+    let engines = prop_oneof![Just("arp"), Just("anatomy"), Just("mondrian"), Just(GROUPS)];
     (any::<u64>(), engines, sizes, churns, rest).prop_map(
         |(seed, engine, people, churn, (l, attributes, askers, lacks_values))| Plan {
             seed,
@@ -289,7 +317,8 @@ fn plans() -> impl Strategy<Value = Plan> {
             weeks: 4,
             churn,
             l,
-            attributes,
+            // Rows that show sensitive values show one attribute.
+            attributes: if engine == GROUPS { 1 } else { attributes },
             askers,
             lacks_values,
         },
