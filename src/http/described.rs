@@ -265,7 +265,15 @@ pub struct KeptDocument {
     #[serde(default)]
     #[schema(nullable = false)]
     pub waiting: Option<u64>,
-    /// Each published sensitive attribute.
+    /// Subjects who were public and are left out, so that nobody is told from
+    /// those who left or whose values changed, who are among them; rounded to
+    /// tens. Of `nested`, stewards only.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub companions: Option<u64>,
+    /// Each published sensitive attribute, where sets of values are kept.
+    #[serde(default)]
+    #[schema(required = false)]
     pub attributes: Vec<KeptAttributeDocument>,
 }
 
@@ -322,8 +330,8 @@ pub struct InputDocument {
     /// Its version.
     pub version: u64,
     /// How the release continues the public releases of the same people:
-    /// `increments` has only subjects who were in none of them, with `invariant`
-    /// every subject keeps the sets of values that they show.
+    /// `increments` has only subjects who were in none of them, with `nested` every
+    /// subject keeps the group that they show, with `invariant` the sets of values.
     #[serde(default)]
     #[schema(required = false)]
     pub series: Option<String>,

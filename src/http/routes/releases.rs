@@ -238,6 +238,7 @@ pub(super) fn visible_manifest(mut manifest: Value, principal: &Principal) -> Va
         fields.remove("suppressed");
         if let Some(kept) = fields.get_mut("kept").and_then(Value::as_object_mut) {
             kept.remove("waiting");
+            kept.remove("companions");
             let attributes = kept.get_mut("attributes").and_then(Value::as_array_mut);
             for attribute in attributes
                 .into_iter()

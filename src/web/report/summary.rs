@@ -190,6 +190,14 @@ fn kept(page: &mut Page, kept: &Value) {
         }
         page.element("p", class, &said);
     }
+    if kept["companions"].as_u64().is_some_and(|left| left > 0) {
+        let said = format!(
+            "{} subjects of earlier releases are left out: some left or changed, the others go with \
+             them so that nobody can be told from those",
+            number(&kept["companions"])
+        );
+        page.element("p", "note", &said);
+    }
     if kept["waiting"].as_u64().is_some_and(|waiting| waiting > 0) {
         let said = format!(
             "{} new subjects wait for the next release",

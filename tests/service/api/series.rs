@@ -9,6 +9,7 @@ on_both!(
     increments_have_only_subjects_who_were_not_public,
     a_series_goes_on_with_the_latest_version,
     weeks_of_the_same_people_keep_their_sets_of_values,
+    weeks_of_the_same_people_keep_their_groups,
     sets_are_kept_by_engines_whose_blocks_have_each_value_once,
 );
 
@@ -181,6 +182,81 @@ async fn weeks_of_the_same_people_keep_their_sets_of_values(server: Server) {
         detail.contains("do not keep their set of values"),
         "{detail}"
     );
+}
+
+/// A job that keeps the groups shown before.
+fn nested(dataset: &str) -> Value {
+    json!({
+        "dataset": dataset, "engine": "mondrian", "parameters": {"k": 4, "l": 3},
+        "series": {"mode": "nested"}, "report": {"queries": 20}, "publish": "automatic",
+    })
+}
+
+async fn weeks_of_the_same_people_keep_their_groups(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let analyst = server.key(&["analyst"]).await;
+    let id = clinic(&steward).await;
+    let job = nested(&id);
+    // Nobody leaves; then somebody does, and others come.
+    for (week, patients) in [0..120, 0..140, 2..141].into_iter().enumerate() {
+        let last = patients.end;
+        replaced(&steward, &id, patients).await;
+        let release = story::release(&steward, &job).await;
+        let seen = steward.call("get_release").at("id", &release).send().await;
+        let seen = seen.expect(200);
+        assert_eq!(seen["state"], "published", "week {week}: {seen}");
+        let manifest = &seen["manifest"];
+        assert_eq!(manifest["input"]["series"], "nested");
+        let beside = manifest["composition"].as_array();
+        for other in beside.map_or(&[][..], Vec::as_slice) {
+            assert_eq!(other["safe"], true);
+            assert_eq!(other["attributes"][0]["shape"], "nested");
+        }
+        let rows = manifest["tables"][0]["rows"].as_u64().expect("rows");
+        let companions = manifest["kept"]["companions"].as_u64().unwrap_or(0);
+        if week < 2 {
+            assert_eq!((rows, companions), (u64::from(last), 0));
+        } else {
+            assert!(companions >= 10 && rows >= 100, "{rows} {companions}");
+        }
+        let seen = analyst.call("get_release").at("id", &release).send().await;
+        let seen = &seen.expect(200)["manifest"]["kept"];
+        assert!(seen["companions"].is_null() && seen["waiting"].is_null());
+        if week == 1 {
+            // What a withdrawn release showed is kept as well.
+            let withdraw = steward.call("withdraw_release").at("id", &release);
+            withdraw.send().await.expect(200);
+        }
+    }
+    let strict = ended_with(&steward, &job, |job| {
+        job["series"]["max_companions"] = json!(0.000_001);
+    });
+    let strict = strict.await;
+    assert_eq!(strict["type"], "urn:vizard:problem:infeasible");
+    assert_eq!(strict["parameter"], "series.max_companions");
+    let finer = ended_with(&steward, &job, |job| job["parameters"]["k"] = json!(30));
+    let finer = finer.await;
+    assert_eq!(finer["type"], "urn:vizard:problem:invalid-parameter");
+
+    // A series begins with its first release.
+    let other = clinic(&steward).await;
+    replaced(&steward, &other, 0..120).await;
+    let mut alone = nested(&other);
+    alone["series"] = Value::Null;
+    story::release(&steward, &alone).await;
+    let late = ended_with(&steward, &nested(&other), |_| {}).await;
+    assert_eq!(late["type"], "urn:vizard:problem:series-unsafe");
+}
+
+/// The problem that a job fails with, once it was changed.
+async fn ended_with(steward: &Client, job: &Value, change: impl FnOnce(&mut Value)) -> Value {
+    let mut job = job.clone();
+    change(&mut job);
+    let queued = story::queue(steward, &job).await;
+    let ended = story::ended(steward, &queued).await;
+    assert_eq!(ended["state"], "failed", "{ended}");
+    ended["problem"].clone()
 }
 
 async fn sets_are_kept_by_engines_whose_blocks_have_each_value_once(server: Server) {
