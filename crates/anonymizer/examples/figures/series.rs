@@ -1,8 +1,8 @@
 //! A series of weekly releases of acs100k: `series FOLDER [--people N]
-//! [--weeks N] [--l N] [--return PER_CENT]`.
+//! [--weeks N] [--l N] [--k N] [--leave PER_THOUSAND] [--return PER_CENT]`.
 //!
-//! Each week 1 % of the people leave, as many come, the given share of those who
-//! left before comes back, and 0.5 % change their value. By mode and engine a
+//! Each week 1 % of the people leave (or the given share), 1 % come, the given share of those who
+//! left before comes back, and half as many as leave change their value. By mode and engine a
 //! row a week: who came and left, counterfeits, who waits, the error of 1,000
 //! queries, seconds, and what the attack on all releases so far finds. The mode
 //! `none` publishes everyone anew, as if there was no series.
@@ -88,23 +88,24 @@ impl<'a> Population<'a> {
     /// One week: how many came, left and changed.
     fn pass(&mut self) -> [usize; 3] {
         let hundredth = self.present.len() / 100;
+        let leaving = self.present.len() * number("--leave", 10) / 1000;
         let back = self.away.len() * number("--return", 0) / 100;
         self.present.shuffle(&mut self.random);
         self.away.shuffle(&mut self.random);
-        let left = self.present.split_off(self.present.len() - hundredth);
+        let left = self.present.split_off(self.present.len() - leaving);
         let mut came = self.away.split_off(self.away.len() - back);
         let new = hundredth.min(self.to_come.len());
         came.extend(self.to_come.split_off(self.to_come.len() - new));
         let number = came.len();
         self.away.extend(left);
-        let changed = hundredth / 2;
+        let changed = leaving / 2;
         for at in 0..changed {
             // The value of somebody else: as frequent as values are.
             let other = self.random.random_range(0..self.present.len());
             self.present[at][SENSITIVE] = self.present[other][SENSITIVE];
         }
         self.present.extend(came);
-        [number, hundredth, changed]
+        [number, leaving, changed]
     }
 
     fn text(&self, header: &str) -> String {

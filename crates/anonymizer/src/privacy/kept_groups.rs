@@ -20,6 +20,10 @@ pub struct KeptMember {
     pub record: Option<u32>,
     /// The value that was shown last, a code for each protectable attribute.
     pub values: Vec<u32>,
+    /// The largest k that a release promised to them by their own terms.
+    pub k: u32,
+    /// The same of l, for each protectable attribute.
+    pub l: Vec<u32>,
 }
 
 /// Subjects with the same history.

@@ -7,18 +7,21 @@
 //! (docs/STORE.md), and compared before another one is published
 //! (`verify::composition`). Private: they name subjects.
 
+mod rows;
+
 use std::io;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use self::rows::{columns, groups, shown_terms};
 use super::joined::{JoinedAttribute, JoinedTable, Link};
 use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
-use super::table::{Cells, Content, PublishedColumn, PublishedTable};
+use super::table::{Content, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
-use crate::microdata::{Role, RowClasses, Schema, Table};
+use crate::microdata::{Multiplicity, Role, Schema, Table};
 use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection, Requirements, Spread};
 
 /// Stands for somebody of whom a release shows nothing.
@@ -43,10 +46,27 @@ pub struct Candidates {
     /// Whether some subjects ask for more than the job's floors.
     #[serde(default)]
     pub has_own_terms: bool,
+    /// The different terms of subjects, where they differ; empty of releases that
+    /// were made before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<ShownTerms>,
+    /// Terms of each subject, by position; empty where `terms` is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms_of: Vec<u32>,
     /// What the row of each subject shows, where the series keeps groups: later
     /// releases show the same again. Nothing else needs it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<ShownColumn>,
+}
+
+/// What a release promises to a subject.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownTerms {
+    /// Subjects who look alike.
+    pub k: u32,
+    /// No value of this many of them, for each of the shown attributes.
+    pub l: Vec<u32>,
 }
 
 /// What rows show of one attribute.
@@ -138,6 +158,15 @@ impl Candidates {
         for one in &mut shown.attributes {
             one.class_of = ordered(&one.class_of);
         }
+        if shown.has_own_terms && table.schema().multiplicity() == Multiplicity::One {
+            shown.terms = shown_terms(schema, requirements, &shown.attributes);
+        }
+        if !shown.terms.is_empty() {
+            // With one record a subject, the record of a subject has its position.
+            let terms = requirements.terms_of_record();
+            let subjects = order.iter().map(|&row| rows[row].at());
+            shown.terms_of = subjects.map(|subject| terms.at(subject)).collect();
+        }
         if keeps_groups {
             shown.rows = columns(schema, first);
             shown.rows.retain(|column| has_all_rows(&column.cell_of));
@@ -153,6 +182,17 @@ impl Candidates {
             Identity::Unknown | Identity::Exact => {}
         }
         shown
+    }
+
+    /// What was promised to a subject, by position; none where all have the job's
+    /// floors, or it was not kept.
+    pub fn terms(&self, at: usize) -> Option<&ShownTerms> {
+        self.terms.get(*self.terms_of.get(at)? as usize)
+    }
+
+    /// Whether it is not known who has terms of their own.
+    pub fn has_unknown_terms(&self) -> bool {
+        self.has_own_terms && self.terms.is_empty()
     }
 
     /// The same without a subject; `None` where it shows nothing of them. Values
@@ -172,6 +212,9 @@ impl Candidates {
             }
             for column in &mut self.rows {
                 column.cell_of.remove(at);
+            }
+            if !self.terms.is_empty() {
+                self.terms_of.remove(at);
             }
             if let Identity::Groups { group_of, .. } = &mut self.identity {
                 group_of.remove(at);
@@ -270,36 +313,6 @@ fn shown(
         attributes,
         ..Candidates::default()
     }
-}
-
-/// The group of each row, numbered from 0.
-fn groups(tables: &[PublishedTable]) -> Vec<u32> {
-    let mut columns = tables.iter().flat_map(|table| &table.columns);
-    match columns.find(|column| column.content == Content::Group) {
-        Some(PublishedColumn {
-            cells: Cells::Numbers(numbers),
-            ..
-        }) => RowClasses::of_keys(numbers.iter()).of_row,
-        _ => Vec::new(),
-    }
-}
-
-/// What rows show of quasi-identifiers and sensitive attributes.
-fn columns(schema: &Schema, table: &PublishedTable) -> Vec<ShownColumn> {
-    let columns = table.columns.iter().filter_map(|column| {
-        let role = schema.attribute(schema.find(&column.name)?).role;
-        let (Role::QuasiIdentifier | Role::Sensitive, Cells::Dictionary { codes, cells }) =
-            (role, &column.cells)
-        else {
-            return None;
-        };
-        Some(ShownColumn {
-            name: column.name.clone(),
-            cells: texts(cells),
-            cell_of: codes.iter().collect(),
-        })
-    });
-    columns.collect()
 }
 
 /// What is shown of the protected attributes that are published exactly, in

@@ -94,7 +94,7 @@ impl<'a> Shown<'a> {
 
     fn is_divisible(&self) -> bool {
         let mut attributes = self.candidates.attributes.iter();
-        !self.candidates.has_own_terms && attributes.all(|one| one.is_l_alone)
+        !self.candidates.has_unknown_terms() && attributes.all(|one| one.is_l_alone)
     }
 }
 
@@ -204,9 +204,14 @@ impl<'a> Series<'a> {
         let values: Vec<Vec<u32>> = values.collect::<Result<_, _>>()?;
         let members = self.classes.members().into_iter();
         let classes = members.map(|subjects| {
-            let member = |&subject: &usize| KeptMember {
-                record: self.record_of[subject],
-                values: values.iter().map(|codes| codes[subject]).collect(),
+            let member = |&subject: &usize| {
+                let (k, l) = self.promised(subject, &protectable);
+                KeptMember {
+                    record: self.record_of[subject],
+                    values: values.iter().map(|codes| codes[subject]).collect(),
+                    k,
+                    l,
+                }
             };
             let size = subjects.len() as u64;
             let in_group = |(one, row): (&Shown<'_>, usize)| one.sizes[one.group_of[row] as usize];
@@ -223,6 +228,25 @@ impl<'a> Series<'a> {
             }
         });
         Ok(classes.collect())
+    }
+
+    /// The largest k and l that a release promised to a subject by their own terms.
+    fn promised(&self, subject: usize, protectable: &[AttributeIndex]) -> (u32, Vec<u32>) {
+        let (mut k, mut l) = (1, vec![1; protectable.len()]);
+        for (one, rows) in self.shown.iter().zip(&self.row_of) {
+            let Some(terms) = one.candidates.terms(rows[subject] as usize) else {
+                continue;
+            };
+            k = terms.k.max(k);
+            for (l, &index) in l.iter_mut().zip(protectable) {
+                let mut all = one.candidates.attributes.iter();
+                let name = &self.table.schema().attribute(index).name;
+                let own = all.position(|attribute| attribute.name == *name);
+                let own = own.and_then(|at| terms.l.get(at).copied());
+                *l = own.unwrap_or(1).max(*l);
+            }
+        }
+        (k, l)
     }
 
     /// The code that was shown last of each subject.

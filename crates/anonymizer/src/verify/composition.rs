@@ -307,6 +307,9 @@ pub(super) mod made {
             identity: Identity::Exact,
             is_complete: true,
             has_own_terms: false,
+            terms: Vec::new(),
+            terms_of: Vec::new(),
+            rows: Vec::new(),
         }
     }
 

@@ -21,7 +21,10 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::microdata::{AttributeIndex, Code, RecordIndex, Role};
-use crate::privacy::{History, InBucket, Model, ProtectedIndex, RecordTerms, Requirements, Share};
+use crate::privacy::{
+    History, InBucket, KeptClass, KeptMember, Model, ProtectedIndex, RecordTerms, Requirements,
+    Share,
+};
 
 use super::evidence::Evidence;
 use super::maximal::without_need;
@@ -105,7 +108,7 @@ pub(super) fn companions(evidence: &Evidence, history: &History) -> u64 {
     old.count() as u64
 }
 
-/// The kept groups that somebody has to leave.
+/// The kept groups that somebody has to leave, or one that looks like them.
 struct Parted<'a> {
     history: &'a History,
     is_parted: Vec<bool>,
@@ -116,15 +119,18 @@ impl<'a> Parted<'a> {
         let requirements = evidence.requirements;
         let groups = history.groups.iter();
         let is_parted = groups.flat_map(|groups| {
-            groups.classes.iter().map(|class| {
-                let mut members = class.members.iter();
-                !class.is_whole
-                    || members.any(|member| {
-                        let asks =
-                            |record| asks_for_more(evidence, requirements.of(RecordIndex(record)));
-                        !groups.can_stay(member, requirements) || member.record.is_some_and(asks)
-                    })
-            })
+            let asks = |record| asks_for_more(evidence, requirements.of(RecordIndex(record)));
+            let leaves = |member: &KeptMember| {
+                !groups.can_stay(member, requirements) || member.record.is_some_and(asks)
+            };
+            let is_parted =
+                |class: &&KeptClass| !class.is_whole || class.members.iter().any(leaves);
+            // What holds of all who look alike need not hold without some of them.
+            let parted = groups.classes.iter().filter(is_parted);
+            let looks: FxHashSet<&[u32]> = parted.map(|class| class.cells.as_slice()).collect();
+            let all = groups.classes.iter();
+            all.map(|class| looks.contains(class.cells.as_slice()))
+                .collect::<Vec<_>>()
         });
         Self {
             history,

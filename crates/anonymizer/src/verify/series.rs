@@ -41,7 +41,7 @@ use self::cells::{Cells, Classes, Counts, UNPROTECTED, sizes, summed};
 use self::shapes::{against_invariant, against_nested};
 use super::composition::{numbered_subjects, numbered_values};
 use super::verdict::{Check, Section};
-use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS};
+use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS, ShownTerms};
 
 /// A shape of a series that is safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +243,20 @@ impl Shown<'_> {
         matches!(self.candidates.identity, Identity::Groups { .. })
     }
 
+    /// The largest number that the terms of a cell's subjects have here; empty
+    /// where nobody has any.
+    fn strictest(&self, cells: &Cells, of: impl Fn(&ShownTerms) -> u32) -> Vec<u32> {
+        if self.candidates.terms.is_empty() {
+            return Vec::new();
+        }
+        let mut strictest = vec![0; cells.len()];
+        for (at, &id) in self.subjects.iter().enumerate() {
+            let cell = &mut strictest[cells.of_subject[id as usize] as usize];
+            *cell = self.candidates.terms(at).map_or(0, &of).max(*cell);
+        }
+        strictest
+    }
+
     /// Numbers of this release's subjects, spread over all of them.
     fn spread(&self, of_row: &[u32], subjects: usize) -> Vec<u32> {
         let mut spread = vec![NO_CLASS; subjects];
@@ -299,13 +313,15 @@ impl Beside<'_> {
             };
             let group_of = shown.spread(group_of, self.subjects);
             let sizes = sizes(&group_of);
+            let own_k = shown.strictest(&cells, |terms| terms.k);
             for (cell, &member) in cells.member.iter().enumerate() {
                 let group = group_of[member];
                 if group == NO_CLASS || sizes[group as usize] == cells.sizes[cell] {
                     continue;
                 }
-                let too_few = cells.sizes[cell] < u64::from(*k);
-                is_small[cell] |= too_few || shown.candidates.has_own_terms;
+                let k = own_k.get(cell).copied().unwrap_or(0).max(*k);
+                let too_few = cells.sizes[cell] < u64::from(k);
+                is_small[cell] |= too_few || shown.candidates.has_unknown_terms();
             }
         }
         let small = cells.sizes.iter().zip(&is_small);
@@ -340,7 +356,7 @@ impl Beside<'_> {
                 cells.parted(&one.class_of)
             })
         };
-        let nested = against_nested(&of_releases, &cells);
+        let nested = against_nested(&of_releases, (&cells, &self.own_l(name, &cells)));
         if nested == 0 {
             return Judged::Holds(Shape::Nested);
         }
@@ -349,6 +365,23 @@ impl Beside<'_> {
             Some(0) => Judged::Holds(Shape::Invariant),
             invariant => Judged::Fails { nested, invariant },
         }
+    }
+
+    /// The largest l of the attribute that a release promises to somebody of each
+    /// cell by their own terms.
+    fn own_l(&self, name: &str, cells: &Cells) -> Vec<u64> {
+        let mut strictest = vec![1; cells.len()];
+        for shown in &self.met {
+            let mut all = shown.candidates.attributes.iter();
+            let Some(at) = all.position(|attribute| attribute.name == name) else {
+                continue;
+            };
+            let own = shown.strictest(cells, |terms| terms.l.get(at).copied().unwrap_or(1));
+            for (strictest, own) in strictest.iter_mut().zip(own) {
+                *strictest = u64::from(own).max(*strictest);
+            }
+        }
+        strictest
     }
 
     /// The attribute in each release that shows it.
@@ -376,7 +409,7 @@ impl Beside<'_> {
                 class_of,
                 sizes,
                 counts,
-                has_own_terms: shown.candidates.has_own_terms,
+                has_unknown_terms: shown.candidates.has_unknown_terms(),
             });
         }
         found

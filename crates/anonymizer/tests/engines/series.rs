@@ -211,7 +211,7 @@ impl Population {
             "mondrian" => {
                 parameters["k"] = json!(self.plan.l + 1);
                 parameters["attributes"] = json!({"dose": {"min_spread": 0}});
-                if self.plan.seed % 4 == 0 {
+                if self.plan.seed.is_multiple_of(4) {
                     parameters["diversity"] = json!("entropy");
                 }
             }

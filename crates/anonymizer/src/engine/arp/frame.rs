@@ -10,7 +10,7 @@
 
 use crate::engine::context::RunContext;
 use crate::engine::kernel::included::SensitiveColumn;
-use crate::engine::kernel::{Included, Rows, Staying};
+use crate::engine::kernel::{Included, Rows, Staying, is_eligible};
 use crate::microdata::{Code, RowClasses};
 use crate::privacy::ProtectedSet;
 
@@ -180,6 +180,24 @@ impl Goal<'_> {
         let mut ends = Ends::default();
         self.extend(&mut ends, rows);
         self.is_wide(ends)
+    }
+
+    /// How often the most frequent value of some rows occurs.
+    pub fn most(&self, rows: &[u32]) -> u64 {
+        let mut codes: Vec<u32> = rows.iter().map(|&row| self.codes[row as usize]).collect();
+        codes.sort_unstable();
+        let runs = codes.chunk_by(|a, b| a == b);
+        runs.map(|run| run.len() as u64).max().unwrap_or(0)
+    }
+
+    /// Whether no value is too frequent for the strictest of some rows.
+    pub fn is_group(&self, rows: &[u32]) -> bool {
+        is_eligible(self.most(rows), rows.len() as u64, self.need_of(rows))
+    }
+
+    /// Whether some rows are a group that can be published.
+    pub fn is_whole_group(&self, rows: &[u32]) -> bool {
+        rows.len() >= self.k_of(rows) as usize && self.is_group(rows) && self.spans(rows)
     }
 
     /// The strictest k of some rows; 1 for none.

@@ -14,7 +14,7 @@
 
 use crate::engine::kernel::covers::Covers;
 use crate::engine::kernel::microdata_table::of_groups_beside;
-use crate::engine::kernel::{Rows, Scale, is_eligible};
+use crate::engine::kernel::{Rows, Scale};
 use crate::microdata::RowClasses;
 
 use super::frame::{Frame, Goal};
@@ -83,7 +83,7 @@ pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>
             let before = (0..at).rev().filter(|&other| !blocks[other].is_empty());
             let behind = (at + 1..blocks.len()).filter(|&other| !blocks[other].is_empty());
             let near = before.take(NEIGHBOURS).chain(behind.take(NEIGHBOURS));
-            let fitting = near.filter(|&other| is_group(goal, &joined(other)));
+            let fitting = near.filter(|&other| goal.is_group(&joined(other)));
             let losses = fitting.map(|other| (loss(&rows, &scales, &joined(other)), other));
             let Some((_, other)) = losses.min_by(|a, b| a.0.total_cmp(&b.0)) else {
                 widen(goal, &mut blocks, at, Wanted::NOTHING);
@@ -95,24 +95,6 @@ pub(super) fn join(frame: &Frame<'_>, goal: &Goal<'_>, mut blocks: Vec<Vec<u32>>
     }
     blocks.retain(|block| !block.is_empty());
     blocks
-}
-
-/// Whether rows are a group that can be published.
-pub(super) fn is_group_of_k(goal: &Goal<'_>, rows: &[u32]) -> bool {
-    rows.len() >= goal.k_of(rows) as usize && is_group(goal, rows) && goal.spans(rows)
-}
-
-/// Whether no value is too frequent for the strictest of these rows.
-fn is_group(goal: &Goal<'_>, rows: &[u32]) -> bool {
-    is_eligible(most(goal, rows), rows.len() as u64, goal.need_of(rows))
-}
-
-/// How often the most frequent value of these rows occurs.
-pub(super) fn most(goal: &Goal<'_>, rows: &[u32]) -> u64 {
-    let mut codes: Vec<u32> = rows.iter().map(|&row| goal.codes[row as usize]).collect();
-    codes.sort_unstable();
-    let runs = codes.chunk_by(|a, b| a == b);
-    runs.map(|run| run.len() as u64).max().unwrap_or(0)
 }
 
 /// Loss of publishing rows as one group, per record.
@@ -140,7 +122,7 @@ fn failing_classes(
     let places = places.filter(|places| places.len() > 1);
     let fails = |places: &Vec<usize>| {
         let rows: Vec<&[u32]> = places.iter().map(|&at| &blocks[at][..]).collect();
-        !is_group(goal, &rows.concat())
+        !goal.is_group(&rows.concat())
     };
     places.filter(fails).collect()
 }

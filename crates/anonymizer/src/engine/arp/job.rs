@@ -16,7 +16,6 @@ use crate::release::{Kept, KeptAttribute, Lineage, PublishedTable, Release};
 use super::diagnosis::Diagnosis;
 use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
 use super::frame::{Frame, Goal, published};
-use super::groups::is_group_of_k;
 use super::initial::Least;
 use super::keeping::{Plan, plan};
 use super::listed::{self, Part};
@@ -136,7 +135,7 @@ impl<'a> Job<'a> {
         let mut holds = |records: &[u32]| {
             let rows = records.iter().map(|&record| position[record as usize]);
             let rows: Vec<u32> = rows.collect();
-            goals.iter().all(|goal| is_group_of_k(goal, &rows))
+            goals.iter().all(|goal| goal.is_whole_group(&rows))
         };
         Staying::of(&public, kept, &mut holds, self.context).map(Some)
     }

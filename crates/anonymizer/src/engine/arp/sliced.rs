@@ -20,7 +20,7 @@ use crate::engine::kernel::{Rows, is_eligible};
 use crate::microdata::{AttributeIndex, Role, RowClasses};
 
 use super::frame::{Frame, Goal};
-use super::groups::{join, most, of_records};
+use super::groups::{join, of_records};
 use super::job::Made;
 use super::widen::{Wanted, widen};
 
@@ -116,7 +116,7 @@ fn failing(
     let mut failing = BTreeMap::new();
     let tells: Vec<(u64, u64)> = blocks
         .iter()
-        .map(|block| (most(goal, block), block.len() as u64))
+        .map(|block| (goal.most(block), block.len() as u64))
         .collect();
     let holds = |need: u32, block: u32| {
         let (most, size) = tells[block as usize];

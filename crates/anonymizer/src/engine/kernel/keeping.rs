@@ -11,6 +11,8 @@
 //! Subjects who are new make groups among themselves, by the engine's own steps.
 //! Where these have no answer they wait for the next release.
 
+use std::collections::BTreeMap;
+
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha12Rng;
 use rustc_hash::FxHashSet;
@@ -98,7 +100,8 @@ impl<'a> Staying<'a> {
                 groups.push(StayingGroup { class, records });
             }
         }
-        let staying = Self { kept, groups };
+        let mut staying = Self { kept, groups };
+        staying.part_look_alikes(holds);
         let stay: usize = staying.groups.iter().map(|group| group.records.len()).sum();
         let (all, left) = (public.records.len() as u64, public.records.len() - stay);
         if kept.max_companions.allows(left as u64, all) {
@@ -113,6 +116,33 @@ impl<'a> Staying<'a> {
         let share = (left as f64 / all as f64 * 1000.0).ceil() / 1000.0;
         let parameter = "series.max_companions";
         Err(Infeasible::at_least(parameter, Some(share.min(1.0)), condition).into())
+    }
+
+    /// Takes groups out that look alike, until what is asked holds of all who do:
+    /// without those who left it need not. Groups that lost somebody go first.
+    fn part_look_alikes(&mut self, holds: &mut dyn FnMut(&[u32]) -> bool) {
+        let mut of_look: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            let look = self.kept.classes[group.class].cells.as_slice();
+            of_look.entry(look).or_default().push(at);
+        }
+        let mut is_out = vec![false; self.groups.len()];
+        for mut alike in of_look.into_values() {
+            let lost = |at: usize| {
+                let group = &self.groups[at];
+                self.kept.classes[group.class].members.len() - group.records.len()
+            };
+            alike.sort_by_key(|&at| lost(at));
+            while alike.len() > 1 {
+                let all = alike.iter().flat_map(|&at| &self.groups[at].records);
+                if holds(&all.copied().collect::<Vec<_>>()) {
+                    break;
+                }
+                is_out[alike.pop().unwrap_or_default()] = true;
+            }
+        }
+        let mut is_out = is_out.into_iter();
+        self.groups.retain(|_| !is_out.next().unwrap_or(false));
     }
 
     /// Which groups of new subjects look like one of these, where members ask for
@@ -267,9 +297,12 @@ impl Parting<'_> {
             values.sort_unstable();
             let runs = values.chunk_by(|one, other| one == other);
             let most = runs.map(<[u32]>::len).max().unwrap_or(0);
-            is_eligible(most as u64, size, l)
+            let own = members.iter().map(|member| member.l[at]).max();
+            is_eligible(most as u64, size, own.unwrap_or(1).max(l))
         };
-        size >= u64::from(self.kept.k) && self.kept.l.iter().enumerate().all(is_diverse)
+        let own = members.iter().map(|member| member.k).max();
+        let k = own.unwrap_or(1).max(self.kept.k);
+        size >= u64::from(k) && self.kept.l.iter().enumerate().all(is_diverse)
     }
 }
 

@@ -67,7 +67,8 @@ pub struct Classes<'a> {
     pub sizes: Vec<u64>,
     /// What stands in each class, by the numbers of the series' values.
     pub counts: Vec<Counts>,
-    pub has_own_terms: bool,
+    /// Whether it is not known who has terms of their own.
+    pub has_unknown_terms: bool,
 }
 
 impl Classes<'_> {
@@ -92,9 +93,9 @@ impl Classes<'_> {
         (class < UNPROTECTED).then_some(class as usize)
     }
 
-    /// Whether the job's l is all that is claimed of a class.
+    /// Whether an l is all that is claimed of a class, and known of each subject.
     pub fn is_l_alone(&self) -> bool {
-        self.shows.is_l_alone && !self.has_own_terms
+        self.shows.is_l_alone && !self.has_unknown_terms
     }
 }
 

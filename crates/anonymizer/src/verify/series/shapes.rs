@@ -6,8 +6,8 @@ use super::cells::{Cells, Classes, Counts, UNPROTECTED, summed, without};
 use crate::release::candidates::NO_CLASS;
 
 /// Subjects in cells that do not fit the nested shape.
-pub fn against_nested(of_releases: &[Classes<'_>], cells: &Cells) -> u64 {
-    let nested = Nested::new(of_releases, cells);
+pub fn against_nested(of_releases: &[Classes<'_>], (cells, own_l): (&Cells, &[u64])) -> u64 {
+    let nested = Nested::new(of_releases, (cells, own_l));
     let mut fails: Vec<bool> = (0..cells.len())
         .map(|cell| !nested.is_sound(cell))
         .collect();
@@ -26,12 +26,14 @@ struct Nested<'a> {
     of_class: Vec<Vec<Vec<u32>>>,
     /// What stands in each cell, where it is known.
     contents: Vec<Option<Counts>>,
-    /// The largest l that is claimed.
+    /// The largest l that is claimed of everyone.
     l: u64,
+    /// The largest l that is claimed of somebody of each cell.
+    own_l: &'a [u64],
 }
 
 impl<'a> Nested<'a> {
-    fn new(of_releases: &'a [Classes<'a>], cells: &'a Cells) -> Self {
+    fn new(of_releases: &'a [Classes<'a>], (cells, own_l): (&'a Cells, &'a [u64])) -> Self {
         let of_class = of_releases.iter().map(|one| {
             let mut of_class = vec![Vec::new(); one.sizes.len()];
             for (cell, &member) in (0..).zip(&cells.member) {
@@ -48,6 +50,7 @@ impl<'a> Nested<'a> {
             of_class: of_class.collect(),
             contents: Vec::new(),
             l: l.unwrap_or(2),
+            own_l,
         };
         nested.contents = (0..cells.len()).map(|cell| nested.content(cell)).collect();
         nested
@@ -113,7 +116,8 @@ impl<'a> Nested<'a> {
             return true;
         }
         let size = self.cells.sizes[cell];
-        let is_diverse = content.iter().all(|&(_, count)| count * self.l <= size);
+        let l = self.l.max(self.own_l[cell]);
+        let is_diverse = content.iter().all(|&(_, count)| count * l <= size);
         // Of part of a class what else is claimed of the class is not known.
         let mut parts = self.classes(cell).filter(|&(_, _, is_whole)| !is_whole);
         is_diverse && parts.all(|(at, _, _)| self.of_releases[at].is_l_alone())

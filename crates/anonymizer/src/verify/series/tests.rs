@@ -95,6 +95,27 @@ fn part_of_a_class_keeps_only_what_can_be_seen_of_it() {
 }
 
 #[test]
+fn part_of_a_class_keeps_what_its_members_ask_for() {
+    let one = grouped(2, &[(&[0, 1, 2, 3, 4, 5], "abcdef")]);
+    let asking = |k: u32, l: u32, who: usize| {
+        let mut own = one.clone();
+        own.has_own_terms = true;
+        let terms = |k, l| ShownTerms { k, l: vec![l] };
+        own.terms = vec![terms(2, 1), terms(k, l)];
+        own.terms_of = (0..6).map(|at| u32::from(at == who)).collect();
+        own
+    };
+    // 0 and 1 leave; 2, 3, 4 and 5 stay.
+    let other = grouped(2, &[(&[2, 3, 4, 5], "cdef")]);
+    assert!(series(&other, &[&asking(2, 1, 0)]).is_safe());
+    assert!(!series(&other, &[&asking(3, 1, 0)]).is_safe());
+    assert!(!series(&other, &[&asking(2, 3, 0)]).is_safe());
+    assert!(series(&other, &[&asking(4, 4, 2)]).is_safe());
+    assert!(!series(&other, &[&asking(5, 1, 2)]).is_safe());
+    assert!(!series(&other, &[&asking(2, 5, 2)]).is_safe());
+}
+
+#[test]
 fn groups_that_cross_tell_people_apart() {
     let (one, other) = (
         grouped(4, &[(&[0, 1, 2, 3], "abcd"), (&[4, 5, 6, 7], "abcd")]),

@@ -171,6 +171,12 @@ impl Dealt<'_> {
             groups.class(record).is_some()
         });
         let own = |at: &u32| rows[*at as usize];
+        // Behind the blocks of like people, which are fewer. Who stands in a public
+        // group was dealt before.
+        let class_of = |row: u32| groups.class(records[row as usize]).unwrap_or(0);
+        for row in kept.iter().map(own) {
+            home[row as usize] = (people.len() + class_of(row)) as u32;
+        }
         let of_new: Vec<u32> = new.iter().map(own).collect();
         let dealt = if new.is_empty() {
             Vec::new()
