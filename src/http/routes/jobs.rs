@@ -170,10 +170,29 @@ async fn version_of(
             Err(Problem::new(ProblemKind::NoRecords, detail))
         }
         version if (1..=dataset.version).contains(&version) => {
-            Ok(state.store.version_get(dataset.id, version).await?)
+            let found = state.store.version_get(dataset.id, version).await?;
+            if version != dataset.version {
+                let latest = state.store.version_get(dataset.id, dataset.version).await?;
+                check_epoch(&found, &latest)?;
+            }
+            Ok(found)
         }
         _ => Err(StoreError::NotFound { what: "version" }.into()),
     }
+}
+
+/// Refuses a version whose records were replaced since: it has subjects who left
+/// and values that were corrected.
+fn check_epoch(version: &VersionRow, latest: &VersionRow) -> Result<(), Problem> {
+    if version.epoch == latest.epoch {
+        return Ok(());
+    }
+    let detail = format!(
+        "the records of version {} were replaced since: subjects may have left, and values may have \
+         been corrected. Run the job on the latest version, which is {}",
+        version.version, latest.version
+    );
+    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_parameter("version"))
 }
 
 /// Checks what can be checked without a record.

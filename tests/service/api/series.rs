@@ -83,6 +83,23 @@ async fn a_series_goes_on_with_the_latest_version(server: Server) {
     assert_eq!(problem["parameter"], "version");
     older["version"] = json!(2);
     post(&older).await.expect(202);
+
+    // Without a series as well, once records were replaced.
+    let mut alone = story::job(&id);
+    alone["version"] = json!(1);
+    post(&alone).await.expect(202);
+    let upload = steward.call("upload_records").at("id", &id);
+    let upload = upload.query("mode", "replace");
+    let replaced = upload.body("text/csv", story::records(60, 180));
+    replaced.send().await.expect(201);
+    for version in [1, 2] {
+        alone["version"] = json!(version);
+        let refused = post(&alone).await;
+        let problem = refused.expect_problem(422, "invalid-parameter");
+        assert_eq!(problem["parameter"], "version");
+    }
+    alone["version"] = json!(3);
+    post(&alone).await.expect(202);
 }
 
 /// A dataset of the patients of a clinic, as yet without one.
