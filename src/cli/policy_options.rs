@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::privacy::{Floors, K, L, Share, T};
+use vizard_anonymizer::privacy::{Floors, K, L, Lift, Share, T};
 
 use crate::config::SecondSteward;
 use crate::worker::WorkerSettings;
@@ -23,6 +23,9 @@ pub struct PolicyOptions {
     /// Largest re-identification risk of a record, promised and measured [default: any]
     #[arg(long, env = "VIZARD_RISK_MAX", value_name = "SHARE", value_parser = share)]
     risk_max: Option<Share>,
+    /// How many times as well as without it values may be guessed from a release [default: any]
+    #[arg(long, env = "VIZARD_LIFT_MAX", value_name = "FACTOR", value_parser = lift)]
+    lift_max: Option<Lift>,
     /// Engines that jobs may use, with commas between them [default: all]
     #[arg(long, env = "VIZARD_ENGINES_ALLOWED", value_name = "NAMES", value_delimiter = ',', value_parser = engine)]
     engines_allowed: Option<Vec<String>>,
@@ -55,6 +58,7 @@ impl PolicyOptions {
             l_min: self.l_min,
             t_max: self.t_max,
             risk_max: self.risk_max,
+            lift_max: self.lift_max,
             engines: self.engines_allowed.clone(),
         }
     }
@@ -101,6 +105,10 @@ fn t(text: &str) -> Result<T, String> {
 
 fn share(text: &str) -> Result<Share, String> {
     number::<Share, f64>(text)
+}
+
+fn lift(text: &str) -> Result<Lift, String> {
+    number::<Lift, f64>(text)
 }
 
 fn engine(text: &str) -> Result<String, String> {

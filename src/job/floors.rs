@@ -12,13 +12,16 @@
 //! - *risk* is 1 in so many rows that look the same: as promised while there is
 //!   no release, as measured afterwards. An engine that shows
 //!   quasi-identifiers as they are promises 1 in 1.
+//! - *lift* is how many times as well as without the release a model guesses
+//!   values that was learned from it (`verify::inference`): measured alone, and
+//!   beyond three standard deviations of chance.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use vizard_anonymizer::microdata::Schema;
 use vizard_anonymizer::privacy::{
-    BlockForm, Floors, K, L, Model, Policy, ProtectedIndex, Protection, Share, T,
+    BlockForm, Floors, K, L, Lift, Model, Policy, ProtectedIndex, Protection, Share, T,
 };
 
 /// Who set a floor.
@@ -43,7 +46,7 @@ impl SetBy {
 /// One parameter that is below a floor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Below {
-    /// The floor: `k_min`, `l_min`, `t_max`, `risk_max` or `engines`.
+    /// The floor: `k_min`, `l_min`, `t_max`, `risk_max`, `lift_max` or `engines`.
     pub floor: String,
     /// What the floor asks for.
     pub asked: Value,
@@ -94,6 +97,7 @@ pub struct InForce {
     l_min: Set<L>,
     t_max: Set<T>,
     risk_max: Set<Share>,
+    lift_max: Set<Lift>,
     engines: [(Option<Vec<String>>, SetBy); 2],
 }
 
@@ -105,6 +109,7 @@ impl InForce {
             l_min: stricter(service.l_min, dataset.l_min, |own, other| own > other),
             t_max: stricter(service.t_max, dataset.t_max, |own, other| own < other),
             risk_max: stricter(service.risk_max, dataset.risk_max, |own, other| own < other),
+            lift_max: stricter(service.lift_max, dataset.lift_max, |own, other| own < other),
             engines: [
                 (service.engines.clone(), SetBy::Service),
                 (dataset.engines.clone(), SetBy::Dataset),
@@ -127,6 +132,7 @@ impl InForce {
             l_min: self.l_min.map(|(l, _)| l),
             t_max: self.t_max.map(|(t, _)| t),
             risk_max: self.risk_max.map(|(risk, _)| risk),
+            lift_max: self.lift_max.map(|(lift, _)| lift),
             engines,
         }
     }
@@ -143,6 +149,7 @@ impl InForce {
             }
         }
         self.risk(ordered, &mut below);
+        self.lift(ordered, &mut below);
         below
     }
 
@@ -233,6 +240,23 @@ impl InForce {
     }
 }
 
+impl InForce {
+    fn lift(&self, ordered: &Ordered<'_>, below: &mut Vec<Below>) {
+        let (Some((lift_max, set_by)), Some(made)) = (self.lift_max, ordered.made) else {
+            return;
+        };
+        let beyond = made.guessed.iter().filter(|one| one.exceeds(lift_max));
+        below.extend(beyond.map(|one| Below {
+            floor: "lift_max".into(),
+            asked: json!(lift_max),
+            set_by,
+            parameter: "lift".into(),
+            attribute: Some(one.attribute.clone()),
+            value: json!((one.lift * 1000.0).round() / 1000.0),
+        }));
+    }
+}
+
 fn stricter<T: Copy>(
     service: Option<T>,
     dataset: Option<T>,
@@ -257,19 +281,56 @@ pub struct Ordered<'a> {
     /// The engine's policy for that schema.
     pub policy: &'a Policy,
     /// What its release measured, once there is one.
-    pub made: Option<Made>,
+    pub made: Option<&'a Made>,
 }
 
 /// What a release measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// Least number of rows that look the same; `None`: not measured.
     pub alike: Option<u64>,
+    /// How well values are guessed from it, of each attribute where it was
+    /// measured.
+    pub guessed: Vec<Guessed>,
+}
+
+/// How well a model that was learned from a release guesses values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guessed {
+    /// The attribute.
+    pub attribute: String,
+    /// Share of right guesses.
+    pub right: f64,
+    /// The same beside what is guessed without the release.
+    pub lift: f64,
+    /// People whose value was guessed.
+    pub people: f64,
+}
+
+impl Guessed {
+    fn of(entry: &Value) -> Option<Self> {
+        let figure = |name: &str| entry["figures"][name].as_f64();
+        (entry["kind"] == "inference").then_some(())?;
+        Some(Self {
+            attribute: entry["attribute"].as_str()?.to_owned(),
+            right: entry["attained"].as_f64()?,
+            lift: figure("lift")?,
+            people: figure("people")?,
+        })
+    }
+
+    /// Whether the lift is larger, by more than chance.
+    fn exceeds(&self, most: Lift) -> bool {
+        let known = self.right / self.lift;
+        let variance = |share: f64| share * (1.0 - share) / self.people;
+        let chance = variance(self.right) + most.get().powi(2) * variance(known.min(1.0));
+        self.right - most.get() * known > 3.0 * chance.sqrt()
+    }
 }
 
 impl Made {
-    /// As the release's report says.
-    pub fn of_report(report: &Value) -> Self {
+    /// As the release's report and its verification say.
+    pub fn of(report: &Value, verification: &Value) -> Self {
         let risk = report.pointer("/measures/reidentification_risk/value/prosecutor_max");
         let alike = match risk.and_then(Value::as_f64) {
             // The risk of no rows at all.
@@ -278,7 +339,11 @@ impl Made {
             Some(risk) if risk > 0.0 && risk <= 1.0 => Some((1.0 / risk).round() as u64),
             _ => None,
         };
-        Self { alike }
+        let attacks = verification["attacks"].as_array().into_iter().flatten();
+        Self {
+            alike,
+            guessed: attacks.filter_map(Guessed::of).collect(),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub fn publish_questions(
                 engine: &engine,
                 schema: own.schema(),
                 policy: own.policy(),
-                made: Some(made),
+                made: Some(&made),
             };
             InForce::of(&operator.floors, floors).below(&ordered)
         }),

@@ -28,11 +28,12 @@ pub fn commit(
     let candidates = candidates.map_err(|_| JobFailure::Internal)?;
     let tables: Option<Vec<NewReleaseTable>> =
         produced.tables.into_iter().map(compressed).collect();
+    let verification = document(&produced.verdict)?;
     let publish = match spec.publish {
         PublishMode::Manual => None,
         PublishMode::Automatic => {
             let promised = JobPromise::of(spec, Schema::clone(table.schema()))?;
-            let made = Made::of_report(&report);
+            let made = Made::of(&report, &verification);
             let (check, rules) = publish_questions(promised, spec, made, operator);
             Some(PublishRequest {
                 rules: Some(rules),
@@ -51,7 +52,7 @@ pub fn commit(
             "accept_exact": document(&produced.manifest.accept_exact)?,
         }),
         report,
-        verification: document(&produced.verdict)?,
+        verification,
         lineage,
         candidates,
         tables: tables.ok_or(JobFailure::Internal)?,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::privacy::{Floors, K, L, ParameterError, Share, T};
+use vizard_anonymizer::privacy::{Floors, K, L, Lift, ParameterError, Share, T};
 
 use crate::http::answer::Answer;
 use crate::http::auth::Principal;
@@ -38,6 +38,9 @@ pub(super) struct FloorsView {
     /// Largest re-identification risk of a record, promised and measured.
     #[schema(exclusive_minimum = 0, maximum = 1)]
     risk_max: Option<f64>,
+    /// How many times as well as without it values may be guessed from a release.
+    #[schema(minimum = 1, maximum = 1000)]
+    lift_max: Option<f64>,
     /// Names of the engines that are allowed.
     engines: Option<Vec<String>>,
 }
@@ -49,6 +52,7 @@ impl From<Floors> for FloorsView {
             l_min: floors.l_min.map(L::get),
             t_max: floors.t_max.map(T::get),
             risk_max: floors.risk_max.map(Share::get),
+            lift_max: floors.lift_max.map(Lift::get),
             engines: floors.engines,
         }
     }
@@ -76,6 +80,7 @@ impl FloorsView {
             l_min: bounded("l_min", self.l_min.map(L::new))?,
             t_max: bounded("t_max", self.t_max.map(T::new))?,
             risk_max: bounded("risk_max", self.risk_max.map(Share::new))?,
+            lift_max: bounded("lift_max", self.lift_max.map(Lift::try_from))?,
             engines: self.engines,
         })
     }

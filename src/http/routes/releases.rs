@@ -447,8 +447,9 @@ async fn publish_checks(
     let job = state.store.job_get(release.job).await?;
     let spec: JobSpec = serde_json::from_value(job.spec).map_err(|_| Problem::internal())?;
     let question = JobPromise::of(&spec, schema)?;
-    let report = ReleaseDocument::Report;
-    let made = Made::of_report(&state.store.release_document(release.id, report).await?);
+    let document = async |of| state.store.release_document(release.id, of).await;
+    let report = document(ReleaseDocument::Report).await?;
+    let made = Made::of(&report, &document(ReleaseDocument::Verification).await?);
     let operator = OperatorRules {
         floors: state.settings.floors.clone(),
         second_steward: state.settings.second_steward,

@@ -52,7 +52,7 @@ fn below_on(
         engine,
         schema,
         policy: &policy,
-        made,
+        made: made.as_ref(),
     };
     let in_force = InForce::of(&floors(floor), &Floors::default());
     names(&in_force.below(&ordered))
@@ -254,7 +254,7 @@ fn a_risk_equal_to_the_floor_holds_promised_and_measured() {
         let report = made.map(|risk| {
             json!({"measures": {"reidentification_risk": {"value": {"prosecutor_max": risk}}}})
         });
-        let made = report.as_ref().map(Made::of_report);
+        let made = report.as_ref().map(|report| Made::of(report, &Value::Null));
         let job = ("mondrian", json!({"k": k}));
         below_on(&schema, json!({"risk_max": 0.2}), job, made)
     };
@@ -268,7 +268,35 @@ fn a_risk_equal_to_the_floor_holds_promised_and_measured() {
         let found = below(5, Some(unknown));
         assert_eq!(found, ["risk_max/prosecutor_max/-"]);
     }
-    assert_eq!(Made::of_report(&Value::Null), Made { alike: None });
+    assert_eq!(Made::of(&Value::Null, &Value::Null).alike, None);
+}
+
+#[test]
+fn a_lift_counts_where_it_is_beyond_chance() {
+    let schema = schema("one", &["illness"]);
+    let below = |right: f64, lift: f64, people: u32| {
+        let verification = json!({"attacks": [
+            {"kind": "linkage", "attained": 0.9, "figures": {"lift": 9.0, "people": 1000.0}},
+            {"kind": "inference", "attribute": "illness", "attained": right,
+             "figures": {"lift": lift, "people": people}},
+        ]});
+        let made = Made::of(&Value::Null, &verification);
+        let job = ("mondrian", json!({"k": 5}));
+        below_on(&schema, json!({"lift_max": 1.5}), job, Some(made))
+    };
+    assert_eq!(below(0.6, 2.0, 10_000), ["lift_max/lift/illness"]);
+    assert_eq!(below(0.6, 2.0, 20), NOTHING);
+    assert_eq!(below(0.6, 1.5, 10_000), NOTHING);
+    assert_eq!(below(0.6, 1.4, 10_000_000), NOTHING);
+    // Before there is a release nothing is measured.
+    let job = ("mondrian", json!({"k": 5}));
+    assert_eq!(
+        below_on(&schema, json!({"lift_max": 1}), job, None),
+        NOTHING
+    );
+    for no_floor in [0.9, 1001.0] {
+        assert!(serde_json::from_value::<Floors>(json!({"lift_max": no_floor})).is_err());
+    }
 }
 
 #[test]
@@ -277,7 +305,7 @@ fn a_size_is_read_back_from_its_risk() {
         let risk = json!({"prosecutor_max": 1.0 / f64::from(size)});
         let report = json!({"measures": {"reidentification_risk": {"value": risk}}});
         let alike = Some(size.into());
-        assert_eq!(Made::of_report(&report), Made { alike });
+        assert_eq!(Made::of(&report, &Value::Null).alike, alike);
     }
 }
 

@@ -14,6 +14,7 @@ on_both!(
     a_job_below_a_floor_is_told_each_parameter_and_who_set_it,
     a_draft_is_compared_with_the_floors_of_the_day_it_is_published,
     a_draft_whose_measured_risk_is_too_large_stays_one,
+    a_draft_that_tells_too_much_to_a_model_stays_one,
     a_release_that_publishes_itself_stays_a_draft_below_the_floors,
     an_exception_cannot_publish_itself,
 );
@@ -74,7 +75,7 @@ async fn an_administrator_sets_floors_and_who_sees_the_dataset_sees_them(server:
     let steward = server.key(&["uploader", "steward"]).await;
     let id = story::filled_dataset(&steward).await;
     let none = json!({"k_min": null, "l_min": null, "t_max": null, "risk_max": null,
-        "engines": null});
+        "lift_max": null, "engines": null});
     let mut in_force = none.clone();
     in_force["k_min"] = json!(2);
     let seen = async || {
@@ -97,7 +98,7 @@ async fn an_administrator_sets_floors_and_who_sees_the_dataset_sees_them(server:
     // What is set replaces what was.
     let said = set(&server, &id, json!({"risk_max": 0.2, "engines": ["lgb"]})).await;
     let expected = json!({"k_min": 2, "l_min": null, "t_max": null, "risk_max": 0.2,
-        "engines": ["lgb"]});
+        "lift_max": null, "engines": ["lgb"]});
     assert_eq!(said["in_force"], expected);
     let said = set(&server, &id, json!({})).await;
     assert_eq!(said["own"], none);
@@ -116,6 +117,7 @@ async fn what_is_no_floor_is_refused(server: Server) {
         json!({"t_max": -0.1}),
         json!({"risk_max": 0}),
         json!({"risk_max": 1.5}),
+        json!({"lift_max": 0.5}),
         json!({"engines": []}),
         json!({"engines": ["lgb", "no such"]}),
         json!({"k_max": 5}),
@@ -227,6 +229,21 @@ async fn a_draft_whose_measured_risk_is_too_large_stays_one(server: Server) {
     let detail = problem["detail"].as_str().expect("a text");
     assert!(detail.contains("prosecutor_max is"), "{detail}");
     set(&server, &id, json!({"risk_max": risk})).await;
+    publish(&steward, &release).await.expect(200);
+}
+
+async fn a_draft_that_tells_too_much_to_a_model_stays_one(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = grouped(&steward).await;
+    // Pairs of people: half of the costs are guessed, where others tell nothing.
+    let release = story::release(&steward, &exact(&id)).await;
+    set(&server, &id, json!({"lift_max": 2})).await;
+    let refused = publish(&steward, &release).await;
+    let problem = refused.expect_problem(409, "draft-below-floor");
+    let detail = problem["detail"].as_str().expect("a text");
+    assert!(detail.contains("lift of `cost` is "), "{detail}");
+    set(&server, &id, json!({"lift_max": 1000})).await;
     publish(&steward, &release).await.expect(200);
 }
 

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parameter::{K, L, Share, T};
+use super::parameter::{K, L, Lift, Share, T};
 
 /// Floors, each of which may be absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Floors {
     /// Largest re-identification risk of a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_max: Option<Share>,
+    /// Largest lift of the attack inference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift_max: Option<Lift>,
     /// Names of the engines that are allowed; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engines: Option<Vec<String>>,

@@ -26,7 +26,7 @@ pub use cancel::{CancelFlag, Cancelled};
 pub use floors::Floors;
 pub use history::{History, KeptSets};
 pub use kept_groups::{KeptClass, KeptGroups, KeptMember, NO_KEPT_CLASS};
-pub use parameter::{C, K, L, ParameterError, Share, T};
+pub use parameter::{C, K, L, Lift, ParameterError, Share, T};
 pub use policy::{BlockForm, Model, Policy, Protections, QidConflict, Recoding};
 pub use protected::{ProtectedIndex, ProtectedSet};
 pub use protection::{Diversity, InBlock, InBucket, InGroup, Protection, Spread};

@@ -279,6 +279,40 @@ impl From<C> for f64 {
 
 bounded!(C, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000});
 
+/// How many times as well as without a release values may be guessed with it, in
+/// parts per million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Lift(u32);
+
+impl Lift {
+    /// The factor as a number.
+    pub fn get(self) -> f64 {
+        f64::from(self.0) / 1e6
+    }
+}
+
+impl TryFrom<f64> for Lift {
+    type Error = ParameterError;
+
+    fn try_from(value: f64) -> Result<Self, ParameterError> {
+        if (1.0..=1000.0).contains(&value) {
+            Ok(Self((value * 1e6).round() as u32))
+        } else {
+            Err(ParameterError {
+                name: "lift",
+                bounds: "from 1 to 1000",
+            })
+        }
+    }
+}
+
+impl From<Lift> for f64 {
+    fn from(lift: Lift) -> f64 {
+        lift.get()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
