@@ -160,8 +160,8 @@ pub struct SeriesOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
     pub max_counterfeits: Option<Share>,
-    /// With `nested` the largest share of subjects who were public that may be
-    /// left out: those who changed, and companions who are taken along so that
+    /// With `nested` the largest share of subjects of the last release that may be
+    /// left out of this one: those who changed, and companions who are taken along so that
     /// nobody can be told from who left; 0.25 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
@@ -174,7 +174,7 @@ impl SeriesOptions {
         self.max_counterfeits.unwrap_or(Share::TENTH)
     }
 
-    /// The share of public subjects that a release may leave out.
+    /// The share of the last release's subjects that a release may leave out.
     pub fn companions(self) -> Share {
         self.max_companions.unwrap_or(Share::QUARTER)
     }

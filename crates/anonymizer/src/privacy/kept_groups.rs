@@ -59,8 +59,8 @@ pub struct KeptGroups {
     /// The largest l that a release claims of each protectable attribute, at
     /// least 2.
     pub l: Vec<u32>,
-    /// Largest share of subjects who were public that may be left out with those
-    /// who left.
+    /// Largest share of the subjects of the last release who are still there that
+    /// may be left out with those who left.
     pub max_companions: Share,
 }
 

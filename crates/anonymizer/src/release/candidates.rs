@@ -344,7 +344,7 @@ fn protected(
 }
 
 /// Whether it claims of the values of a class only that none is too frequent.
-fn is_l_alone(protection: Protection) -> bool {
+pub fn is_l_alone(protection: Protection) -> bool {
     match protection {
         Protection::Diversity { min_spread, .. } => min_spread == Spread::Nothing,
         Protection::InGroup {

@@ -209,7 +209,7 @@ impl Population {
         let mut parameters = json!({"l": self.plan.l, "max_excluded": 1.0});
         match self.plan.engine {
             "mondrian" => {
-                parameters["k"] = json!(self.plan.l + 1);
+                parameters["k"] = json!(self.plan.l);
                 parameters["attributes"] = json!({"dose": {"min_spread": 0}});
                 if self.plan.seed.is_multiple_of(4) {
                     parameters["diversity"] = json!("entropy");

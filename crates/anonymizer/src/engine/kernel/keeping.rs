@@ -5,8 +5,13 @@
 //! or parted in two, of which each has at least k subjects and no value in more
 //! than 1 in l: the releases together tell a table of such parts, and no more.
 //! So where somebody leaves, asks to be left out or has other values now,
-//! *companions* leave with them, drawn at random from the class among all sets
-//! of them that will do; where none will, the whole class leaves.
+//! *companions* leave with them, drawn at random from the class.
+//!
+//! How many go must not depend on the values of those who leave, and every set of
+//! companions must be as likely whatever these values are: else who goes tells
+//! them. So a class is parted only where each part holds whoever goes: its most
+//! frequent value is in no part more than 1 in l. What decides is public: the
+//! values of the class, and how many leave it. Else the whole class leaves.
 //!
 //! Subjects who are new make groups among themselves, by the engine's own steps.
 //! Where these have no answer they wait for the next release.
@@ -21,17 +26,15 @@ use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::RecordIndex;
 use crate::privacy::{KeptClass, KeptGroups, KeptMember, RecordTerms, Requirements};
+use crate::release::candidates::is_l_alone;
 use crate::release::{Cell, Content, Kept, Release};
 
 use super::acceptance::invalid;
 use super::covers::Covers;
-use super::eligibility::is_eligible;
 use super::included::Included;
 
 /// Random stream of who leaves with others; one a class.
 const STAGE: u32 = 40;
-/// Sets of companions of one size that are tried.
-const TRIES: usize = 32;
 
 /// A group of subjects who stay.
 #[derive(Clone, Debug)]
@@ -103,12 +106,18 @@ impl<'a> Staying<'a> {
         let mut staying = Self { kept, groups };
         staying.part_look_alikes(holds);
         let stay: usize = staying.groups.iter().map(|group| group.records.len()).sum();
-        let (all, left) = (public.records.len() as u64, public.records.len() - stay);
-        if kept.max_companions.allows(left as u64, all) {
+        // Who left an earlier release is not counted again.
+        let in_whole = |record: &&u32| {
+            let class = kept.class(**record);
+            class.is_some_and(|class| kept.classes[class].is_whole)
+        };
+        let all = public.records.iter().filter(in_whole).count();
+        let left = all - stay;
+        if kept.max_companions.allows(left as u64, all as u64) {
             return Ok(staying);
         }
         let condition = format!(
-            "{left} of {all} subjects who were public would be left out with those who left or \
+            "{left} of {all} subjects who were in the last release would be left out with those who left or \
              changed; wait until more changes come together, or begin a new series with those who \
              are in none (increments)"
         );
@@ -244,7 +253,7 @@ impl Parting<'_> {
     /// The records that stay; none where the class leaves.
     fn records(&mut self, holds: &mut dyn FnMut(&[u32]) -> bool) -> Result<Vec<u32>, EngineError> {
         let all = self.class.members.iter();
-        let (mut stay, mut leave): (Vec<&KeptMember>, Vec<&KeptMember>) =
+        let (mut stay, leave): (Vec<&KeptMember>, Vec<&KeptMember>) =
             all.partition(|member| self.kept.can_stay(member, self.requirements));
         if leave.is_empty() {
             let all = records(&stay);
@@ -262,48 +271,54 @@ impl Parting<'_> {
                 )),
             };
         }
-        if !self.class.is_divisible {
+        // Of parts nothing is known but k and l.
+        let mut all = self.requirements.protected();
+        let is_l_alone = all.all(|index| is_l_alone(self.requirements.protection(index)));
+        if !self.class.is_divisible || !is_l_alone {
             return Ok(Vec::new());
         }
-        let least = (self.kept.k as usize).saturating_sub(leave.len());
-        let most = stay.len().saturating_sub(self.kept.k.max(1) as usize);
-        let gone = leave.len();
-        let (mut companions, mut step) = (least, 0);
-        while companions <= most {
-            for _ in 0..TRIES {
-                stay.shuffle(&mut self.random);
-                leave.truncate(gone);
-                leave.extend_from_slice(&stay[..companions]);
-                let rest = &stay[companions..];
-                if self.is_sound(&leave) && self.is_sound(rest) && holds(&records(rest)) {
-                    return Ok(records(rest));
-                }
-                if companions == 0 {
-                    break;
-                }
-            }
-            // Large classes: every number at first, then fewer.
-            step += 1;
-            companions += (step / TRIES).max(1);
-        }
-        Ok(Vec::new())
+        let Some(companions) = self.companions(leave.len()) else {
+            return Ok(Vec::new());
+        };
+        stay.shuffle(&mut self.random);
+        let rest = records(&stay[companions.min(stay.len())..]);
+        Ok(if holds(&rest) { rest } else { Vec::new() })
     }
 
-    /// Whether a part of the class tells no more than its releases claim.
-    fn is_sound(&self, members: &[&KeptMember]) -> bool {
-        let size = members.len() as u64;
-        let is_diverse = |(at, &l): (usize, &u32)| {
+    /// How many go with `leaving` members, so that both parts hold whoever goes;
+    /// none where the whole class leaves.
+    fn companions(&self, leaving: usize) -> Option<usize> {
+        let members = &self.class.members;
+        let asked = members.iter().filter_map(|member| member.record);
+        let asked = asked.map(|record| self.requirements.of(RecordIndex(record)));
+        let asked: Vec<&RecordTerms> = asked.collect();
+        let promised = members.iter().map(|member| member.k);
+        let k = promised.chain(asked.iter().map(|terms| terms.k)).max();
+        let mut least = u64::from(k.unwrap_or(1).max(self.kept.k));
+        for (at, &l) in self.kept.l.iter().enumerate() {
             let mut values: Vec<u32> = members.iter().map(|member| member.values[at]).collect();
             values.sort_unstable();
             let runs = values.chunk_by(|one, other| one == other);
-            let most = runs.map(<[u32]>::len).max().unwrap_or(0);
-            let own = members.iter().map(|member| member.l[at]).max();
-            is_eligible(most as u64, size, own.unwrap_or(1).max(l))
-        };
-        let own = members.iter().map(|member| member.k).max();
-        let k = own.unwrap_or(1).max(self.kept.k);
-        size >= u64::from(k) && self.kept.l.iter().enumerate().all(is_diverse)
+            let most = runs.map(<[u32]>::len).max().unwrap_or(0) as u64;
+            let promised = members.iter().map(|member| member.l[at]);
+            let asked = asked.iter().map(|terms| {
+                let of_share = terms.max_share[at].reciprocal_ceiling();
+                terms.l[at].max(of_share)
+            });
+            let l = promised.chain(asked).max().unwrap_or(1).max(l);
+            least = least.max(most * u64::from(l));
+        }
+        parted(members.len(), leaving, least)
     }
+}
+
+/// How many of `all` go with `leaving`, so that those who go are at least `least`
+/// and so are those who stay.
+fn parted(all: usize, leaving: usize, least: u64) -> Option<usize> {
+    let least = usize::try_from(least).ok()?;
+    let companions = least.saturating_sub(leaving);
+    let stay = all.checked_sub(leaving + companions)?;
+    (stay >= least).then_some(companions)
 }
 
 /// The records of members, ascending.
@@ -311,4 +326,24 @@ fn records(members: &[&KeptMember]) -> Vec<u32> {
     let mut records: Vec<u32> = members.iter().filter_map(|member| member.record).collect();
     records.sort_unstable();
     records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_parted_where_both_parts_hold_whoever_goes() {
+        // k = 2, the most frequent value once, l = 2.
+        assert_eq!(parted(4, 1, 2), Some(1));
+        assert_eq!(parted(4, 2, 2), Some(0));
+        assert_eq!(parted(4, 3, 2), None, "one would stay");
+        assert_eq!(parted(3, 1, 2), None, "one would stay");
+        // A value twice and l = 2: 1 in 2 of two people could be it, or both.
+        assert_eq!(parted(5, 1, 4), None);
+        assert_eq!(parted(8, 1, 4), Some(3));
+        assert_eq!(parted(8, 4, 4), Some(0));
+        assert_eq!(parted(8, 5, 4), None);
+        assert_eq!(parted(2, 3, 1), None);
+    }
 }
