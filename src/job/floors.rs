@@ -238,9 +238,7 @@ impl InForce {
             });
         }
     }
-}
 
-impl InForce {
     fn lift(&self, ordered: &Ordered<'_>, below: &mut Vec<Below>) {
         let (Some((lift_max, set_by)), Some(made)) = (self.lift_max, ordered.made) else {
             return;

@@ -24,6 +24,7 @@ use crate::microdata::{
 
 use super::documents::documents;
 use super::history::History;
+use super::kept_groups::KeptGroups;
 use super::parameter::Share;
 use super::policy::Policy;
 use super::protected::{ProtectedIndex, ProtectedSet};
@@ -61,6 +62,13 @@ pub struct RecordTerms {
 }
 
 impl RecordTerms {
+    /// The l that bounds how frequent a value may be: the stricter of l and the
+    /// largest share.
+    pub fn l_of_values(&self, index: ProtectedIndex) -> u32 {
+        let of_share = self.max_share[index.at()].reciprocal_ceiling();
+        self.l[index.at()].max(of_share)
+    }
+
     /// What one subject asks for under a policy: `given` is their document,
     /// `None` where they gave none and the dataset's default speaks.
     pub fn of_subject(schema: &Schema, policy: &Policy, given: Option<&Terms>) -> Self {
@@ -315,6 +323,12 @@ impl Requirements {
     /// keep it.
     pub fn history(&self) -> Option<&History> {
         self.history.as_deref()
+    }
+
+    /// The groups that public releases show of the subjects; none where the job
+    /// does not keep groups.
+    pub fn kept_groups(&self) -> Option<&KeptGroups> {
+        self.history()?.groups.as_ref()
     }
 
     /// The same under another policy as it is ordered.

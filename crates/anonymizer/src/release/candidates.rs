@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use self::rows::{columns, groups, shown_terms};
+use super::canonical::cell_text;
 use super::joined::{JoinedAttribute, JoinedTable, Link};
 use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
@@ -144,8 +145,7 @@ impl Candidates {
         let key = |row: usize| table.subject_keys().get(rows[row].at());
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&one, &other| key(one).cmp(key(other)));
-        let history = requirements.history();
-        let keeps_groups = history.is_some_and(|history| history.groups.is_some());
+        let keeps_groups = requirements.kept_groups().is_some();
         let (schema, policy) = (table.schema(), requirements.policy());
         let mut shown = shown(schema, policy, (tables, keeps_groups));
         let before = shown.attributes.len();
@@ -447,10 +447,5 @@ fn of_buckets(attribute: &JoinedAttribute<'_>) -> Option<AttributeCandidates> {
 }
 
 fn texts(cells: &[super::cell::Cell]) -> Vec<String> {
-    let text = |cell: &super::cell::Cell| {
-        let mut text = String::new();
-        cell.text(&mut text);
-        text
-    };
-    cells.iter().map(text).collect()
+    cells.iter().map(cell_text).collect()
 }

@@ -118,9 +118,14 @@ fn key(cell: &Cell) -> Key {
         Cell::Items(_) => 7,
         Cell::OrMissing(_) => 8,
     };
+    (variant, cell_text(cell))
+}
+
+/// The text of one cell.
+pub fn cell_text(cell: &Cell) -> String {
     let mut text = String::new();
     cell.text(&mut text);
-    (variant, text)
+    text
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::candidates::{AttributeCandidates, Candidates, NO_CLASS};
+use super::canonical::cell_text;
 use super::cell::Cell;
 use super::table::Content;
 use crate::microdata::normalize::class;
@@ -23,6 +24,15 @@ pub struct Unkept {
     pub attribute: String,
     /// What stands against it.
     pub reason: &'static str,
+}
+
+impl Unkept {
+    pub(super) fn of(attribute: &Attribute, reason: &'static str) -> Self {
+        Self {
+            attribute: attribute.name.clone(),
+            reason,
+        }
+    }
 }
 
 /// The values that public releases show of an attribute, as they show them.
@@ -76,9 +86,7 @@ fn shown_ends(public: &[Candidates], attribute: &Attribute) -> BTreeSet<String> 
             cell => cell,
         });
         let mut text = |cell: Cell| {
-            let mut text = String::new();
-            cell.text(&mut text);
-            ends.insert(text);
+            ends.insert(cell_text(&cell));
         };
         match cell {
             Ok(Cell::Integer(low, high)) => {
@@ -117,10 +125,7 @@ pub fn history(
     public: &[Candidates],
     max_counterfeits: Share,
 ) -> Result<Arc<History>, Unkept> {
-    let keys = table.subject_keys();
-    let records: FxHashMap<&str, u32> = (0..table.subjects())
-        .map(|at| (keys.get(at), at as u32))
-        .collect();
+    let records = record_of_subjects(table);
     let protectable = table.schema().protectable().into_iter().enumerate();
     let attributes = protectable.map(|(at, index)| {
         let (attribute, column) = (table.schema().attribute(index), table.coded(index));
@@ -142,10 +147,7 @@ fn sets(
     public: &[Candidates],
     records: &FxHashMap<&str, u32>,
 ) -> Result<KeptSets, Unkept> {
-    let unkept = |reason| Unkept {
-        attribute: attribute.name.clone(),
-        reason,
-    };
+    let unkept = |reason| Unkept::of(attribute, reason);
     let codes = codes_by_class(attribute, column);
     let mut set_of: Vec<Option<Vec<u32>>> = vec![None; column.codes.len()];
     for release in public {
@@ -185,6 +187,13 @@ fn sets(
         }
     }
     Ok(KeptSets::of(set_of.into_iter()))
+}
+
+/// The record of each subject of a table with one record a subject, by their key.
+pub(super) fn record_of_subjects(table: &Table) -> FxHashMap<&str, u32> {
+    let keys = table.subject_keys();
+    let subjects = 0..table.subjects();
+    subjects.map(|at| (keys.get(at), at as u32)).collect()
 }
 
 /// The code of each value, by the class of its text.

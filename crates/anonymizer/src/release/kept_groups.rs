@@ -7,9 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::candidates::{Candidates, Identity, ShownColumn};
 use super::cell::Cell;
-use super::history::{Unkept, codes_by_class, spelled};
+use super::history::{Unkept, codes_by_class, record_of_subjects, spelled};
 use super::table::Content;
-use crate::microdata::{AttributeIndex, Code, Domain, Role, RowClasses, Table, Values};
+use crate::microdata::{
+    Attribute, AttributeIndex, Code, CodedColumn, Domain, Role, RowClasses, Table, Values,
+};
 use crate::privacy::{History, KeptClass, KeptGroups, KeptMember, NO_KEPT_CLASS, Share};
 
 /// Stands for a release that does not show a subject.
@@ -27,10 +29,7 @@ pub fn kept_groups(
     public: &[Candidates],
     max_companions: Share,
 ) -> Result<Arc<History>, Unkept> {
-    let keys = table.subject_keys();
-    let records: FxHashMap<&str, u32> = (0..table.subjects())
-        .map(|at| (keys.get(at), at as u32))
-        .collect();
+    let records = record_of_subjects(table);
     let is_met = |release: &&Candidates| {
         let mut subjects = release.subjects.iter();
         !release.rows.is_empty() || subjects.any(|one| records.contains_key(one.as_str()))
@@ -106,7 +105,8 @@ struct Series<'a> {
     record_of: Vec<Option<u32>>,
     /// Row of each subject in each release, [`ABSENT`] for none.
     row_of: Vec<Vec<u32>>,
-    classes: RowClasses,
+    /// Subjects with the same history.
+    members: Vec<Vec<usize>>,
 }
 
 impl<'a> Series<'a> {
@@ -137,8 +137,15 @@ impl<'a> Series<'a> {
             shown,
             record_of,
             row_of,
-            classes,
+            members: classes.members(),
         }
+    }
+
+    fn column(&self, index: AttributeIndex) -> Result<(&'a Attribute, &'a CodedColumn), Unkept> {
+        let attribute = self.table.schema().attribute(index);
+        let column = self.table.coded(index);
+        let column = column.ok_or_else(|| Unkept::of(attribute, "has no values"))?;
+        Ok((attribute, column))
     }
 
     /// The last release that shows a subject, and their row there.
@@ -167,7 +174,7 @@ impl<'a> Series<'a> {
                 kept.class_of[record as usize] = number;
             }
         }
-        for index in quasi.into_iter() {
+        for index in quasi {
             self.show(index, &mut kept)?;
         }
         let protectable = schema.protectable();
@@ -202,8 +209,7 @@ impl<'a> Series<'a> {
         let protectable = self.table.schema().protectable();
         let values = protectable.iter().map(|&index| self.values(index));
         let values: Vec<Vec<u32>> = values.collect::<Result<_, _>>()?;
-        let members = self.classes.members().into_iter();
-        let classes = members.map(|subjects| {
+        let classes = self.members.iter().map(|subjects| {
             let member = |&subject: &usize| {
                 let (k, l) = self.promised(subject, &protectable);
                 KeptMember {
@@ -251,13 +257,8 @@ impl<'a> Series<'a> {
 
     /// The code that was shown last of each subject.
     fn values(&self, index: AttributeIndex) -> Result<Vec<u32>, Unkept> {
-        let attribute = self.table.schema().attribute(index);
-        let unkept = |reason| Unkept {
-            attribute: attribute.name.clone(),
-            reason,
-        };
-        let column = self.table.coded(index);
-        let column = column.ok_or_else(|| unkept("has no values"))?;
+        let (attribute, column) = self.column(index)?;
+        let unkept = |reason| Unkept::of(attribute, reason);
         let codes = codes_by_class(attribute, column);
         let by_release = self.shown.iter().map(|one| {
             let shown = one.column(&attribute.name)?;
@@ -284,17 +285,11 @@ impl<'a> Series<'a> {
     /// Notes the cell of a quasi-identifier of each class, and which records are
     /// not in it any more.
     fn show(&self, index: AttributeIndex, kept: &mut KeptGroups) -> Result<(), Unkept> {
-        let attribute = self.table.schema().attribute(index);
-        let unkept = |reason| Unkept {
-            attribute: attribute.name.clone(),
-            reason,
-        };
-        let column = self.table.coded(index);
-        let column = column.ok_or_else(|| unkept("has no values"))?;
+        let (attribute, column) = self.column(index)?;
+        let unkept = |reason| Unkept::of(attribute, reason);
         let (mut texts, mut numbers): (Vec<String>, FxHashMap<&str, u32>) = Default::default();
         let mut cells: Vec<Cell> = Vec::new();
-        let members = self.classes.members();
-        for (class, subjects) in kept.classes.iter_mut().zip(&members) {
+        for (class, subjects) in kept.classes.iter_mut().zip(&self.members) {
             let last = subjects.first().and_then(|&subject| self.last(subject));
             let (one, row) = last.ok_or_else(|| unkept("is shown of nobody"))?;
             let shown = one.column(&attribute.name);

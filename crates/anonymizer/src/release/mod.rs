@@ -37,6 +37,7 @@ mod tests;
 
 pub use self::csv::{CsvDecoder, CsvSummary, PIECE_BYTES_MAX, PieceText, decode_csv, encode_csv};
 pub use self::parquet::decode_parquet;
+pub use canonical::cell_text;
 pub use cell::{Cell, Item};
 pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};

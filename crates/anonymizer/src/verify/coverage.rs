@@ -14,6 +14,7 @@
 use rayon::prelude::*;
 
 use crate::microdata::{Code, Role};
+use crate::privacy::KeptGroups;
 
 use super::equivalence::EquivalenceClasses;
 use super::meaning::{ANY, Meaning, least_of_numbers};
@@ -106,15 +107,11 @@ fn span(view: &View, attribute: &AttributeView, alike: &EquivalenceClasses) -> F
             continue;
         }
         // What a public release showed is shown again (`kept_groups`).
-        let groups = view
-            .requirements
-            .history()
-            .and_then(|one| one.groups.as_ref());
-        let is_kept = |&row: &u32| {
-            let record = view.records[row as usize];
-            groups.is_some_and(|groups| groups.class(record).is_some())
+        let is_kept = |groups: &KeptGroups| {
+            let mut records = rows.iter().map(|&row| view.records[row as usize]);
+            records.any(|record| groups.class(record).is_some())
         };
-        if rows.iter().any(is_kept) {
+        if view.requirements.kept_groups().is_some_and(is_kept) {
             continue;
         }
         codes.clear();

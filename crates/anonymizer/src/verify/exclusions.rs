@@ -86,26 +86,19 @@ fn continued(requirements: &Requirements) -> Option<&History> {
     history.filter(|history| !history.is_empty())
 }
 
-/// Number of subjects without a row who did not ask for it, and of whom no
-/// public release shows a set of some published attribute.
-pub(super) fn waiting(evidence: &Evidence) -> u64 {
+/// Numbers of subjects without a row who did not ask for it: of whom no public
+/// release shows a set of some published attribute, or the group; and all others.
+/// None of a first release.
+pub(super) fn left_out(evidence: &Evidence) -> (u64, u64) {
     let requirements = evidence.requirements;
     let Some(history) = continued(requirements) else {
-        return 0;
+        return (0, 0);
     };
     let absent = Absent::of(evidence);
     let all = absent.askers.iter().chain(&absent.others);
-    let new = all.filter(|&&record| is_new(requirements, history, record));
-    new.count() as u64
-}
-
-/// Number of subjects without a row who did not ask for it, and whose group a
-/// public release shows.
-pub(super) fn companions(evidence: &Evidence, history: &History) -> u64 {
-    let absent = Absent::of(evidence);
-    let all = absent.askers.iter().chain(&absent.others);
-    let old = all.filter(|&&record| !is_new(evidence.requirements, history, record));
-    old.count() as u64
+    let (new, old): (Vec<&RecordIndex>, Vec<&RecordIndex>) =
+        all.partition(|&&record| is_new(requirements, history, record));
+    (new.len() as u64, old.len() as u64)
 }
 
 /// The kept groups that somebody has to leave, or one that looks like them.

@@ -5,22 +5,20 @@
 //! releases show (`series`).
 
 use super::evidence::Evidence;
-use super::exclusions::{companions, waiting};
+use super::exclusions::left_out;
 use super::shape::MICRODATA;
 use super::verdict::{Check, Failures, Place, Section};
 use super::view::records_of_rows;
 use crate::microdata::Role;
-use crate::privacy::{History, KeptGroups};
-use crate::release::{Cell, Cells, Kept};
+use crate::privacy::KeptGroups;
+use crate::release::{Cells, Kept, cell_text};
 
 /// The checks; none where no groups are kept.
 pub(super) fn checks(evidence: &Evidence) -> Vec<Check> {
-    let history = evidence.requirements.history();
-    let found = history.and_then(|history| Some((history, history.groups.as_ref()?)));
-    let Some((history, groups)) = found else {
+    let Some(groups) = evidence.requirements.kept_groups() else {
         return Vec::new();
     };
-    vec![cells_kept(evidence, groups), as_claimed(evidence, history)]
+    vec![cells_kept(evidence, groups), as_claimed(evidence)]
 }
 
 /// The quasi-identifiers of subjects who were public show the cells that the last
@@ -41,7 +39,7 @@ fn cells_kept(evidence: &Evidence, groups: &KeptGroups) -> Check {
             failures.add("a column of a quasi-identifier cannot be read");
             continue;
         };
-        let texts: Vec<String> = cells.iter().map(text).collect();
+        let texts: Vec<String> = cells.iter().map(cell_text).collect();
         for (row, &record) in records.iter().enumerate() {
             let Some(class) = groups.class(record) else {
                 continue;
@@ -56,16 +54,11 @@ fn cells_kept(evidence: &Evidence, groups: &KeptGroups) -> Check {
     Check::structure("cells_kept", &failures)
 }
 
-fn text(cell: &Cell) -> String {
-    let mut text = String::new();
-    cell.text(&mut text);
-    text
-}
-
-fn as_claimed(evidence: &Evidence, history: &History) -> Check {
+fn as_claimed(evidence: &Evidence) -> Check {
+    let (waiting, companions) = left_out(evidence);
     let expected = Kept {
-        waiting: waiting(evidence),
-        companions: companions(evidence, history),
+        waiting,
+        companions,
         attributes: Vec::new(),
     };
     let mut failures = Failures::none();

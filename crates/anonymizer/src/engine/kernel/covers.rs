@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::microdata::{Code, CodedColumn, Domain, Values, of_width};
-use crate::release::Cell;
+use crate::release::{Cell, cell_text};
 
 use super::cells::{interval_cell, number_cell, set_cell};
 
@@ -43,10 +43,8 @@ impl<'a> Covers<'a> {
         if *cell == Cell::Masked {
             return self.plain(Cell::Masked);
         }
-        let mut text = String::new();
-        cell.text(&mut text);
         let cells = &mut self.cells;
-        *self.by_text.entry(text).or_insert_with(|| {
+        *self.by_text.entry(cell_text(cell)).or_insert_with(|| {
             cells.push(cell.clone());
             cells.len() as u32 - 1
         })

@@ -25,9 +25,11 @@ use rustc_hash::FxHashSet;
 use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::RecordIndex;
-use crate::privacy::{KeptClass, KeptGroups, KeptMember, RecordTerms, Requirements};
+use crate::privacy::{
+    KeptClass, KeptGroups, KeptMember, ProtectedIndex, RecordTerms, Requirements,
+};
 use crate::release::candidates::is_l_alone;
-use crate::release::{Cell, Content, Kept, Release};
+use crate::release::{Cell, Content, Kept, Release, cell_text};
 
 use super::acceptance::invalid;
 use super::covers::Covers;
@@ -57,8 +59,7 @@ pub struct Staying<'a> {
 /// Takes those out whom a public release shows, and answers them; none where no
 /// groups are kept, or none is there yet.
 pub fn take_public<'a>(included: &mut Included<'a>) -> Option<(Included<'a>, &'a KeptGroups)> {
-    let history = included.requirements.history()?;
-    let kept = history.groups.as_ref()?;
+    let kept = included.requirements.kept_groups()?;
     if kept.classes.is_empty() {
         return None;
     }
@@ -117,9 +118,9 @@ impl<'a> Staying<'a> {
             return Ok(staying);
         }
         let condition = format!(
-            "{left} of {all} subjects who were in the last release would be left out with those who left or \
-             changed; wait until more changes come together, or begin a new series with those who \
-             are in none (increments)"
+            "{left} of {all} subjects who were in the last release would be left out with those \
+             who left or changed; wait until more changes come together, or begin a new series with \
+             those who are in none (increments)"
         );
         // Rounded up: what is named must be enough.
         let share = (left as f64 / all as f64 * 1000.0).ceil() / 1000.0;
@@ -173,9 +174,7 @@ impl<'a> Staying<'a> {
             let mut covers = Covers::new(&column.domain);
             for (look, records) in looks.iter_mut().zip(groups) {
                 let cell = covers.cover(column, records) as usize;
-                let mut text = String::new();
-                covers.cells[cell].text(&mut text);
-                look.push(text);
+                look.push(cell_text(&covers.cells[cell]));
             }
         }
         let shown = self.groups.iter().map(|group| {
@@ -196,8 +195,8 @@ impl<'a> Staying<'a> {
             .collect()
     }
 
-    /// The cells of a quasi-identifier, by its position among them; none for a
-    /// text that is no cell, which no release has.
+    /// The cells of a quasi-identifier, by its position among them. Their texts
+    /// are those of cells: [`kept_groups`](crate::release::kept_groups) read them.
     pub fn cells(&self, included: &Included<'_>, quasi: usize) -> Vec<Cell> {
         let kind = Some(included.quasi[quasi].1.domain.kind());
         let texts = self.kept.cells[quasi].iter();
@@ -211,8 +210,7 @@ impl<'a> Staying<'a> {
 /// everyone who is not published counts as left out.
 pub fn noted(mut release: Release, included: &Included<'_>) -> Release {
     let (table, requirements) = (included.table, included.requirements);
-    let history = requirements.history();
-    let Some(kept) = history.and_then(|history| history.groups.as_ref()) else {
+    let Some(kept) = requirements.kept_groups() else {
         return release;
     };
     let mut is_published = vec![false; table.subjects()];
@@ -301,10 +299,8 @@ impl Parting<'_> {
             let runs = values.chunk_by(|one, other| one == other);
             let most = runs.map(<[u32]>::len).max().unwrap_or(0) as u64;
             let promised = members.iter().map(|member| member.l[at]);
-            let asked = asked.iter().map(|terms| {
-                let of_share = terms.max_share[at].reciprocal_ceiling();
-                terms.l[at].max(of_share)
-            });
+            let index = ProtectedIndex(at as u8);
+            let asked = asked.iter().map(|terms| terms.l_of_values(index));
             let l = promised.chain(asked).max().unwrap_or(1).max(l);
             least = least.max(most * u64::from(l));
         }

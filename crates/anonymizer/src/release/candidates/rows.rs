@@ -22,8 +22,7 @@ pub(super) fn shown_terms(
         let index = all.find(|&index| {
             schema.attribute(requirements.attribute(index)).name == attribute.name
         })?;
-        let of_share = terms.max_share[index.at()].reciprocal_ceiling();
-        Some(terms.l[index.at()].max(of_share))
+        Some(terms.l_of_values(index))
     };
     let shown = requirements
         .distinct_terms()

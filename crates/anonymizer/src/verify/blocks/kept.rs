@@ -13,7 +13,7 @@ use crate::release::{Kept, KeptAttribute};
 
 use super::view::{BlockView, QuasiView};
 use crate::verify::evidence::Evidence;
-use crate::verify::exclusions::waiting;
+use crate::verify::exclusions::left_out;
 use crate::verify::meaning::{dictionary, numbers};
 use crate::verify::shape::SENSITIVE;
 use crate::verify::verdict::{Check, Failures, Place, Section};
@@ -154,7 +154,7 @@ fn as_claimed(evidence: &Evidence, view: &QuasiView, history: &History) -> Check
         }
     });
     let expected = Kept {
-        waiting: waiting(evidence),
+        waiting: left_out(evidence).0,
         companions: 0,
         attributes: attributes.collect(),
     };

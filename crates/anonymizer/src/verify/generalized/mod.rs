@@ -54,8 +54,7 @@ fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Chec
     );
     let mut checks = Vec::new();
     view.cancel.heed();
-    let groups_kept = view.requirements.history();
-    let groups_kept = groups_kept.and_then(|history| history.groups.as_ref());
+    let groups_kept = view.requirements.kept_groups();
     let kept = |row: u32| groups_kept?.class(view.records[row as usize]);
     checks.extend(groups_of_cohorts(view.group, &alike, &kept));
     let (cells, exact) = rayon::join(

@@ -161,8 +161,7 @@ impl Dealt<'_> {
         rows: &[u32],
         (records, number_of, home): (&[u32], &[u64], &mut [u32]),
     ) -> Vec<Vec<u32>> {
-        let history = self.evidence.requirements.history();
-        let Some(groups) = history.and_then(|history| history.groups.as_ref()) else {
+        let Some(groups) = self.evidence.requirements.kept_groups() else {
             return self.deal(people, rows, home);
         };
         let all = 0..people.len() as u32;
