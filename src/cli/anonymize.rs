@@ -14,7 +14,7 @@ use vizard_anonymizer::engine::{CancelFlag, Progress, RunContext, Silent};
 use vizard_anonymizer::microdata::{DoubtfulValues, Table};
 use vizard_anonymizer::privacy::Seed;
 use vizard_anonymizer::release::Format;
-use vizard_anonymizer::verify::Section;
+use vizard_anonymizer::verify::{Section, reruns};
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
@@ -208,6 +208,7 @@ fn run_job(
         reproducible_seed: chosen.by_somebody,
         accept_exact: &job.accept_exact,
         queries: job.report.queries,
+        reruns: reruns(input.table.subjects()),
         verify: !options.no_verify,
         report: !options.no_report,
     };

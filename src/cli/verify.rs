@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
-use vizard_anonymizer::catalog::{Engine, report};
+use vizard_anonymizer::catalog::{Engine, attacks, report};
 use vizard_anonymizer::microdata::TableError;
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::release::Lineage;
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::utility;
-use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, inference, verify};
+use vizard_anonymizer::verify::{Check, Evidence, Ordered, Verdict, reruns, verify};
 
 use super::exit::Exit;
 use super::input::{self, InputOptions};
@@ -79,8 +79,10 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     });
     if verdict.holds() {
         let shown = Candidates::of(&input.table, &requirements, &release.tables, &lineage);
-        let cancel = CancelFlag::never();
-        let attacked = inference(&input.table, &requirements, &shown, cancel);
+        let of = (&input.table, &requirements);
+        let made = (&engine, &*input.preferences);
+        let how = (reruns(input.table.subjects()), CancelFlag::never());
+        let attacked = attacks(of, made, &shown, how);
         verdict.checks.extend(attacked);
     }
     let report = || {

@@ -14,6 +14,7 @@ use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::Table;
 use vizard_anonymizer::privacy::History;
 use vizard_anonymizer::release::{InputDescription, SeriesMode, history, kept_groups};
+use vizard_anonymizer::verify::reruns;
 
 use super::Shared;
 use super::commit::commit;
@@ -299,6 +300,7 @@ fn run_loaded(
             reproducible_seed: false,
             accept_exact: &spec.accept_exact,
             queries: spec.report.queries,
+            reruns: reruns(table.subjects()),
             verify: true,
             report: true,
         };

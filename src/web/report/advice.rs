@@ -116,6 +116,13 @@ pub fn on_attack(kind: &str) -> &'static str {
              statistics of other people tell without the release, lift how much the release adds to \
              that and to what 1 in l allows. To lower it: a larger l, or fewer quasi-identifiers."
         }
+        "minimality" => {
+            "Somebody knows how groups are made and runs the engine on tables that fit the release: \
+             share of right guesses, of people whose class came again; counting says what the counts \
+             of each class tell without that, told how many people have a value that it makes \
+             likelier, largest_gain by how much at most. To lower it: a larger k, a lower effort, or \
+             an engine of buckets."
+        }
         "terms_visible" => {
             "Somebody guesses who asked for more protection from the look of the groups: share of \
              right guesses. To lower it: askers_share_max."

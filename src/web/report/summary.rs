@@ -137,25 +137,49 @@ fn look_here(page: &mut Page, verification: &Value) {
         };
         page.element("p", "look", &format!("! {said}"));
     }
-    let attacks = list(&verification["attacks"]).iter();
-    for entry in attacks.filter(|entry| entry["kind"] == "inference") {
-        let figures = &entry["figures"];
-        let (lift, attained) = (figures["lift"].as_f64(), entry["attained"].as_f64());
-        let (Some(lift), Some(attained)) = (lift, attained) else {
-            continue;
+    for entry in list(&verification["attacks"]) {
+        let said = match entry["kind"].as_str() {
+            Some("inference") => guessed(entry),
+            Some("minimality") => told(entry),
+            _ => None,
         };
-        if lift > LIFT_WARNED {
-            let said = format!(
-                "! {}: a model learned from this release alone guesses the value of {:.0} % of its \
-                 people; statistics of other people tell {:.0} %, and 1 in l allows {:.0} %.",
-                text(&entry["attribute"]),
-                100.0 * attained,
-                100.0 * figures["population"].as_f64().unwrap_or(0.0),
-                100.0 * figures["one_in_l"].as_f64().unwrap_or(0.0),
-            );
+        if let Some(said) = said {
             page.element("p", "look", &said);
         }
     }
+}
+
+/// What a model guesses much better than without the release.
+fn guessed(entry: &Value) -> Option<String> {
+    let figures = &entry["figures"];
+    let (lift, attained) = (figures["lift"].as_f64()?, entry["attained"].as_f64()?);
+    (lift > LIFT_WARNED).then(|| {
+        format!(
+            "! {}: a model learned from this release alone guesses the value of {:.0} % of its \
+             people; statistics of other people tell {:.0} %, and 1 in l allows {:.0} %.",
+            text(&entry["attribute"]),
+            100.0 * attained,
+            100.0 * figures["population"].as_f64().unwrap_or(0.0),
+            100.0 * figures["one_in_l"].as_f64().unwrap_or(0.0),
+        )
+    })
+}
+
+/// Of how many people running the engine again tells something.
+fn told(entry: &Value) -> Option<String> {
+    let figures = &entry["figures"];
+    let gain = figures["largest_gain"].as_f64()?;
+    (figures["told"].as_f64()? > 0.0).then(|| {
+        format!(
+            "! {}: of {} people it was tried for, running the engine again on tables that fit \
+             makes a value of {} likelier than the counts of their group say, by {:.0} percentage \
+             points at most.",
+            text(&entry["attribute"]),
+            number(&figures["people"]),
+            number(&figures["told"]),
+            100.0 * gain,
+        )
+    })
 }
 
 /// Lift of inference from which on the page warns.

@@ -206,6 +206,7 @@ fn publish(
         reproducible_seed: true,
         accept_exact: &[],
         queries: 1_000,
+        reruns: 0,
         verify: true,
         report: true,
     };

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use crate::engine::baseline::mondrian;
 use crate::engine::one_to_many::{self, rmr};
 use crate::engine::{self, EngineError, Info, RunContext, arp, lgb, personalized, slicing};
-use crate::microdata::{Schema, Table, expectation};
-use crate::privacy::{BlockForm, Model, Policy, ProtectedSet, Requirements};
+use crate::microdata::{Preference, Schema, Table, expectation};
+use crate::privacy::{BlockForm, CancelFlag, Model, Policy, ProtectedSet, Requirements, Seed};
+use crate::release::candidates::Candidates;
 use crate::release::{Release, order, statement};
 
 use super::parameters;
@@ -194,6 +195,33 @@ impl Engine {
         let mut release = self.runs.run(table, requirements, context)?;
         order(&mut release.tables, &mut release.lineage, &context.seed);
         Ok(release)
+    }
+
+    /// What a release of a table shows of its subjects, by the seed and the secret
+    /// of a number; nothing where there is none.
+    pub fn shown(
+        &self,
+        table: &Table,
+        preferences: &[Preference],
+        number: u64,
+        cancel: &CancelFlag,
+    ) -> Option<Candidates> {
+        let policy = self.policy(table.schema()).ok()?;
+        let requirements = Requirements::new(table, policy, preferences);
+        let context = RunContext {
+            // Both are secret, and not the same.
+            dataset_secret: Seed::of_number(!number),
+            cancel: cancel.clone(),
+            ..RunContext::silent(number)
+        };
+        let release = self.runs.run(table, &requirements, &context).ok()?;
+        let tables = &release.tables;
+        Some(Candidates::of(
+            table,
+            &requirements,
+            tables,
+            &release.lineage,
+        ))
     }
 }
 

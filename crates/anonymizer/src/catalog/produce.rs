@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
 use crate::microdata::{Preference, Table};
-use crate::privacy::{BlockForm, Cancelled, History, Model, Requirements};
+use crate::privacy::{BlockForm, CancelFlag, Cancelled, History, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
@@ -54,6 +54,9 @@ pub struct Assignment<'a> {
     pub accept_exact: &'a [AcceptedExact],
     /// Random aggregate queries behind the report's query error.
     pub queries: u32,
+    /// Tables on which the engine runs again, where the verifier attacks the
+    /// release by it ([`verify::reruns`]); 0 for none.
+    pub reruns: u64,
     /// Whether the release is verified; only benchmarks say no.
     pub verify: bool,
     /// Whether a report is made; only benchmarks say no.
@@ -247,13 +250,30 @@ fn examine(
                 .push(verify::series_safe(&produced.candidates, assignment.public));
         }
         if verdict.holds() {
+            let made = (assignment.engine, assignment.preferences);
             let shown = &produced.candidates;
-            let attacked = verify::inference(table, requirements, shown, &context.cancel);
+            let how = (assignment.reruns, &context.cancel);
+            let attacked = attacks((table, requirements), made, shown, how);
             verdict.checks.extend(attacked);
         }
         produced.verdict = Some(verdict);
     }
     Ok(())
+}
+
+/// The attacks that learn from a release that holds, or run the engine again, as
+/// often as that.
+pub fn attacks(
+    (table, requirements): (&Table, &Requirements),
+    (engine, preferences): (&Engine, &[Preference]),
+    shown: &Candidates,
+    (reruns, cancel): (u64, &CancelFlag),
+) -> Vec<verify::Check> {
+    let mut found = verify::inference(table, requirements, shown, cancel);
+    let again = |table: &Table, number: u64| engine.shown(table, preferences, number, cancel);
+    let of = (table, requirements);
+    found.extend(verify::minimality(of, shown, (&again, reruns), cancel));
+    found
 }
 
 /// Nothing may be published while one of these is found.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::codes::Codes;
 use super::column::CodedColumn;
 use super::index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 use super::normalize::Merged;
@@ -70,6 +71,17 @@ impl Table {
     #[must_use]
     pub(super) fn with_merged(mut self, merged: Vec<Merged>) -> Self {
         self.merged = merged;
+        self
+    }
+
+    /// The same with these codes of a published attribute, one per record; of
+    /// an identifier nothing changes.
+    #[must_use]
+    pub fn with_codes(mut self, attribute: AttributeIndex, codes: Codes) -> Self {
+        if let TableColumn::Coded(column) = &mut self.columns[attribute.at()] {
+            debug_assert_eq!(codes.len(), self.records);
+            column.codes = codes;
+        }
         self
     }
 

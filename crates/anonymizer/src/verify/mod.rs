@@ -37,6 +37,7 @@ mod leakage;
 mod manifest;
 mod maximal;
 mod meaning;
+mod minimality;
 mod numbering;
 mod order;
 mod personalized;
@@ -53,6 +54,7 @@ pub use composition::{AttributeComposition, Composition, composition};
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use inference::inference;
+pub use minimality::{Rerun, minimality, reruns};
 pub use series::{Judged, Series, Shape, series, series_safe};
 pub use verdict::{Check, Place, Section, State, Verdict};
 

@@ -214,7 +214,8 @@ fn sensitive_numbers_that_share_a_bucket_lie_apart_unless_it_is_switched_off() {
         if ["lgb", "anatomy"].contains(&engine) {
             assert!(near < 10, "near values share a {name} of {engine}: {near}");
         }
-        assert!(near < 7_000, "{what}: {near}");
+        // Blocks of `aip` have twelve records, which lie apart by themselves.
+        assert!(near < 7_000 || engine == "aip", "{what}: {near}");
         let (_, wide) = publish(json!({"min_spread": 7_000}));
         assert!(wide >= 7_000, "{what}: {wide}");
         // The check finds what the engine did not do.

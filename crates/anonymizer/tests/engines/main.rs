@@ -20,6 +20,7 @@ mod lgb;
 mod made;
 mod manifests;
 mod measures;
+mod minimality;
 mod missing;
 mod mondrian;
 mod naive;

@@ -11,7 +11,8 @@
 //! whether everything holds), `--preferences` (instead: how well releases tell
 //! who asked for something), `--composition` (instead: what two and three
 //! releases of a job tell together), `--inference` (instead: what a learner
-//! guesses from a release).
+//! guesses from a release), `--minimality [--reruns N]` (instead: what running
+//! the engine on tables that fit a release tells).
 //!
 //! One file an attack: `equal_vectors`, `singling_out`, `preferences`. The
 //! first two are functions of a [`sight::Sight`]; their columns are added in
@@ -21,6 +22,7 @@ mod cells;
 mod composition;
 mod equal_vectors;
 mod inference;
+mod minimality;
 mod preferences;
 mod sight;
 mod singling_out;
@@ -70,6 +72,7 @@ enum Asked {
     Preferences,
     Composition,
     Inference,
+    Minimality,
 }
 
 /// What is asked for, and the head of its table.
@@ -80,6 +83,8 @@ fn asked() -> (Asked, &'static str) {
         (Asked::Composition, composition::HEADER)
     } else if is_given("--inference") {
         (Asked::Inference, inference::HEADER)
+    } else if is_given("--minimality") {
+        (Asked::Minimality, minimality::HEADER)
     } else {
         (Asked::Attacks, HEADER)
     }
@@ -118,6 +123,7 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
                 Asked::Preferences => preferences::lines(&title, &data, job)?,
                 Asked::Composition => composition::lines(&title, &data, job)?,
                 Asked::Inference => inference::lines(&title, &data, job)?,
+                Asked::Minimality => minimality::lines(&title, &data, job)?,
                 Asked::Attacks => line(&title, &data, job)?,
             }
         }
@@ -160,6 +166,10 @@ fn of_adult(files: &[Job]) -> Vec<Job> {
     vec![
         job("lgb", json!({"k": 5, "l": 4})),
         job("mondrian", json!({"k": 5})),
+        Job {
+            name: "mondrian l=5, occupation".into(),
+            ..job("mondrian", json!({"k": 5, "l": 5}))
+        },
     ]
 }
 

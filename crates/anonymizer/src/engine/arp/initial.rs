@@ -14,6 +14,13 @@
 //! members, it has as many records as they ask for ([`Least`]), and its known
 //! values span the least spread, where there is one. Blocks
 //! come out in domain order, so that blocks near each other are alike.
+//!
+//! With [`Partitioning::Recursive`] a block has at least [`LEAST_PER_L`] · L
+//! records besides (*ours*). Smaller blocks are eligible or not by who has
+//! which value, and anyone who repeats the run reads that off the blocks that
+//! were not split (minimality, `[Wong 2007]`): of 50 people of Adult at l = 3 the
+//! blocks told 34 % of the values where counting tells 29 %, and in tables of
+//! six people some for certain.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,6 +35,9 @@ use crate::privacy::{BlockForm, Seed};
 
 use super::frame::{Frame, Goal};
 use super::params::Partitioning;
+
+/// Records of a block at least, for each of its l.
+const LEAST_PER_L: u32 = 4;
 
 /// Records that a block must have beside being eligible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +236,10 @@ impl Initial<'_, '_> {
             Least::None => 1,
             Least::Members => self.goal.k_of(rows),
             Least::Window => window(l, self.goal.k_of(rows)),
+        };
+        let least = match self.partitioning {
+            Partitioning::Paper => least,
+            Partitioning::Recursive => least.max(l.saturating_mul(LEAST_PER_L)),
         };
         is_eligible(u64::from(most), rows.len() as u64, l)
             && rows.len() >= least as usize

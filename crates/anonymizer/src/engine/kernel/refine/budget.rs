@@ -4,6 +4,13 @@ use crate::engine::kernel::Effort;
 
 use super::SEED_RECORDS;
 
+/// Temperature that a search among values does not fall below, in losses of one
+/// cell. Of 3,000 people of Adult (k = l = 5) whose group came again in 600 runs
+/// on tables that fit it, a cold search told values of 1.1 % beyond chance, of
+/// one with a probability of 0.5; this one of 0.6 %, with 0.29 at most, and loses
+/// 2.5 % more.
+const LEAST_TEMPERATURE: f32 = 0.1;
+
 /// How far each effort goes.
 pub(super) struct Budget {
     /// Proposals a record.
@@ -12,6 +19,8 @@ pub(super) struct Budget {
     pub rounds: u64,
     /// Temperature at the start, in losses of one cell.
     pub temperature: f32,
+    /// It falls no lower.
+    pub least_temperature: f32,
     /// Records read by seeds, for each record.
     pub readings: usize,
     /// Regions that are searched before the others, which are left as they are
@@ -38,6 +47,7 @@ impl Effort {
                 proposals: 20,
                 rounds: 1,
                 temperature: 0.05,
+                least_temperature: 0.0,
                 readings: 6_000,
                 regions_tried: 16,
             }),
@@ -45,6 +55,7 @@ impl Effort {
                 proposals: 200,
                 rounds: 3,
                 temperature: 0.15,
+                least_temperature: 0.0,
                 readings: 20_000,
                 regions_tried: 0,
             }),
@@ -54,9 +65,13 @@ impl Effort {
 
 impl Budget {
     /// Where it matters which values a group has, fewer changes are allowed:
-    /// more are proposed, in more regions.
+    /// more are proposed, in more regions. And the search ends warm: were the last
+    /// change made that pays, one that was not made would tell that values forbid
+    /// it, and whose they are.
     pub fn among_kinds(self) -> Self {
         Self {
+            temperature: self.temperature.max(LEAST_TEMPERATURE),
+            least_temperature: LEAST_TEMPERATURE,
             proposals: self.proposals.max(30),
             rounds: self.rounds + 4,
             regions_tried: 0,

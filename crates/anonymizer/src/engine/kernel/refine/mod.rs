@@ -72,6 +72,11 @@ const PLACES_MAX: usize = 1 << 24;
 /// Groups that a row left by the seeds is offered to.
 const PLACES_TRIED: usize = 64;
 
+/// Records of which a search among values is made, at least. Of fewer there are so
+/// few ways to group them that what was found tells which others values forbid:
+/// of six people values of one in five releases, some for certain, where cuts tell
+/// none.
+const KINDS_LEAST: usize = 64;
 /// A few regions are searched first only of more than so many times as many.
 const REGIONS_MANY: usize = 8;
 /// Share of their loss that the first regions must lose, or the others are left
@@ -120,6 +125,7 @@ impl Refinement<'_> {
             return Ok(groups);
         }
         let budget = match condition.kind(0) {
+            Some(_) if records.len() < KINDS_LEAST => return Ok(groups),
             Some(_) => budget.among_kinds(),
             None => budget,
         };
@@ -362,8 +368,10 @@ impl<C: PartCondition> Search<'_, C> {
         let rounds = self.budget.rounds;
         for round in 0..rounds {
             let mut parts = self.parts(&groups, round + 1, REGION_RECORDS);
-            let falling =
-                |round: u64| self.budget.temperature * (1.0 - round as f32 / rounds as f32);
+            let falling = |round: u64| {
+                let linear = self.budget.temperature * (1.0 - round as f32 / rounds as f32);
+                linear.max(self.budget.least_temperature)
+            };
             let temperatures = (falling(round), falling(round + 1));
             let tried = self.budget.regions_tried;
             let step = if tried > 0 && parts.len() > REGIONS_MANY * tried {

@@ -14,8 +14,9 @@
 //!
 //! A part holds if (most frequent value) × L is at most its size, L the
 //! strictest of its members, and if it has as many people as its form asks for:
-//! K where groups or buckets are published, the window of a ring for rings. Its
-//! known values span the least spread, where one is asked for.
+//! K where groups or buckets are published, the window of a ring for rings; and,
+//! but on paper, four for each of its L. Its known values span the least spread,
+//! where one is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,6 +147,11 @@ impl Splitting<'_> {
             BlockForm::Distinct | BlockForm::Eligible | BlockForm::Randomized { .. } => 1,
             BlockForm::Generalized | BlockForm::Sliced => k,
             BlockForm::Ring => l.saturating_mul(k.div_ceil(l)),
+        };
+        let least = if self.rules.is_paper {
+            least
+        } else {
+            least.max(l.saturating_mul(4))
         };
         let values = part
             .iter()

@@ -103,13 +103,38 @@ fn initial_of(cities: &[u32], values: &[u32], is_paper: bool, seed: u64) -> Vec<
     partition(&people, rules, (0..cities.len() as u32).collect())
 }
 
+/// So many people of each city in turn, with the values 0 and 1 by turns; of
+/// one alone the value is 2.
+fn initial_of_cities(people: &[usize]) -> Vec<Vec<u32>> {
+    let (mut cities, mut values) = (Vec::new(), Vec::new());
+    for (city, &people) in (0..).zip(people) {
+        cities.extend(std::iter::repeat_n(city, people));
+        match people {
+            1 => values.push(2),
+            _ => values.extend((0..people as u32).map(|at| at % 2)),
+        }
+    }
+    initial_of(&cities, &values, false, 0)
+}
+
 #[test]
 fn a_part_that_does_not_hold_is_merged_with_its_smaller_neighbour() {
-    let blocks = initial_of(&[0, 0, 0, 0, 1, 2, 2], &[0, 1, 0, 1, 2, 0, 1], false, 0);
-    assert_eq!(blocks, [vec![0, 1, 2, 3], vec![4, 5, 6]]);
+    let blocks = initial_of_cities(&[16, 1, 8]);
+    assert_eq!(blocks, [(0..16).collect::<Vec<u32>>(), (16..25).collect()]);
     // Of equals it is the one before.
-    let blocks = initial_of(&[0, 0, 1, 2, 2], &[0, 1, 2, 0, 1], false, 0);
-    assert_eq!(blocks, [vec![0, 1, 2], vec![3, 4]]);
+    let blocks = initial_of_cities(&[8, 1, 8]);
+    assert_eq!(blocks, [(0..9).collect::<Vec<u32>>(), (9..17).collect()]);
+}
+
+#[test]
+fn a_part_has_four_people_for_each_l() {
+    let blocks = initial_of_cities(&[8, 8]);
+    assert_eq!(blocks, [(0..8).collect::<Vec<u32>>(), (8..16).collect()]);
+    let blocks = initial_of_cities(&[8, 6]);
+    assert_eq!(blocks, [(0..14).collect::<Vec<u32>>()]);
+    // As printed two are enough.
+    let blocks = initial_of(&[0, 0, 1, 1], &[0, 1, 0, 1], true, 0);
+    assert_eq!(blocks, [vec![0, 1], vec![2, 3]]);
 }
 
 #[test]

@@ -271,9 +271,15 @@ fn whole_blocks() -> Vec<Corruption> {
                         .collect()
                 };
                 let known = values(last);
-                let Some(other) =
-                    (0..last).find(|&at| values(at).iter().any(|value| known.contains(value)))
-                else {
+                // Blocks that were joined for the spread may have a value as often as
+                // their l allows.
+                let is_too_often = |at: usize| {
+                    let all = [values(at), known.clone()].concat();
+                    let times = |value| all.iter().filter(|&other| other == value).count();
+                    let most = all.iter().map(times).max().unwrap_or(0);
+                    most > 1 && most * JOB_L as usize > all.len()
+                };
+                let Some(other) = (0..last).find(|&at| is_too_often(at)) else {
                     return Done::Skip;
                 };
                 let mut numbers = case.numbers("quasi", &column);
