@@ -43,9 +43,7 @@ use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_C
 /// People of a table at most; larger ones are not tried.
 const PEOPLE_MAX: usize = 500;
 /// Tables that are tried.
-const RERUNS: u64 = 200;
-/// People that all of these tables have together, at most.
-const WORK_MAX: u64 = 50_000;
+const RERUNS: u64 = 100;
 /// Tables for which a class comes again, at least, to be looked at.
 const OFTEN: usize = 20;
 /// A chance that is none.
@@ -64,7 +62,7 @@ pub type Rerun<'a> = &'a (dyn Fn(&Table, u64) -> Option<Candidates> + Sync);
 pub fn reruns(people: usize) -> u64 {
     match people {
         0 => 0,
-        1..=PEOPLE_MAX => RERUNS.min(WORK_MAX / people as u64),
+        1..=PEOPLE_MAX => RERUNS,
         _ => 0,
     }
 }
