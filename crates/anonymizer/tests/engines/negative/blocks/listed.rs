@@ -271,13 +271,18 @@ fn whole_blocks() -> Vec<Corruption> {
                         .collect()
                 };
                 let known = values(last);
-                // Blocks that were joined for the spread may have a value as often as
-                // their l allows.
+                // Blocks that were joined for the spread of salaries may have one as
+                // often as their l allows.
                 let is_too_often = |at: usize| {
                     let all = [values(at), known.clone()].concat();
                     let times = |value| all.iter().filter(|&other| other == value).count();
                     let most = all.iter().map(times).max().unwrap_or(0);
-                    most > 1 && most * JOB_L as usize > all.len()
+                    let allowed = if attribute == "salary" {
+                        all.len() / JOB_L as usize
+                    } else {
+                        1
+                    };
+                    most > allowed
                 };
                 let Some(other) = (0..last).find(|&at| is_too_often(at)) else {
                     return Done::Skip;
