@@ -31,6 +31,8 @@
 //! slices, where what is counted is not the share in a class, and of series that
 //! keep what was shown, where values cannot be dealt anew.
 
+use std::ops::Range;
+
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -44,6 +46,10 @@ use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_C
 const PEOPLE_MAX: usize = 500;
 /// Tables that are tried.
 const RERUNS: u64 = 100;
+/// Of them the first so many; if no class comes again for [`AGAIN`] of these, none
+/// would often enough.
+const FIRST: u64 = 20;
+const AGAIN: usize = 2;
 /// Tables for which a class comes again, at least, to be looked at.
 const OFTEN: usize = 20;
 /// A chance that is none.
@@ -88,15 +94,35 @@ pub fn minimality(
     if attacked.is_empty() {
         return Vec::new();
     }
-    let tried: Vec<Vec<Vec<Seen>>> = (0..reruns)
+    let first = FIRST.min(reruns);
+    try_tables((table, &mut attacked), &records, (rerun, 0..first), cancel);
+    let come_again = attacked.iter().flat_map(|one| &one.seen);
+    let often = come_again.map(Vec::len).max().unwrap_or(0);
+    if often < AGAIN {
+        return attacked.iter().map(|one| one.check(first)).collect();
+    }
+    let rest = (rerun, first..reruns);
+    try_tables((table, &mut attacked), &records, rest, cancel);
+    attacked.iter().map(|one| one.check(reruns)).collect()
+}
+
+/// Runs the engine on the tables of these numbers, and keeps which classes came
+/// again.
+fn try_tables(
+    (table, attacked): (&Table, &mut [Attacked<'_>]),
+    records: &FxHashMap<&str, u32>,
+    (rerun, numbers): (Rerun<'_>, Range<u64>),
+    cancel: &CancelFlag,
+) {
+    let of_release = &*attacked;
+    let tried: Vec<Vec<Vec<Seen>>> = numbers
         .into_par_iter()
         .filter_map(|number| {
             cancel.heed();
-            let dealt = dealt(table, &attacked, number);
+            let dealt = dealt(table, of_release, number);
             let again = rerun(&dealt, number)?;
-            let seen = attacked
-                .iter()
-                .map(|one| one.seen(&dealt, &records, &again));
+            let seen = of_release.iter();
+            let seen = seen.map(|one| one.seen(&dealt, records, &again));
             Some(seen.collect())
         })
         .collect();
@@ -107,7 +133,6 @@ pub fn minimality(
             }
         }
     }
-    attacked.iter().map(|one| one.check(reruns)).collect()
 }
 
 /// A table of the same people, the values of each class dealt anew.

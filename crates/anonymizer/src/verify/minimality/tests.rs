@@ -117,6 +117,8 @@ fn where_no_class_comes_again_nothing_is_measured() {
     let check = attack(&people(4), &|_, _| None);
     assert_eq!(check.attained, None);
     assert_eq!(figure(&check, "people"), 0.0);
+    // The first tables are enough to see that.
+    assert_eq!(figure(&check, "reruns"), 20.0);
 }
 
 #[test]
