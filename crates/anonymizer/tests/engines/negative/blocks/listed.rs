@@ -216,6 +216,18 @@ fn value_of_a_disease(case: &mut Case, random: &mut Random, value: Cell) -> Done
     Done::Seal
 }
 
+/// Whether a block with these values has one too often. Blocks that were joined
+/// for the spread of salaries may have one as often as their l allows.
+fn has_one_too_often<V: PartialEq>(attribute: &str, values: &[V]) -> bool {
+    let times = |value| values.iter().filter(|&other| other == value).count();
+    let most = values.iter().map(times).max().unwrap_or(0);
+    let allowed = match attribute {
+        "salary" => values.len() / JOB_L as usize,
+        _ => 1,
+    };
+    most > allowed
+}
+
 /// Blocks as a whole; contents follow the rows, so that they match.
 fn whole_blocks() -> Vec<Corruption> {
     vec![
@@ -271,18 +283,8 @@ fn whole_blocks() -> Vec<Corruption> {
                         .collect()
                 };
                 let known = values(last);
-                // Blocks that were joined for the spread of salaries may have one as
-                // often as their l allows.
                 let is_too_often = |at: usize| {
-                    let all = [values(at), known.clone()].concat();
-                    let times = |value| all.iter().filter(|&other| other == value).count();
-                    let most = all.iter().map(times).max().unwrap_or(0);
-                    let allowed = if attribute == "salary" {
-                        all.len() / JOB_L as usize
-                    } else {
-                        1
-                    };
-                    most > allowed
+                    has_one_too_often(&attribute, &[values(at), known.clone()].concat())
                 };
                 let Some(other) = (0..last).find(|&at| is_too_often(at)) else {
                     return Done::Skip;
