@@ -9,7 +9,7 @@ use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::verify::inference;
 
-use super::SEED;
+use super::{SEED, figure};
 use crate::Failure;
 use crate::load::Data;
 use crate::timed::timed;
@@ -42,11 +42,7 @@ pub fn lines(
     let checks = inference(&data.table, &requirements, shown, &CancelFlag::default());
     let seconds = started.elapsed().as_secs_f64();
     for check in checks {
-        let figure = |name: &str| {
-            let mut all = check.figures.iter();
-            all.find(|(other, _)| *other == name)
-                .map_or(0.0, |(_, figure)| *figure)
-        };
+        let figure = |name: &str| figure(&check, name);
         println!(
             "| {title} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} | {seconds:.2} |",
             check.attribute.as_deref().unwrap_or_default(),

@@ -11,7 +11,7 @@ use vizard_anonymizer::microdata::Table;
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::verify::minimality;
 
-use super::SEED;
+use super::{SEED, figure};
 use crate::Failure;
 use crate::arguments::number;
 use crate::load::Data;
@@ -49,11 +49,7 @@ pub fn lines(
     let checks = minimality(of, &shown, (&again, reruns), never);
     let seconds = started.elapsed().as_secs_f64();
     for check in checks {
-        let figure = |name: &str| {
-            let mut all = check.figures.iter();
-            all.find(|(other, _)| *other == name)
-                .map_or(0.0, |(_, figure)| *figure)
-        };
+        let figure = |name: &str| figure(&check, name);
         println!(
             "| {title} | {} | {} | {} | {:.3} | {:.3} | {} | {:.2} | {seconds:.1} |",
             check.attribute.as_deref().unwrap_or_default(),

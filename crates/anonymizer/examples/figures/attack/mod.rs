@@ -34,6 +34,7 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::privacy::Requirements;
+use vizard_anonymizer::verify::Check;
 
 use crate::Failure;
 use crate::arguments::{is_given, option};
@@ -253,6 +254,13 @@ fn verifier((data, engine, parameters): (&Data, &str, &Value)) -> Result<String,
     let told = checks.map(|check| format!("{}, {}", figure(check.attained), figure(check.claimed)));
     let told: Vec<String> = told.collect();
     Ok(format!("{}; {}", told.join("; "), verdict.holds()))
+}
+
+/// A figure of a check; 0 where it has none of this name.
+fn figure(check: &Check, name: &str) -> f64 {
+    let mut all = check.figures.iter();
+    all.find(|(other, _)| *other == name)
+        .map_or(0.0, |(_, figure)| *figure)
 }
 
 fn of(hits: Hits) -> String {
