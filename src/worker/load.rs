@@ -31,8 +31,8 @@ pub struct Loaded {
     /// Subjects whose records are left out: those of public releases, where the
     /// job asks for others.
     pub public: HashSet<String>,
-    /// What public releases of the same people show, oldest first, where the job
-    /// goes on a series.
+    /// What public releases of the same people show, oldest first; where the job
+    /// goes on no series, nothing if it is not kept of one of them.
     pub shown: Vec<Candidates>,
     /// How it goes on.
     pub series: Option<SeriesMode>,
@@ -74,9 +74,10 @@ pub async fn load(
         .preferences_at(job.dataset, job.preference_version)
         .await?;
     let series = series.map(|series| series.mode);
-    let shown = match series {
-        Some(_) => shown(store, job.dataset).await?,
-        None => Vec::new(),
+    let shown = match shown(store, job.dataset).await {
+        // Then the draft is compared when it is published.
+        Err(LoadError::SeriesUnknown) if series.is_none() => Vec::new(),
+        shown => shown?,
     };
     let public = match series {
         Some(SeriesMode::Increments) => {

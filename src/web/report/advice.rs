@@ -112,9 +112,44 @@ pub fn on_attack(kind: &str) -> &'static str {
         }
         "inference" => {
             "Somebody knows all quasi-identifiers, learns from the release how values go with them, \
-             and guesses every person's value: share of right guesses. population says what \
-             statistics of other people tell without the release, lift how much the release adds to \
-             that and to what 1 in l allows. To lower it: a larger l, or fewer quasi-identifiers."
+             and guesses every person's value: share of right guesses of the better of two models. \
+             population says what statistics of other people tell without the release, lift how \
+             much the release adds to that and to what 1 in l allows. To lower it: a larger l, or \
+             fewer quasi-identifiers."
+        }
+        "background_knowledge" => {
+            "Somebody knows more than quasi-identifiers: one or two values that the person does not \
+             have (without), the values of one or two others of the class (neighbours), or one or \
+             two other sensitive values of the person (known): the largest chance of a person's \
+             value, and the share of people whose value can be certain. To lower it: a larger l; \
+             fewer sensitive attributes in rows."
+        }
+        "known_items" => {
+            "Somebody knows all quasi-identifiers and one or two items of a person, and counts the \
+             rows that fit: share of people for whom one row is left. To lower it: a larger k of \
+             groups, or rmr, which bounds it."
+        }
+        "downcoding" => {
+            "Cells are as narrow as their group allows, so somebody has each end: share of \
+             generalized cells of which a finer one is certain, without saying whose. right_values \
+             says how many values somebody gets right by that, statistics how many the most \
+             frequent value of each cell. To lower it: a larger k."
+        }
+        "singling_out" => {
+            "Somebody describes one person by a group's cells and the rarest end of one of them: \
+             share of groups in which exactly one person is like that; by_chance is the share if \
+             nobody knew that cells are narrow. with_value: by the cells and a value that stands \
+             once in the group. To lower it: a larger k."
+        }
+        "composition" => {
+            "Somebody has all earlier public releases of the same people: share of people in both \
+             whose value is certain. To lower it: a series that keeps sets or groups, or only new \
+             people."
+        }
+        "difference" => {
+            "Somebody compares this release with the latest public one: people who are in one of \
+             them alone, and whose values are told to too few. To lower it: wait for more changes, \
+             or a series that keeps sets or groups."
         }
         "minimality" => {
             "Somebody knows how groups are made and runs the engine on tables that fit the release: \

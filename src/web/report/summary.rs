@@ -141,6 +141,8 @@ fn look_here(page: &mut Page, verification: &Value) {
         let said = match entry["kind"].as_str() {
             Some("inference") => guessed(entry),
             Some("minimality") => told(entry),
+            Some("composition") => certain(entry),
+            Some("difference") => differ(entry),
             _ => None,
         };
         if let Some(said) = said {
@@ -178,6 +180,33 @@ fn told(entry: &Value) -> Option<String> {
             number(&figures["people"]),
             number(&figures["told"]),
             100.0 * gain,
+        )
+    })
+}
+
+/// How many values all releases together make certain.
+fn certain(entry: &Value) -> Option<String> {
+    let figures = &entry["figures"];
+    (figures["certain"].as_f64()? > 0.0).then(|| {
+        format!(
+            "! {}: together with earlier public releases this one makes the value certain of up to \
+             {} of up to {} people who are in it and in one of them.",
+            text(&entry["attribute"]),
+            number(&figures["certain"]),
+            number(&figures["shared_subjects"]),
+        )
+    })
+}
+
+/// How many people the difference with the latest release tells something of.
+fn differ(entry: &Value) -> Option<String> {
+    (entry["attained"].as_f64()? > 0.0).then(|| {
+        format!(
+            "! {}: what is other than in the latest public release tells of up to {} people who \
+             left or came more than either release does; of up to {} the value is certain.",
+            text(&entry["attribute"]),
+            number(&entry["attained"]),
+            number(&entry["figures"]["certain"]),
         )
     })
 }

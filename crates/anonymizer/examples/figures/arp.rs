@@ -118,15 +118,16 @@ fn line(
     engine: &str,
     parameters: &Value,
 ) -> Result<(), Failure> {
-    let Timed { produced, engine } =
-        match timed((&data.table, preferences), (engine, parameters), true, 7) {
-            Ok(run) => run,
-            Err(EngineError::Infeasible(answer)) => {
-                println!("{title:<16}  infeasible: {}", answer.strongest);
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
+    let Timed {
+        produced, engine, ..
+    } = match timed((&data.table, preferences), (engine, parameters), true, 7) {
+        Ok(run) => run,
+        Err(EngineError::Infeasible(answer)) => {
+            println!("{title:<16}  infeasible: {}", answer.strongest);
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
     let report = produced.report.as_ref();
     let figure = |measure: &str, name: &str| {
         let value = report.and_then(|report| report.pointer("/measures"));

@@ -116,7 +116,9 @@ fn line(
         "k": k, "l": l, "generalization": generalization,
         "attributes": {"sex": {"t_closeness": 0.2}},
     });
-    let Timed { produced, engine } = timed(
+    let Timed {
+        produced, engine, ..
+    } = timed(
         (&data.table, preferences),
         ("lgb", &parameters),
         !is_given("--engine-only"),

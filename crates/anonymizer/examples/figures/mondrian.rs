@@ -113,7 +113,11 @@ fn line(data: &Data, parameters: &Value, condition: &Value) -> Result<(), Failur
     Ok(())
 }
 
-fn print(Timed { produced, engine }: &Timed) {
+fn print(
+    Timed {
+        produced, engine, ..
+    }: &Timed,
+) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));

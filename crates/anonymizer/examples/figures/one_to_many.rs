@@ -101,7 +101,12 @@ fn line(
     Ok(())
 }
 
-fn print(Timed { produced, engine }: &Timed, (k, l, whose): (&Value, &Value, &str)) {
+fn print(
+    Timed {
+        produced, engine, ..
+    }: &Timed,
+    (k, l, whose): (&Value, &Value, &str),
+) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));

@@ -157,7 +157,12 @@ fn line(
     Ok(())
 }
 
-fn print(Timed { produced, engine }: &Timed, (records, whose, name): (usize, &str, &str)) {
+fn print(
+    Timed {
+        produced, engine, ..
+    }: &Timed,
+    (records, whose, name): (usize, &str, &str),
+) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));

@@ -102,7 +102,12 @@ fn line(
     Ok(())
 }
 
-fn print(head: &str, Timed { produced, engine }: &Timed) {
+fn print(
+    head: &str,
+    Timed {
+        produced, engine, ..
+    }: &Timed,
+) {
     let report = produced.report.as_ref();
     let figure = |path: &str| {
         let value = report.and_then(|report| report.pointer(path));

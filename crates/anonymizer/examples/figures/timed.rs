@@ -15,6 +15,8 @@ use vizard_anonymizer::release::InputDescription;
 pub struct Timed {
     pub produced: Produced,
     pub engine: Duration,
+    /// Reading back, checks and attacks; nothing where it is not verified.
+    pub verify: Duration,
 }
 
 /// Runs the engine called `engine`; with `is_whole` the release is verified
@@ -57,22 +59,26 @@ pub fn timed(
     Ok(Timed {
         produced,
         engine: clock.engine,
+        verify: clock.verify,
     })
 }
 
-/// Times the engine.
+/// Times the engine and the verifier.
 #[derive(Default)]
 struct Clock {
     started: Option<Instant>,
     engine: Duration,
+    verify: Duration,
 }
 
 impl Observer for Clock {
     fn begins(&mut self, stage: Stage) {
-        match (stage, self.started) {
-            (Stage::Engine, _) => self.started = Some(Instant::now()),
-            (Stage::Encode, Some(started)) => self.engine = started.elapsed(),
+        let passed = self.started.map(|started| started.elapsed());
+        match (stage, passed) {
+            (Stage::Encode, Some(passed)) => self.engine = passed,
+            (Stage::Report, Some(passed)) => self.verify = passed,
             _ => {}
         }
+        self.started = Some(Instant::now());
     }
 }

@@ -43,8 +43,8 @@ pub struct Assignment<'a> {
     pub input: InputDescription,
     /// What public releases show of its subjects, where the job keeps it.
     pub history: Option<Arc<History>>,
-    /// All that releases of the same people show which were ever public, where
-    /// the job goes on a series: together with them it must be safe.
+    /// All that releases of the same people show which were ever public, oldest
+    /// first: where the job goes on a series, together with them it must be safe.
     pub public: &'a [Candidates],
     /// Records that the missing-value policy left out at upload.
     pub suppressed: u64,
@@ -244,7 +244,7 @@ fn examine(
     if assignment.verify {
         let evidence = (&*produced, published);
         let mut verdict = verdict(assignment, requirements, evidence, context);
-        if !assignment.public.is_empty() {
+        if assignment.input.series.is_some() && !assignment.public.is_empty() {
             verdict
                 .checks
                 .push(verify::series_safe(&produced.candidates, assignment.public));
@@ -255,6 +255,9 @@ fn examine(
             let how = (assignment.reruns, &context.cancel);
             let attacked = attacks((table, requirements), made, shown, how);
             verdict.checks.extend(attacked);
+            verdict
+                .checks
+                .extend(verify::together(shown, assignment.public));
         }
         produced.verdict = Some(verdict);
     }
@@ -269,7 +272,8 @@ pub fn attacks(
     shown: &Candidates,
     (reruns, cancel): (u64, &CancelFlag),
 ) -> Vec<verify::Check> {
-    let mut found = verify::inference(table, requirements, shown, cancel);
+    let mut found = verify::background_knowledge(table, shown, cancel);
+    found.extend(verify::inference(table, requirements, shown, cancel));
     let again = |table: &Table, number: u64| engine.shown(table, preferences, number, cancel);
     let of = (table, requirements);
     found.extend(verify::minimality(of, shown, (&again, reruns), cancel));

@@ -184,6 +184,18 @@ impl Candidates {
         shown
     }
 
+    /// Record of each subject, by position, in a table of one record a subject;
+    /// none where the table does not have one of them.
+    pub fn records(&self, table: &Table) -> Option<Vec<u32>> {
+        let keys = table.subject_keys();
+        let all = (0..table.subjects()).map(|at| (keys.get(at), at as u32));
+        let records: FxHashMap<&str, u32> = all.collect();
+        let subjects = self.subjects.iter();
+        subjects
+            .map(|subject| records.get(subject.as_str()).copied())
+            .collect()
+    }
+
     /// What was promised to a subject, by position; none where all have the job's
     /// floors, or it was not kept.
     pub fn terms(&self, at: usize) -> Option<&ShownTerms> {

@@ -192,8 +192,8 @@ const COMMON: [Sentence; 4] = [
             be told to within little",
     ),
     Always(
-        "singling out: a published cell together with a sensitive value may isolate exactly one \
-            person",
+        "singling out: a published cell together with a sensitive value, or with one of its ends, \
+            may isolate exactly one person",
     ),
     Always("inference from models learned on the release or elsewhere"),
     Always("comparison with other releases about the same people"),
@@ -214,7 +214,12 @@ const LGB: [Sentence; 5] = [
     INSENSITIVE,
 ];
 
-const ONE_TO_MANY: [Sentence; 5] = [
+const ONE_TO_MANY: [Sentence; 6] = [
+    Always(
+        "somebody who knows, beside all quasi-identifiers, sensitive values of a person; on \
+            INFORMS (k = 10, l = 5) one such value left one row for a third of the people, and two \
+            for a half",
+    ),
     Always("single values that many fingerprints of a group share, unless value_l bounds them"),
     Always("how many records a subject has, as far as the size of the fingerprint tells"),
     SHARE,

@@ -2,16 +2,18 @@
 //! value who knows all quasi-identifiers, has nothing but the release, and
 //! learns from it how values go with quasi-identifiers (Kifer 2009).
 //!
-//! The learner is a naive Bayes model of the published people. Which value of a
-//! bucket or group is whose is not known, so the model and the placement of
-//! values are made better in turn (expectation and maximization): inside a
-//! class the probabilities of all members fit the number of each value. The
-//! guess is each person's likeliest value there. Nothing bounds the share of
-//! right guesses: l-diversity says what a class holds, not what is likely.
+//! Two learners try it: a naive Bayes model and a logistic model with
+//! interactions of quasi-identifiers. Which value of a bucket or group is whose
+//! is not known, so model and placement of the values are made better in turn
+//! (expectation and maximization): inside a class the probabilities of all
+//! members fit the number of each value. The guess is each person's likeliest
+//! value there. Nothing bounds the share of right guesses: l-diversity says what
+//! a class holds, not what is likely.
 //!
 //! Beside it stands what statistics of the population tell anyhow: the same
-//! model, trained on the true values of one half of the people, guesses those of
-//! the other half without any release. The `lift` is the quotient of the release's
+//! learners, trained on the true values of one half of the people, guess those of
+//! the other half without any release. Of both learners the better one counts, for
+//! the release and for the population. The `lift` is the quotient of the release's
 //! share and the largest of these: the population's, that of the most frequent
 //! value, and 1/l, where the job claims an l: what the release adds for those
 //! who are in it, beyond what it says of itself.
@@ -22,12 +24,15 @@
 //! At most [`PEOPLE_MAX`] people are looked at, whole classes drawn by the
 //! verifier's own number, the same ones every time.
 
-mod learner;
+mod bayes;
+mod known;
+mod logistic;
 
 use rand::seq::SliceRandom;
-use rustc_hash::FxHashMap;
 
-use self::learner::{Known, Model};
+use self::bayes::Bayes;
+use self::known::Known;
+use self::logistic::Logistic;
 use super::verdict::{Check, Section};
 use crate::microdata::{AttributeIndex, CodedColumn, Multiplicity, Role, Table};
 use crate::privacy::{CancelFlag, Diversity, Protection, Requirements, Seed};
@@ -40,6 +45,8 @@ const PEOPLE_MAX: usize = 20_000;
 const GUESSED_MAX: usize = 5_000;
 /// Times that model and placement are made better.
 const ROUNDS: usize = 8;
+/// Times that a model of the population looks at its people.
+const POPULATION_ROUNDS: usize = 8;
 /// Seed and stream of the draws.
 const SEED: u64 = 20;
 const STAGE: u32 = 1;
@@ -63,15 +70,7 @@ pub fn inference(
     if quasi.is_empty() {
         return Vec::new();
     }
-    let keys = table.subject_keys();
-    let records: FxHashMap<&str, u32> = (0..table.subjects())
-        .map(|at| (keys.get(at), at as u32))
-        .collect();
-    let subjects = shown.subjects.iter();
-    let record_of: Option<Vec<u32>> = subjects
-        .map(|subject| records.get(subject.as_str()).copied())
-        .collect();
-    let Some(record_of) = record_of else {
+    let Some(record_of) = shown.records(table) else {
         return Vec::new();
     };
     let attacked = shown.attributes.iter().filter_map(|shown| {
@@ -124,6 +123,25 @@ struct Class {
     values: Vec<(u32, f64)>,
 }
 
+impl Class {
+    /// Its people, each with the probabilities of the values.
+    fn members<'a>(&self, placed: &'a [f64]) -> impl Iterator<Item = (usize, &'a [f64])> {
+        let shares = placed.chunks(self.values.len().max(1));
+        self.people.clone().zip(shares)
+    }
+}
+
+/// A model of how values go with quasi-identifiers.
+trait Learner {
+    /// Learns from people in classes, with the probability that each member has
+    /// each value.
+    fn learn(&mut self, known: &Known, classes: &[Class], placed: &[Vec<f64>]);
+
+    /// How much more likely a person with such quasi-identifiers has a value
+    /// than somebody of the whole.
+    fn ratio(&self, known: &Known, person: usize, value: u32) -> f64;
+}
+
 impl Attack<'_> {
     fn check(&self, record_of: &[u32]) -> Option<Check> {
         let (records, classes) = self.drawn(record_of);
@@ -133,9 +151,14 @@ impl Attack<'_> {
         let own = |&record: &u32| self.sensitive.codes.at(record as usize);
         let own: Vec<u32> = records.iter().map(own).collect();
         let known = Known::of(self.quasi, &records);
-        let right = self.guessed_of_release(&known, &classes, &own);
-        let release = right as f64 / records.len() as f64;
-        let population = self.guessed_of_population(&known, &own);
+        let values = self.sensitive.domain.len();
+        let bayes = || Bayes::empty(&known, values);
+        let logistic = || Logistic::empty(&known, own.len(), values);
+        let ((by_bayes, of_bayes), (by_logistic, of_logistic)) = rayon::join(
+            || self.both((&known, &classes, &own), bayes),
+            || self.both((&known, &classes, &own), logistic),
+        );
+        let (release, population) = (by_bayes.max(by_logistic), of_bayes.max(of_logistic));
         let mut counts = vec![0_u64; self.sensitive.domain.len()];
         own.iter().for_each(|&value| counts[value as usize] += 1);
         let most = counts.iter().max().copied().unwrap_or(0) as f64 / records.len() as f64;
@@ -144,6 +167,8 @@ impl Attack<'_> {
             Check::new(Section::Attack, "inference")
                 .about(&self.shown.name)
                 .attaining(Some(release), None)
+                .with_figure("naive_bayes", by_bayes)
+                .with_figure("logistic", by_logistic)
                 .with_figure("population", population)
                 .with_figure("lift", release / known_anyhow)
                 .with_figure("most_frequent_value", most)
@@ -192,58 +217,77 @@ impl Attack<'_> {
         (records, classes)
     }
 
-    /// Right guesses from the release.
-    fn guessed_of_release(&self, known: &Known, classes: &[Class], own: &[u32]) -> usize {
+    /// Shares of right guesses by one learner: from the release, and of one half
+    /// of the people from the other.
+    fn both<L: Learner + Send>(
+        &self,
+        (known, classes, own): (&Known, &[Class], &[u32]),
+        empty: impl Fn() -> L + Sync,
+    ) -> (f64, f64) {
+        rayon::join(
+            || self.guessed_of_release((known, classes, own), empty()),
+            || self.guessed_of_population((known, own), &empty),
+        )
+    }
+
+    /// Share of right guesses from the release.
+    fn guessed_of_release(
+        &self,
+        (known, classes, own): (&Known, &[Class], &[u32]),
+        mut model: impl Learner,
+    ) -> f64 {
         let mut placed: Vec<Vec<f64>> = classes.iter().map(as_published).collect();
         for _ in 0..ROUNDS {
             self.cancel.heed();
-            let mut model = Model::empty(known, self.sensitive.domain.len());
-            for (class, placed) in classes.iter().zip(&placed) {
-                let mut shares = placed.chunks(class.values.len().max(1));
-                for person in class.people.clone() {
-                    let shares = shares.next().unwrap_or_default();
-                    for (&(value, _), &share) in class.values.iter().zip(shares) {
-                        model.learn(known, person, (value, share));
-                    }
-                }
-            }
-            model.settle();
+            model.learn(known, classes, &placed);
             for (class, placed) in classes.iter().zip(&mut placed) {
                 place(&model, known, class, placed);
             }
         }
         let mut right = 0;
         for (class, placed) in classes.iter().zip(&placed) {
-            let mut shares = placed.chunks(class.values.len().max(1));
-            for person in class.people.clone() {
-                let shares = shares.next().unwrap_or_default();
+            for (person, shares) in class.members(placed) {
                 let values = class.values.iter().zip(shares);
                 let guess = values.max_by(|one, other| one.1.total_cmp(other.1));
                 let guess = guess.map(|(&(value, _), _)| value);
                 right += usize::from(guess == Some(own[person]));
             }
         }
-        right
+        right as f64 / own.len() as f64
     }
 
     /// Share of right guesses of one half of the people by a model of the other.
-    fn guessed_of_population(&self, known: &Known, own: &[u32]) -> f64 {
+    fn guessed_of_population<L: Learner>(
+        &self,
+        (known, own): (&Known, &[u32]),
+        empty: impl Fn() -> L,
+    ) -> f64 {
         let (mut guessed, mut right) = (0, 0);
         let mut people: Vec<usize> = (0..own.len()).collect();
         people.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 1));
         let (one, other) = people.split_at(people.len() / 2);
         for (trained, tried) in [(one, other), (other, one)] {
-            self.cancel.heed();
-            let mut model = Model::empty(known, self.sensitive.domain.len());
-            for &person in trained {
-                model.learn(known, person, (own[person], 1.0));
+            let mut of_value = vec![0_u64; self.sensitive.domain.len()];
+            let classes = trained.iter().map(|&person| {
+                of_value[own[person] as usize] += 1;
+                Class {
+                    people: person..person + 1,
+                    values: vec![(own[person], 1.0)],
+                }
+            });
+            let classes: Vec<Class> = classes.collect();
+            let placed = vec![vec![1.0]; classes.len()];
+            let mut model = empty();
+            for _ in 0..POPULATION_ROUNDS {
+                self.cancel.heed();
+                model.learn(known, &classes, &placed);
             }
-            model.settle();
-            let values = model.values();
+            let there = (0_u32..).zip(&of_value).filter(|(_, people)| **people > 0);
+            let there: Vec<(u32, f64)> = there.map(|(value, &all)| (value, all as f64)).collect();
             for &person in tried.iter().take(GUESSED_MAX) {
-                let scores = values
+                let scores = there
                     .iter()
-                    .map(|&value| (value, model.score(known, person, value)));
+                    .map(|&(value, all)| (value, all * model.ratio(known, person, value)));
                 let guess = scores.max_by(|one, other| one.1.total_cmp(&other.1));
                 guessed += 1;
                 right += usize::from(guess.map(|(value, _)| value) == Some(own[person]));
@@ -267,7 +311,7 @@ const SCALINGS: usize = 6;
 /// The probabilities of a class's members by the model, scaled so that each
 /// member's are 1 in all and each value's as many as the class shows; a class
 /// with counterfeits has more values than members.
-fn place(model: &Model, known: &Known, class: &Class, placed: &mut [f64]) {
+fn place(model: &impl Learner, known: &Known, class: &Class, placed: &mut [f64]) {
     let width = class.values.len();
     if width == 0 {
         return;

@@ -14,6 +14,7 @@
 //! nothing: it is written anew and compared (`manifest`).
 
 mod attack;
+mod background;
 mod blocks;
 mod bucketized;
 mod buckets;
@@ -23,6 +24,7 @@ mod closeness;
 mod composition;
 mod conservation;
 mod coverage;
+mod difference;
 mod diversity;
 mod equivalence;
 mod evidence;
@@ -50,7 +52,9 @@ mod verdict;
 mod view;
 mod ways;
 
+pub use background::background_knowledge;
 pub use composition::{AttributeComposition, Composition, composition};
+pub use difference::together;
 pub use evidence::{Evidence, Ordered};
 pub use exact::{direct_identifiers, k_of_rows, published_exactly, stands_out};
 pub use inference::inference;
@@ -65,9 +69,12 @@ use crate::privacy::Model;
 /// Verifies a release by the rules of the engine that its job ordered, which
 /// must be an engine for the model of the job's policy.
 pub fn verify(evidence: &Evidence) -> Verdict {
-    let (mut verdict, of_manifest) =
-        rayon::join(|| by_engine(evidence), || manifest::checks(evidence));
+    let (mut verdict, (of_manifest, of_hulls)) = rayon::join(
+        || by_engine(evidence),
+        || (manifest::checks(evidence), attack::tight_hulls(evidence)),
+    );
     verdict.checks.extend(of_manifest);
+    verdict.checks.extend(of_hulls);
     evidence.cancel.heed();
     verdict.checks.push(exclusions_asked_for(evidence));
     verdict.checks.extend(exact::checks(evidence));

@@ -12,7 +12,8 @@
 //! who asked for something), `--composition` (instead: what two and three
 //! releases of a job tell together), `--inference` (instead: what a learner
 //! guesses from a release), `--minimality [--reruns N]` (instead: what running
-//! the engine on tables that fit a release tells).
+//! the engine on tables that fit a release tells), `--evidence` (instead: every
+//! attack of the verifier).
 //!
 //! One file an attack: `equal_vectors`, `singling_out`, `preferences`. The
 //! first two are functions of a [`sight::Sight`]; their columns are added in
@@ -21,6 +22,7 @@
 mod cells;
 mod composition;
 mod equal_vectors;
+mod evidence;
 mod inference;
 mod minimality;
 mod preferences;
@@ -74,6 +76,7 @@ enum Asked {
     Composition,
     Inference,
     Minimality,
+    Evidence,
 }
 
 /// What is asked for, and the head of its table.
@@ -86,6 +89,8 @@ fn asked() -> (Asked, &'static str) {
         (Asked::Inference, inference::HEADER)
     } else if is_given("--minimality") {
         (Asked::Minimality, minimality::HEADER)
+    } else if is_given("--evidence") {
+        (Asked::Evidence, evidence::HEADER)
     } else {
         (Asked::Attacks, HEADER)
     }
@@ -109,6 +114,7 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
     let of_preferences = matches!(asked, Asked::Preferences);
     let mut all = of_files(folder)?;
     all.extend(of_adult(&all));
+    all.extend(of_acs(&all));
     all.retain(|job| option("--only").is_none_or(|text| job.name.contains(&text)));
     for job in all {
         let data = load_as(folder, job.schema, limit)?;
@@ -125,6 +131,7 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
                 Asked::Composition => composition::lines(&title, &data, job)?,
                 Asked::Inference => inference::lines(&title, &data, job)?,
                 Asked::Minimality => minimality::lines(&title, &data, job)?,
+                Asked::Evidence => evidence::lines(&title, &data, job)?,
                 Asked::Attacks => line(&title, &data, job)?,
             }
         }
@@ -172,6 +179,58 @@ fn of_adult(files: &[Job]) -> Vec<Job> {
             ..job("mondrian", json!({"k": 5, "l": 5}))
         },
     ]
+}
+
+/// What the files of `acs100k` do not ask for: other engines, with the occupation
+/// as the one sensitive attribute.
+fn of_acs(files: &[Job]) -> Vec<Job> {
+    let is_acs = |job: &&Job| job.name == "mondrian.json" && has_salary(&job.schema);
+    let Some(job) = files.iter().find(is_acs) else {
+        return Vec::new();
+    };
+    let mut schema = job.schema.clone();
+    for attribute in schema["attributes"].as_array_mut().into_iter().flatten() {
+        match attribute["name"].as_str() {
+            Some("occupation") => attribute["role"] = json!("sensitive"),
+            Some("salary") => attribute["role"] = json!("identifier"),
+            _ => {}
+        }
+    }
+    let jobs = [
+        ("lgb", "", json!({"k": 5, "l": 4})),
+        ("mondrian", " l=5", json!({"k": 5, "l": 5})),
+        ("arp", "", json!({"l": 5})),
+        (
+            "arp",
+            " generalization",
+            json!({"l": 5, "publish": "generalization"}),
+        ),
+        ("anatomy", "", json!({"l": 5})),
+        ("aip", "", json!({"l": 5})),
+        ("ng", "", json!({"l": 5})),
+        (
+            "personalized",
+            "",
+            json!({"k": 4, "sensitive": "occupation", "max_leakage": 0.5}),
+        ),
+        (
+            "slicing",
+            "",
+            json!({"variant": "slicing", "l": 2, "clusters": 3}),
+        ),
+    ];
+    let jobs = jobs.into_iter().map(|(engine, what, parameters)| Job {
+        name: format!("{engine}{what}, occupation"),
+        engine: engine.into(),
+        schema: schema.clone(),
+        parameters,
+    });
+    jobs.collect()
+}
+
+fn has_salary(schema: &Value) -> bool {
+    let mut attributes = schema["attributes"].as_array().into_iter().flatten();
+    attributes.any(|attribute| attribute["name"] == "salary")
 }
 
 fn folder_name(folder: &Path) -> String {

@@ -10,16 +10,20 @@
 //! | joint_knowledge | rows of the group that stay possible | none |
 //! | group_leakage | chance of linking a subject to its own value | none |
 //! | equal_vectors | right guesses of what classes with equal vectors share | 1/l, and what the data say |
+//! | downcoding | generalized cells of which a finer one is certain | none |
+//! | singling_out | groups in which cells and one of their ends are those of one person | none |
 //! | terms_visible | precision of telling who asked for something | the policy's share, where it has one |
 
 mod contents;
 mod dealt;
 mod equal_vectors;
+mod hulls;
 mod linkage;
 mod terms;
 
 pub(super) use contents::{homogeneity, similarity, skewness};
 pub(super) use dealt::Homes;
 pub(super) use equal_vectors::{Standing, equal_vectors};
+pub(super) use hulls::tight_hulls;
 pub(super) use linkage::linkage;
 pub(super) use terms::terms_visible;

@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::*;
-use crate::microdata::{Chunk, ChunkColumn, HierarchySet, TableBuilder};
+use crate::microdata::{Chunk, ChunkColumn, Code, HierarchySet, TableBuilder};
 use crate::privacy::{
     BlockForm, InBlock, K, L, Model, Policy, ProtectedIndex, ProtectedSet, Spread,
 };
@@ -15,21 +15,34 @@ use crate::privacy::{
 /// People of whom `town` tells the illness with this probability; else each
 /// is equally likely.
 fn people(number: usize, told: f64) -> Table {
+    let mut random = Seed::of_number(5).stream(1, 1);
+    made(number, || {
+        let town = random.random_range(0..10_i64);
+        let free = random.random_range(0..10_i64);
+        let age = random.random_range(0..100_i64);
+        (
+            town,
+            age,
+            if random.random_bool(told) { town } else { free },
+        )
+    })
+}
+
+/// People by town, age and illness.
+fn made(number: usize, mut person: impl FnMut() -> (i64, i64, i64)) -> Table {
     let schema = r#"{"name": "t", "subject_key": "id", "attributes": [
         {"name": "id", "role": "identifier"},
         {"name": "town", "role": "quasi_identifier", "type": "integer"},
         {"name": "age", "role": "quasi_identifier", "type": "integer"},
         {"name": "illness", "role": "sensitive", "type": "integer"}]}"#;
     let schema = Arc::new(serde_json::from_str(schema).unwrap());
-    let mut random = Seed::of_number(5).stream(1, 1);
     let keys: Vec<String> = (0..number).map(|at| format!("p{at:05}")).collect();
     let (mut towns, mut ages, mut illnesses) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..number {
-        let town = random.random_range(0..10_i64);
-        let free = random.random_range(0..10_i64);
+        let (town, age, illness) = person();
         towns.push(town);
-        ages.push(random.random_range(0..100_i64));
-        illnesses.push(if random.random_bool(told) { town } else { free });
+        ages.push(age);
+        illnesses.push(illness);
     }
     let mut builder = TableBuilder::new(schema, &HierarchySet::new()).unwrap();
     let columns = vec![
@@ -50,7 +63,8 @@ fn people(number: usize, told: f64) -> Table {
 /// Buckets of l people with different values, drawn at random.
 fn buckets(table: &Table, l: usize) -> Candidates {
     let column = table.coded(AttributeIndex(3)).unwrap();
-    let mut queues: Vec<Vec<u32>> = vec![Vec::new(); 10];
+    let different = column.domain.len();
+    let mut queues: Vec<Vec<u32>> = vec![Vec::new(); different];
     let mut people: Vec<u32> = (0..table.records() as u32).collect();
     let mut random = Seed::of_number(6).stream(1, 1);
     people.shuffle(&mut random);
@@ -64,12 +78,16 @@ fn buckets(table: &Table, l: usize) -> Candidates {
         is_l_alone: true,
         is_whole: true,
         is_counted: true,
-        values: (0..10).map(|value| value.to_string()).collect(),
+        values: (0..different)
+            .map(|code| column.domain.text(Code(code as u32)))
+            .collect(),
         classes: Vec::new(),
         class_of: vec![NO_CLASS; table.records()],
     };
     loop {
-        let mut there: Vec<usize> = (0..10).filter(|&at| !queues[at].is_empty()).collect();
+        let mut there: Vec<usize> = (0..different)
+            .filter(|&at| !queues[at].is_empty())
+            .collect();
         if there.len() < l {
             break;
         }
@@ -145,6 +163,43 @@ fn where_quasi_identifiers_tell_nothing_a_guess_is_right_for_one_in_l() {
     // Statistics of others tell one in ten, the release one in five, as it says.
     assert!((0.85..1.2).contains(&figure(&check, "lift")), "{check:?}");
     assert_eq!(figure(&check, "one_in_l"), 0.2);
+}
+
+#[test]
+fn what_two_quasi_identifiers_tell_together_is_learned_by_the_logistic_model_alone() {
+    // Neither town nor age says anything of the illness by itself.
+    let mut random = Seed::of_number(8).stream(1, 1);
+    let table = made(4_000, || {
+        let (town, age) = (
+            random.random_range(0..10_i64),
+            random.random_range(0..10_i64),
+        );
+        (town, age, (town + age) % 10)
+    });
+    let check = attack(&table, &buckets(&table, 5)).remove(0);
+    let by = |name: &str| figure(&check, name);
+    assert!((0.15..0.30).contains(&by("naive_bayes")), "{check:?}");
+    assert!(by("logistic") > 0.8, "{check:?}");
+    assert_eq!(check.attained, Some(by("logistic")));
+    // Whoever has other people's data learns it as well.
+    assert!(by("population") > 0.8, "{check:?}");
+}
+
+#[test]
+fn of_many_values_some_are_drawn_and_what_tells_them_is_learned() {
+    // A hundred values, ten for each town.
+    let mut random = Seed::of_number(9).stream(1, 1);
+    let table = made(4_000, || {
+        let (town, free) = (
+            random.random_range(0..10_i64),
+            random.random_range(0..10_i64),
+        );
+        (town, random.random_range(0..100), 10 * town + free)
+    });
+    assert!(table.coded(AttributeIndex(3)).unwrap().domain.len() > 64);
+    let check = attack(&table, &buckets(&table, 4)).remove(0);
+    assert!(figure(&check, "logistic") > 0.8, "{check:?}");
+    assert!(figure(&check, "population") < 0.2, "{check:?}");
 }
 
 #[test]

@@ -265,3 +265,29 @@ fn a_policy_of_another_model_is_no_policy_for_the_engine() {
     };
     assert_eq!(small.failed(), ["engine_known", "manifest_as_rendered"]);
 }
+
+#[test]
+fn known_items_leave_the_rows_whose_fingerprints_cover_them() {
+    let check = Small::new().check("known_items");
+    // Of each group two rows cover respiratory diseases, and two skin or heart,
+    // but p5 has flu and asthma, which are one node; drugs leave all or the
+    // same two.
+    assert_eq!(check.claimed, None);
+    assert!(near(check.attained, 0.0));
+    let figure = |name: &str| {
+        let mut all = check.figures.iter();
+        all.find(|(other, _)| *other == name)
+            .map(|(_, figure)| *figure)
+    };
+    assert_eq!(figure("least_rows_with_1"), Some(2.0));
+    assert_eq!(figure("below_k_with_1"), Some(1.0));
+    assert_eq!(figure("one_row_with_2"), Some(0.0));
+    // Where p7's row says burn, p8's is the only one of the group that covers
+    // scar.
+    let exact = Small::new().replacing(
+        "2,50..55,*,nurse,skin|stroke,*\n1,",
+        "2,50..55,*,nurse,burn|stroke,*\n1,",
+    );
+    let check = exact.check("known_items");
+    assert!(near(check.attained, 0.125), "{check:?}");
+}

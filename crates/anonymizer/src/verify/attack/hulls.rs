@@ -1,0 +1,546 @@
+//! What tight cells give away (Cohen 2022; Cohen & Nissim 2020).
+//!
+//! The cells of a group are as narrow as its members allow, and everyone knows
+//! it: somebody of the group has the least value of each interval, somebody the
+//! largest, somebody each value of a set; of a node with two children that
+//! occur, somebody is under each.
+//!
+//! - Downcoding: the share of generalized cells of which a finer cell is certain
+//!   by that, without saying whose it is. Beside it how many values somebody
+//!   gets right who takes the ends and else the most frequent value of the
+//!   cell, and by the most frequent value alone: what statistics tell.
+//! - Singling out: of groups, the share in which a predicate holds for exactly
+//!   one person: to lie in the cells of the group, and to have the rarest end of
+//!   one of them. Beside it the chance of that for somebody who does not know
+//!   that cells are tight, s · p · (1 − p)^(s − 1) of s members, p the share of
+//!   the end among values of the cell. And the same of the cells with the
+//!   rarest value that stands once in the rows of the group.
+//!
+//! Nothing bounds the figures. Of at most [`GROUPS_MAX`] groups, drawn by the
+//! verifier's own number.
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::microdata::{Code, Codes, Domain, Multiplicity, Role, SubjectIndex, SubjectRecords};
+use crate::privacy::{BlockForm, Model, Seed};
+use crate::release::Content;
+use crate::verify::equivalence::{EquivalenceClasses, Subjects};
+use crate::verify::evidence::Evidence;
+use crate::verify::meaning::{Meaning, MeaningColumn, numbers};
+use crate::verify::verdict::{Check, Section};
+
+/// Groups for which a predicate is tried.
+const GROUPS_MAX: usize = 500;
+/// Seed and stream of the draw.
+const SEED: u64 = 20;
+const STAGE: u32 = 3;
+
+/// Both attacks; none where no quasi-identifier is generalized, or rows are not
+/// whole.
+pub fn tight_hulls(evidence: &Evidence) -> Vec<Check> {
+    let is_whole = match evidence.requirements.policy().model {
+        Model::Sliced { .. } => false,
+        Model::Blocks { form, .. } => form == BlockForm::Generalized,
+        _ => true,
+    };
+    let rows = if is_whole { Rows::of(evidence) } else { None };
+    let Some(rows) = rows else {
+        return Vec::new();
+    };
+    let classes = rows.drawn();
+    if classes.is_empty() {
+        return Vec::new();
+    }
+    evidence.cancel.heed();
+    let mut checks = vec![rows.downcoding(&classes)];
+    checks.extend(rows.singling_out(&classes));
+    checks
+}
+
+/// One published column beside its source.
+struct Column<'a> {
+    domain: &'a Domain,
+    cells: MeaningColumn<'a>,
+    source: &'a Codes,
+    /// People with each code.
+    people: Vec<u64>,
+}
+
+/// The rows of the first table.
+struct Rows<'a> {
+    /// Record of each row.
+    records: Vec<u32>,
+    /// The same, ascending.
+    people: Vec<u32>,
+    /// Rows that show the same quasi-identifiers.
+    alike: EquivalenceClasses,
+    quasi: Vec<Column<'a>>,
+    /// Other columns with exact values.
+    exact: Vec<Column<'a>>,
+}
+
+/// Somebody of the group has this value of this column.
+struct End {
+    column: usize,
+    code: u32,
+    /// Its share among the people with a value of the cell.
+    share: f64,
+}
+
+impl<'a> Rows<'a> {
+    fn of(evidence: &Evidence<'a>) -> Option<Self> {
+        let (table, published) = (evidence.table, evidence.tables.first()?);
+        let subjects = evidence.lineage.of(&published.name)?;
+        if subjects.len() != published.rows() {
+            return None;
+        }
+        let is_known = |subject: &SubjectIndex| subject.at() < table.subjects();
+        if !subjects.iter().all(is_known) {
+            return None;
+        }
+        let records: Vec<u32> = if table.schema().multiplicity() == Multiplicity::One {
+            subjects.iter().map(|subject| subject.0).collect()
+        } else {
+            let of = SubjectRecords::of(table);
+            let first = subjects
+                .iter()
+                .map(|&subject| of.of_subject(subject).first());
+            first.map(|record| Some(record?.0)).collect::<Option<_>>()?
+        };
+        let group = published.columns.iter();
+        let mut group = group.filter(|column| column.content == Content::Group);
+        let group = numbers(group.next()?)?;
+        let (mut quasi, mut exact) = (Vec::new(), Vec::new());
+        for column in &published.columns {
+            let Some(index) = table.schema().find(&column.name) else {
+                continue;
+            };
+            let source = table.coded(index)?;
+            let Some(cells) = MeaningColumn::of(column, &source.domain) else {
+                continue;
+            };
+            let mut people = vec![0; source.domain.len()];
+            for &record in &records {
+                people[source.codes.at(record as usize) as usize] += 1;
+            }
+            let is_quasi = table.schema().attribute(index).role == Role::QuasiIdentifier;
+            let to = match column.content {
+                _ if is_quasi => &mut quasi,
+                Content::Exact => &mut exact,
+                _ => continue,
+            };
+            to.push(Column {
+                domain: &source.domain,
+                cells,
+                source: &source.codes,
+                people,
+            });
+        }
+        let columns: Vec<&MeaningColumn> = quasi.iter().map(|column| &column.cells).collect();
+        let of_rows = Subjects {
+            of_row: &records,
+            number: table.records(),
+        };
+        let alike = EquivalenceClasses::of_columns(group, &columns, of_rows);
+        let mut people = records.clone();
+        people.sort_unstable();
+        Some(Self {
+            records,
+            people,
+            alike,
+            quasi,
+            exact,
+        })
+    }
+
+    fn source(&self, column: &Column, row: u32) -> u32 {
+        column.source.at(self.records[row as usize] as usize)
+    }
+
+    /// The classes that are looked at: of those with a generalized cell.
+    fn drawn(&self) -> Vec<usize> {
+        let mut classes: Vec<usize> = (0..self.alike.len()).collect();
+        classes.retain(|&class| self.has_generalized(class));
+        classes.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 0));
+        classes.truncate(GROUPS_MAX);
+        classes
+    }
+
+    fn downcoding(&self, classes: &[usize]) -> Check {
+        let [cells, certain, right, statistics] = classes
+            .par_iter()
+            .map(|&class| self.downcoded(self.alike.rows(class)))
+            .reduce(
+                || [0; 4],
+                |one, other| std::array::from_fn(|at| one[at] + other[at]),
+            );
+        let share = |some: u64| some as f64 / cells.max(1) as f64;
+        Check::new(Section::Attack, "downcoding")
+            .attaining(Some(share(certain)), None)
+            .with_figure("right_values", share(right))
+            .with_figure("statistics", share(statistics))
+            .with_figure("groups", classes.len() as f64)
+            .noting("share of generalized cells of which a finer one is certain")
+    }
+
+    /// Of one class: generalized cells, those of which a finer one is certain,
+    /// values that are right with the ends, and by statistics.
+    fn downcoded(&self, rows: &[u32]) -> [u64; 4] {
+        let mut found = [0; 4];
+        let Some(&first) = rows.first() else {
+            return found;
+        };
+        let size = rows.len() as u64;
+        for column in &self.quasi {
+            let meaning = column.cells.meaning(first as usize);
+            let codes = column.covered(meaning);
+            if meaning.single().is_some() || codes.is_empty() {
+                continue;
+            }
+            let holders = |code: u32| {
+                let own = rows.iter().map(|&row| self.source(column, row));
+                own.filter(|&own| own == code).count() as u64
+            };
+            let ends: Vec<u32> = column.ends(meaning);
+            let mut ends_held = ends.iter().filter(|&&code| holders(code) > 0).count() as u64;
+            let most = codes
+                .iter()
+                .max_by_key(|&&code| column.people[code as usize]);
+            let most = most.copied().unwrap_or(0);
+            let by_statistics = holders(most);
+            let is_end = u64::from(ends.contains(&most) && by_statistics > 0);
+            let beyond = (size - ends_held.min(size)).min(by_statistics - is_end);
+            let right = (ends_held + beyond).min(size);
+            if ends.is_empty() {
+                ends_held = column.children(meaning);
+            }
+            let certain = ends_held.min(size);
+            found = std::array::from_fn(|at| found[at] + [size, certain, right, by_statistics][at]);
+        }
+        found
+    }
+
+    /// None where nothing can be tried.
+    fn singling_out(&self, classes: &[usize]) -> Option<Check> {
+        let by_ends = self.singled_out(classes, |class| {
+            let end = self.rarest_end(class)?;
+            Some((&self.quasi[end.column], end))
+        });
+        let by_values = self.singled_out(classes, |class| {
+            let value = self.rarest_value(class)?;
+            Some((&self.exact[value.column], value))
+        });
+        let mut check = Check::new(Section::Attack, "singling_out");
+        if let Some((share, by_chance, groups)) = by_ends {
+            check = check
+                .attaining(Some(share), None)
+                .with_figure("by_chance", by_chance)
+                .with_figure("groups", groups)
+                .noting(
+                    "share of groups in which the cells and the rarest end of one of them are \
+                     those of exactly one person",
+                );
+        }
+        if let Some((share, by_chance, _)) = by_values {
+            check = check
+                .with_figure("with_value", share)
+                .with_figure("with_value_by_chance", by_chance);
+            if by_ends.is_none() {
+                check = check.attaining(Some(share), None).noting(
+                    "share of groups in which the cells and a value that stands once in their rows \
+                     are those of exactly one person",
+                );
+            }
+        }
+        check.attained.is_some().then_some(check)
+    }
+
+    /// Share of the classes with a predicate in which it is that of one person,
+    /// what chance says of it, and how many they are.
+    fn singled_out<'s>(
+        &'s self,
+        classes: &[usize],
+        predicate: impl Fn(usize) -> Option<(&'s Column<'a>, End)> + Sync,
+    ) -> Option<(f64, f64, f64)> {
+        let tried: Vec<Option<(bool, f64)>> = classes
+            .par_iter()
+            .map(|&class| {
+                let (column, end) = predicate(class)?;
+                let size = self.alike.rows(class).len() as u32;
+                let by_chance = f64::from(size) * end.share * powi(1.0 - end.share, size - 1);
+                Some((self.holders(class, column, end.code) == 1, by_chance))
+            })
+            .collect();
+        let tried: Vec<(bool, f64)> = tried.into_iter().flatten().collect();
+        let groups = tried.len() as f64;
+        let isolated = tried.iter().filter(|(isolated, _)| *isolated).count() as f64;
+        let by_chance: f64 = tried.iter().map(|(_, chance)| chance).sum();
+        (!tried.is_empty()).then(|| (isolated / groups, by_chance / groups, groups))
+    }
+
+    fn has_generalized(&self, class: usize) -> bool {
+        let first = self.alike.rows(class).first();
+        let mut quasi = self.quasi.iter();
+        first.is_some_and(|&row| {
+            quasi.any(|column| column.cells.meaning(row as usize).single().is_none())
+        })
+    }
+
+    /// The end of a cell that the fewest people of the cell have.
+    fn rarest_end(&self, class: usize) -> Option<End> {
+        let &row = self.alike.rows(class).first()?;
+        let ends = self.quasi.iter().enumerate().flat_map(|(at, column)| {
+            let meaning = column.cells.meaning(row as usize);
+            let all: u64 = column
+                .covered(meaning)
+                .iter()
+                .map(|&code| column.people[code as usize])
+                .sum();
+            let ends = column.ends(meaning).into_iter();
+            ends.map(move |code| End {
+                column: at,
+                code,
+                share: column.people[code as usize] as f64 / all.max(1) as f64,
+            })
+        });
+        ends.min_by(|one, other| one.share.total_cmp(&other.share))
+    }
+
+    /// The rarest value that stands once in the rows of a class.
+    fn rarest_value(&self, class: usize) -> Option<End> {
+        let rows = self.alike.rows(class);
+        let all = self.records.len().max(1) as f64;
+        let values = self.exact.iter().enumerate().filter_map(|(at, column)| {
+            let mut codes: Vec<u32> = rows
+                .iter()
+                .filter_map(|&row| column.cells.meaning(row as usize).single())
+                .collect();
+            codes.sort_unstable();
+            let alone = codes.chunk_by(|one, other| one == other);
+            let alone = alone.filter(|same| same.len() == 1).map(|same| same[0]);
+            let code = alone.min_by_key(|&code| column.people[code as usize])?;
+            Some(End {
+                column: at,
+                code,
+                share: column.people[code as usize] as f64 / all,
+            })
+        });
+        values.min_by(|one, other| one.share.total_cmp(&other.share))
+    }
+
+    /// People in the cells of a class with a value of a column; counting ends
+    /// at two.
+    fn holders(&self, class: usize, of: &Column, code: u32) -> usize {
+        let Some(&row) = self.alike.rows(class).first() else {
+            return 0;
+        };
+        let cells = self.quasi.iter();
+        let cells: Vec<(&Column, &Meaning)> = cells
+            .map(|column| (column, column.cells.meaning(row as usize)))
+            .collect();
+        let all = self.people.iter().filter(|&&record| {
+            let own = |column: &Column| column.source.at(record as usize);
+            let mut cells = cells.iter();
+            own(of) == code && cells.all(|(column, meaning)| meaning.covers(own(column)))
+        });
+        all.take(2).count()
+    }
+}
+
+impl Column<'_> {
+    /// The codes that a cell covers and somebody has.
+    fn covered(&self, meaning: &Meaning) -> Vec<u32> {
+        let all = (0_u32..).zip(&self.people);
+        let there = all.filter(|&(code, &people)| people > 0 && meaning.covers(code));
+        there.map(|(code, _)| code).collect()
+    }
+
+    /// The values that somebody of the group must have.
+    fn ends(&self, meaning: &Meaning) -> Vec<u32> {
+        match *meaning {
+            Meaning::Values(ref codes) => codes.clone(),
+            _ if self.domain.hierarchy().is_some() => Vec::new(),
+            Meaning::Span { first, last } if first < last => vec![first, last],
+            Meaning::SpanOrMissing {
+                first,
+                last,
+                missing,
+            } if first < last => vec![first, last, missing],
+            Meaning::SpanOrMissing { first, missing, .. } => vec![first, missing],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Children of a node that somebody of the group must be under: both, where
+    /// two occur.
+    fn children(&self, meaning: &Meaning) -> u64 {
+        let (Some(tree), Meaning::Span { first, last }) = (self.domain.hierarchy(), meaning) else {
+            return 0;
+        };
+        let node = tree.common_ancestor(Code(*first), Code(*last));
+        let occupied = |first: u32, last: u32| {
+            let mut codes = first..=last;
+            codes.any(|code| self.people[code as usize] > 0)
+        };
+        let children = tree.node(node).children.iter().filter(|&&child| {
+            let child = tree.node(child);
+            occupied(child.first_leaf.0, child.last_leaf().0)
+        });
+        match children.take(3).count() {
+            2 => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// A power by multiplication alone, which is the same on every machine.
+fn powi(base: f64, exponent: u32) -> f64 {
+    (0..exponent).fold(1.0, |product, _| product * base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::microdata::{AttributeType, Values};
+    use crate::release::{Cell, Cells, PublishedColumn};
+
+    /// Ages 20 to 29, as codes 0 to 9.
+    fn ages() -> Domain {
+        Domain::new(Values::Integer((20..30).collect()), None)
+    }
+
+    fn exact(code: u32) -> Cell {
+        Cell::Integer(20 + i64::from(code), 20 + i64::from(code))
+    }
+
+    fn column(content: Content, cells: Vec<Cell>) -> PublishedColumn {
+        PublishedColumn {
+            name: "age".into(),
+            content,
+            kind: Some(AttributeType::Integer),
+            cells: Cells::Dictionary {
+                codes: Codes::below(cells.len(), 0..cells.len() as u32),
+                cells,
+            },
+        }
+    }
+
+    /// Checks of rows in groups with these cells of one quasi-identifier, by the
+    /// code of each record, and of an exact value if there is one.
+    fn checks(rows: &[(u64, Cell)], own: &[u32], values: Option<&[u32]>) -> Vec<Check> {
+        let domain = ages();
+        let quasi = column(
+            Content::Generalized,
+            rows.iter().map(|(_, cell)| cell.clone()).collect(),
+        );
+        let values = values.map(|values| {
+            let cells = values.iter().map(|&code| exact(code)).collect();
+            (
+                column(Content::Exact, cells),
+                Codes::below(10, values.iter().copied()),
+            )
+        });
+        let source = Codes::below(10, own.iter().copied());
+        let of = |codes: &Codes| codes.histogram(10).into_iter().map(u64::from).collect();
+        let read = |published, source| Column {
+            domain: &domain,
+            cells: MeaningColumn::of(published, &domain).expect("a dictionary"),
+            people: of(source),
+            source,
+        };
+        let quasi = vec![read(&quasi, &source)];
+        let values = values.as_ref();
+        let exact = Vec::from_iter(values.map(|(published, source)| read(published, source)));
+        let group: Vec<u64> = rows.iter().map(|(group, _)| *group).collect();
+        let records: Vec<u32> = (0..rows.len() as u32).collect();
+        let cells: Vec<&MeaningColumn> = quasi.iter().map(|column| &column.cells).collect();
+        let subjects = Subjects {
+            of_row: &records,
+            number: rows.len(),
+        };
+        let rows = Rows {
+            alike: EquivalenceClasses::of_columns(&group, &cells, subjects),
+            people: records.clone(),
+            records,
+            quasi,
+            exact,
+        };
+        let classes = rows.drawn();
+        let mut checks = vec![rows.downcoding(&classes)];
+        checks.extend(rows.singling_out(&classes));
+        checks
+    }
+
+    fn figure(check: &Check, name: &str) -> f64 {
+        let mut all = check.figures.iter();
+        all.find(|(other, _)| *other == name).expect("a figure").1
+    }
+
+    #[test]
+    fn of_a_pair_both_values_are_certain_and_of_four_two() {
+        let pair = Cell::Integer(20, 24);
+        let four = Cell::Integer(21, 29);
+        let rows = [
+            (1, pair.clone()),
+            (1, pair),
+            (2, four.clone()),
+            (2, four.clone()),
+            (2, four.clone()),
+            (2, four),
+        ];
+        let checks = checks(&rows, &[0, 4, 1, 3, 3, 9], None);
+        assert_eq!(checks[0].attained, Some(4.0 / 6.0));
+        // The most frequent value, 23, is right twice, in the second cell.
+        assert_eq!(figure(&checks[0], "statistics"), 2.0 / 6.0);
+        assert_eq!(figure(&checks[0], "right_values"), 1.0);
+    }
+
+    #[test]
+    fn an_end_of_a_cell_that_one_person_has_singles_them_out() {
+        let cell = Cell::Integer(20, 24);
+        let rows = vec![(1, cell); 4];
+        let one = checks(&rows, &[0, 4, 4, 4], None);
+        // One of four is 20: the predicate holds for them alone.
+        assert_eq!(one[1].attained, Some(1.0));
+        let by_chance = 4.0 * 0.25 * 0.75 * 0.75 * 0.75;
+        assert_eq!(figure(&one[1], "by_chance"), by_chance);
+        let two = checks(&rows, &[0, 0, 4, 4], None);
+        assert_eq!(two[1].attained, Some(0.0));
+    }
+
+    #[test]
+    fn others_in_the_same_cells_count() {
+        let (wide, narrow) = (Cell::Integer(20, 25), Cell::Integer(20, 20));
+        // The first group's 20 is also the second's.
+        let rows = [
+            (1, wide.clone()),
+            (1, wide),
+            (2, narrow.clone()),
+            (2, narrow),
+        ];
+        let found = checks(&rows, &[0, 5, 0, 0], None);
+        assert_eq!(figure(&found[1], "groups"), 1.0);
+        // 25 is the rarer end, and one person's.
+        assert_eq!(found[1].attained, Some(1.0));
+        let found = checks(&rows, &[5, 5, 0, 0], None);
+        assert_eq!(found[1].attained, Some(0.0));
+    }
+
+    #[test]
+    fn a_value_that_stands_once_in_a_group_singles_out_with_its_cells() {
+        let cell = Cell::Integer(20, 24);
+        let rows = vec![(1, cell); 4];
+        let found = checks(&rows, &[0, 0, 4, 4], Some(&[1, 2, 2, 2]));
+        assert_eq!(figure(&found[1], "with_value"), 1.0);
+        assert_eq!(found[1].attained, Some(0.0));
+    }
+
+    #[test]
+    fn of_a_masked_cell_nothing_is_certain() {
+        let rows = vec![(1, Cell::Masked); 3];
+        let found = checks(&rows, &[0, 4, 9], None);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].attained, Some(0.0));
+    }
+}

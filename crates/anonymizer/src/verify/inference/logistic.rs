@@ -1,0 +1,250 @@
+//! A logistic model with interactions: the logarithm of how likely a value is
+//! is a sum over a person's categories, and over each pair of them.
+//!
+//! Trained step by step with rates of its own for each weight (AdaGrad, Duchi
+//! et al. 2011). Of many values a step looks at those that may be the person's
+//! and at some others drawn by how frequent they are (sampled softmax).
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha12Rng;
+
+use super::known::Known;
+use super::{Class, Learner, SEED, STAGE};
+use crate::privacy::Seed;
+
+/// Quasi-identifiers whose pairs count; the first ones.
+const PAIRED_MAX: usize = 10;
+/// Categories of each one of a pair, and where the values are many.
+const OF_PAIR: u16 = 16;
+const OF_PAIR_FEW: u16 = 8;
+const MANY_VALUES: usize = 256;
+/// Values that a step looks at whole, and how many others it draws of more.
+const WHOLE_VALUES: usize = 64;
+const DRAWN_VALUES: usize = 16;
+/// Weights that a pass over the people moves, about; of more it takes a part.
+const PASS_MAX: usize = 8_000_000;
+/// Size of a step; what holds weights near 0.
+const STEP: f32 = 0.01;
+const SHRINK: f32 = 0.01;
+
+/// Weights of features and values.
+pub struct Logistic {
+    /// Features of each person, so many each.
+    features: Vec<u32>,
+    of_person: usize,
+    /// Different values.
+    values: usize,
+    /// Weight of each feature, by value; sums of squared slopes beside it.
+    weights: Vec<f32>,
+    squares: Vec<f32>,
+    /// How often a value occurs; logarithms of the shares.
+    frequent: Vec<f64>,
+    prior: Vec<f32>,
+    random: ChaCha12Rng,
+}
+
+impl Logistic {
+    /// One that knows nobody yet, of people numbered from 0.
+    pub fn empty(known: &Known, people: usize, values: usize) -> Self {
+        let mut features = Vec::new();
+        let of_pair = if values > MANY_VALUES {
+            OF_PAIR_FEW
+        } else {
+            OF_PAIR
+        };
+        let (mut of_person, mut all) = (0, 0);
+        for person in 0..people {
+            let before = features.len();
+            all = featured(known, person, of_pair, &mut features);
+            of_person = features.len() - before;
+        }
+        Self {
+            features,
+            of_person,
+            values,
+            weights: vec![0.0; all as usize * values],
+            squares: vec![0.0; all as usize * values],
+            frequent: Vec::new(),
+            prior: Vec::new(),
+            random: Seed::of_number(SEED).stream(STAGE, 2),
+        }
+    }
+
+    fn features(&self, person: usize) -> &[u32] {
+        &self.features[person * self.of_person..(person + 1) * self.of_person]
+    }
+
+    /// The sum of a person's weights for a value.
+    fn sum(&self, person: usize, value: u32) -> f32 {
+        let features = self.features(person).iter();
+        let weights =
+            features.map(|&feature| self.weights[feature as usize * self.values + value as usize]);
+        weights.sum()
+    }
+
+    fn set_prior(&mut self, classes: &[Class], placed: &[Vec<f64>]) {
+        self.frequent = vec![0.0; self.values];
+        for (class, placed) in classes.iter().zip(placed) {
+            for (_, shares) in class.members(placed) {
+                for (&(value, _), share) in class.values.iter().zip(shares) {
+                    self.frequent[value as usize] += share;
+                }
+            }
+        }
+        let all: f64 = self.frequent.iter().sum();
+        let share = |&people: &f64| ((people + 1e-3) / all.max(1.0)) as f32;
+        self.prior = self
+            .frequent
+            .iter()
+            .map(|people| libm::logf(share(people)))
+            .collect();
+        let mut before = 0.0;
+        for people in &mut self.frequent {
+            before += *people / all.max(f64::MIN_POSITIVE);
+            *people = before;
+        }
+    }
+
+    /// The values that a step looks at where they are many: those of the person,
+    /// and some drawn.
+    fn looked_at(&mut self, own: &[(u32, f64)], values: &mut Vec<u32>) {
+        values.clear();
+        values.extend(own.iter().map(|&(value, _)| value));
+        for _ in 0..DRAWN_VALUES {
+            let at: f64 = self.random.random();
+            let drawn = self.frequent.partition_point(|&before| before < at);
+            values.push(drawn.min(self.values - 1) as u32);
+        }
+        values.sort_unstable();
+        values.dedup();
+    }
+
+    /// One step: the model's probabilities go towards those of the person.
+    fn step(&mut self, person: usize, own: &[(u32, f64)], shares: &[f64], room: &mut Room) {
+        let is_whole = self.values <= WHOLE_VALUES;
+        room.slopes.clear();
+        if is_whole {
+            room.slopes.extend(&self.prior);
+            for &feature in self.features(person) {
+                let row = feature as usize * self.values;
+                let weights = &self.weights[row..row + self.values];
+                let sums = room.slopes.iter_mut().zip(weights);
+                sums.for_each(|(sum, weight)| *sum += weight);
+            }
+        } else {
+            self.looked_at(own, &mut room.values);
+            let sums = room.values.iter();
+            let sums = sums.map(|&value| self.sum(person, value));
+            room.slopes.extend(sums);
+        }
+        softmax(&mut room.slopes);
+        for (&(value, _), &share) in own.iter().zip(shares) {
+            let at = match is_whole {
+                true => Ok(value as usize),
+                false => room.values.binary_search(&value),
+            };
+            if let Ok(at) = at {
+                room.slopes[at] -= share as f32;
+            }
+        }
+        for at in person * self.of_person..(person + 1) * self.of_person {
+            let row = self.features[at] as usize * self.values;
+            let weights = &mut self.weights[row..row + self.values];
+            let squares = &mut self.squares[row..row + self.values];
+            if is_whole {
+                let weights = weights.iter_mut().zip(squares);
+                for ((weight, square), &slope) in weights.zip(&room.slopes) {
+                    descend(weight, square, slope);
+                }
+            } else {
+                for (&value, &slope) in room.values.iter().zip(&room.slopes) {
+                    let value = value as usize;
+                    descend(&mut weights[value], &mut squares[value], slope);
+                }
+            }
+        }
+    }
+}
+
+/// Turns logarithms into probabilities.
+fn softmax(scores: &mut [f32]) {
+    let largest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut all = 0.0;
+    for score in &mut *scores {
+        *score = libm::expf(*score - largest);
+        all += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= all);
+}
+
+/// Moves a weight against its slope.
+#[inline]
+fn descend(weight: &mut f32, square: &mut f32, slope: f32) {
+    let slope = slope + SHRINK * *weight;
+    *square += slope * slope;
+    *weight -= STEP * slope / (1.0 + *square).sqrt();
+}
+
+/// What a step needs.
+#[derive(Default)]
+struct Room {
+    values: Vec<u32>,
+    slopes: Vec<f32>,
+}
+
+impl Learner for Logistic {
+    fn learn(&mut self, _known: &Known, classes: &[Class], placed: &[Vec<f64>]) {
+        self.set_prior(classes, placed);
+        let members = classes.iter().zip(placed).enumerate();
+        let mut order: Vec<(usize, usize)> = members
+            .flat_map(|(at, (class, placed))| {
+                let people = class.members(placed);
+                people.enumerate().map(move |(member, _)| (at, member))
+            })
+            .collect();
+        order.shuffle(&mut self.random);
+        let looked_at = self.values.min(WHOLE_VALUES) * self.of_person;
+        order.truncate(PASS_MAX / looked_at.max(1));
+        let mut room = Room::default();
+        for &(at, member) in &order {
+            let (class, width) = (&classes[at], classes[at].values.len());
+            let shares = &placed[at][member * width..(member + 1) * width];
+            let person = class.people.start + member;
+            self.step(person, &class.values, shares, &mut room);
+        }
+    }
+
+    fn ratio(&self, _known: &Known, person: usize, value: u32) -> f64 {
+        f64::from(libm::expf(self.sum(person, value).clamp(-40.0, 40.0)))
+    }
+}
+
+/// Adds a person's features: each category, and each pair of coarser ones.
+/// Answers how many features there are.
+fn featured(known: &Known, person: usize, of_pair: u16, features: &mut Vec<u32>) -> u32 {
+    let row = known.row(person);
+    let mut before = 0;
+    for (&category, &size) in row.iter().zip(&known.sizes) {
+        features.push(before + u32::from(category));
+        before += size as u32;
+    }
+    let coarse = |at: usize| {
+        let size = known.sizes[at] as u32;
+        let of_pair = u32::from(of_pair);
+        match u32::from(row[at]) {
+            category if size <= of_pair => category,
+            category if known.is_ordered[at] => category * of_pair / size,
+            category => category.min(of_pair - 1),
+        }
+    };
+    let paired = row.len().min(PAIRED_MAX);
+    let of_pair = u32::from(of_pair);
+    for one in 0..paired {
+        for other in one + 1..paired {
+            features.push(before + coarse(one) * of_pair + coarse(other));
+            before += of_pair * of_pair;
+        }
+    }
+    before
+}
