@@ -117,6 +117,28 @@ pub fn on_attack(kind: &str) -> &'static str {
              much the release adds to that and to what 1 in l allows. To lower it: a larger l, or \
              fewer quasi-identifiers."
         }
+        "minimality" => {
+            "Somebody knows how groups are made and runs the engine on tables that fit the release: \
+             share of right guesses, of people whose class came again; counting says what the counts \
+             of each class tell without that, told how many people have a value that it makes \
+             likelier, largest_gain by how much at most. To lower it: a larger k, a lower effort, or \
+             an engine of buckets."
+        }
+        "terms_visible" => {
+            "Somebody guesses who asked for more protection from the look of the groups: share of \
+             right guesses. To lower it: askers_share_max."
+        }
+        "matching_groups" | "collision" => {
+            "Somebody looks for groups that match what they know. To lower it: a larger k."
+        }
+        _ => on_attack_with_more(kind),
+    }
+}
+
+/// The same of attacks of somebody who knows more than quasi-identifiers, or how
+/// cells are made.
+fn on_attack_with_more(kind: &str) -> &'static str {
+    match kind {
         "background_knowledge" => {
             "Somebody knows more than quasi-identifiers: one or two values that the person does not \
              have (without), the values of one or two others of the class (neighbours), or one or \
@@ -150,20 +172,6 @@ pub fn on_attack(kind: &str) -> &'static str {
             "Somebody compares this release with the latest public one: people who are in one of \
              them alone, and whose values are told to too few. To lower it: wait for more changes, \
              or a series that keeps sets or groups."
-        }
-        "minimality" => {
-            "Somebody knows how groups are made and runs the engine on tables that fit the release: \
-             share of right guesses, of people whose class came again; counting says what the counts \
-             of each class tell without that, told how many people have a value that it makes \
-             likelier, largest_gain by how much at most. To lower it: a larger k, a lower effort, or \
-             an engine of buckets."
-        }
-        "terms_visible" => {
-            "Somebody guesses who asked for more protection from the look of the groups: share of \
-             right guesses. To lower it: askers_share_max."
-        }
-        "matching_groups" | "collision" => {
-            "Somebody looks for groups that match what they know. To lower it: a larger k."
         }
         _ => "",
     }

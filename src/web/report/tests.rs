@@ -362,3 +362,29 @@ fn what_running_the_engine_again_tells_stands_at_the_top() {
     let top = top(3);
     assert!(top.contains(said), "{top}");
 }
+
+#[test]
+fn what_other_public_releases_tell_stands_at_the_top() {
+    let (report, mut verification, manifest) = full();
+    let mut top = |certain: u64, attributable: u64| {
+        verification["attacks"] = json!([
+            {"kind": "composition", "attribute": "illness", "attained": 0.1, "holds": true,
+             "figures": {"certain": certain, "shared_subjects": 900}},
+            {"kind": "difference", "attribute": "illness", "attained": attributable,
+             "holds": true, "figures": {"certain": 10, "left": 30, "came": 0}}]);
+        let page = report_page(&report, &verification, &manifest, &Value::Null);
+        let (top, _) = page.split_once("</header>").expect("a header");
+        top.to_owned()
+    };
+    let nothing = top(0, 0);
+    assert!(!nothing.contains("together with earlier") && !nothing.contains("is other than"));
+    let said = top(90, 20);
+    for sentence in [
+        "! illness: together with earlier public releases this one makes the value certain of up to \
+         90 of up to 900 people who are in it and in one of them.",
+        "! illness: what is other than in the latest public release tells of up to 20 people who \
+         left or came more than either release does; of up to 10 the value is certain.",
+    ] {
+        assert!(said.contains(sentence), "{said}");
+    }
+}

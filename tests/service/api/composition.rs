@@ -8,6 +8,7 @@ use crate::common::client::{Answer, Client};
 
 on_both!(
     a_second_release_of_the_same_people_needs_a_reason_and_two_stewards,
+    a_draft_says_what_it_tells_together_with_public_releases,
     the_same_groups_again_are_published_by_one_steward,
     what_a_withdrawn_release_showed_still_counts,
     an_automatic_second_release_stays_a_draft,
@@ -24,6 +25,15 @@ async fn publish(steward: &Client, release: &str, body: Value) -> Answer {
 async fn manifest(client: &Client, release: &str) -> Value {
     let seen = client.call("get_release").at("id", release).send().await;
     seen.expect(200)["manifest"].clone()
+}
+
+/// The attack of a kind in the verification of a release; null where there is none.
+async fn attack(steward: &Client, release: &str, kind: &str) -> Value {
+    let call = steward.call("get_release_verification").at("id", release);
+    let verification = call.send().await.expect(200);
+    let mut attacks = verification["attacks"].as_array().expect("a list").iter();
+    let attack = attacks.find(|attack| attack["kind"] == kind);
+    attack.cloned().unwrap_or_default()
 }
 
 /// A job that makes other groups of the same people.
@@ -107,6 +117,28 @@ async fn a_second_release_of_the_same_people_needs_a_reason_and_two_stewards(ser
         &json!({"reason": "the ministry asked for both", "with": [first]})
     );
     assert_ne!(entry["approval"]["by"], entry["published"]["by"]);
+}
+
+async fn a_draft_says_what_it_tells_together_with_public_releases(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = story::filled_dataset(&steward).await;
+    let first = story::release(&steward, &story::job(&id)).await;
+    assert_eq!(attack(&steward, &first, "composition").await, Value::Null);
+    publish(&steward, &first, json!({})).await.expect(200);
+    // Five left.
+    let replace = steward.call("upload_records").at("id", &id);
+    let replace = replace.query("mode", "replace");
+    let replaced = replace.body("text/csv", story::records(5, 120));
+    replaced.send().await.expect(201);
+    let second = story::release(&steward, &other_job(&id)).await;
+    let told = attack(&steward, &second, "composition").await;
+    assert_eq!(told["figures"]["shared_subjects"], 120.0, "{told}");
+    assert!(told["figures"]["certain"].is_number(), "{told}");
+    assert_eq!(told["state"], "no_bound");
+    let told = attack(&steward, &second, "difference").await;
+    assert_eq!(told["figures"]["left"], 10.0, "{told}");
+    assert_eq!(told["figures"]["came"], 0.0, "{told}");
 }
 
 async fn what_a_withdrawn_release_showed_still_counts(server: Server) {

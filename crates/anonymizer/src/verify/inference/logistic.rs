@@ -140,9 +140,10 @@ impl Logistic {
         }
         softmax(&mut room.slopes);
         for (&(value, _), &share) in own.iter().zip(shares) {
-            let at = match is_whole {
-                true => Ok(value as usize),
-                false => room.values.binary_search(&value),
+            let at = if is_whole {
+                Ok(value as usize)
+            } else {
+                room.values.binary_search(&value)
             };
             if let Ok(at) = at {
                 room.slopes[at] -= share as f32;

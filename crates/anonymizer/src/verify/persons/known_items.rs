@@ -25,7 +25,10 @@ const STAGE: u32 = 4;
 
 /// The attack by what quasi-identifiers show, with the job's k of a group; none
 /// where nobody has an item.
-pub(super) fn known_items(view: &PersonsView, partition: &Partition, k: u32) -> Option<Check> {
+pub(super) fn known_items(view: &PersonsView, partitions: &[Partition], k: u32) -> Option<Check> {
+    view.cancel.heed();
+    // The last one is by what quasi-identifiers show.
+    let partition = partitions.last()?;
     let mut rows: Vec<usize> = (0..view.rows()).collect();
     rows.retain(|&row| view.subject(row).is_some());
     rows.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 0));

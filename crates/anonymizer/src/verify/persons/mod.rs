@@ -161,10 +161,7 @@ fn with_view(view: &PersonsView, asked: Asked, checks: &mut Vec<Check>) {
     }
     view.cancel.heed();
     checks.extend(values::value_shares(view, &partitions, &shares));
-    view.cancel.heed();
-    // The last one is by what quasi-identifiers show.
-    let alike = partitions.last();
-    checks.extend(alike.and_then(|alike| known_items::known_items(view, alike, k_floor)));
+    checks.extend(known_items::known_items(view, &partitions, k_floor));
 }
 
 /// `k_anonymity` and the linkage attack on it, by the worst partition.
