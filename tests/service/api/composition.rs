@@ -27,15 +27,6 @@ async fn manifest(client: &Client, release: &str) -> Value {
     seen.expect(200)["manifest"].clone()
 }
 
-/// The attack of a kind in the verification of a release; null where there is none.
-async fn attack(steward: &Client, release: &str, kind: &str) -> Value {
-    let call = steward.call("get_release_verification").at("id", release);
-    let verification = call.send().await.expect(200);
-    let mut attacks = verification["attacks"].as_array().expect("a list").iter();
-    let attack = attacks.find(|attack| attack["kind"] == kind);
-    attack.cloned().unwrap_or_default()
-}
-
 /// A job that makes other groups of the same people.
 fn other_job(dataset: &str) -> Value {
     let mut job = story::job(dataset);
@@ -124,7 +115,10 @@ async fn a_draft_says_what_it_tells_together_with_public_releases(server: Server
     let steward = server.key(&["uploader", "steward"]).await;
     let id = story::filled_dataset(&steward).await;
     let first = story::release(&steward, &story::job(&id)).await;
-    assert_eq!(attack(&steward, &first, "composition").await, Value::Null);
+    assert_eq!(
+        story::attack(&steward, &first, "composition").await,
+        Value::Null
+    );
     publish(&steward, &first, json!({})).await.expect(200);
     // Five left.
     let replace = steward.call("upload_records").at("id", &id);
@@ -132,11 +126,11 @@ async fn a_draft_says_what_it_tells_together_with_public_releases(server: Server
     let replaced = replace.body("text/csv", story::records(5, 120));
     replaced.send().await.expect(201);
     let second = story::release(&steward, &other_job(&id)).await;
-    let told = attack(&steward, &second, "composition").await;
+    let told = story::attack(&steward, &second, "composition").await;
     assert_eq!(told["figures"]["shared_subjects"], 120.0, "{told}");
     assert!(told["figures"]["certain"].is_number(), "{told}");
     assert_eq!(told["state"], "no_bound");
-    let told = attack(&steward, &second, "difference").await;
+    let told = story::attack(&steward, &second, "difference").await;
     assert_eq!(told["figures"]["left"], 10.0, "{told}");
     assert_eq!(told["figures"]["came"], 0.0, "{told}");
 }

@@ -40,6 +40,7 @@ mod tied_admins;
 mod transfer;
 mod unpublished;
 mod upserts;
+mod weeks;
 
 pub(crate) use server::on_both;
 pub use server::{Server, story};

@@ -295,6 +295,15 @@ pub mod story {
             "report": {"queries": 20}})
     }
 
+    /// The attack of a kind in the verification of a release; null where there is none.
+    pub async fn attack(steward: &Client, release: &str, kind: &str) -> Value {
+        let call = steward.call("get_release_verification").at("id", release);
+        let verification = call.send().await.expect(200);
+        let mut attacks = verification["attacks"].as_array().expect("a list").iter();
+        let attack = attacks.find(|attack| attack["kind"] == kind);
+        attack.cloned().unwrap_or_default()
+    }
+
     /// Queues a job; its id.
     pub async fn queue(steward: &Client, spec: &Value) -> String {
         let queued = steward
@@ -309,7 +318,7 @@ pub mod story {
 
     /// Waits until a job has ended.
     pub async fn ended(steward: &Client, job: &str) -> Value {
-        for _ in 0..600 {
+        for _ in 0..1_200 {
             let view = steward
                 .call("get_job")
                 .at("id", job)
