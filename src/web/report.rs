@@ -225,14 +225,23 @@ fn state(entry: &Value, is_attack: bool) -> Option<&str> {
 fn check_table(page: &mut Page, entries: &[Value], is_attack: bool) {
     page.raw("<div class=\"wide\"><table><thead><tr><th>Check</th><th>Attribute</th><th class=\"n\">Claimed</th>");
     page.raw("<th class=\"n\">Attained</th><th>Result</th></tr></thead><tbody>");
-    for entry in entries {
-        page.raw("<tr><td>").text(&words(text(&entry["kind"])));
-        let advice = if is_attack {
-            advice::on_attack(text(&entry["kind"]))
+    let mut before = "";
+    for entry in by_kind(entries) {
+        let kind = text(&entry["kind"]);
+        page.raw("<tr><td>").text(&words(kind));
+        // Said once of several attributes.
+        let advice = if is_attack && kind != before {
+            advice::on_attack(kind)
         } else {
             ""
         };
-        for note in [advice, text(&entry["note"]), text(&entry["scope"])] {
+        let note = if is_attack && kind == before {
+            ""
+        } else {
+            text(&entry["note"])
+        };
+        before = kind;
+        for note in [advice, note, text(&entry["scope"])] {
             if !note.is_empty() {
                 page.element("div", "note", note);
             }
@@ -257,6 +266,17 @@ fn check_table(page: &mut Page, entries: &[Value], is_attack: bool) {
         page.raw("</tr>");
     }
     page.raw("</tbody></table></div>");
+}
+
+/// Entries of one kind behind each other, kinds in the order of their first.
+fn by_kind(entries: &[Value]) -> Vec<&Value> {
+    let mut sorted: Vec<&Value> = entries.iter().collect();
+    let first = |entry: &&Value| {
+        let mut all = entries.iter();
+        all.position(|other| other["kind"] == entry["kind"])
+    };
+    sorted.sort_by_key(first);
+    sorted
 }
 
 fn tables(page: &mut Page, manifest: &Value) {

@@ -129,11 +129,18 @@ pub fn header(
 fn look_here(page: &mut Page, verification: &Value) {
     let attacks = list(&verification["attacks"]).iter();
     let unbounded = attacks.filter(|entry| state(entry, true) == Some("no_bound"));
-    let number = unbounded.count();
-    if number > 0 {
-        let said = match number {
-            1 => "One figure of an attack has no bound: look at it below.".to_owned(),
-            several => format!("{several} figures of attacks have no bound: look at them below."),
+    let mut kinds: Vec<&str> = Vec::new();
+    for entry in unbounded.filter(|entry| entry["attained"] != 0.0) {
+        if !kinds.contains(&text(&entry["kind"])) {
+            kinds.push(text(&entry["kind"]));
+        }
+    }
+    if !kinds.is_empty() {
+        let said = match kinds.len() {
+            1 => "One attack has figures without a bound: look at them below.".to_owned(),
+            several => {
+                format!("{several} attacks have figures without a bound: look at them below.")
+            }
         };
         page.element("p", "look", &format!("! {said}"));
     }
@@ -202,8 +209,8 @@ fn certain(entry: &Value) -> Option<String> {
 fn differ(entry: &Value) -> Option<String> {
     (entry["attained"].as_f64()? > 0.0).then(|| {
         format!(
-            "! {}: what is other than in the latest public release tells of up to {} people who \
-             left or came more than either release does; of up to {} the value is certain.",
+            "! {}: the difference from the latest public release tells more than either release \
+             of up to {} people who left or came; of up to {} of them the value is certain.",
             text(&entry["attribute"]),
             number(&entry["attained"]),
             number(&entry["figures"]["certain"]),

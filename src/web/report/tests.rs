@@ -111,7 +111,7 @@ fn an_attack_without_a_bound_is_never_called_good() {
         let page = report_page(&Value::Null, &check(state), &Value::Null, &Value::Null);
         assert!(page.contains("no bound: look here"), "{state:?}");
         assert!(page.contains("share below k: 0.9987"), "{state:?}");
-        assert!(page.contains("One figure of an attack has no bound"));
+        assert!(page.contains("One attack has figures without a bound"));
         assert!(!page.contains("✓ holds"), "{state:?}");
     }
     let bounded = report_page(
@@ -377,14 +377,38 @@ fn what_other_public_releases_tell_stands_at_the_top() {
         top.to_owned()
     };
     let nothing = top(0, 0);
-    assert!(!nothing.contains("together with earlier") && !nothing.contains("is other than"));
+    assert!(!nothing.contains("together with earlier") && !nothing.contains("the difference from"));
     let said = top(90, 20);
     for sentence in [
         "! illness: together with earlier public releases this one makes the value certain of up to \
          90 of up to 900 people who are in it and in one of them.",
-        "! illness: what is other than in the latest public release tells of up to 20 people who \
-         left or came more than either release does; of up to 10 the value is certain.",
+        "! illness: the difference from the latest public release tells more than either release \
+         of up to 20 people who left or came; of up to 10 of them the value is certain.",
     ] {
         assert!(said.contains(sentence), "{said}");
     }
+}
+
+#[test]
+fn attacks_of_one_kind_stand_together_and_are_explained_once() {
+    let (report, mut verification, manifest) = full();
+    let attack = |kind: &str, attribute: &str| json!({"kind": kind, "attribute": attribute, "attained": 0.4, "holds": true});
+    verification["attacks"] = json!([
+        attack("skewness", "illness"),
+        attack("inference", "illness"),
+        attack("skewness", "wage"),
+        attack("inference", "wage"),
+    ]);
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    assert!(page.contains("! 2 attacks have figures without a bound: look at them below."));
+    assert_eq!(page.matches("learns from the release").count(), 1);
+    let (_, table) = page
+        .split_once("Attacks that were tried")
+        .expect("a section");
+    let kinds: Vec<usize> = ["skewness", "inference"]
+        .map(|kind| table.matches(&format!("<td>{kind}")).count())
+        .into();
+    assert_eq!(kinds, [2, 2]);
+    let first_inference = table.find("<td>inference").expect("a row");
+    assert!(table.rfind("<td>skewness").expect("a row") < first_inference);
 }

@@ -98,7 +98,8 @@ impl Known {
             of_l: 0.0,
             left: usize::MAX,
         };
-        let others = shown.l.saturating_sub(2) as usize;
+        let others = u64::from(shown.l.saturating_sub(2));
+        let mut certain = [0_u64; 2];
         for (class, &members) in shown.classes.iter().zip(&members) {
             if members == 0 {
                 continue;
@@ -110,14 +111,15 @@ impl Known {
                 let worst = &mut known.without[excluded - 1];
                 *worst = worst.max(share);
                 if counts.len() <= excluded + 1 {
-                    known.certain[excluded - 1] += members as f64 / people as f64;
+                    certain[excluded - 1] += members;
                 }
                 let worst = &mut known.neighbours[excluded - 1];
                 *worst = worst.max(beside(&counts, excluded as u64));
             }
-            known.of_l = known.of_l.max(beside(&counts, others as u64));
-            known.left = known.left.min(left(&counts, others as u64));
+            known.of_l = known.of_l.max(beside(&counts, others));
+            known.left = known.left.min(left(&counts, others));
         }
+        known.certain = certain.map(|certain| certain as f64 / people as f64);
         Some(known)
     }
 }

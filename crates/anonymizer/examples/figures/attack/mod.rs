@@ -40,7 +40,7 @@ use vizard_anonymizer::verify::Check;
 
 use crate::Failure;
 use crate::arguments::{is_given, option};
-use crate::load::{Data, load_as};
+use crate::load::{Data, load_as, records_as};
 use crate::timed::timed;
 use equal_vectors::Hits;
 use sight::Source;
@@ -117,7 +117,14 @@ fn jobs(folder: &Path) -> Result<(), Failure> {
     all.extend(of_acs(&all));
     all.retain(|job| option("--only").is_none_or(|text| job.name.contains(&text)));
     for job in all {
-        let data = load_as(folder, job.schema, limit)?;
+        let data = match asked {
+            // Not every schema has what people ask for.
+            Asked::Evidence => Data {
+                table: records_as(folder, job.schema, limit)?,
+                preferences: Vec::new(),
+            },
+            _ => load_as(folder, job.schema, limit)?,
+        };
         for (effort, change) in efforts(&job.engine, &job.parameters) {
             let mut parameters = job.parameters.clone();
             parameters["max_excluded"] = json!(if of_preferences { 0.1 } else { 0.05 });
