@@ -90,14 +90,14 @@ fn next_week(
     leaves: u64,
 ) {
     let before = people.len();
-    people.retain(|person| mixed(person.number, week) % leaves != 0);
+    people.retain(|person| !mixed(person.number, week).is_multiple_of(leaves));
     let left = before - people.len();
     let occupations: Vec<String> = people
         .iter()
         .map(|person| person.occupation.clone())
         .collect();
     for person in people.iter_mut() {
-        if mixed(person.number, 1_000 + week) % (2 * leaves) == 0 {
+        if mixed(person.number, 1_000 + week).is_multiple_of(2 * leaves) {
             let at = mixed(person.number, 2_000 + week) as usize % occupations.len();
             person.occupation.clone_from(&occupations[at]);
         }
