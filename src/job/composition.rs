@@ -5,6 +5,7 @@
 //! an exact number of shared subjects would tell that one person left.
 
 use serde_json::{Value, json};
+use vizard_anonymizer::privacy::CancelFlag;
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::verify::{Composition, Judged, Series, Shape, composition, series};
 
@@ -45,7 +46,9 @@ pub fn compare(draft: &[u8], public: &[(ReleaseId, Option<Vec<u8>>)]) -> Compare
         .zip(&shown)
         .filter_map(|((release, _), shown)| {
             let together = match (&draft, shown) {
-                (Some(draft), Some(shown)) => Some(composition(draft, &[shown])),
+                (Some(draft), Some(shown)) => {
+                    Some(composition(draft, &[shown], CancelFlag::never()))
+                }
                 _ => None,
             };
             let shares = together.as_ref().is_none_or(|together| together.shared > 0);

@@ -116,7 +116,7 @@ async fn a_draft_says_what_it_tells_together_with_public_releases(server: Server
     let id = story::filled_dataset(&steward).await;
     let first = story::release(&steward, &story::job(&id)).await;
     assert_eq!(
-        story::attack(&steward, &first, "composition").await,
+        story::attack(&steward, &first, ("composition", "cost")).await,
         Value::Null
     );
     publish(&steward, &first, json!({})).await.expect(200);
@@ -126,11 +126,11 @@ async fn a_draft_says_what_it_tells_together_with_public_releases(server: Server
     let replaced = replace.body("text/csv", story::records(5, 120));
     replaced.send().await.expect(201);
     let second = story::release(&steward, &other_job(&id)).await;
-    let told = story::attack(&steward, &second, "composition").await;
+    let told = story::attack(&steward, &second, ("composition", "cost")).await;
     assert_eq!(told["figures"]["shared_subjects"], 120.0, "{told}");
     assert!(told["figures"]["certain"].is_number(), "{told}");
     assert_eq!(told["state"], "no_bound");
-    let told = story::attack(&steward, &second, "difference").await;
+    let told = story::attack(&steward, &second, ("difference", "cost")).await;
     assert_eq!(told["figures"]["left"], 10.0, "{told}");
     assert_eq!(told["figures"]["came"], 0.0, "{told}");
 }

@@ -295,12 +295,14 @@ pub mod story {
             "report": {"queries": 20}})
     }
 
-    /// The attack of a kind in the verification of a release; null where there is none.
-    pub async fn attack(steward: &Client, release: &str, kind: &str) -> Value {
+    /// The attack of a kind on an attribute in the verification of a release; null
+    /// where there is none.
+    pub async fn attack(steward: &Client, release: &str, (kind, attribute): (&str, &str)) -> Value {
         let call = steward.call("get_release_verification").at("id", release);
         let verification = call.send().await.expect(200);
         let mut attacks = verification["attacks"].as_array().expect("a list").iter();
-        let attack = attacks.find(|attack| attack["kind"] == kind);
+        let attack =
+            attacks.find(|attack| attack["kind"] == kind && attack["attribute"] == attribute);
         attack.cloned().unwrap_or_default()
     }
 

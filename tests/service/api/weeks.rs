@@ -173,7 +173,7 @@ async fn tell(server: Server, mode: &str, engine: &str, parameters: Value) {
         for other in manifest["composition"].as_array().into_iter().flatten() {
             assert_eq!(other["safe"], true, "{mode}, week {week}: {other}");
         }
-        let told = story::attack(&steward, &release, "composition").await;
+        let told = story::attack(&steward, &release, ("composition", "occupation")).await;
         assert_eq!(told.is_null(), week == 0 || mode == "increments", "{told}");
         for figure in ["certain", "below_l", "one_candidate"] {
             assert!(
@@ -202,6 +202,6 @@ async fn tell(server: Server, mode: &str, engine: &str, parameters: Value) {
     let publish = steward.call("publish_release").at("id", &alone);
     let refused = publish.json(&json!({})).send().await;
     refused.expect_problem(409, "composition");
-    let told = story::attack(&steward, &alone, "composition").await;
+    let told = story::attack(&steward, &alone, ("composition", "occupation")).await;
     println!("| {mode}, then anew | {} |", told["figures"]);
 }

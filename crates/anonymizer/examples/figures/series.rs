@@ -23,7 +23,7 @@ use vizard_anonymizer::microdata::{
     HierarchySet, ReadLimits, RecordFormat, Schema, SubjectKeys, Table, TableBuilder, Target,
     read_records,
 };
-use vizard_anonymizer::privacy::{Seed, Share};
+use vizard_anonymizer::privacy::{CancelFlag, Seed, Share};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{InputDescription, SeriesMode, also_shown, history, kept_groups};
 use vizard_anonymizer::verify::{composition, series};
@@ -245,7 +245,7 @@ fn tell(text: &str, mode: Option<SeriesMode>, engine: &str) -> Result<(), Failur
         let started = Instant::now();
         let found = series(&produced.candidates, &others);
         let check = started.elapsed().as_millis();
-        let attack = composition(&produced.candidates, &others);
+        let attack = composition(&produced.candidates, &others, CancelFlag::never());
         let kept = produced.manifest.kept.unwrap_or_default();
         let (mut outdated, mut counterfeits, mut values) = (0, 0, 0);
         for one in &kept.attributes {

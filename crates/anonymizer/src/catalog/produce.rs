@@ -255,9 +255,8 @@ fn examine(
             let how = (assignment.reruns, &context.cancel);
             let attacked = attacks((table, requirements), made, shown, how);
             verdict.checks.extend(attacked);
-            verdict
-                .checks
-                .extend(verify::together(shown, assignment.public));
+            let beside = verify::together(shown, assignment.public, &context.cancel);
+            verdict.checks.extend(beside);
         }
         produced.verdict = Some(verdict);
     }

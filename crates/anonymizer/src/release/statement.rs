@@ -305,7 +305,8 @@ const MONDRIAN: [Sentence; 7] = [
 
 const PERSONALIZED: [Sentence; 7] = [
     Always(
-        "what the choice of a node tells of how far the members of a group had to be generalized",
+        "what the choice of a node tells of how far the members of a group had to be generalized; \
+            of releases of six people 12 % told somebody's value so",
     ),
     Under(
         is_by_the_paper,

@@ -10,6 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::privacy::CancelFlag;
 use crate::release::candidates::{AttributeCandidates, Candidates, NO_CLASS};
 
 /// Rounds of propagation; each is linear, and most series need few.
@@ -41,7 +42,7 @@ pub struct AttributeComposition {
 }
 
 /// Measures a release beside others.
-pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
+pub fn composition(first: &Candidates, others: &[&Candidates], cancel: &CancelFlag) -> Composition {
     let all: Vec<&Candidates> = std::iter::once(&first).chain(others).copied().collect();
     let (of_release, subjects) = numbered_subjects(&all);
     // The first release's subjects have the first numbers.
@@ -62,7 +63,7 @@ pub fn composition(first: &Candidates, others: &[&Candidates]) -> Composition {
                 Some(Observed { shows, ids })
             })
             .collect();
-        (shown.len() > 1).then(|| of_attribute(&shown, subjects, &is_shared))
+        (shown.len() > 1).then(|| of_attribute(&shown, subjects, &is_shared, cancel))
     });
     Composition {
         shared,
@@ -111,8 +112,9 @@ fn of_attribute(
     shown: &[Observed<'_>],
     subjects: usize,
     is_shared: &[bool],
+    cancel: &CancelFlag,
 ) -> AttributeComposition {
-    let mut left = Left::of(shown, subjects);
+    let mut left = Left::of(shown, subjects, cancel);
     let l = shown.iter().map(|one| one.shows.l).max().unwrap_or(2);
     let count = |left: &Left, wanted: &dyn Fn(usize) -> bool| {
         let shared = is_shared.iter().enumerate().filter(|(_, shared)| **shared);
@@ -121,7 +123,7 @@ fn of_attribute(
     };
     let below_l = count(&left, &|size| size < l as usize);
     let one_left = count(&left, &|size| size == 1);
-    left.propagate(shown);
+    left.propagate(shown, cancel);
     AttributeComposition {
         attribute: shown[0].shows.name.clone(),
         l,
@@ -141,11 +143,12 @@ struct Left {
 }
 
 impl Left {
-    fn of(shown: &[Observed<'_>], subjects: usize) -> Self {
+    fn of(shown: &[Observed<'_>], subjects: usize, cancel: &CancelFlag) -> Self {
         let values = numbered_values(shown.iter().map(|one| one.shows));
         let mut sets: Vec<Option<Vec<u32>>> = vec![None; subjects];
         let mut changed = vec![false; subjects];
         for (one, values) in shown.iter().zip(&values) {
+            cancel.heed();
             let classes: Vec<Vec<u32>> = one
                 .shows
                 .classes
@@ -183,7 +186,7 @@ impl Left {
 
     /// Takes away values that must be somebody else's, until none is left to
     /// take.
-    fn propagate(&mut self, shown: &[Observed<'_>]) {
+    fn propagate(&mut self, shown: &[Observed<'_>], cancel: &CancelFlag) {
         let whole: Vec<(usize, Vec<Vec<u32>>)> = shown
             .iter()
             .enumerate()
@@ -194,6 +197,7 @@ impl Left {
         for _ in 0..ROUNDS_MAX {
             let mut moved = false;
             for (at, members) in &whole {
+                cancel.heed();
                 let classes = shown[*at].shows.classes.iter().zip(members);
                 for (class, members) in classes {
                     moved |= self.settle(class, &values[*at], members);
@@ -332,7 +336,7 @@ mod tests {
     use super::*;
 
     fn figures(first: &Candidates, others: &[&Candidates]) -> (u64, u64, u64, u64) {
-        let found = composition(first, others);
+        let found = composition(first, others, CancelFlag::never());
         let ill = &found.attributes[0];
         (found.shared, ill.below_l, ill.one_left, ill.certain)
     }

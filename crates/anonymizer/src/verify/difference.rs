@@ -18,13 +18,14 @@ use std::collections::BTreeMap;
 
 use super::composition::{composition, numbered_subjects, numbered_values};
 use super::verdict::{Check, Section};
+use crate::privacy::CancelFlag;
 use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS};
 
 /// Both attacks on each sensitive attribute, beside releases in the order in
 /// which they became public.
-pub fn together(release: &Candidates, public: &[Candidates]) -> Vec<Check> {
+pub fn together(release: &Candidates, public: &[Candidates], cancel: &CancelFlag) -> Vec<Check> {
     let others: Vec<&Candidates> = public.iter().collect();
-    let found = composition(release, &others);
+    let found = composition(release, &others, cancel);
     if found.shared == 0 {
         return Vec::new();
     }
@@ -45,12 +46,14 @@ pub fn together(release: &Candidates, public: &[Candidates]) -> Vec<Check> {
             );
         checks.push(check);
     }
-    let shares = |other: &&&Candidates| composition(release, &[other]).shared > 0;
+    let is_in = |subject: &String| release.subjects.binary_search(subject).is_ok();
+    let shares = |other: &&&Candidates| other.subjects.iter().any(is_in);
     if let Some(latest) = others.iter().rev().find(shares) {
         for attribute in &release.attributes {
+            cancel.heed();
             let mut all = latest.attributes.iter();
             let before = all.find(|one| one.name == attribute.name);
-            let told = before.and_then(|before| Parts::of((release, attribute), (latest, before)));
+            let told = before.and_then(|before| Told::of((release, attribute), (latest, before)));
             checks.extend(told.map(|told| told.check(&attribute.name)));
         }
     }
@@ -88,7 +91,8 @@ impl Told {
     }
 }
 
-/// Parts of two releases, for one attribute.
+/// People who left or came of a smallest set of people that is whole classes in
+/// both releases.
 #[derive(Default)]
 struct Part {
     left: u64,
@@ -97,14 +101,12 @@ struct Part {
     difference: BTreeMap<u32, i64>,
 }
 
-struct Parts;
-
-impl Parts {
+impl Told {
     /// `None` where it is not known what the classes of both hold.
     fn of(
         (release, now): (&Candidates, &AttributeCandidates),
         (latest, before): (&Candidates, &AttributeCandidates),
-    ) -> Option<Told> {
+    ) -> Option<Self> {
         let is_known = |one: &AttributeCandidates| one.is_whole && one.is_counted;
         if !is_known(now) || !is_known(before) {
             return None;
@@ -159,15 +161,13 @@ impl Parts {
             Identity::Exact | Identity::Unknown => 1,
         };
         let (k, l) = (k(release).max(k(latest)), u64::from(now.l.max(before.l)));
-        let mut told = Told::default();
+        let mut told = Self::default();
         for part in parts.values() {
             told.add(part, (k, l));
         }
         Some(told)
     }
-}
 
-impl Told {
     fn add(&mut self, part: &Part, (k, l): (u64, u64)) {
         self.left += part.left;
         self.came += part.came;
@@ -225,7 +225,7 @@ mod tests {
     use crate::verify::composition::made::{grouped, release};
 
     fn told(now: &Candidates, before: &Candidates) -> Told {
-        let told = Parts::of((now, &now.attributes[0]), (before, &before.attributes[0]));
+        let told = Told::of((now, &now.attributes[0]), (before, &before.attributes[0]));
         told.expect("known")
     }
 
@@ -282,7 +282,7 @@ mod tests {
         let before = release(&[(&[0, 1, 2], "abc"), (&[3, 4], "ab")]);
         let others = release(&[(&[7, 8], "ab")]);
         let now = release(&[(&[0, 1], "ab"), (&[3, 4], "ab")]);
-        let found = together(&now, &[before, others.clone()]);
+        let found = together(&now, &[before, others.clone()], CancelFlag::never());
         let kinds: Vec<&str> = found.iter().map(|check| check.kind).collect();
         assert_eq!(kinds, ["composition", "difference"]);
         let figure = |check: &Check, name: &str| {
@@ -295,6 +295,6 @@ mod tests {
         assert_eq!(figure(&found[1], "certain"), Some(10.0));
         assert_eq!(found[1].attained, Some(10.0));
         assert!(found.iter().all(|check| check.holds));
-        assert_eq!(together(&now, &[others]), []);
+        assert_eq!(together(&now, &[others], CancelFlag::never()), []);
     }
 }

@@ -144,22 +144,22 @@ trait Learner {
 
 impl Attack<'_> {
     fn check(&self, record_of: &[u32]) -> Option<Check> {
-        let (records, classes) = self.drawn(record_of);
+        let (records, mut classes) = self.drawn(record_of);
         if records.len() < 2 {
             return None;
         }
         let own = |&record: &u32| self.sensitive.codes.at(record as usize);
-        let own: Vec<u32> = records.iter().map(own).collect();
+        let mut own: Vec<u32> = records.iter().map(own).collect();
+        let values = renumber(&mut own, &mut classes);
         let known = Known::of(self.quasi, &records);
-        let values = self.sensitive.domain.len();
         let bayes = || Bayes::empty(&known, values);
         let logistic = || Logistic::empty(&known, own.len(), values);
         let ((by_bayes, of_bayes), (by_logistic, of_logistic)) = rayon::join(
-            || self.both((&known, &classes, &own), bayes),
-            || self.both((&known, &classes, &own), logistic),
+            || self.both((&known, &classes, &own), values, bayes),
+            || self.both((&known, &classes, &own), values, logistic),
         );
         let (release, population) = (by_bayes.max(by_logistic), of_bayes.max(of_logistic));
-        let mut counts = vec![0_u64; self.sensitive.domain.len()];
+        let mut counts = vec![0_u64; values];
         own.iter().for_each(|&value| counts[value as usize] += 1);
         let most = counts.iter().max().copied().unwrap_or(0) as f64 / records.len() as f64;
         let known_anyhow = population.max(most).max(self.claimed);
@@ -222,11 +222,12 @@ impl Attack<'_> {
     fn both<L: Learner + Send>(
         &self,
         (known, classes, own): (&Known, &[Class], &[u32]),
+        values: usize,
         empty: impl Fn() -> L + Sync,
     ) -> (f64, f64) {
         rayon::join(
             || self.guessed_of_release((known, classes, own), empty()),
-            || self.guessed_of_population((known, own), &empty),
+            || self.guessed_of_population((known, own), values, &empty),
         )
     }
 
@@ -260,6 +261,7 @@ impl Attack<'_> {
     fn guessed_of_population<L: Learner>(
         &self,
         (known, own): (&Known, &[u32]),
+        values: usize,
         empty: impl Fn() -> L,
     ) -> f64 {
         let (mut guessed, mut right) = (0, 0);
@@ -267,7 +269,7 @@ impl Attack<'_> {
         people.shuffle(&mut Seed::of_number(SEED).stream(STAGE, 1));
         let (one, other) = people.split_at(people.len() / 2);
         for (trained, tried) in [(one, other), (other, one)] {
-            let mut of_value = vec![0_u64; self.sensitive.domain.len()];
+            let mut of_value = vec![0_u64; values];
             let classes = trained.iter().map(|&person| {
                 of_value[own[person] as usize] += 1;
                 Class {
@@ -295,6 +297,21 @@ impl Attack<'_> {
         }
         right as f64 / guessed.max(1) as f64
     }
+}
+
+/// Numbers the values that somebody has or a class shows from 0, in their order:
+/// models hold no place for others. Answers how many there are.
+fn renumber(own: &mut [u32], classes: &mut [Class]) -> usize {
+    let shown = classes.iter().flat_map(|class| &class.values);
+    let shown = shown.map(|&(value, _)| value);
+    let mut there: Vec<u32> = own.iter().copied().chain(shown).collect();
+    there.sort_unstable();
+    there.dedup();
+    let number = |value: &mut u32| *value = there.partition_point(|one| one < value) as u32;
+    own.iter_mut().for_each(number);
+    let shown = classes.iter_mut().flat_map(|class| &mut class.values);
+    shown.for_each(|(value, _)| number(value));
+    there.len()
 }
 
 /// Every member has every value as often as the class shows it.

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::privacy::{Requirements, Seed, Spread};
+use vizard_anonymizer::privacy::{CancelFlag, Requirements, Seed, Spread};
 use vizard_anonymizer::release::Release;
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::verify::{Check, composition, series};
@@ -328,7 +328,7 @@ fn releases_are_compared_by_value_whatever_its_spelling() {
     };
     let (one, other) = (of(0), of(1));
     assert_eq!(one.attributes[0].values, other.attributes[0].values);
-    let found = composition(&one, &[&other]);
+    let found = composition(&one, &[&other], CancelFlag::never());
     assert_eq!((found.shared, found.attributes[0].below_l), (200, 0));
 }
 
@@ -358,7 +358,7 @@ fn a_second_release_of_the_same_people_tells_nothing_new() {
         };
         let first = shown(1, 0);
         let below_l = |other: &Candidates| {
-            let found = composition(&first, &[other]);
+            let found = composition(&first, &[other], CancelFlag::never());
             (found.shared, found.attributes[0].below_l)
         };
         let (same, apart) = (shown(2, 0), shown(2, 9));

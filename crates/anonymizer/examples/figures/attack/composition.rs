@@ -4,7 +4,7 @@
 use serde_json::Value;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
-use vizard_anonymizer::privacy::{Requirements, Seed};
+use vizard_anonymizer::privacy::{CancelFlag, Requirements, Seed};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::order;
 use vizard_anonymizer::verify::{composition, series};
@@ -71,7 +71,7 @@ fn of_releases(
     }
     for releases in 2..=all.len() {
         let others: Vec<&Candidates> = all[1..releases].iter().collect();
-        let found = composition(&all[0], &others);
+        let found = composition(&all[0], &others, CancelFlag::never());
         let is_safe = series(&all[0], &others).is_safe();
         for one in &found.attributes {
             let share = |count: u64| 100.0 * count as f64 / found.shared.max(1) as f64;

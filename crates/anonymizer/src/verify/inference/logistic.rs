@@ -15,10 +15,11 @@ use crate::privacy::Seed;
 
 /// Quasi-identifiers whose pairs count; the first ones.
 const PAIRED_MAX: usize = 10;
-/// Categories of each one of a pair, and where the values are many.
-const OF_PAIR: u16 = 16;
-const OF_PAIR_FEW: u16 = 8;
-const MANY_VALUES: usize = 256;
+/// Categories of each one of a pair: as many of these as there is room for.
+const OF_PAIR: [u32; 2] = [16, 8];
+/// Weights of a model, at most. Where pairs have no room they are left out, and
+/// where single categories have none the model knows nothing.
+const WEIGHTS_MAX: usize = 1 << 22;
 /// Values that a step looks at whole, and how many others it draws of more.
 const WHOLE_VALUES: usize = 64;
 const DRAWN_VALUES: usize = 16;
@@ -36,7 +37,7 @@ pub struct Logistic {
     /// Different values.
     values: usize,
     /// Weight of each feature, by value; sums of squared slopes beside it.
-    weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
     squares: Vec<f32>,
     /// How often a value occurs; logarithms of the shares.
     frequent: Vec<f64>,
@@ -47,24 +48,18 @@ pub struct Logistic {
 impl Logistic {
     /// One that knows nobody yet, of people numbered from 0.
     pub fn empty(known: &Known, people: usize, values: usize) -> Self {
-        let mut features = Vec::new();
-        let of_pair = if values > MANY_VALUES {
-            OF_PAIR_FEW
-        } else {
-            OF_PAIR
-        };
-        let (mut of_person, mut all) = (0, 0);
+        let layout = Layout::of(known, values);
+        let mut features = Vec::with_capacity(people * layout.of_person);
         for person in 0..people {
-            let before = features.len();
-            all = featured(known, person, of_pair, &mut features);
-            of_person = features.len() - before;
+            layout.featured(known, person, &mut features);
         }
+        let weights = layout.features * values;
         Self {
             features,
-            of_person,
+            of_person: layout.of_person,
             values,
-            weights: vec![0.0; all as usize * values],
-            squares: vec![0.0; all as usize * values],
+            weights: vec![0.0; weights],
+            squares: vec![0.0; weights],
             frequent: Vec::new(),
             prior: Vec::new(),
             random: Seed::of_number(SEED).stream(STAGE, 2),
@@ -221,31 +216,67 @@ impl Learner for Logistic {
     }
 }
 
-/// Adds a person's features: each category, and each pair of coarser ones.
-/// Answers how many features there are.
-fn featured(known: &Known, person: usize, of_pair: u16, features: &mut Vec<u32>) -> u32 {
-    let row = known.row(person);
-    let mut before = 0;
-    for (&category, &size) in row.iter().zip(&known.sizes) {
-        features.push(before + u32::from(category));
-        before += size as u32;
+/// Which features there are.
+struct Layout {
+    /// Whether single categories are features.
+    has_single: bool,
+    /// Quasi-identifiers whose pairs are, and categories of each one of a pair.
+    paired: usize,
+    of_pair: u32,
+    /// All features, and those of a person.
+    features: usize,
+    of_person: usize,
+}
+
+impl Layout {
+    /// The richest that there is room for.
+    fn of(known: &Known, values: usize) -> Self {
+        let singles: usize = known.sizes.iter().sum();
+        let paired = known.sizes.len().min(PAIRED_MAX);
+        let pairs = paired * paired.saturating_sub(1) / 2;
+        let layout = |paired: usize, pairs: usize, of_pair: u32| Self {
+            has_single: true,
+            paired,
+            of_pair,
+            features: singles + pairs * (of_pair * of_pair) as usize,
+            of_person: known.sizes.len() + pairs,
+        };
+        let [many, few] = OF_PAIR.map(|of_pair| layout(paired, pairs, of_pair));
+        let mut all = [many, few, layout(0, 0, 0)].into_iter();
+        let fits = |one: &Self| one.features * values <= WEIGHTS_MAX;
+        all.find(fits).unwrap_or(Self {
+            has_single: false,
+            paired: 0,
+            of_pair: 0,
+            features: 0,
+            of_person: 0,
+        })
     }
-    let coarse = |at: usize| {
-        let size = known.sizes[at] as u32;
-        let of_pair = u32::from(of_pair);
-        match u32::from(row[at]) {
-            category if size <= of_pair => category,
-            category if known.is_ordered[at] => category * of_pair / size,
-            category => category.min(of_pair - 1),
+
+    /// Adds a person's features: each category, and each pair of coarser ones.
+    fn featured(&self, known: &Known, person: usize, features: &mut Vec<u32>) {
+        if !self.has_single {
+            return;
         }
-    };
-    let paired = row.len().min(PAIRED_MAX);
-    let of_pair = u32::from(of_pair);
-    for one in 0..paired {
-        for other in one + 1..paired {
-            features.push(before + coarse(one) * of_pair + coarse(other));
-            before += of_pair * of_pair;
+        let row = known.row(person);
+        let mut before = 0;
+        for (&category, &size) in row.iter().zip(&known.sizes) {
+            features.push(before + u32::from(category));
+            before += size as u32;
+        }
+        let coarse = |at: usize| {
+            let size = known.sizes[at] as u32;
+            match u32::from(row[at]) {
+                category if size <= self.of_pair => category,
+                category if known.is_ordered[at] => category * self.of_pair / size,
+                category => category.min(self.of_pair - 1),
+            }
+        };
+        for one in 0..self.paired {
+            for other in one + 1..self.paired {
+                features.push(before + coarse(one) * self.of_pair + coarse(other));
+                before += self.of_pair * self.of_pair;
+            }
         }
     }
-    before
 }

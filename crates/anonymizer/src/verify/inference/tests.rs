@@ -203,6 +203,34 @@ fn of_many_values_some_are_drawn_and_what_tells_them_is_learned() {
 }
 
 #[test]
+fn models_hold_as_much_as_there_is_room_for_and_no_place_for_values_that_nobody_has() {
+    let table = people(100, 0.0);
+    let quasi = [1, 2].map(|at| table.coded(AttributeIndex(at)).unwrap());
+    let records: Vec<u32> = (0..100).collect();
+    let known = Known::of(&quasi, &records);
+    // Ten towns and at most 64 intervals of age; one pair of 16 or 8 each.
+    let singles: usize = known.sizes.iter().sum();
+    for (values, features) in [
+        (10, singles + 256),
+        (20_000, singles + 64),
+        (40_000, singles),
+        (1_000_000, 0),
+    ] {
+        let model = Logistic::empty(&known, 100, values);
+        assert_eq!(model.weights.len(), features * values, "{values} values");
+        assert!((model.ratio(&known, 5, 7) - 1.0).abs() < 1e-12);
+    }
+    let class = |people: std::ops::Range<usize>, values: &[u32]| Class {
+        people,
+        values: values.iter().map(|&value| (value, 1.0)).collect(),
+    };
+    let (mut own, mut classes) = ([900, 7, 900], [class(0..3, &[7, 500, 900])]);
+    assert_eq!(renumber(&mut own, &mut classes), 3);
+    assert_eq!(own, [2, 0, 2]);
+    assert_eq!(classes[0].values, [(0, 1.0), (1, 1.0), (2, 1.0)]);
+}
+
+#[test]
 fn it_is_the_same_every_time_and_nothing_where_nobody_is_shown() {
     assert_eq!(attacked(0.5, 3), attacked(0.5, 3));
     let table = people(10, 0.5);
