@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 use vizard_anonymizer::privacy::CancelFlag;
 use vizard_anonymizer::release::candidates::Candidates;
+use vizard_anonymizer::release::up_to_tens;
 use vizard_anonymizer::verify::{Composition, Judged, Series, Shape, composition, series};
 
 use crate::ids::ReleaseId;
@@ -201,10 +202,6 @@ fn figures(one: &Value) -> String {
         one["one_candidate"],
         one["certain"]
     )
-}
-
-fn up_to_tens(count: u64) -> u64 {
-    count.div_ceil(10) * 10
 }
 
 #[cfg(test)]

@@ -230,15 +230,10 @@ fn check_table(page: &mut Page, entries: &[Value], is_attack: bool) {
         let kind = text(&entry["kind"]);
         page.raw("<tr><td>").text(&words(kind));
         // Said once of several attributes.
-        let advice = if is_attack && kind != before {
-            advice::on_attack(kind)
-        } else {
-            ""
-        };
-        let note = if is_attack && kind == before {
-            ""
-        } else {
-            text(&entry["note"])
+        let (advice, note) = match is_attack {
+            true if kind == before => ("", ""),
+            true => (advice::on_attack(kind), text(&entry["note"])),
+            false => ("", text(&entry["note"])),
         };
         before = kind;
         for note in [advice, note, text(&entry["scope"])] {

@@ -275,6 +275,12 @@ pub fn rounded_to_tens(count: u64) -> u64 {
     count.saturating_add(5) / 10 * 10
 }
 
+/// A count rounded up to tens: 0 stays what it is, an exact number of few people
+/// is not told.
+pub fn up_to_tens(count: u64) -> u64 {
+    count.div_ceil(10) * 10
+}
+
 impl Manifest {
     /// The format that this program writes.
     pub const FORMAT: &'static str = "vizard-release/1";

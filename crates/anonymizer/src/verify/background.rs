@@ -34,14 +34,18 @@ pub fn background_knowledge(table: &Table, shown: &Candidates, cancel: &CancelFl
     if !is_one || shown.identity == Identity::Unknown {
         return Vec::new();
     }
-    let Some(record_of) = shown.records(table) else {
-        return Vec::new();
+    // Who is who matters where one value of a row finds another.
+    let in_rows = shown.attributes.iter().filter(|one| one.stands_in_rows);
+    let records = if in_rows.count() > 1 {
+        let record_of = shown.records(table);
+        record_of.map(|record_of| Records { table, record_of })
+    } else {
+        None
     };
-    let records = Records { table, record_of };
     let counted = shown.attributes.iter().filter(|one| one.is_counted);
     let checks = counted.filter_map(|one| {
         cancel.heed();
-        let known = Known::of(one)?;
+        let known = Attained::of(one)?;
         let mut check = Check::new(Section::Attack, "background_knowledge")
             .about(&one.name)
             .attaining(Some(known.without[1]), None)
@@ -60,10 +64,9 @@ pub fn background_knowledge(table: &Table, shown: &Candidates, cancel: &CancelFl
                 .with_figure("neighbours_l_minus_2", known.of_l)
                 .with_figure("values_left", known.left as f64);
         }
-        for (name, share) in ["known_1", "known_2"]
-            .into_iter()
-            .zip(known_values(&records, shown, one))
-        {
+        let told = records.as_ref();
+        let told = told.map_or_else(Vec::new, |records| known_values(records, shown, one));
+        for (name, share) in ["known_1", "known_2"].into_iter().zip(told) {
             check = check.with_figure(name, share);
         }
         Some(check)
@@ -72,7 +75,7 @@ pub fn background_knowledge(table: &Table, shown: &Candidates, cancel: &CancelFl
 }
 
 /// What is attained over all classes of an attribute.
-struct Known {
+struct Attained {
     without: [f64; 2],
     certain: [f64; 2],
     neighbours: [f64; 2],
@@ -80,7 +83,7 @@ struct Known {
     left: usize,
 }
 
-impl Known {
+impl Attained {
     /// `None` where no class has members.
     fn of(shown: &AttributeCandidates) -> Option<Self> {
         let mut members = vec![0_u64; shown.classes.len()];
@@ -232,10 +235,10 @@ mod tests {
     use super::*;
     use crate::verify::composition::made::release;
 
-    fn known(classes: &[(&[u32], &str)], l: u32) -> Known {
+    fn known(classes: &[(&[u32], &str)], l: u32) -> Attained {
         let mut attribute = release(classes).attributes.remove(0);
         attribute.l = l;
-        Known::of(&attribute).expect("classes have members")
+        Attained::of(&attribute).expect("classes have members")
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::composition::{composition, numbered_subjects, numbered_values};
 use super::verdict::{Check, Section};
 use crate::privacy::CancelFlag;
 use crate::release::candidates::{AttributeCandidates, Candidates, Identity, NO_CLASS};
+use crate::release::up_to_tens;
 
 /// Both attacks on each sensitive attribute, beside releases in the order in
 /// which they became public.
@@ -31,15 +32,15 @@ pub fn together(release: &Candidates, public: &[Candidates], cancel: &CancelFlag
     }
     let mut checks = Vec::new();
     for one in &found.attributes {
-        let share = up_to_tens(one.certain) / up_to_tens(found.shared);
+        let share = in_tens(one.certain) / in_tens(found.shared);
         let check = Check::new(Section::Attack, "composition")
             .about(&one.attribute)
             .attaining(Some(share), None)
             .with_figure("releases", public.len() as f64)
-            .with_figure("shared_subjects", up_to_tens(found.shared))
-            .with_figure("below_l", up_to_tens(one.below_l))
-            .with_figure("one_candidate", up_to_tens(one.one_left))
-            .with_figure("certain", up_to_tens(one.certain))
+            .with_figure("shared_subjects", in_tens(found.shared))
+            .with_figure("below_l", in_tens(one.below_l))
+            .with_figure("one_candidate", in_tens(one.one_left))
+            .with_figure("certain", in_tens(one.certain))
             .noting(
                 "share of people in this and an earlier public release whose value is certain from \
                  all of them together; lower bounds",
@@ -60,9 +61,9 @@ pub fn together(release: &Candidates, public: &[Candidates], cancel: &CancelFlag
     checks
 }
 
-/// Rounded up to tens.
-fn up_to_tens(count: u64) -> f64 {
-    (count.div_ceil(10) * 10) as f64
+/// A count as it is told.
+fn in_tens(count: u64) -> f64 {
+    up_to_tens(count) as f64
 }
 
 /// What a difference tells of the people who are in one release alone.
@@ -80,10 +81,10 @@ impl Told {
     fn check(self, attribute: &str) -> Check {
         Check::new(Section::Attack, "difference")
             .about(attribute)
-            .attaining(Some(up_to_tens(self.attributable)), None)
-            .with_figure("left", up_to_tens(self.left))
-            .with_figure("came", up_to_tens(self.came))
-            .with_figure("certain", up_to_tens(self.certain))
+            .attaining(Some(in_tens(self.attributable)), None)
+            .with_figure("left", in_tens(self.left))
+            .with_figure("came", in_tens(self.came))
+            .with_figure("certain", in_tens(self.certain))
             .noting(
                 "people who are in one of this and the latest public release alone, and whose \
                  values the difference of both tells to fewer than k of them, or beyond 1 in l",

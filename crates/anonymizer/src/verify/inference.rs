@@ -45,8 +45,6 @@ const PEOPLE_MAX: usize = 20_000;
 const GUESSED_MAX: usize = 5_000;
 /// Times that model and placement are made better.
 const ROUNDS: usize = 8;
-/// Times that a model of the population looks at its people.
-const POPULATION_ROUNDS: usize = 8;
 /// Seed and stream of the draws.
 const SEED: u64 = 20;
 const STAGE: u32 = 1;
@@ -133,6 +131,9 @@ impl Class {
 
 /// A model of how values go with quasi-identifiers.
 trait Learner {
+    /// Times that it has to learn from the same people.
+    const PASSES: usize;
+
     /// Learns from people in classes, with the probability that each member has
     /// each value.
     fn learn(&mut self, known: &Known, classes: &[Class], placed: &[Vec<f64>]);
@@ -280,7 +281,7 @@ impl Attack<'_> {
             let classes: Vec<Class> = classes.collect();
             let placed = vec![vec![1.0]; classes.len()];
             let mut model = empty();
-            for _ in 0..POPULATION_ROUNDS {
+            for _ in 0..L::PASSES {
                 self.cancel.heed();
                 model.learn(known, &classes, &placed);
             }

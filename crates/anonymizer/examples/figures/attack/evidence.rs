@@ -2,13 +2,11 @@
 //! the figures that stand beside it.
 
 use serde_json::Value;
-use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::verify::{Check, Section};
 
-use super::SEED;
+use super::verified;
 use crate::Failure;
 use crate::load::Data;
-use crate::timed::timed;
 
 /// The columns of [`lines`].
 pub const HEADER: &str = "\
@@ -21,18 +19,8 @@ pub fn lines(
     data: &Data,
     (engine, parameters): (&str, &Value),
 ) -> Result<(), Failure> {
-    let run = (&data.table, &[][..]);
-    let timed = match timed(run, (engine, parameters), true, SEED) {
-        Ok(timed) => timed,
-        Err(EngineError::Infeasible(answer)) => {
-            println!("| {title} | infeasible: {} |", answer.strongest);
-            return Ok(());
-        }
-        Err(EngineError::InvalidParameter { parameter, .. }) => {
-            println!("| {title} | refused: {parameter} |");
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
+    let Some(timed) = verified(title, data, (engine, parameters))? else {
+        return Ok(());
     };
     let (engine, verify) = (timed.engine.as_secs_f64(), timed.verify.as_secs_f64());
     let verdict = timed.produced.verdict.ok_or("it was verified")?;

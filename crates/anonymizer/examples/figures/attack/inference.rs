@@ -5,14 +5,12 @@ use std::time::Instant;
 
 use serde_json::Value;
 use vizard_anonymizer::catalog::Engine;
-use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::privacy::{CancelFlag, Requirements};
 use vizard_anonymizer::verify::inference;
 
-use super::{SEED, figure};
+use super::{figure, verified};
 use crate::Failure;
 use crate::load::Data;
-use crate::timed::timed;
 
 /// The columns of [`lines`].
 pub const HEADER: &str = "\
@@ -25,15 +23,10 @@ pub fn lines(
     data: &Data,
     (engine, parameters): (&str, &Value),
 ) -> Result<(), Failure> {
-    let run = (&data.table, &[][..]);
-    let produced = match timed(run, (engine, parameters), true, SEED) {
-        Ok(timed) => timed.produced,
-        Err(EngineError::Infeasible(answer)) => {
-            println!("| {title} | infeasible: {} |", answer.strongest);
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
+    let Some(timed) = verified(title, data, (engine, parameters))? else {
+        return Ok(());
     };
+    let produced = timed.produced;
     let parsed = Engine::parse(engine, parameters, data.table.schema())?;
     let policy = parsed.policy(data.table.schema())?;
     let requirements = Requirements::new(&data.table, policy, &[]);

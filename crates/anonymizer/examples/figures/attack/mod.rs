@@ -41,7 +41,7 @@ use vizard_anonymizer::verify::Check;
 use crate::Failure;
 use crate::arguments::{is_given, option};
 use crate::load::{Data, load_as, records_as};
-use crate::timed::timed;
+use crate::timed::{Timed, timed};
 use equal_vectors::Hits;
 use sight::Source;
 
@@ -320,6 +320,22 @@ fn verifier((data, engine, parameters): (&Data, &str, &Value)) -> Result<String,
     let told = checks.map(|check| format!("{}, {}", figure(check.attained), figure(check.claimed)));
     let told: Vec<String> = told.collect();
     Ok(format!("{}; {}", told.join("; "), verdict.holds()))
+}
+
+/// A verified release without preferences; where there is none, says why in its
+/// row.
+fn verified(title: &str, data: &Data, job: (&str, &Value)) -> Result<Option<Timed>, Failure> {
+    match timed((&data.table, &[]), job, true, SEED) {
+        Ok(timed) => return Ok(Some(timed)),
+        Err(EngineError::Infeasible(answer)) => {
+            println!("| {title} | infeasible: {} |", answer.strongest);
+        }
+        Err(EngineError::InvalidParameter { parameter, .. }) => {
+            println!("| {title} | refused: {parameter} |");
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(None)
 }
 
 /// A figure of a check; 0 where it has none of this name.

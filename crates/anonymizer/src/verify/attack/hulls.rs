@@ -122,16 +122,16 @@ impl<'a> Rows<'a> {
             let Some(cells) = MeaningColumn::of(column, &source.domain) else {
                 continue;
             };
-            let mut people = vec![0; source.domain.len()];
-            for &record in &records {
-                people[source.codes.at(record as usize) as usize] += 1;
-            }
             let is_quasi = table.schema().attribute(index).role == Role::QuasiIdentifier;
             let to = match column.content {
                 _ if is_quasi => &mut quasi,
                 Content::Exact => &mut exact,
                 _ => continue,
             };
+            let mut people = vec![0; source.domain.len()];
+            for &record in &records {
+                people[source.codes.at(record as usize) as usize] += 1;
+            }
             to.push(Column {
                 domain: &source.domain,
                 cells,

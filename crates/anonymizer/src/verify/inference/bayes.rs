@@ -70,6 +70,9 @@ impl Bayes {
 }
 
 impl Learner for Bayes {
+    /// It counts them.
+    const PASSES: usize = 1;
+
     fn learn(&mut self, known: &Known, classes: &[Class], placed: &[Vec<f64>]) {
         *self = Self::empty(known, self.of_value.len());
         for (class, placed) in classes.iter().zip(placed) {

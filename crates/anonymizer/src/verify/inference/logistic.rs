@@ -190,6 +190,9 @@ struct Room {
 }
 
 impl Learner for Logistic {
+    /// Each is a small step for each person.
+    const PASSES: usize = 8;
+
     fn learn(&mut self, _known: &Known, classes: &[Class], placed: &[Vec<f64>]) {
         self.set_prior(classes, placed);
         let members = classes.iter().zip(placed).enumerate();
@@ -218,12 +221,10 @@ impl Learner for Logistic {
 
 /// Which features there are.
 struct Layout {
-    /// Whether single categories are features.
-    has_single: bool,
     /// Quasi-identifiers whose pairs are, and categories of each one of a pair.
     paired: usize,
     of_pair: u32,
-    /// All features, and those of a person.
+    /// All features, and those of a person; none where there is no room.
     features: usize,
     of_person: usize,
 }
@@ -235,7 +236,6 @@ impl Layout {
         let paired = known.sizes.len().min(PAIRED_MAX);
         let pairs = paired * paired.saturating_sub(1) / 2;
         let layout = |paired: usize, pairs: usize, of_pair: u32| Self {
-            has_single: true,
             paired,
             of_pair,
             features: singles + pairs * (of_pair * of_pair) as usize,
@@ -245,7 +245,6 @@ impl Layout {
         let mut all = [many, few, layout(0, 0, 0)].into_iter();
         let fits = |one: &Self| one.features * values <= WEIGHTS_MAX;
         all.find(fits).unwrap_or(Self {
-            has_single: false,
             paired: 0,
             of_pair: 0,
             features: 0,
@@ -255,7 +254,7 @@ impl Layout {
 
     /// Adds a person's features: each category, and each pair of coarser ones.
     fn featured(&self, known: &Known, person: usize, features: &mut Vec<u32>) {
-        if !self.has_single {
+        if self.of_person == 0 {
             return;
         }
         let row = known.row(person);
