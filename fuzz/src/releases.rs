@@ -149,7 +149,7 @@ impl Published {
             tables,
             lineage: &self.lineage,
             seed: &Seed::of_number(SEED),
-            dataset_secret: &Seed::of_number(0),
+            dataset_secret: &Seed::of_number(SEED),
             cancel: CancelFlag::never(),
         })
     }

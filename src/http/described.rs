@@ -271,6 +271,11 @@ pub struct KeptDocument {
     #[serde(default)]
     #[schema(nullable = false)]
     pub companions: Option<u64>,
+    /// `visible` where subjects whose value changed show another set; absent where
+    /// they show the old one.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub changes: Option<String>,
     /// Each published sensitive attribute, where sets of values are kept.
     #[serde(default)]
     #[schema(required = false)]
@@ -292,6 +297,11 @@ pub struct KeptAttributeDocument {
     #[serde(default)]
     #[schema(nullable = false)]
     pub outdated: Option<u64>,
+    /// Rows that show another set than before, because their value changed; of
+    /// `changes` that are visible.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub renewed: Option<u64>,
 }
 
 /// One table of a release.

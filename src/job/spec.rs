@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
-use vizard_anonymizer::privacy::Share;
+use vizard_anonymizer::privacy::{Changes, Share};
 use vizard_anonymizer::release::{AcceptedExact, SeriesMode};
 
 use crate::ids::DatasetId;
@@ -160,6 +160,13 @@ pub struct SeriesOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1)]
     pub max_counterfeits: Option<Share>,
+    /// With `invariant` what becomes of a subject whose value changed to one that
+    /// is not in their set: the set is shown again (`hidden`, if absent), or
+    /// another one, which has no value that was shown of them before (`visible`):
+    /// the release is up to date, and everybody sees whose value changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^(hidden|visible)$")]
+    pub changes: Option<Changes>,
     /// With `nested` the largest share of subjects of the last release that may be
     /// left out of this one: those who changed, and companions who are taken along so that
     /// nobody can be told from who left; 0.25 if absent.

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use vizard_anonymizer::privacy::Floors;
 
-use super::Remains;
+use super::{Remains, Retention};
 use crate::ids::DatasetId;
 
 /// A dataset to be created.
@@ -49,8 +49,8 @@ pub struct DatasetRow {
     pub preference_version: u64,
     /// How many subjects have a preference in force.
     pub subjects_with_preference: u64,
-    /// Days that its records stay; `None`: as the service's settings say.
-    pub raw_retention_days: Option<u32>,
+    /// How long its records stay.
+    pub retention: Retention,
     /// When retention last purged its records.
     pub records_purged_at: Option<DateTime<Utc>>,
     /// The population that it belongs to; `None`: it is one by itself.

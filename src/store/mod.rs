@@ -71,7 +71,7 @@ pub use releases::{
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,
     ReleaseTableRow,
 };
-pub use retention::{Purge, RAW_RETENTION_DAYS_MAX};
+pub use retention::{Purge, RAW_RETENTION_DAYS_MAX, Retention, SeriesMemory};
 pub use rows::{PAGE_LIMIT_MAX, Page, PageRequest, PoolFigures};
 pub use seal::{MasterKeyError, MasterKeys};
 pub use sealing::DataKeyCounts;

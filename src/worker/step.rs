@@ -258,7 +258,9 @@ fn history_of(
         SeriesMode::Increments => return Ok(None),
         SeriesMode::Invariant => {
             let published = engine.keeps_sets_of(&loaded.schema)?;
-            history(table, published, &loaded.shown, series.counterfeits())
+            let changes = series.changes.unwrap_or_default();
+            let keeping = (published, changes);
+            history(table, keeping, &loaded.shown, series.counterfeits())
         }
         SeriesMode::Nested => {
             engine.check_keeps_groups(&loaded.schema)?;

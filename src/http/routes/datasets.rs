@@ -25,7 +25,7 @@ use crate::http::precondition;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::DatasetId;
-use crate::store::{DatasetRow, NewDataset, Precondition, Remains, VersionRow};
+use crate::store::{DatasetRow, NewDataset, Precondition, Remains, SeriesMemory, VersionRow};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -59,6 +59,8 @@ pub(super) struct DatasetView {
     created_by: String,
     /// Days that its records stay after its last release or upload; `null`: as the service's settings say.
     raw_retention_days: Option<u32>,
+    /// What becomes of what public releases show of each subject, once its records are purged.
+    series_memory: SeriesMemory,
     /// When its records were last purged because their time was up.
     records_purged_at: Option<DateTime<Utc>>,
     /// The population that it belongs to: terms of its subjects hold in every dataset of it; `null`: it is one by itself.
@@ -165,7 +167,8 @@ impl DatasetView {
             schema: row.schema,
             created_at: row.created_at,
             created_by: row.created_by,
-            raw_retention_days: row.raw_retention_days,
+            raw_retention_days: row.retention.raw_days,
+            series_memory: row.retention.series_memory,
             records_purged_at: row.records_purged_at,
             population: row.population,
             floors: FloorsView::in_force(service, &row.floors),

@@ -248,6 +248,9 @@ fn check_series(series: SeriesOptions, engine: &Engine, schema: &Schema) -> Resu
             "max_counterfeits",
             "counterfeits are of the mode invariant alone",
         ),
+        SeriesMode::Increments | SeriesMode::Nested if series.changes.is_some() => {
+            ("changes", "sets of values are of the mode invariant alone")
+        }
         SeriesMode::Increments | SeriesMode::Invariant if series.max_companions.is_some() => {
             ("max_companions", "companions are of the mode nested alone")
         }

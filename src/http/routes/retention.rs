@@ -14,7 +14,7 @@ use crate::http::extract::{JsonBody, UrlPath};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::DatasetId;
-use crate::store::{DatasetRow, RAW_RETENTION_DAYS_MAX};
+use crate::store::{DatasetRow, RAW_RETENTION_DAYS_MAX, Retention, SeriesMemory};
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(set_retention))
@@ -30,6 +30,11 @@ struct RetentionRequest {
     #[serde(deserialize_with = "Option::deserialize")]
     #[schema(required = true, minimum = 1, maximum = 36_500)]
     raw_retention_days: Option<u32>,
+    /// What becomes of what public releases show of each subject, once records
+    /// are purged: it stays, sealed (`keep`), or goes with them (`drop`). The next
+    /// release of the same people then takes two stewards, as nobody can check it.
+    #[serde(default)]
+    series_memory: SeriesMemory,
 }
 
 /// How long the records of a dataset stay.
@@ -39,6 +44,8 @@ struct RetentionView {
     id: DatasetId,
     /// Days after the last release or upload; `null`: as the service's settings say.
     raw_retention_days: Option<u32>,
+    /// What becomes of what public releases show of each subject.
+    series_memory: SeriesMemory,
     /// When its records were last purged because their time was up.
     records_purged_at: Option<DateTime<Utc>>,
 }
@@ -47,7 +54,8 @@ impl From<DatasetRow> for RetentionView {
     fn from(row: DatasetRow) -> Self {
         Self {
             id: row.id,
-            raw_retention_days: row.raw_retention_days,
+            raw_retention_days: row.retention.raw_days,
+            series_memory: row.retention.series_memory,
             records_purged_at: row.records_purged_at,
         }
     }
@@ -57,7 +65,9 @@ impl From<DatasetRow> for RetentionView {
 ///
 /// So many days after the dataset's last release or upload its records and
 /// lineage are purged, its drafts withdrawn and its jobs cancelled. Published
-/// releases and preferences stay, and records may be uploaded again.
+/// releases and preferences stay, and records may be uploaded again. What these
+/// releases show of each subject stays sealed, so that the next one can be checked
+/// together with them, unless `series_memory` says `drop`.
 #[utoipa::path(
     put, path = "/v1/datasets/{id}/retention", operation_id = "set_retention", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset.")),
@@ -76,8 +86,14 @@ async fn set_retention(
         let detail = format!("raw_retention_days lies between 1 and {RAW_RETENTION_DAYS_MAX}");
         return Err(Problem::new(ProblemKind::InvalidBody, detail));
     }
+    let retention = Retention {
+        raw_days: days,
+        series_memory: request.series_memory,
+    };
     let act = principal.act_answering(|set| Some(answer(set)));
-    Ok(answer(&state.store.retention_set(act, id, days).await?))
+    Ok(answer(
+        &state.store.retention_set(act, id, retention).await?,
+    ))
 }
 
 fn answer(set: &DatasetRow) -> Answer {

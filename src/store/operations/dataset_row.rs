@@ -6,7 +6,7 @@ use vizard_anonymizer::privacy::Floors;
 use crate::ids::DatasetId;
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::datasets as sql;
-use crate::store::{DatasetRow, StoreError};
+use crate::store::{DatasetRow, Retention, SeriesMemory, StoreError};
 
 const TABLE: &str = "dataset";
 
@@ -22,10 +22,18 @@ pub(super) fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
         hierarchies: row.json("hierarchies")?,
         preference_version: row.count("preference_version")?,
         subjects_with_preference: row.count("subjects_with_preference")?,
-        raw_retention_days: row.count32_or_null("raw_retention_days")?,
+        retention: retention_of(row)?,
         records_purged_at: row.time_or_null("records_purged_at")?,
         population: row.text_or_null("population")?,
         floors: floors_of(row)?,
+    })
+}
+
+pub(super) fn retention_of(row: &Row) -> Result<Retention, StoreError> {
+    let memory = SeriesMemory::parse(&row.text("series_memory")?);
+    Ok(Retention {
+        raw_days: row.count32_or_null("raw_retention_days")?,
+        series_memory: memory.ok_or_else(|| row.inconsistent("series_memory"))?,
     })
 }
 

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
 use super::Store;
-use super::dataset_row::{get, hold};
+use super::dataset_row::{get, hold, retention_of};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
 use super::tombstones::bury;
@@ -18,7 +18,8 @@ use crate::store::seal::renew_records_key;
 use crate::store::session::{Row, Session, Signal, cells};
 use crate::store::statements::{datasets as dataset_sql, retention as sql};
 use crate::store::{
-    Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, StoreError, Tombstone, VersionMode,
+    Act, Buried, DatasetRow, Purge, RAW_RETENTION_DAYS_MAX, Retention, SeriesMemory, StoreError,
+    Tombstone, VersionMode,
 };
 
 const TABLE: &str = "dataset";
@@ -28,8 +29,7 @@ const PURGED_BY: &str = "retention";
 
 /// When a row's records are to go; `None`: never.
 fn due_at(row: &Row, default_days: Option<u32>) -> Result<Option<DateTime<Utc>>, StoreError> {
-    let own = row.count32_or_null("raw_retention_days")?;
-    let Some(days) = own.or(default_days) else {
+    let Some(days) = retention_of(row)?.raw_days.or(default_days) else {
         return Ok(None);
     };
     let mut last = row.time("uploaded_at")?;
@@ -84,7 +84,7 @@ async fn purge_due(
     if due_at(&row, default_days)?.is_none_or(|due| now < due) {
         return purge_replaced(session, id, (default_days, now), actor).await;
     }
-    let done = purge(session, id, row.count("version")?, actor).await?;
+    let done = purge(session, (id, &row), actor).await?;
     let what = Buried::Records(id);
     bury(session, Tombstone { what, at: now }).await?;
     Ok(done)
@@ -109,6 +109,7 @@ async fn purge_replaced(
         lineages: 0,
         drafts: 0,
         jobs_cancelled: 0,
+        memories: 0,
     };
     let mut epochs = 0_u64;
     for row in rows {
@@ -124,6 +125,10 @@ async fn purge_replaced(
         session.run(sql::PURGE_EPOCH_LEDGER, ledger).await?;
         purge.lineages += session.run(sql::PURGE_EPOCH_LINEAGE, of_epoch()).await?;
         purge.drafts += session.run(sql::PURGE_EPOCH_DRAFTS, of_epoch_now()).await?;
+        if retention_of(&row)?.series_memory == SeriesMemory::Drop {
+            let memories = sql::PURGE_EPOCH_CANDIDATES;
+            purge.memories += session.run(memories, of_epoch()).await?;
+        }
         purge.chunks += session.run(sql::PURGE_EPOCH_CHUNKS, of_epoch()).await?;
         let versions = sql::PURGE_EPOCH_VERSIONS;
         session.run(versions, of_epoch_now()).await?;
@@ -136,6 +141,7 @@ async fn purge_replaced(
         "chunks": purge.chunks,
         "lineages": purge.lineages,
         "drafts": purge.drafts,
+        "memories": purge.memories,
     }));
     Ok(Done::one(Some(purge), entry))
 }
@@ -149,7 +155,7 @@ pub(super) async fn purge_as_of(
 ) -> Result<Vec<Entry>, StoreError> {
     match held(session, id).await? {
         Some(row) if row.time("first_uploaded_at")? <= at => {
-            let done = purge(session, id, row.count("version")?, actor).await?;
+            let done = purge(session, (id, &row), actor).await?;
             Ok(done.entries)
         }
         _ => Ok(Vec::new()),
@@ -158,8 +164,7 @@ pub(super) async fn purge_as_of(
 
 async fn purge(
     session: &mut Session,
-    id: DatasetId,
-    version: u64,
+    (id, row): (DatasetId, &Row),
     actor: String,
 ) -> Result<Done<Option<Purge>>, StoreError> {
     let now = session.now().await?;
@@ -173,12 +178,19 @@ async fn purge(
     let drafts = session.run(sql::WITHDRAW_DRAFTS, this_now()).await?;
     let ledger = cells![dataset, now, actor];
     session.run(sql::LEDGER_WITHDRAW_DRAFTS, ledger).await?;
+    let memories = match retention_of(row)?.series_memory {
+        SeriesMemory::Keep => 0,
+        SeriesMemory::Drop => {
+            let candidates = dataset_sql::ERASE_CANDIDATES;
+            session.run(candidates, cells![dataset]).await?
+        }
+    };
     let chunks = dataset_sql::ERASE_CHUNKS;
     let chunks = session.run(chunks, cells![dataset]).await?;
     session.run(sql::PURGE_VERSIONS, this_now()).await?;
     forget_answers(session, id).await?;
     renew_records_key(session, id).await?;
-    empty_version(session, id, version + 1).await?;
+    empty_version(session, id, row.count("version")? + 1).await?;
     session.run(sql::PURGED, this_now()).await?;
     session.signal(Signal::JobChanged);
     let entry = Entry::dataset("purge_records", id).telling(json!({
@@ -186,6 +198,7 @@ async fn purge(
         "lineages": lineages,
         "drafts": drafts,
         "jobs_cancelled": jobs_cancelled,
+        "memories": memories,
     }));
     let purge = Purge {
         dataset: id,
@@ -193,6 +206,7 @@ async fn purge(
         lineages,
         drafts,
         jobs_cancelled,
+        memories,
     };
     Ok(Done::one(Some(purge), entry))
 }
@@ -218,28 +232,33 @@ async fn empty_version(
 async fn set(
     session: &mut Session,
     id: DatasetId,
-    raw_retention_days: Option<u32>,
+    retention: Retention,
 ) -> Result<Done<DatasetRow>, StoreError> {
-    let days = raw_retention_days.map(|days| u64::from(days.clamp(1, RAW_RETENTION_DAYS_MAX)));
-    if session.run(sql::SET, cells![id.uuid(), days]).await? == 0 {
+    let days = retention.raw_days;
+    let days = days.map(|days| u64::from(days.clamp(1, RAW_RETENTION_DAYS_MAX)));
+    let memory = retention.series_memory.as_str();
+    if session
+        .run(sql::SET, cells![id.uuid(), days, memory])
+        .await?
+        == 0
+    {
         return Err(StoreError::not_found("dataset"));
     }
-    let detail = json!({"raw_retention_days": days});
+    let detail = json!({"raw_retention_days": days, "series_memory": memory});
     let entry = Entry::dataset("set_retention", id).telling(detail);
     Ok(Done::one(get(session, id).await?, entry))
 }
 
 impl Store {
-    /// Says how many days the records of a dataset stay, 1 to
-    /// [`RAW_RETENTION_DAYS_MAX`]; `None`: as the service's settings say.
+    /// Says how long the records of a dataset stay.
     pub async fn retention_set(
         &self,
         act: Act<DatasetRow>,
         dataset: DatasetId,
-        raw_retention_days: Option<u32>,
+        retention: Retention,
     ) -> Result<DatasetRow, StoreError> {
         self.write(act, move |session| {
-            Box::pin(set(session, dataset, raw_retention_days))
+            Box::pin(set(session, dataset, retention))
         })
         .await
     }

@@ -16,7 +16,7 @@ macro_rules! select {
         concat!(
             "SELECT dataset.id, dataset.name, dataset.schema, dataset.created_by, \
              dataset.created_at, dataset.version, dataset.preference_version, \
-             dataset.raw_retention_days, dataset.records_purged_at, dataset.population, \
+             dataset.raw_retention_days, dataset.series_memory, dataset.records_purged_at, dataset.population, \
              dataset.floors, \
              COALESCE(latest.total_records, 0) AS records, \
              COALESCE(latest.hierarchies, '{}') AS hierarchies, \

@@ -9,7 +9,7 @@ use super::statements;
 macro_rules! held {
     ($tail:literal) => {
         concat!(
-            "SELECT dataset.id, dataset.version, dataset.raw_retention_days, \
+            "SELECT dataset.id, dataset.version, dataset.raw_retention_days, dataset.series_memory, \
              (SELECT max(dataset_version.created_at) FROM dataset_version \
               WHERE dataset_version.dataset_id = dataset.id AND dataset_version.chunks > 0 \
               AND dataset_version.mode <> 'schema' \
@@ -44,7 +44,7 @@ macro_rules! of_epoch {
 macro_rules! replaced {
     ($tail:literal) => {
         concat!(
-            "SELECT dataset.id, dataset.raw_retention_days, old.epoch, \
+            "SELECT dataset.id, dataset.raw_retention_days, dataset.series_memory, old.epoch, \
              (SELECT min(later.created_at) FROM dataset_version AS later \
               WHERE later.dataset_id = dataset.id AND later.epoch > old.epoch) AS uploaded_at, \
              (SELECT max(release.created_at) FROM release JOIN dataset_version AS its \
@@ -93,11 +93,15 @@ statements! {
     /// `$1` dataset, `$2` epoch, `$3` now.
     PURGE_EPOCH_DRAFTS = of_epoch!("UPDATE release SET state = 'withdrawn', withdrawn_at = $3, \
         lineage = NULL, candidates = NULL WHERE dataset_id = $1 AND state = 'draft'");
+    /// `$1` dataset, `$2` epoch: after drafts are withdrawn, of public releases alone.
+    PURGE_EPOCH_CANDIDATES = of_epoch!("UPDATE release SET candidates = NULL \
+        WHERE dataset_id = $1 AND candidates IS NOT NULL");
     /// `$1` dataset, `$2` epoch, `$3` now.
     PURGE_EPOCH_VERSIONS = "UPDATE dataset_version SET purged_at = $3 \
         WHERE dataset_id = $1 AND epoch = $2 AND purged_at IS NULL";
-    /// `$1` id, `$2` days or null.
-    SET = "UPDATE dataset SET raw_retention_days = $2 WHERE id = $1 AND erased_at IS NULL";
+    /// `$1` id, `$2` days or null, `$3` what becomes of what public releases show.
+    SET = "UPDATE dataset SET raw_retention_days = $2, series_memory = $3 \
+        WHERE id = $1 AND erased_at IS NULL";
     /// `$1` days of the service, or null: datasets that hold records and have a limit.
     LIMITED = held!(
         "(dataset.raw_retention_days IS NOT NULL OR CAST($1 AS bigint) IS NOT NULL) \

@@ -248,6 +248,12 @@ fn kept(page: &mut Page, kept: &Value) {
                 number(&attribute["outdated"])
             ));
         }
+        if attribute["renewed"].is_number() {
+            said.push_str(&format!(
+                ", {} rows show another set because their value changed",
+                number(&attribute["renewed"])
+            ));
+        }
         page.element("p", class, &said);
     }
     if kept["companions"].as_u64().is_some_and(|left| left > 0) {

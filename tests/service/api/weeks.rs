@@ -17,6 +17,7 @@ use crate::common::client::Client;
 on_both!(
     weeks_of_increments,
     weeks_of_kept_sets,
+    weeks_of_sets_that_show_changes,
     weeks_of_kept_groups
 );
 
@@ -28,16 +29,28 @@ const LEAVES: u64 = 50;
 const L: u64 = 3;
 
 async fn weeks_of_increments(server: Server) {
-    tell(server, "increments", "anatomy", json!({"l": L})).await;
+    tell(
+        server,
+        json!({"mode": "increments"}),
+        "anatomy",
+        json!({"l": L}),
+    )
+    .await;
 }
 
 async fn weeks_of_kept_sets(server: Server) {
-    tell(server, "invariant", "arp", json!({"l": L})).await;
+    tell(server, json!({"mode": "invariant"}), "arp", json!({"l": L})).await;
+}
+
+async fn weeks_of_sets_that_show_changes(server: Server) {
+    let series = json!({"mode": "invariant", "changes": "visible"});
+    tell(server, series, "arp", json!({"l": L})).await;
 }
 
 async fn weeks_of_kept_groups(server: Server) {
     let parameters = json!({"k": 4, "l": L});
-    tell(server, "nested", "mondrian", parameters).await;
+    let series = json!({"mode": "nested", "max_companions": 0.5});
+    tell(server, series, "mondrian", parameters).await;
 }
 
 /// Somebody by number, sex, age, hours a week and occupation.
@@ -51,12 +64,12 @@ struct Person {
 /// Who could come, in order.
 fn pool(leaves: u64) -> (Vec<Person>, usize, u64) {
     let Ok(wanted) = std::env::var("VIZARD_WEEKS") else {
-        let occupation = |at: u64| ["baker", "clerk", "nurse", "smith", "tailor"][at as usize];
+        let occupation = |at: u64| format!("o{at}");
         let made = (0..3 * PEOPLE as u64).map(|number| Person {
             number,
             known: [number % 2, 20 + number * 13 % 60, 20 + number * 7 % 30]
                 .map(|known| known.to_string()),
-            occupation: occupation(mixed(number, 0) % 5).to_owned(),
+            occupation: occupation(mixed(number, 0) % 12),
         });
         return (made.collect(), PEOPLE, leaves);
     };
@@ -134,7 +147,8 @@ async fn replace(steward: &Client, dataset: &str, people: &[Person]) {
     upload.body("text/csv", records).send().await.expect(201);
 }
 
-async fn tell(server: Server, mode: &str, engine: &str, parameters: Value) {
+async fn tell(server: Server, series: Value, engine: &str, parameters: Value) {
+    let mode = series["mode"].as_str().expect("a mode");
     server.work();
     let steward = server.key(&["uploader", "steward"]).await;
     let leaves = match mode {
@@ -150,13 +164,10 @@ async fn tell(server: Server, mode: &str, engine: &str, parameters: Value) {
     let id = dataset(&steward).await;
     let mut job = json!({
         "dataset": id, "engine": engine, "parameters": parameters,
-        "series": {"mode": mode}, "report": {"queries": 50}, "publish": "automatic",
+        "series": series, "report": {"queries": 50}, "publish": "automatic",
     });
-    if mode == "nested" {
-        job["series"]["max_companions"] = json!(0.5);
-    }
     println!(
-        "| mode | week | people | rows | waiting | companions | counterfeits | old set | median error | seconds |"
+        "| mode | week | people | rows | waiting | companions | counterfeits | old set | renewed | median error | seconds |"
     );
     for week in 0..WEEKS {
         if week > 0 {
@@ -185,13 +196,14 @@ async fn tell(server: Server, mode: &str, engine: &str, parameters: Value) {
         let report = report.send().await.expect(200);
         let kept = &manifest["kept"];
         println!(
-            "| {mode}, {engine} | {week} | {} | {} | {} | {} | {} | {} | {} | {seconds:.1} |",
+            "| {mode}, {engine} | {week} | {} | {} | {} | {} | {} | {} | {} | {} | {seconds:.1} |",
             people.len(),
             manifest["records"],
             kept["waiting"],
             kept["companions"],
             kept["attributes"][0]["counterfeits"],
             kept["attributes"][0]["outdated"],
+            kept["attributes"][0]["renewed"],
             report["measures"]["query_error"]["value"]["relative_error"]["median"],
         );
     }

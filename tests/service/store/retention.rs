@@ -7,15 +7,16 @@ use tokio_util::sync::CancellationToken;
 use vizard::ids::DatasetId;
 use vizard::store::{
     Buried, Conflict, JobState, NewSchema, PublishCheck, PublishDecision, Purge, ReleaseState,
-    StoreError, VersionMode,
+    Retention, SeriesMemory, StoreError, VersionMode,
 };
 use vizard::worker::{WorkerSettings, keep_house};
 
-use super::stage::{Stage, act, on_both_and_sealed, version};
+use super::stage::{Stage, act, of_days, on_both_and_sealed, version};
 
 async fn set(stage: &Stage, dataset: DatasetId, days: Option<u32>) {
-    let set = stage.store.retention_set(act(), dataset, days);
-    assert_eq!(set.await.expect("it is set").raw_retention_days, days);
+    let retention = of_days(days);
+    let set = stage.store.retention_set(act(), dataset, retention);
+    assert_eq!(set.await.expect("it is set").retention, retention);
 }
 
 async fn due(stage: &Stage, default_days: Option<u32>) -> Vec<DatasetId> {
@@ -173,7 +174,8 @@ async fn a_purge_leaves_preferences_and_what_is_public(stage: &Stage) {
             chunks,
             lineages,
             drafts,
-            jobs_cancelled
+            jobs_cancelled,
+            memories: 0
         }
     );
 
@@ -210,6 +212,56 @@ async fn a_purge_leaves_preferences_and_what_is_public(stage: &Stage) {
     let tombstones = store.tombstone_list().await.expect("a list");
     let buried: Vec<Buried> = tombstones.iter().map(|tombstone| tombstone.what).collect();
     assert_eq!(buried, [Buried::Records(dataset)]);
+}
+
+async fn what_public_releases_show_stays_unless_the_dataset_says_otherwise(stage: &Stage) {
+    for (series_memory, memories) in [(SeriesMemory::Keep, 0), (SeriesMemory::Drop, 1)] {
+        let (store, dataset) = (&stage.store, stage.filled_dataset().await);
+        let retention = Retention {
+            raw_days: Some(1),
+            series_memory,
+        };
+        let set = store.retention_set(act(), dataset, retention).await;
+        assert_eq!(set.expect("it is set").retention, retention);
+        let public = stage.draft_release(dataset).await;
+        let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+        let published = store.release_publish(act(), public, allow.into()).await;
+        published.expect("published");
+        stage.let_days_pass(1).await;
+        let done = purge(stage, dataset).await.expect("its time is up");
+        assert_eq!(done.memories, memories, "{series_memory:?}");
+        let series = store.public_series(dataset).await.expect("a series");
+        let is_known: Vec<bool> = series.iter().map(|(_, shown)| shown.is_some()).collect();
+        assert_eq!(is_known, [memories == 0], "{series_memory:?}");
+    }
+}
+
+async fn what_releases_of_replaced_records_show_goes_with_these_records(stage: &Stage) {
+    let (store, dataset) = (&stage.store, stage.filled_dataset().await);
+    let retention = Retention {
+        raw_days: Some(10),
+        series_memory: SeriesMemory::Drop,
+    };
+    let set = store.retention_set(act(), dataset, retention).await;
+    set.expect("it is set");
+    let mut public = Vec::new();
+    for base in [1, 2] {
+        let release = stage.draft_release(dataset).await;
+        let allow: PublishCheck = Box::new(|_, _| PublishDecision::Allow);
+        let published = store.release_publish(act(), release, allow.into()).await;
+        published.expect("published");
+        public.push(release);
+        stage.let_days_pass(6).await;
+        if base == 1 {
+            let replaced = version(dataset, base, VersionMode::Replace, &[b"others"]);
+            store.version_commit(act(), replaced).await.expect("it");
+        }
+    }
+    let done = purge(stage, dataset).await.expect("their time is up");
+    assert_eq!((done.chunks, done.memories), (1, 1));
+    let shown = |at: usize| store.release_candidates(public[at]);
+    assert_eq!(shown(0).await.expect("a release"), None);
+    assert!(shown(1).await.expect("a release").is_some());
 }
 
 async fn records_may_be_uploaded_again_after_a_purge(stage: &Stage) {
@@ -287,6 +339,8 @@ on_both_and_sealed!(
     an_upload_a_release_and_a_publishing_each_begin_the_days_anew,
     the_settings_count_only_where_the_dataset_says_nothing,
     a_purge_leaves_preferences_and_what_is_public,
+    what_public_releases_show_stays_unless_the_dataset_says_otherwise,
+    what_releases_of_replaced_records_show_goes_with_these_records,
     records_may_be_uploaded_again_after_a_purge,
     a_purge_is_in_the_audit_log_and_leaves_no_bytes,
     a_process_without_workers_purges_too,

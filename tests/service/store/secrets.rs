@@ -9,7 +9,7 @@ use vizard::store::{
 use vizard_anonymizer::privacy::Seed;
 
 use super::sealing::on_both_sealed;
-use super::stage::version;
+use super::stage::{of_days, version};
 use super::{Stage, act, draft, on_both_and_sealed};
 
 on_both_and_sealed!(
@@ -152,7 +152,7 @@ async fn a_purge_leaves_the_secret_and_an_erasure_takes_it(stage: &Stage) {
     let before = secrets(stage, &stage.acquire().await).await;
     stage.job(dataset).await;
     store
-        .retention_set(act(), dataset, Some(1))
+        .retention_set(act(), dataset, of_days(Some(1)))
         .await
         .expect("set");
     stage.let_days_pass(1).await;

@@ -11,7 +11,7 @@ use vizard::clock::{ManualClock, SystemClock};
 use vizard::ids::{DatasetId, JobId, ReleaseId};
 use vizard::store::{
     AcquiredJob, Act, JobRow, NewChunk, NewDataset, NewJob, NewPiece, NewReleaseTable, NewVersion,
-    ReleaseCommit, Store, StoreOptions, VersionMode, open,
+    ReleaseCommit, Retention, Store, StoreOptions, VersionMode, open,
 };
 use vizard_anonymizer::microdata::TextSize;
 
@@ -41,6 +41,14 @@ pub(crate) use on_both;
 
 /// How long leases last in these tests: so long that none runs out by itself.
 pub const LEASE: Duration = Duration::from_secs(600);
+
+/// A retention of days alone: what public releases show is kept.
+pub fn of_days(raw_days: Option<u32>) -> Retention {
+    Retention {
+        raw_days,
+        ..Retention::default()
+    }
+}
 
 /// Makes the same tests, and one more of each where what is personal is sealed.
 macro_rules! on_both_and_sealed {

@@ -9,7 +9,7 @@ use vizard::store::{
     Buried, PublishCheck, PublishDecision, ReleaseState, StoreError, StoreOptions, VersionMode,
 };
 
-use super::stage::version;
+use super::stage::{of_days, version};
 use super::{Ground, Stage, act, sealed};
 
 /// A sealed store with a journal.
@@ -162,7 +162,7 @@ async fn a_restored_backup_is_purged_again_and_what_came_later_stays(setting: Se
     } = setting;
     let dataset = stage.filled_dataset().await;
     let (stage, backup) = backed_up(stage, &path).await;
-    let set = stage.store.retention_set(act(), dataset, Some(1));
+    let set = stage.store.retention_set(act(), dataset, of_days(Some(1)));
     set.await.expect("it is set");
     stage.let_days_pass(1).await;
     let purge = stage.store.retention_purge(act(), dataset, None).await;

@@ -41,6 +41,7 @@ fn shown(people: u32, week: u32) -> Vec<u8> {
         identity: Identity::Exact,
         is_complete: true,
         has_own_terms: false,
+        shows_changes: false,
         terms: Vec::new(),
         terms_of: Vec::new(),
         rows: Vec::new(),

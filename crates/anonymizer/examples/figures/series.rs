@@ -1,5 +1,6 @@
 //! A series of weekly releases of acs100k: `series FOLDER [--people N]
-//! [--weeks N] [--l N] [--k N] [--leave PER_THOUSAND] [--return PER_CENT]`.
+//! [--weeks N] [--l N] [--k N] [--leave PER_THOUSAND] [--return PER_CENT]
+//! [--visible]`.
 //!
 //! Each week 1 % of the people leave (or the given share), 1 % come, the given share of those who
 //! left before comes back, and half as many as leave change their value. By mode and engine a
@@ -23,13 +24,13 @@ use vizard_anonymizer::microdata::{
     HierarchySet, ReadLimits, RecordFormat, Schema, SubjectKeys, Table, TableBuilder, Target,
     read_records,
 };
-use vizard_anonymizer::privacy::{CancelFlag, Seed, Share};
+use vizard_anonymizer::privacy::{CancelFlag, Changes, Seed, Share};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{InputDescription, SeriesMode, also_shown, history, kept_groups};
 use vizard_anonymizer::verify::{composition, series};
 
 use crate::Failure;
-use crate::arguments::{number, word};
+use crate::arguments::{is_given, number, word};
 
 /// Column of the sensitive value in `records.csv`.
 const SENSITIVE: usize = 8;
@@ -52,9 +53,9 @@ pub fn run() -> Result<(), Failure> {
     let folder = word(0).ok_or("name the folder of acs100k")?;
     let text = fs::read_to_string(Path::new(&folder).join("records.csv"))?;
     println!(
-        "| mode | engine | week | came | left | changed | rows | waiting | companions | old set | counterfeits \
+        "| mode | engine | week | came | left | changed | rows | waiting | companions | old set | other set | counterfeits \
          | mean error | seconds | check, ms | fewer than l | certain | safe |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     for (mode, engine) in SERIES {
         tell(&text, mode, engine)?;
@@ -170,6 +171,15 @@ fn table(text: String, public: &[Candidates], mode: Option<SeriesMode>) -> Resul
     Ok(builder.finish()?)
 }
 
+/// Whether releases show whose value changed.
+fn changes() -> Changes {
+    if is_given("--visible") {
+        Changes::Visible
+    } else {
+        Changes::Hidden
+    }
+}
+
 fn publish(
     table: &Table,
     (mode, engine): (Option<SeriesMode>, &str),
@@ -186,7 +196,8 @@ fn publish(
     let kept = match mode {
         Some(SeriesMode::Invariant) => {
             let published = engine.keeps_sets_of(table.schema())?;
-            Some(history(table, published, public, Share::TENTH)?)
+            let keeping = (published, changes());
+            Some(history(table, keeping, public, Share::TENTH)?)
         }
         Some(SeriesMode::Nested) => Some(kept_groups(table, public, Share::ALL)?),
         _ => None,
@@ -247,9 +258,10 @@ fn tell(text: &str, mode: Option<SeriesMode>, engine: &str) -> Result<(), Failur
         let check = started.elapsed().as_millis();
         let attack = composition(&produced.candidates, &others, CancelFlag::never());
         let kept = produced.manifest.kept.unwrap_or_default();
-        let (mut outdated, mut counterfeits, mut values) = (0, 0, 0);
+        let (mut outdated, mut renewed, mut counterfeits, mut values) = (0, 0, 0, 0);
         for one in &kept.attributes {
             outdated += one.outdated;
+            renewed += one.renewed;
             counterfeits += one.counterfeits;
             values += one.values;
         }
@@ -261,7 +273,7 @@ fn tell(text: &str, mode: Option<SeriesMode>, engine: &str) -> Result<(), Failur
         };
         let [came, left, changed] = moved;
         println!(
-            "| {} | {engine} | {} | {came} | {left} | {changed} | {} | {} | {} | {outdated} \
+            "| {} | {engine} | {} | {came} | {left} | {changed} | {} | {} | {} | {outdated} | {renewed} \
              | {counterfeits} ({:.2} %) | {:.3} | {seconds:.1} | {check} | {below} | {certain} | {} |",
             match mode {
                 Some(SeriesMode::Invariant) => "invariant",

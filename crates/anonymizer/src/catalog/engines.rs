@@ -252,6 +252,7 @@ pub fn descriptions() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Changes;
 
     /// Parameters that each engine takes, for the schemas below.
     const PARAMETERS: [(&str, &str); 10] = [
@@ -302,7 +303,9 @@ mod tests {
             let listed = listed.replace("up to m ", "up to 2 ");
             assert_eq!(listed, statement::adversary(name, &policy), "{name}");
             let all = engine["not_protected"].as_array().expect("a list");
-            for sentence in statement::not_protected(name, &schema, &policy, (&[], None)) {
+            for sentence in
+                statement::not_protected(name, &schema, &policy, (&[], None, Changes::Hidden))
+            {
                 let of_any = sentence.replace(" illness ", " an attribute ");
                 assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
             }

@@ -395,7 +395,11 @@ fn encode(
             engine,
             schema,
             policy,
-            (assignment.accept_exact, assignment.input.series),
+            (
+                assignment.accept_exact,
+                assignment.input.series,
+                requirements.changes(),
+            ),
         ),
         published_exactly: PublishedExactly::default(),
         accept_exact: assignment.accept_exact.to_vec(),

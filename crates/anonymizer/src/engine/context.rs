@@ -26,9 +26,11 @@ impl Progress for Silent {
 
 /// What a run is handed beside its data.
 pub struct RunContext<'a> {
-    /// Decides every random choice of the run.
+    /// Decides what is drawn of single rows, and numbers whose content is the same.
     pub seed: Seed,
-    /// Decides what must be the same in every release of a dataset.
+    /// Decides who stands together, and who is left out: it must be the same in
+    /// every release of the same people, since two different groupings of them
+    /// tell more than each.
     pub dataset_secret: Seed,
     /// Receives progress.
     pub progress: &'a dyn Progress,
@@ -37,12 +39,12 @@ pub struct RunContext<'a> {
 }
 
 impl<'a> RunContext<'a> {
-    /// A context that nobody watches, with the seed of a number (tests and
-    /// figures).
+    /// A context that nobody watches, with the seed of a number, which is the
+    /// dataset's secret as well (tests and figures).
     pub fn silent(seed: u64) -> RunContext<'static> {
         RunContext {
             seed: Seed::of_number(seed),
-            dataset_secret: Seed::of_number(0),
+            dataset_secret: Seed::of_number(seed),
             progress: &Silent,
             cancel: CancelFlag::default(),
         }
@@ -57,10 +59,12 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// The random stream of one place of the run: `stage` tells stages apart,
-    /// `index` the groups within. Streams of different places are independent,
-    /// so the order in which threads reach them does not matter.
+    /// The random stream of one place of the run that decides who stands
+    /// together: `stage` tells stages apart, `index` the groups within. Streams of
+    /// different places are independent, so the order in which threads reach them
+    /// does not matter. It is the dataset's: a run on the same records makes the
+    /// same groups.
     pub fn stream(&self, stage: u32, index: u64) -> ChaCha12Rng {
-        self.seed.stream(stage, index)
+        self.dataset_secret.stream(stage, index)
     }
 }

@@ -47,6 +47,9 @@ pub struct Candidates {
     /// Whether some subjects ask for more than the job's floors.
     #[serde(default)]
     pub has_own_terms: bool,
+    /// Whether a subject whose value changed is shown in another set of values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shows_changes: bool,
     /// The different terms of subjects, where they differ; empty of releases that
     /// were made before they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -152,6 +155,7 @@ impl Candidates {
         let has_all_rows = |of_row: &[u32]| of_row.len() == rows.len();
         shown.attributes.retain(|one| has_all_rows(&one.class_of));
         shown.is_complete &= shown.attributes.len() == before;
+        shown.shows_changes = !requirements.changes().is_hidden();
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
         shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
         let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();

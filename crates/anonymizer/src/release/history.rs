@@ -14,7 +14,7 @@ use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{
     Attribute, Code, CodedColumn, Role, Schema, Table, TableBuilder, TableError,
 };
-use crate::privacy::{History, KeptSets, ProtectedIndex, ProtectedSet, Share};
+use crate::privacy::{Changes, History, KeptSets, ProtectedIndex, ProtectedSet, Share};
 
 /// Why what public releases show cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,10 +118,11 @@ fn shown_ends(public: &[Candidates], attribute: &Attribute) -> BTreeSet<String> 
 ///
 /// # Errors
 /// A release that shows the subjects otherwise than in buckets of values that
-/// are equally frequent, or in another set than a release before.
+/// are equally frequent, or in a set that has some values of another one that was
+/// shown of them, and not all.
 pub fn history(
     table: &Table,
-    published: ProtectedSet,
+    (published, changes): (ProtectedSet, Changes),
     public: &[Candidates],
     max_counterfeits: Share,
 ) -> Result<Arc<History>, Unkept> {
@@ -130,7 +131,7 @@ pub fn history(
     let attributes = protectable.map(|(at, index)| {
         let (attribute, column) = (table.schema().attribute(index), table.coded(index));
         match column.filter(|_| published.contains(ProtectedIndex(at as u8))) {
-            Some(column) => sets((attribute, column), public, &records),
+            Some(column) => sets((attribute, column), public, (&records, changes)),
             None => Ok(KeptSets::default()),
         }
     });
@@ -145,11 +146,12 @@ pub fn history(
 fn sets(
     (attribute, column): (&Attribute, &CodedColumn),
     public: &[Candidates],
-    records: &FxHashMap<&str, u32>,
+    (records, changes): (&FxHashMap<&str, u32>, Changes),
 ) -> Result<KeptSets, Unkept> {
     let unkept = |reason| Unkept::of(attribute, reason);
     let codes = codes_by_class(attribute, column);
-    let mut set_of: Vec<Option<Vec<u32>>> = vec![None; column.codes.len()];
+    // Those of a record, the last one behind the others.
+    let mut shown_of: Vec<Vec<Vec<u32>>> = vec![Vec::new(); column.codes.len()];
     for release in public {
         let subjects = release.subjects.iter();
         let own = subjects.map(|subject| records.get(subject.as_str()).copied());
@@ -176,17 +178,28 @@ fn sets(
             let set = sets[class as usize]
                 .as_ref()
                 .map_err(|&reason| unkept(reason))?;
-            match &mut set_of[record as usize] {
-                Some(known) if known != set => {
-                    return Err(unkept(
-                        "public releases show a subject in different sets of values",
-                    ));
-                }
-                known => *known = Some(set.clone()),
+            let known = &mut shown_of[record as usize];
+            if known.last() == Some(set) {
+                continue;
             }
+            let overlaps = |other: &Vec<u32>| {
+                other != set && other.iter().any(|code| set.binary_search(code).is_ok())
+            };
+            if known.iter().any(overlaps) {
+                return Err(unkept(
+                    "public releases show a subject in sets of which some values are the same",
+                ));
+            }
+            known.retain(|other| other != set);
+            known.push(set.clone());
         }
     }
-    Ok(KeptSets::of(set_of.into_iter()))
+    let mut occurs = vec![false; column.domain.len()];
+    column
+        .codes
+        .iter()
+        .for_each(|code| occurs[code as usize] = true);
+    Ok(KeptSets::of(shown_of.into_iter(), changes, &occurs))
 }
 
 /// The record of each subject of a table with one record a subject, by their key.

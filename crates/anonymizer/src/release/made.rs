@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::SubjectIndex;
+use crate::privacy::Changes;
 
 use super::lineage::Lineage;
 use super::manifest::rounded_to_tens;
@@ -34,13 +35,16 @@ pub struct Kept {
     /// those who left or whose values changed, who are among them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub companions: u64,
+    /// What became of subjects whose value is not in the set shown before.
+    #[serde(default, skip_serializing_if = "Changes::is_hidden")]
+    pub changes: Changes,
     /// Each published sensitive attribute, where sets of values are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<KeptAttribute>,
 }
 
-fn is_none(companions: &u64) -> bool {
-    *companions == 0
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How an attribute keeps the sets of values that were shown before.
@@ -56,6 +60,9 @@ pub struct KeptAttribute {
     /// Rows whose value is another one now than those of the set that was shown
     /// of them, and is shown again.
     pub outdated: u64,
+    /// Rows that show another set than before, because their value changed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub renewed: u64,
 }
 
 impl Kept {

@@ -8,7 +8,7 @@
 use super::exact::AcceptedExact;
 use super::manifest::SeriesMode;
 use crate::microdata::{AttributeType, Role, Schema};
-use crate::privacy::{BlockForm, InGroup, Model, Policy, Recoding, Share};
+use crate::privacy::{BlockForm, Changes, InGroup, Model, Policy, Recoding, Share};
 
 use Sentence::{Always, Insensitive, Near, OfBare, Under};
 
@@ -39,12 +39,13 @@ pub fn adversary_of(engine: &str) -> String {
 
 /// What a release of `engine` under this policy does not protect; `accepted`
 /// are the attributes that its job publishes although they may identify people,
-/// `series` is how it goes on a series.
+/// `series` is how it goes on a series, `changes` what becomes there of subjects
+/// with other values.
 pub fn not_protected(
     engine: &str,
     schema: &Schema,
     policy: &Policy,
-    (accepted, series): (&[AcceptedExact], Option<SeriesMode>),
+    (accepted, series, changes): (&[AcceptedExact], Option<SeriesMode>, Changes),
 ) -> Vec<String> {
     let sentences = sentences(engine).into_iter();
     let said = sentences.flat_map(|sentence| sentence.of_release(schema, policy));
@@ -60,7 +61,11 @@ pub fn not_protected(
         Some(SeriesMode::Increments) | None => &[],
     };
     let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
-    said.chain(accepted).chain(of_series).collect()
+    let of_changes = (!changes.is_hidden()).then(|| OF_VISIBLE_CHANGES.to_owned());
+    said.chain(accepted)
+        .chain(of_series)
+        .chain(of_changes)
+        .collect()
 }
 
 /// Of releases of a series that keeps the sets of values of its subjects.
@@ -68,10 +73,14 @@ const OF_KEPT_SETS: [&str; 3] = [
     "who joins, leaves or returns from one release of the series to the next: rows show \
      quasi-identifiers as they are",
     "the truth of every value: counterfeits belong to nobody, and a subject whose value changed to \
-     one that is not in the set shown before is shown in that set again",
+     one that is not in the set shown before may be shown in that set again",
     "a subject who joins, against somebody who knows the value of one who left: who joins may take \
      the place of who left, with the same value",
 ];
+
+/// Of those of them that show changes.
+const OF_VISIBLE_CHANGES: &str = "whose value changed to one that is not in the set shown before: such \
+     a subject is shown in another set, and may take the place of who left, with the same value";
 
 /// Of releases of a series that keeps the groups of its subjects.
 const OF_KEPT_GROUPS: [&str; 2] = [

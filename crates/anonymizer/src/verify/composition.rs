@@ -311,6 +311,7 @@ pub(super) mod made {
             identity: Identity::Exact,
             is_complete: true,
             has_own_terms: false,
+            shows_changes: false,
             terms: Vec::new(),
             terms_of: Vec::new(),
             rows: Vec::new(),

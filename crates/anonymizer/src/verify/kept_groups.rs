@@ -10,7 +10,7 @@ use super::shape::MICRODATA;
 use super::verdict::{Check, Failures, Place, Section};
 use super::view::records_of_rows;
 use crate::microdata::Role;
-use crate::privacy::KeptGroups;
+use crate::privacy::{Changes, KeptGroups};
 use crate::release::{Cells, Kept, cell_text};
 
 /// The checks; none where no groups are kept.
@@ -59,6 +59,7 @@ fn as_claimed(evidence: &Evidence) -> Check {
     let expected = Kept {
         waiting,
         companions,
+        changes: Changes::Hidden,
         attributes: Vec::new(),
     };
     let mut failures = Failures::none();

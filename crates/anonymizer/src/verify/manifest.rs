@@ -94,7 +94,11 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
             ordered.engine,
             schema,
             policy,
-            (ordered.accept_exact, ordered.input.series),
+            (
+                ordered.accept_exact,
+                ordered.input.series,
+                evidence.requirements.changes(),
+            ),
         ),
         published_exactly: published_exactly(evidence.tables, evidence.requirements, schema),
         accept_exact: ordered.accept_exact.to_vec(),

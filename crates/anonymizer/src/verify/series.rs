@@ -15,7 +15,9 @@
 //! - **invariant**: the class of a subject shows the same values in every
 //!   release, each equally often. Then renaming values inside such a set, for
 //!   all subjects who have it, maps worlds onto worlds: every value of the set
-//!   stays equally likely.
+//!   stays equally likely. Where a release shows changes, the class may show
+//!   values that have none in common with those of before: each set is renamed for
+//!   itself, and every value of it stays equally likely while it is shown.
 //!
 //! Where a release shows sensitive values in rows, the values of a row are
 //! linked to each other: whatever tells people apart tells rows apart. There
@@ -50,7 +52,8 @@ pub enum Shape {
     Increments,
     /// Every history is a class of its own.
     Nested,
-    /// Subjects keep the set of values that is shown of them.
+    /// Subjects keep the set of values that is shown of them, or, where changes are
+    /// shown, get one that has none of these values.
     Invariant,
 }
 
@@ -360,7 +363,12 @@ impl Beside<'_> {
         if nested == 0 {
             return Judged::Holds(Shape::Nested);
         }
-        let invariant = (!stand_in_rows).then(|| against_invariant(&of_releases, self.subjects));
+        // Values that have other names would look like another set.
+        let mut all = self.met.iter();
+        let show_changes = all.any(|shown| shown.candidates.shows_changes);
+        let may_be_invariant = !stand_in_rows;
+        let invariant =
+            may_be_invariant.then(|| against_invariant(&of_releases, self.subjects, show_changes));
         match invariant {
             Some(0) => Judged::Holds(Shape::Invariant),
             invariant => Judged::Fails { nested, invariant },

@@ -106,7 +106,10 @@ impl Case {
         let requirements = Requirements::new(&table, policy, preferences).keeping(history);
         let release = parsed.run(&table, &requirements, &RunContext::silent(seed))?;
         let made = (table, requirements);
-        Ok(Self::made_by(engine, made, parsed.parameters(), release))
+        Ok(Self {
+            dataset_secret: Seed::of_number(seed),
+            ..Self::made_by(engine, made, parsed.parameters(), release)
+        })
     }
 
     pub fn made_by(
@@ -155,7 +158,7 @@ impl Case {
                 engine,
                 schema,
                 policy,
-                (&accept_exact, ordered.input.series),
+                (&accept_exact, ordered.input.series, requirements.changes()),
             ),
             published_exactly: PublishedExactly::default(),
             accept_exact: accept_exact.clone(),
@@ -176,8 +179,8 @@ impl Case {
             manifest,
             tables,
             lineage: release.lineage,
+            dataset_secret: seed.clone(),
             seed,
-            dataset_secret: Seed::of_number(0),
             excluded: release.excluded,
             cancel: CancelFlag::default(),
         };
@@ -193,6 +196,7 @@ impl Case {
     /// draws are drawn again.
     pub fn drawn_by(mut self, seed: u64) -> Self {
         self.seed = Seed::of_number(seed);
+        self.dataset_secret = Seed::of_number(seed);
         self.put_in_order();
         self
     }

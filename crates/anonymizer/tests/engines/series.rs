@@ -15,7 +15,7 @@ use vizard_anonymizer::engine::EngineError;
 use vizard_anonymizer::microdata::{
     Chunk, ChunkColumn, HierarchySet, Preference, Schema, Table, TableBuilder,
 };
-use vizard_anonymizer::privacy::{ProtectedIndex, ProtectedSet, Share};
+use vizard_anonymizer::privacy::{Changes, ProtectedIndex, ProtectedSet, Share};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{also_shown, history, kept_groups};
 use vizard_anonymizer::verify::{Judged, Shape, series};
@@ -61,6 +61,7 @@ struct Plan {
     /// Per thousand who ask for something of their own.
     askers: u32,
     lacks_values: bool,
+    changes: Changes,
 }
 
 struct Population {
@@ -78,6 +79,7 @@ struct Week {
     waiting: u64,
     counterfeits: u64,
     outdated: u64,
+    renewed: u64,
     companions: u64,
 }
 
@@ -236,7 +238,10 @@ impl Population {
         }
         let kept = match self.plan.engine {
             "mondrian" | GROUPS => kept_groups(&table, public, Share::ALL),
-            _ => history(&table, published, public, Share::ALL),
+            _ => {
+                let keeping = (published, self.plan.changes);
+                history(&table, keeping, public, Share::ALL)
+            }
         };
         let kept = kept.expect("what was public is kept");
         let seed = self.plan.seed;
@@ -291,6 +296,7 @@ fn story(plan: Plan) -> Result<Vec<Week>, TestCaseError> {
             waiting: kept.waiting,
             counterfeits: kept.attributes.iter().map(|one| one.counterfeits).sum(),
             outdated: kept.attributes.iter().map(|one| one.outdated).sum(),
+            renewed: kept.attributes.iter().map(|one| one.renewed).sum(),
             companions: kept.companions,
         });
         public.push(shown);
@@ -307,10 +313,11 @@ fn plans() -> impl Strategy<Value = Plan> {
         1..=2_usize,
         prop_oneof![Just(0_u32), Just(50), Just(300)],
         any::<bool>(),
+        prop_oneof![Just(Changes::Hidden), Just(Changes::Visible)],
     );
     let engines = prop_oneof![Just("arp"), Just("anatomy"), Just("mondrian"), Just(GROUPS)];
     (any::<u64>(), engines, sizes, churns, rest).prop_map(
-        |(seed, engine, people, churn, (l, attributes, askers, lacks_values))| Plan {
+        |(seed, engine, people, churn, (l, attributes, askers, lacks_values, changes))| Plan {
             seed,
             engine,
             people,
@@ -321,6 +328,7 @@ fn plans() -> impl Strategy<Value = Plan> {
             attributes: if engine == GROUPS { 1 } else { attributes },
             askers,
             lacks_values,
+            changes,
         },
     )
 }
@@ -341,6 +349,7 @@ fn twelve_weeks(engine: &'static str) -> Plan {
         attributes: 1,
         askers: 0,
         lacks_values: false,
+        changes: Changes::Hidden,
     }
 }
 
@@ -355,6 +364,29 @@ fn twelve_weeks_of_both_engines_publish_nearly_everyone() {
             assert!(week.counterfeits * 10 <= week.rows as u64, "{week:?}");
             assert!(week.outdated <= 60, "{week:?}");
         }
+    }
+}
+
+#[test]
+fn where_changes_are_seen_nearly_nobody_shows_an_old_set() {
+    for engine in ["arp", "anatomy"] {
+        let of = |changes| {
+            let plan = Plan {
+                changes,
+                l: 2,
+                ..twelve_weeks(engine)
+            };
+            let weeks = story(plan).expect("every week holds");
+            println!("{engine}: {weeks:?}");
+            let renewed: u64 = weeks.iter().map(|week| week.renewed).sum();
+            (weeks[11].outdated, renewed)
+        };
+        let (hidden, visible) = (of(Changes::Hidden), of(Changes::Visible));
+        assert_eq!(hidden.1, 0);
+        assert!(
+            visible.0 * 2 < hidden.0 && visible.1 > 50,
+            "{engine}: {hidden:?} {visible:?}"
+        );
     }
 }
 

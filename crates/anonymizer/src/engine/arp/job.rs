@@ -17,7 +17,7 @@ use super::diagnosis::Diagnosis;
 use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
 use super::frame::{Frame, Goal, published};
 use super::initial::Least;
-use super::keeping::{Plan, plan};
+use super::keeping::{Plan, settle};
 use super::listed::{self, Part};
 use super::params::keeps_sets_of;
 
@@ -202,24 +202,25 @@ impl<'a> Job<'a> {
             self.check_excluded(&included, &excluded)?;
             self.context.check()?;
             let frame = Frame::new(&included, true, self.context);
-            let planned = columns.iter().map(|&column| {
+            let mut settled = Vec::new();
+            for &column in &columns {
                 let goal = frame.goal(column);
-                let is_local = order == Order::Likeness;
-                let plan = plan(&frame, &goal, history.of(column.index), is_local);
-                (goal, plan)
-            });
-            let planned: Vec<(Goal<'_>, Plan)> = planned.collect();
-            let mut wait: Vec<u32> = planned
+                let how = (history.of(column.index), order == Order::Likeness);
+                let (plan, made) = settle((&frame, &goal), how, blocks)?;
+                settled.push((goal, plan, made));
+            }
+            let mut wait: Vec<u32> = settled
                 .iter()
-                .flat_map(|(_, plan)| plan.waiting.clone())
+                .flat_map(|(_, plan, _)| plan.waiting.clone())
                 .collect();
             if wait.is_empty() {
-                let made = self.make_kept(&frame, planned, (history, blocks))?;
+                let made = self.make_kept(&frame, settled, history)?;
                 let mut release = self.release(made.0, included.opted_out, &excluded);
                 let waiting = new - included.records.iter().filter(is_new).count();
                 release.kept = Some(Kept {
                     waiting: waiting as u64,
                     companions: 0,
+                    changes: history.changes(),
                     attributes: made.1,
                 });
                 let all = self.table.records() - included.records.len();
@@ -245,11 +246,11 @@ impl<'a> Job<'a> {
     fn make_kept(
         &self,
         frame: &Frame<'_>,
-        planned: Vec<(Goal<'_>, Plan)>,
-        (history, blocks): (&History, &Blocks<'_>),
+        settled: Vec<(Goal<'_>, Plan, Vec<Vec<u32>>)>,
+        history: &History,
     ) -> Result<(Made, Vec<KeptAttribute>), EngineError> {
         let (mut parts, mut shown, mut described) = (Vec::new(), Vec::new(), Vec::new());
-        for (goal, plan) in planned {
+        for (goal, plan, made) in settled {
             let name = &self.table.schema().attribute(goal.column.attribute).name;
             let (counterfeits, kept) = plan.counterfeits();
             let values = kept + plan.fresh.len() as u64;
@@ -261,12 +262,11 @@ impl<'a> Job<'a> {
                 values,
                 counterfeits,
                 outdated: plan.outdated,
+                renewed: plan.renewed.len() as u64,
             });
             shown.push(plan.kept.iter().map(|block| block.set.clone()).collect());
             let mut all: Vec<Vec<u32>> = plan.kept.into_iter().map(|block| block.rows).collect();
-            if !plan.fresh.is_empty() {
-                all.extend(blocks(frame, &goal, plan.fresh)?);
-            }
+            all.extend(made);
             parts.push((goal, all));
         }
         self.context.progress.report(4, STEPS, "publish", 0.0);

@@ -12,8 +12,9 @@
 //!    frequent value has, or as all subjects together need;
 //! 2. subjects whose value is not in the set any more take a free place, first
 //!    where most are free: their block shows the old set;
-//! 3. subjects without a set take places of their value, by the numbers of the
-//!    dataset's secret, where the set is as large as they ask;
+//! 3. subjects without a set, or who may show another one, take places of their
+//!    value, by the numbers of the dataset's secret, where the set is as large as
+//!    they ask, and has no value that was shown of them in another set;
 //! 4. places that are left are *counterfeits*, spread over the blocks;
 //! 5. subjects of a value come to the blocks in order, so that like subjects
 //!    come together.
@@ -22,16 +23,25 @@
 //! stages. Where no such blocks exist all of them wait for the next release:
 //! who waits must not depend on values. First those wait who ask for most.
 //!
+//! Where the job lets changes be seen, subjects whose value is not in their set
+//! are in step 3 instead of 2, and else make blocks with the others. Where these
+//! blocks have a value that was shown of such a subject before, or do not exist,
+//! these subjects are in step 2 after all (*hidden*), and all is done again.
+//!
 //! What decides is the same under every renaming of the values of a set, but
 //! for the choice of subjects without a set, which secret numbers make.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
+use rustc_hash::FxHashSet;
+
+use crate::engine::error::EngineError;
 use crate::engine::kernel::is_eligible;
 use crate::privacy::KeptSets;
 
 use super::frame::{Frame, Goal};
+use super::job::Blocks;
 use super::refine::draws;
 
 /// A block of subjects who keep a set: it shows each value of the set once.
@@ -52,6 +62,9 @@ pub(super) struct Plan {
     pub waiting: Vec<u32>,
     /// Rows whose value is not in the set that their block shows.
     pub outdated: u64,
+    /// Rows that get another set, among those of blocks of kept sets and `fresh`;
+    /// ascending.
+    pub renewed: Vec<u32>,
 }
 
 impl Plan {
@@ -61,25 +74,123 @@ impl Plan {
         let rows: usize = self.kept.iter().map(|block| block.rows.len()).sum();
         ((values - rows) as u64, values as u64)
     }
+
+    /// Those of `renewed` who are in no block of a kept set.
+    fn renewed_elsewhere(&self) -> impl Iterator<Item = u32> {
+        let renewed = self.renewed.iter().copied();
+        let is_in = |rows: &[u32], row: &u32| rows.binary_search(row).is_ok();
+        renewed.filter(move |row| is_in(&self.fresh, row) || is_in(&self.waiting, row))
+    }
+
+    /// Those of `renewed` whose block may not be shown of them, of blocks of
+    /// `fresh`.
+    fn overlapping(
+        &self,
+        (frame, goal): (&Frame<'_>, &Goal<'_>),
+        sets: &KeptSets,
+        blocks: &[Vec<u32>],
+    ) -> Vec<u32> {
+        let record = |row: u32| frame.included.records[row as usize];
+        let mut found = Vec::new();
+        for block in blocks {
+            let is_renewed = |row: &&u32| self.renewed.binary_search(row).is_ok();
+            let mut renewed = block.iter().filter(is_renewed);
+            let Some(first) = renewed.next() else {
+                continue;
+            };
+            let codes = block.iter().map(|&row| code(frame, goal, row));
+            let mut set: Vec<u32> = codes.collect();
+            set.sort_unstable();
+            let all = std::iter::once(first).chain(renewed);
+            found.extend(all.filter(|&&row| !sets.may_show(record(row), &set)));
+        }
+        found
+    }
+}
+
+/// The code of a row's value.
+fn code(frame: &Frame<'_>, goal: &Goal<'_>, row: u32) -> u32 {
+    let record = frame.included.records[row as usize];
+    goal.column.column.codes.at(record as usize)
 }
 
 /// Deals rows to the blocks of their sets, so that like ones are near if
-/// `is_local`.
-pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, is_local: bool) -> Plan {
-    let draws = draws(frame, goal);
-    let code = |row: u32| {
-        let record = frame.included.records[row as usize];
-        goal.column.column.codes.at(record as usize)
-    };
-    let turn = |row: &u32| (draws[*row as usize], *row);
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); sets.sets.len()];
-    let mut others = Vec::new();
-    for (row, &record) in (0..).zip(&frame.included.records) {
-        match sets.number(record) {
-            Some(number) => members[number as usize].push(row),
-            None => others.push(row),
+/// `is_local`, and the others to blocks of their own, which `blocks` makes; none of
+/// these where some rows have to wait.
+pub(super) fn settle(
+    of: (&Frame<'_>, &Goal<'_>),
+    (sets, is_local): (&KeptSets, bool),
+    blocks: &Blocks<'_>,
+) -> Result<(Plan, Vec<Vec<u32>>), EngineError> {
+    let (frame, goal) = of;
+    let mut hidden = FxHashSet::default();
+    loop {
+        frame.context.check()?;
+        let plan = plan(of, sets, &hidden, is_local);
+        let mut made = Vec::new();
+        let before = hidden.len();
+        if !plan.waiting.is_empty() {
+            hidden.extend(plan.renewed_elsewhere());
+        } else if !plan.fresh.is_empty() {
+            made = blocks(frame, goal, plan.fresh.clone())?;
+            hidden.extend(plan.overlapping(of, sets, &made));
+        }
+        if hidden.len() == before {
+            return Ok((plan, made));
         }
     }
+}
+
+/// Rows by what they keep.
+struct Rows {
+    /// Those who keep each set.
+    members: Vec<Vec<u32>>,
+    /// Those who keep none.
+    others: Vec<u32>,
+    /// Of these, who show another set now; ascending.
+    renewed: Vec<u32>,
+}
+
+impl Rows {
+    fn of(
+        (frame, goal): (&Frame<'_>, &Goal<'_>),
+        sets: &KeptSets,
+        hidden: &FxHashSet<u32>,
+    ) -> Self {
+        let mut rows = Self {
+            members: vec![Vec::new(); sets.sets.len()],
+            others: Vec::new(),
+            renewed: Vec::new(),
+        };
+        for (row, &record) in (0..).zip(&frame.included.records) {
+            let is_renewed = sets.renews(record, code(frame, goal, row)) && !hidden.contains(&row);
+            match sets.number(record).filter(|_| !is_renewed) {
+                Some(number) => rows.members[number as usize].push(row),
+                None => rows.others.push(row),
+            }
+            if is_renewed {
+                rows.renewed.push(row);
+            }
+        }
+        rows
+    }
+}
+
+/// Deals rows to the blocks of their sets. `hidden` are rows that show their set again, whatever their value.
+fn plan(
+    (frame, goal): (&Frame<'_>, &Goal<'_>),
+    sets: &KeptSets,
+    hidden: &FxHashSet<u32>,
+    is_local: bool,
+) -> Plan {
+    let draws = draws(frame, goal);
+    let code = |row: u32| code(frame, goal, row);
+    let turn = |row: &u32| (draws[*row as usize], *row);
+    let Rows {
+        members,
+        mut others,
+        renewed,
+    } = Rows::of((frame, goal), sets, hidden);
     others.sort_unstable_by_key(turn);
     let mut queues: BTreeMap<u32, VecDeque<u32>> = BTreeMap::new();
     for row in others {
@@ -114,7 +225,10 @@ pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, is_local
                 least.push(row);
             }
         }
-        let fits = |row: &u32| goal.need[*row as usize] as usize <= set.len();
+        let fits = |row: &u32| {
+            let record = frame.included.records[*row as usize];
+            goal.need[*row as usize] as usize <= set.len() && sets.may_show(record, set)
+        };
         for (value, rows) in set.iter().zip(&mut of_value) {
             let Some(queue) = queues.get_mut(value) else {
                 continue;
@@ -136,6 +250,7 @@ pub(super) fn plan(frame: &Frame<'_>, goal: &Goal<'_>, sets: &KeptSets, is_local
         fresh,
         waiting,
         outdated,
+        renewed,
     }
 }
 

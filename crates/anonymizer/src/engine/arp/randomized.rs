@@ -46,6 +46,7 @@ pub(super) fn publish(
             let record = records[row as usize];
             let stream = frame
                 .context
+                .seed
                 .stream(Seed::RANDOMIZED_RESPONSE, record.into());
             let kept = keeps.then_some(retention);
             let drawn = drawn(kept, values.len(), stream);

@@ -78,7 +78,7 @@ fn ring(frame: &Frame<'_>, goal: &Goal<'_>, block: &[u32]) -> Ring {
         .collect();
     members.sort_unstable();
     let first = members.first().copied().unwrap_or(0);
-    let mut random = frame.context.stream(Seed::RINGS, first.into());
+    let mut random = frame.context.seed.stream(Seed::RINGS, first.into());
     let l = goal.need_of(block);
     let window = window(l, goal.k_of(block)) as usize;
     let codes = &goal.column.column.codes;

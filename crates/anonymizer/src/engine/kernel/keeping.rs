@@ -26,7 +26,7 @@ use crate::engine::context::RunContext;
 use crate::engine::error::{EngineError, Infeasible};
 use crate::microdata::RecordIndex;
 use crate::privacy::{
-    KeptClass, KeptGroups, KeptMember, ProtectedIndex, RecordTerms, Requirements,
+    Changes, KeptClass, KeptGroups, KeptMember, ProtectedIndex, RecordTerms, Requirements,
 };
 use crate::release::candidates::is_l_alone;
 use crate::release::{Cell, Content, Kept, Release, cell_text};
@@ -234,6 +234,7 @@ pub fn noted(mut release: Release, included: &Included<'_>) -> Release {
     release.kept = Some(Kept {
         waiting,
         companions,
+        changes: Changes::Hidden,
         attributes: Vec::new(),
     });
     release

@@ -24,8 +24,9 @@ pub(super) fn match_source(view: &QuasiView) -> Check {
             let records = records.map(|&row| view.records[row as usize]);
             let known = records.filter(|&record| record != NONE);
             let kept = sets.filter(|sets| keeps_a_set(view, block, sets, at));
-            let known =
-                known.filter(|&record| !kept.is_some_and(|sets| is_outdated(block, sets, record)));
+            let is_outdated =
+                |record| kept.is_some_and(|sets| is_outdated(block, sets, (record, at)));
+            let known = known.filter(|&record| !is_outdated(record));
             codes.extend(known.map(|record| block.source.at(record as usize)));
             codes.sort_unstable();
             let holds = match kept {

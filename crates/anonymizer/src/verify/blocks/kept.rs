@@ -2,7 +2,9 @@
 //! subjects, where its series keeps sets of values.
 //!
 //! `sets_kept`: a row whose subject was public is in a block that shows each
-//! value of the set that was shown of them, once, and no other. `counterfeits`:
+//! value of the set that was shown of them, once, and no other; or, where the job
+//! lets changes be seen, of another set, which has the subject's value and none of
+//! those that were shown of them, unless it is a set that was. `counterfeits`:
 //! the table gives for each block the number of its values that belong to no
 //! row, and blocks of subjects who are new have none; all together they are no
 //! larger share of an attribute's values than the job allows. `kept_as_claimed`:
@@ -34,13 +36,25 @@ pub(super) fn checks(evidence: &Evidence, view: &QuasiView, history: &History) -
 /// Whether the block at a position has somebody whose set is kept.
 pub(super) fn keeps_a_set(view: &QuasiView, block: &BlockView, sets: &KeptSets, at: usize) -> bool {
     let mut rows = block.members.rows(at).iter();
-    rows.any(|&row| sets.set(view.records[row as usize]).is_some())
+    let shows_all = |set: &[u32]| {
+        let shown = block.blocks.contents(at).iter();
+        shown.map(|&(code, _)| code).eq(set.iter().copied())
+    };
+    rows.any(|&row| sets.set(view.records[row as usize]).is_some_and(shows_all))
 }
 
-/// Whether the value of a record is another one than those of its kept set.
-pub(super) fn is_outdated(block: &BlockView, sets: &KeptSets, record: u32) -> bool {
-    let set = sets.set(record);
-    set.is_some_and(|set| !set.contains(&block.source.at(record as usize)))
+/// Whether a set was shown of a record that does not have its value, and the block
+/// at a position does not either.
+pub(super) fn is_outdated(block: &BlockView, sets: &KeptSets, (record, at): (u32, usize)) -> bool {
+    let code = block.source.at(record as usize);
+    let is_not_in = |set: &[u32]| set.binary_search(&code).is_err();
+    sets.set(record).is_some_and(is_not_in) && block.blocks.count(at, code) == 0
+}
+
+/// Whether a record shows another set than before.
+fn is_renewed(block: &BlockView, sets: &KeptSets, (record, at): (u32, usize)) -> bool {
+    let code = block.source.at(record as usize);
+    sets.renews(record, code) && block.blocks.count(at, code) > 0
 }
 
 fn sets_kept(view: &QuasiView, history: &History) -> Check {
@@ -60,9 +74,13 @@ fn sets_kept(view: &QuasiView, history: &History) -> Check {
                 .members
                 .class_of(row)
                 .map(|at| block.blocks.contents(at));
+            let code = block.source.at(record as usize);
             let is_kept = shown.is_some_and(|shown| {
-                let codes = shown.iter().map(|&(code, _)| code);
-                codes.eq(set.iter().copied()) && shown.iter().all(|&(_, count)| count == 1)
+                let codes: Vec<u32> = shown.iter().map(|&(code, _)| code).collect();
+                let is_renewed = sets.renews(record, code)
+                    && codes.binary_search(&code).is_ok()
+                    && sets.may_show(record, &codes);
+                (codes == set || is_renewed) && shown.iter().all(|&(_, count)| count == 1)
             });
             if !is_kept {
                 failures.add_at(block.name, Place::Row(row as u64 + 1));
@@ -142,20 +160,25 @@ fn as_claimed(evidence: &Evidence, view: &QuasiView, history: &History) -> Check
     let attributes = view.blocks.iter().map(|block| {
         let sets = history.of(block.index);
         let (counterfeits, values) = counted(block);
-        let known = view.records.iter().filter(|&&record| record != NONE);
-        let outdated = known
-            .filter(|&&record| is_outdated(block, sets, record))
-            .count() as u64;
+        let known = || {
+            let rows = view.records.iter().enumerate();
+            let known = rows.filter(|(_, record)| **record != NONE);
+            known.filter_map(|(row, &record)| Some((record, block.members.class_of(row)?)))
+        };
+        let outdated = known().filter(|&shown| is_outdated(block, sets, shown));
+        let renewed = known().filter(|&shown| is_renewed(block, sets, shown));
         KeptAttribute {
             attribute: block.name.to_owned(),
             values,
             counterfeits,
-            outdated,
+            outdated: outdated.count() as u64,
+            renewed: renewed.count() as u64,
         }
     });
     let expected = Kept {
         waiting: left_out(evidence).0,
         companions: 0,
+        changes: history.changes(),
         attributes: attributes.collect(),
     };
     let mut failures = Failures::none();

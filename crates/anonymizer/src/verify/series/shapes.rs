@@ -149,30 +149,59 @@ impl<'a> Nested<'a> {
     }
 }
 
-/// Subjects whose set of values changed, or is not shown equally often.
-pub fn against_invariant(of_releases: &[Classes<'_>], subjects: usize) -> u64 {
+/// Subjects whose set of values changed, or is not shown equally often. Where
+/// releases show changes, a set may change to one that has none of its values.
+pub fn against_invariant(of_releases: &[Classes<'_>], subjects: usize, show_changes: bool) -> u64 {
     let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    let mut set_of = vec![NO_CLASS; subjects];
-    let mut fails = vec![false; subjects];
+    let (mut sets, mut of_class) = (Vec::new(), Vec::new());
     for one in of_releases {
-        let of_class: Vec<(u32, bool)> = (0..one.counts.len())
-            .map(|class| {
-                let counts = &one.counts[class];
-                let set = counts.iter().map(|&(value, _)| value).collect();
-                let next = numbers.len() as u32;
-                (*numbers.entry(set).or_insert(next), one.is_even(class))
-            })
-            .collect();
+        let classes = (0..one.counts.len()).map(|class| {
+            let counts = &one.counts[class];
+            let set: Vec<u32> = counts.iter().map(|&(value, _)| value).collect();
+            let next = sets.len() as u32;
+            let number = *numbers.entry(set).or_insert_with_key(|set| {
+                sets.push(set.clone());
+                next
+            });
+            (number, one.is_even(class))
+        });
+        of_class.push(classes.collect::<Vec<(u32, bool)>>());
+    }
+    let mut shown_of = vec![NO_CLASS; subjects];
+    // Other sets of a subject than the first.
+    let mut others: FxHashMap<usize, Vec<u32>> = FxHashMap::default();
+    let mut fails = vec![false; subjects];
+    for (one, of_class) in of_releases.iter().zip(&of_class) {
         for (subject, &class) in one.class_of.iter().enumerate() {
             let (set, is_even) = match class {
                 NO_CLASS => continue,
                 UNPROTECTED => (UNPROTECTED, true),
                 class => of_class[class as usize],
             };
-            let before = std::mem::replace(&mut set_of[subject], set);
-            let is_kept = before == NO_CLASS || before == set;
-            fails[subject] |= !is_even || !is_kept;
+            fails[subject] |= !is_even;
+            let first = shown_of[subject];
+            if first == NO_CLASS {
+                shown_of[subject] = set;
+            } else if first != set {
+                let others = others.entry(subject).or_default();
+                let mut all = others.iter().copied().chain([first]);
+                fails[subject] |= !show_changes || !all.all(|other| are_apart(&sets, (other, set)));
+                others.push(set);
+            }
         }
     }
     fails.iter().filter(|&&fails| fails).count() as u64
+}
+
+/// Whether two sets, by their numbers, have no value in common, or are one.
+fn are_apart(sets: &[Vec<u32>], (one, other): (u32, u32)) -> bool {
+    let set = |number: u32| sets.get(number as usize);
+    // Of somebody whose value everyone is shown, no set is another one.
+    let (Some(one_set), Some(other_set)) = (set(one), set(other)) else {
+        return one == other;
+    };
+    one == other
+        || !one_set
+            .iter()
+            .any(|value| other_set.binary_search(value).is_ok())
 }

@@ -175,6 +175,26 @@ fn a_subject_who_comes_back_has_the_same_set() {
 }
 
 #[test]
+fn where_changes_are_shown_a_set_may_have_no_value_of_another_one() {
+    let one = release(&[(&[0, 1], "ab")]);
+    let shows = |classes: Classes<'_>| Candidates {
+        shows_changes: true,
+        ..release(classes)
+    };
+    let beside = |classes: Classes<'_>| series(&shows(classes), &[&one]);
+    let found = beside(&[(&[0, 3], "cd")]);
+    assert_eq!(shape(&found), Some(Shape::Invariant));
+    assert!(found.is_safe());
+    assert!(!beside(&[(&[0, 3], "ac")]).is_safe());
+    assert!(!beside(&[(&[0, 3], "ccd")]).is_safe());
+    // Back to the first set, or to one that overlaps with it.
+    let later = shows(&[(&[0, 3], "cd"), (&[1, 2], "ab")]);
+    let after = |classes: Classes<'_>| series(&shows(classes), &[&one, &later]);
+    assert!(after(&[(&[0, 1], "ab")]).is_safe());
+    assert!(!after(&[(&[0, 4], "be")]).is_safe());
+}
+
+#[test]
 fn a_value_that_was_shown_tells_of_those_who_share_a_bucket_later() {
     let mut shown = release(&[(&[0, 1], "ab"), (&[2, 3], "ab")]);
     shown.attributes[0].class_of[0] = NO_CLASS;
@@ -476,6 +496,88 @@ proptest! {
         if !shown.is_empty() {
             let (most, worlds) = largest_share(&values, &shown);
             prop_assert!(most * smallest <= worlds, "{most} of {worlds} with {smallest}");
+        }
+    }
+}
+
+/// The largest share of pairs of worlds, in which only these people changed, in
+/// which a person has the same value in one of the two.
+fn largest_share_of_pairs(
+    [before, after]: [&Candidates; 2],
+    [old, new]: [&[u32]; 2],
+    changed: &[usize],
+) -> (u64, u64) {
+    let people = old.len();
+    let mut counts = vec![[0_u64; VALUES as usize]; 2 * people];
+    let mut pairs = 0;
+    // One value of everyone before, and one of those who changed after.
+    let mut both = vec![0; people + changed.len()];
+    loop {
+        let first = &both[..people];
+        let mut second = first.to_vec();
+        for (&person, &value) in changed.iter().zip(&both[people..]) {
+            second[person] = value;
+        }
+        if fits(first, before, old) && fits(&second, after, new) {
+            pairs += 1;
+            for (counts, &value) in counts.iter_mut().zip(first.iter().chain(&second)) {
+                counts[value as usize] += 1;
+            }
+        }
+        let Some(at) = both.iter().position(|&value| value + 1 < VALUES) else {
+            break;
+        };
+        both[..at].fill(0);
+        both[at] += 1;
+    }
+    (counts.iter().flatten().max().copied().unwrap_or(0), pairs)
+}
+
+proptest! {
+    /// Where a changed value is shown in a set that has none of those of before,
+    /// no value is more likely than one in a set, before or after, also for
+    /// somebody who knows that nobody else changed.
+    #[test]
+    fn sets_that_change_tell_no_more_than_one_in_a_set(
+        old in prop::collection::vec(0..VALUES, 6),
+        classes in prop::collection::vec(0..3_u8, 6),
+        changes in prop::collection::vec((0..6_usize, 0..VALUES), 1..3),
+    ) {
+        let mut sets = vec![None; old.len()];
+        let mut listed = Vec::new();
+        for class in 0..3 {
+            let people = (0_u32..).zip(&classes).filter(|(_, own)| **own == class);
+            let members: Vec<u32> = people.map(|(person, _)| person).collect();
+            if let Some(set) = set_of(&old, &members) {
+                members.iter().for_each(|&one| sets[one as usize] = Some(set.clone()));
+                let letters = set.iter().map(|&value| (b'a' + value as u8) as char);
+                listed.push((members, letters.collect::<String>()));
+            }
+        }
+        let listed: Vec<(&[u32], &str)> =
+            listed.iter().map(|(members, letters)| (members.as_slice(), letters.as_str())).collect();
+        let before = release(&listed);
+        let (mut new, mut changed) = (old.clone(), Vec::new());
+        for &(person, value) in &changes {
+            let is_in = |set: &Vec<u32>| set.contains(&value);
+            if sets[person].as_ref().is_some_and(|set| !is_in(set)) {
+                new[person] = value;
+                sets[person] = None;
+                changed.push(person);
+            }
+        }
+        // Nobody else takes a place.
+        let is_there: Vec<bool> = (0..old.len())
+            .map(|person| sets[person].is_some() || changed.contains(&person))
+            .collect();
+        let after = Candidates { shows_changes: true, ..kept(&new, &sets, &is_there) };
+        if !changed.is_empty() && series(&after, &[&before]).is_safe() {
+            let sizes = after.attributes[0].classes.iter().chain(&before.attributes[0].classes);
+            let smallest = sizes.map(Vec::len).min().unwrap_or(1) as u64;
+            let (most, pairs) =
+                largest_share_of_pairs([&before, &after], [&old, &new], &changed);
+            // People whom neither release shows have any value equally often.
+            prop_assert!(most * smallest.min(VALUES.into()) <= pairs, "{most} of {pairs}");
         }
     }
 }

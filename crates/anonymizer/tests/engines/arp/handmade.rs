@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, Infeasible, RunContext};
 use vizard_anonymizer::microdata::{Preference, Table};
-use vizard_anonymizer::privacy::{Requirements, Seed};
+use vizard_anonymizer::privacy::Requirements;
 
 use crate::case::Case;
 use crate::tables;
@@ -29,17 +29,11 @@ pub fn publish_by(
     let parsed = Engine::parse(engine, &parameters, table.schema())?;
     let policy = parsed.policy(table.schema())?;
     let requirements = Requirements::new(&table, policy, &preferences);
-    let context = RunContext {
-        dataset_secret: Seed::of_number(seed),
-        ..RunContext::silent(seed)
-    };
+    let context = RunContext::silent(seed);
     let release = parsed.run(&table, &requirements, &context)?;
     let made = (table, requirements);
     let case = Case::made_by(engine, made, parsed.parameters(), release);
-    Ok(Case {
-        dataset_secret: context.dataset_secret,
-        ..case.drawn_by(seed)
-    })
+    Ok(case.drawn_by(seed))
 }
 
 /// A table of (city, disease), each letter a value.

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use vizard_anonymizer::privacy::Share;
+use vizard_anonymizer::privacy::{Changes, Share};
+use vizard_anonymizer::verify::series;
 
 use super::{Plan, Population, candidates, twelve_weeks};
 use crate::case::Case;
@@ -209,4 +210,64 @@ fn counterfeits_beyond_what_the_job_allows_are_found() {
     history.max_counterfeits = Share::LEAST;
     case.requirements = case.requirements.keeping(Some(Arc::new(history)));
     assert_eq!(failed(&mut case), ["counterfeits"]);
+}
+
+#[test]
+fn a_changed_value_in_a_set_with_values_that_were_shown_is_found() {
+    let plan = Plan {
+        people: 300,
+        churn: 50,
+        l: 2,
+        changes: Changes::Visible,
+        ..twelve_weeks("arp")
+    };
+    let mut population = Population::new(plan);
+    let first = population.release(&[]).expect("it can be published");
+    population.pass_a_week();
+    let second = population.release(&[candidates(&first)]);
+    let mut case = second.expect("it can be published");
+    assert!(case.verdict().holds());
+    let kept = case.manifest.kept.clone().expect("the mode says so");
+    assert!(kept.attributes[0].renewed > 0, "{kept:?}");
+    // The same release, of a job that keeps changes hidden.
+    let history = case.requirements.history().expect("it is a series").clone();
+    let mut hidden = history.clone();
+    hidden.attributes[0].changes = Changes::Hidden;
+    case.requirements = case.requirements.clone().keeping(Some(Arc::new(hidden)));
+    let found = failed(&mut case);
+    assert!(found.contains(&"sets_kept"), "{found:?}");
+    case.requirements = case.requirements.clone().keeping(Some(Arc::new(history)));
+    // Somebody who shows another set now, and somebody with the same value whose
+    // set has a value that was shown of the first.
+    let shown = sets(&case);
+    let before = sets(&first);
+    let own: Vec<_> = case.subjects().iter().map(|subject| subject.0).collect();
+    let key = |case: &Case, row: usize| {
+        let subject = case.subjects()[row];
+        case.table.subject_keys().get(subject.at()).to_owned()
+    };
+    let set_before = |row: usize| {
+        let key_now = key(&case, row);
+        let rows = 0..first.rows();
+        let mut all = rows.filter(|&at| key(&first, at) == key_now);
+        all.next().map(|at| before[at].clone())
+    };
+    let value = |row: usize| {
+        let column = case.table.coded(case.table.schema().protectable()[0]);
+        column.expect("it has values").codes.at(own[row] as usize)
+    };
+    let pair = (0..case.rows()).find_map(|row| {
+        let old = set_before(row).filter(|old| *old != shown[row])?;
+        let overlaps = |other: &usize| {
+            value(*other) == value(row)
+                && shown[*other] != shown[row]
+                && shown[*other].iter().any(|one| old.contains(one))
+        };
+        Some((row, (0..case.rows()).find(overlaps)?))
+    });
+    exchanged(&mut case, pair.expect("there are such people"));
+    let found = failed(&mut case);
+    assert!(found.contains(&"sets_kept"), "{found:?}");
+    let series = series(&candidates(&case), &[&candidates(&first)]);
+    assert!(!series.is_safe());
 }

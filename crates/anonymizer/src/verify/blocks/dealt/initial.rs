@@ -32,7 +32,7 @@ use super::people::People;
 pub(super) struct Rules<'a> {
     pub(super) form: BlockForm,
     pub(super) is_paper: bool,
-    pub(super) seed: &'a Seed,
+    pub(super) secret: &'a Seed,
     /// Position of the sensitive attribute among the protectable ones.
     pub(super) attribute: u64,
 }
@@ -107,7 +107,7 @@ impl Splitting<'_> {
     /// Merges parts until each holds, or one is left.
     fn merge(&self, block: &[u32], parts: &mut Parts, depth: u64) {
         let place = self.rules.attribute << 48 | depth << 32 | self.before;
-        let mut random = self.rules.seed.stream(Seed::NEIGHBOURS, place);
+        let mut random = self.rules.secret.stream(Seed::NEIGHBOURS, place);
         let all = parts.iter().map(|(&start, part)| (start, part.end));
         let unsound = all.filter(|&(start, end)| !self.holds(&block[start..end]));
         let mut unsound: BTreeSet<(usize, usize)> =

@@ -13,6 +13,12 @@
 //! is by quasi-identifiers, those first that tell most of the sensitive
 //! attribute, and then by number; or by number alone.
 //!
+//! Where the job lets changes be seen, people whose value is not in their set are
+//! dealt as those without a set, to sets and blocks that have no value which was
+//! shown of them, unless it is a set that was. Where everyone else makes no blocks,
+//! or one of these may not be shown of somebody, these people stand in their set
+//! after all, and everyone is dealt again.
+//!
 //! Everyone else is dealt as in a first release.
 
 use std::collections::BTreeMap;
@@ -32,14 +38,75 @@ pub(super) struct Kept {
     pub(super) set_of: Vec<Option<u32>>,
 }
 
-pub(super) fn deal(people: &People, kept: &KeptSets, is_by_likeness: bool) -> Kept {
+/// Deals everyone; `make` makes the blocks of the rest, by their positions in it.
+pub(super) fn deal(
+    people: &People,
+    (kept, is_by_likeness): (&KeptSets, bool),
+    make: &mut dyn FnMut(&[u32]) -> Vec<Vec<u32>>,
+) -> (Kept, Vec<Vec<u32>>) {
+    let mut hidden = vec![false; people.len()];
+    loop {
+        let dealt = deal_once(people, (kept, is_by_likeness), &hidden);
+        let renewed = |person: &u32| is_renewed(people, kept, *person) && !hidden[*person as usize];
+        let in_rest = dealt.rest.iter().copied().filter(renewed);
+        let back: Vec<u32>;
+        let mut blocks = Vec::new();
+        if makes_no_blocks(people, &dealt.rest) {
+            back = in_rest.collect();
+        } else {
+            let made = make(&dealt.rest).into_iter();
+            let own = |block: Vec<u32>| -> Vec<u32> {
+                block
+                    .into_iter()
+                    .map(|at| dealt.rest[at as usize])
+                    .collect()
+            };
+            blocks = made.map(own).collect();
+            let overlapping = blocks.iter().flat_map(|block| {
+                let mut set: Vec<u32> = block.iter().map(|&at| people.value[at as usize]).collect();
+                set.sort_unstable();
+                let all = block.iter().copied().filter(renewed);
+                let may_not = |at: &u32| !kept.may_show(people.records[*at as usize], &set);
+                all.filter(may_not).collect::<Vec<u32>>()
+            });
+            back = overlapping.collect();
+        }
+        if back.is_empty() {
+            return (dealt, blocks);
+        }
+        back.iter()
+            .for_each(|&person| hidden[person as usize] = true);
+    }
+}
+
+/// Whether the value of a person is not in their set, where changes are seen.
+fn is_renewed(people: &People, kept: &KeptSets, person: u32) -> bool {
+    let record = people.records[person as usize];
+    kept.renews(record, people.value[person as usize])
+}
+
+/// Whether the most frequent value is too frequent for what somebody asks for.
+fn makes_no_blocks(people: &People, rest: &[u32]) -> bool {
+    let mut values: Vec<u32> = rest.iter().map(|&at| people.value[at as usize]).collect();
+    values.sort_unstable();
+    let runs = values.chunk_by(|one, other| one == other);
+    let most = runs.map(<[u32]>::len).max().unwrap_or(0) as u64;
+    let asked = rest.iter().map(|&at| u64::from(people.l[at as usize]));
+    most * asked.max().unwrap_or(1) > rest.len() as u64
+}
+
+fn deal_once(people: &People, (kept, is_by_likeness): (&KeptSets, bool), hidden: &[bool]) -> Kept {
     let order = Order::of(people, is_by_likeness);
     let mut of_set: BTreeMap<&[u32], Vec<u32>> = BTreeMap::new();
     let mut waiting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut everyone: Vec<u32> = (0..people.len() as u32).collect();
     everyone.sort_unstable_by_key(|&person| people.turn(person));
     for person in everyone {
-        match kept.set(people.records[person as usize]) {
+        let is_new = is_renewed(people, kept, person) && !hidden[person as usize];
+        match kept
+            .set(people.records[person as usize])
+            .filter(|_| !is_new)
+        {
             Some(set) => of_set.entry(set).or_default().push(person),
             None => {
                 let value = people.value[person as usize];
@@ -54,7 +121,7 @@ pub(super) fn deal(people: &People, kept: &KeptSets, is_by_likeness: bool) -> Ke
     };
     for (number, (set, members)) in (0..).zip(of_set) {
         people.cancel.heed();
-        let (copies, at_value) = stand(people, (set, members), &mut waiting);
+        let (copies, at_value) = stand((people, kept), (set, members), &mut waiting);
         let first = dealt.blocks.len();
         dealt.blocks.resize(first + copies, Vec::new());
         let mut free_before = 0;
@@ -81,7 +148,7 @@ pub(super) fn deal(people: &People, kept: &KeptSets, is_by_likeness: bool) -> Ke
 /// How many blocks a set has, and who stands at each of its values: those who
 /// have the set, and those who wait at the value, as far as there is room.
 fn stand(
-    people: &People,
+    (people, kept): (&People, &KeptSets),
     (set, members): (&[u32], Vec<u32>),
     waiting: &mut BTreeMap<u32, Vec<u32>>,
 ) -> (usize, BTreeMap<u32, Vec<u32>>) {
@@ -108,7 +175,8 @@ fn stand(
         };
         let mut free = copies - at.len();
         queue.retain(|&person| {
-            let takes = free > 0 && people.l[person as usize] as usize <= set.len();
+            let fits = people.l[person as usize] as usize <= set.len();
+            let takes = free > 0 && fits && kept.may_show(people.records[person as usize], set);
             if takes {
                 free -= 1;
                 at.push(person);

@@ -122,18 +122,21 @@ impl Dealt<'_> {
         let blocks = match history.map(|history| history.of(self.index)) {
             Some(sets) if !sets.sets.is_empty() => {
                 let is_by_likeness = self.evidence.ordered.engine != "anatomy";
-                let kept = kept::deal(&people, sets, is_by_likeness);
+                let mut like = Vec::new();
+                let mut make = |rest: &[u32]| {
+                    let own: Vec<u32> = rest.iter().map(|&at| rows[at as usize]).collect();
+                    like = vec![0; records.len()];
+                    self.deal(&people.only(rest), &own, &mut like)
+                };
+                let (kept, of_rest) = kept::deal(&people, (sets, is_by_likeness), &mut make);
+                home.copy_from_slice(&like);
                 for (&row, set) in rows.iter().zip(&kept.set_of) {
                     // Behind the blocks of like people, which are fewer.
-                    home[row as usize] = set.map_or(0, |set| people.len() as u32 + set);
+                    if let Some(set) = set {
+                        home[row as usize] = people.len() as u32 + set;
+                    }
                 }
-                let own = |at: &u32| rows[*at as usize];
-                let rest: Vec<u32> = kept.rest.iter().map(own).collect();
-                let dealt = self.deal(&people.only(&kept.rest), &rest, &mut home);
-                let dealt = dealt.into_iter();
-                let of_all =
-                    |block: Vec<u32>| block.into_iter().map(|at| kept.rest[at as usize]).collect();
-                kept.blocks.into_iter().chain(dealt.map(of_all)).collect()
+                kept.blocks.into_iter().chain(of_rest).collect()
             }
             _ => self.deal_new(&people, &rows, (records, &number_of, &mut home)),
         };
@@ -209,7 +212,7 @@ impl Dealt<'_> {
             form: self.form,
             // Parameters are the job's, as the engine's were.
             is_paper: self.evidence.ordered.parameters["partitioning"] == "paper",
-            seed: self.evidence.seed,
+            secret: self.evidence.dataset_secret,
             attribute: self.index.at() as u64,
         }
     }

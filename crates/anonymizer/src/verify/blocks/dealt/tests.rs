@@ -97,7 +97,7 @@ fn initial_of(cities: &[u32], values: &[u32], is_paper: bool, seed: u64) -> Vec<
     let rules = Rules {
         form: BlockForm::Eligible,
         is_paper,
-        seed: &Seed::of_number(seed),
+        secret: &Seed::of_number(seed),
         attribute: 0,
     };
     partition(&people, rules, (0..cities.len() as u32).collect())

@@ -9,7 +9,7 @@ use crate::microdata::{
     Schema, SubjectIndex, Table, TableBuilder,
 };
 use crate::privacy::{
-    CancelFlag, InBucket, K, L, Model, Policy, QidConflict, Requirements, Seed, Spread,
+    CancelFlag, Changes, InBucket, K, L, Model, Policy, QidConflict, Requirements, Seed, Spread,
 };
 use crate::release::rounded_to_tens;
 use crate::release::{
@@ -251,7 +251,12 @@ impl Small {
             normalized: Vec::new(),
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),
-            not_protected: statement::not_protected(self.engine(), schema, policy, (&[], None)),
+            not_protected: statement::not_protected(
+                self.engine(),
+                schema,
+                policy,
+                (&[], None, Changes::Hidden),
+            ),
             published_exactly: published_exactly(std::slice::from_ref(published), schema, false),
             accept_exact: Vec::new(),
             kept: None,

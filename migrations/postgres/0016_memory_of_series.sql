@@ -1,0 +1,5 @@
+-- Whether what public releases show outlives the records.
+-- docs/STORE.md tells the story; ../sqlite/ holds the same column.
+
+ALTER TABLE dataset ADD COLUMN series_memory text NOT NULL DEFAULT 'keep'
+    CHECK (series_memory IN ('keep', 'drop'));
