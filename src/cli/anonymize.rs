@@ -44,14 +44,14 @@ pub struct Options {
     /// Threads of the engine [default: all cores]
     #[arg(long, env = "VIZARD_THREADS", value_name = "N")]
     threads: Option<usize>,
-    /// Decides every random choice [default: 256 bits from the operating
-    /// system]; anyone who guesses it can repeat the run, so the manifest says that
-    /// it was given
+    /// Decides what is drawn of single rows, and everything else without
+    /// `--dataset-secret` [default: 256 bits from the operating system]; anyone who
+    /// guesses it can repeat the run, so the manifest says that it was given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// What must be the same in every release of a dataset, 64 hexadecimal
-    /// digits; made if it is not there, and needed by `vizard verify` [default:
-    /// the seed, so another one each time]
+    /// Decides who stands together, which must be the same in every release of a
+    /// dataset: 64 hexadecimal digits; made if it is not there, and needed by
+    /// `vizard verify` [default: the seed, so another one each time]
     #[arg(long, value_name = "FILE")]
     dataset_secret: Option<PathBuf>,
     /// Go on where more than 5 % of the records are left out for missing values

@@ -271,6 +271,11 @@ pub struct KeptDocument {
     #[serde(default)]
     #[schema(nullable = false)]
     pub companions: Option<u64>,
+    /// Whether its groups are those of public releases, joined to larger ones; absent
+    /// where they are not.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub joins_groups: Option<bool>,
     /// `visible` where subjects whose value changed show another set; absent where
     /// they show the old one.
     #[serde(default)]

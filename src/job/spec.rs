@@ -167,6 +167,12 @@ pub struct SeriesOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(hidden|visible)$")]
     pub changes: Option<Changes>,
+    /// With `nested` and `mondrian`: the groups are those that the series shows,
+    /// joined to larger ones, for readers who are to see less: a larger k or l.
+    /// Nobody is in it who is not public. Somebody who has the other releases of
+    /// the series learns nothing from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join_groups: bool,
     /// With `nested` the largest share of subjects of the last release that may be
     /// left out of this one: those who changed, and companions who are taken along so that
     /// nobody can be told from who left; 0.25 if absent.

@@ -263,8 +263,9 @@ fn history_of(
             history(table, keeping, &loaded.shown, series.counterfeits())
         }
         SeriesMode::Nested => {
-            engine.check_keeps_groups(&loaded.schema)?;
-            kept_groups(table, &loaded.shown, series.companions())
+            engine.check_keeps_groups(&loaded.schema, series.join_groups)?;
+            let how = (series.companions(), series.join_groups);
+            kept_groups(table, &loaded.shown, how)
         }
     };
     kept.map(Some).map_err(JobFailure::SeriesUnsafe)

@@ -237,7 +237,7 @@ fn check_series(series: SeriesOptions, engine: &Engine, schema: &Schema) -> Resu
     match series.mode {
         SeriesMode::Increments => {}
         SeriesMode::Nested => engine
-            .check_keeps_groups(schema)
+            .check_keeps_groups(schema, series.join_groups)
             .map_err(JobFailure::from)?,
         SeriesMode::Invariant => {
             engine.keeps_sets_of(schema).map_err(JobFailure::from)?;
@@ -253,6 +253,9 @@ fn check_series(series: SeriesOptions, engine: &Engine, schema: &Schema) -> Resu
         }
         SeriesMode::Increments | SeriesMode::Invariant if series.max_companions.is_some() => {
             ("max_companions", "companions are of the mode nested alone")
+        }
+        SeriesMode::Increments | SeriesMode::Invariant if series.join_groups => {
+            ("join_groups", "groups are joined in the mode nested alone")
         }
         _ => return Ok(()),
     };

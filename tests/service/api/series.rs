@@ -10,6 +10,7 @@ on_both!(
     a_series_goes_on_with_the_latest_version,
     weeks_of_the_same_people_keep_their_sets_of_values,
     weeks_of_the_same_people_keep_their_groups,
+    groups_of_a_series_are_joined_for_other_readers,
     sets_are_kept_by_engines_whose_blocks_have_each_value_once,
 );
 
@@ -266,6 +267,51 @@ async fn weeks_of_the_same_people_keep_their_groups(server: Server) {
     assert_eq!(late["type"], "urn:vizard:problem:series-unsafe");
 }
 
+async fn groups_of_a_series_are_joined_for_other_readers(server: Server) {
+    server.work();
+    let steward = server.key(&["uploader", "steward"]).await;
+    let id = clinic(&steward).await;
+    replaced(&steward, &id, 0..120).await;
+    let join = |job: &mut Value| {
+        job["parameters"]["k"] = json!(25);
+        job["series"]["join_groups"] = json!(true);
+    };
+    let job = nested(&id);
+    let early = ended_with(&steward, &job, join).await;
+    assert_eq!(early["type"], "urn:vizard:problem:invalid-parameter");
+    assert_eq!(early["parameter"], "series.join_groups");
+    let first = story::release(&steward, &job).await;
+    let mut joined = job.clone();
+    join(&mut joined);
+    let larger = story::release(&steward, &joined).await;
+    let seen = steward.call("get_release").at("id", &larger).send().await;
+    let seen = seen.expect(200);
+    assert_eq!(seen["state"], "published", "{seen}");
+    let manifest = &seen["manifest"];
+    assert_eq!(manifest["kept"]["joins_groups"], true);
+    assert_eq!(manifest["composition"][0]["release"], json!(first));
+    assert_eq!(manifest["composition"][0]["safe"], true);
+    assert_eq!(manifest["tables"][0]["rows"], 120);
+    let said = manifest["not_protected"].to_string();
+    assert!(said.contains("joined to larger ones"), "{said}");
+    // The series goes on beside it.
+    replaced(&steward, &id, 0..140).await;
+    let next = story::release(&steward, &job).await;
+    let seen = steward.call("get_release").at("id", &next).send().await;
+    assert_eq!(seen.expect(200)["state"], "published");
+
+    let mut of_sets = invariant(&id);
+    of_sets["series"]["join_groups"] = json!(true);
+    let mut of_blocks = joined.clone();
+    of_blocks["engine"] = json!("arp");
+    of_blocks["parameters"] = json!({"l": 3, "publish": "generalization"});
+    for refused in [of_sets, of_blocks] {
+        let refused = steward.call("create_job").json(&refused).send().await;
+        let problem = refused.expect_problem(422, "invalid-parameter");
+        assert_eq!(problem["parameter"], "series.join_groups");
+    }
+}
+
 /// The problem that a job fails with, once it was changed.
 async fn ended_with(steward: &Client, job: &Value, change: impl FnOnce(&mut Value)) -> Value {
     let mut job = job.clone();
@@ -292,6 +338,11 @@ async fn sets_are_kept_by_engines_whose_blocks_have_each_value_once(server: Serv
     let refused = post(&counted).await;
     let problem = refused.expect_problem(422, "invalid-parameter");
     assert_eq!(problem["parameter"], "series.max_counterfeits");
+    let mut changing = increments(&id);
+    changing["series"]["changes"] = json!("visible");
+    let refused = post(&changing).await;
+    let problem = refused.expect_problem(422, "invalid-parameter");
+    assert_eq!(problem["parameter"], "series.changes");
     let mut none = invariant(&id);
     none["series"]["max_counterfeits"] = json!(0);
     post(&none).await.expect_problem(422, "invalid-body");

@@ -42,6 +42,7 @@ fn shown(people: u32, week: u32) -> Vec<u8> {
         is_complete: true,
         has_own_terms: false,
         shows_changes: false,
+        joins_groups: false,
         terms: Vec::new(),
         terms_of: Vec::new(),
         rows: Vec::new(),

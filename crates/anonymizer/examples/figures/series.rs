@@ -199,7 +199,7 @@ fn publish(
             let keeping = (published, changes());
             Some(history(table, keeping, public, Share::TENTH)?)
         }
-        Some(SeriesMode::Nested) => Some(kept_groups(table, public, Share::ALL)?),
+        Some(SeriesMode::Nested) => Some(kept_groups(table, public, (Share::ALL, false))?),
         _ => None,
     };
     let assignment = Assignment {

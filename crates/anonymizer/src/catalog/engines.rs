@@ -157,8 +157,9 @@ impl Engine {
     ///
     /// # Errors
     /// The engine publishes no groups of rows with exact sensitive values, or
-    /// what it promises of them depends on who else is there.
-    pub fn check_keeps_groups(&self, schema: &Schema) -> Result<(), EngineError> {
+    /// what it promises of them depends on who else is there; or it does not join
+    /// public groups, where that is asked.
+    pub fn check_keeps_groups(&self, schema: &Schema, joins: bool) -> Result<(), EngineError> {
         let invalid = |parameter: &str, reason: &str| EngineError::InvalidParameter {
             parameter: parameter.into(),
             reason: reason.into(),
@@ -171,6 +172,13 @@ impl Engine {
                 let reason = "is relative to everyone, who are others in each release of a nested \
                               series: leave it out, or take the mode increments";
                 Err(invalid("t_closeness", reason))
+            }
+            Model::Blocks {
+                form: BlockForm::Generalized,
+                ..
+            } if joins => {
+                let reason = "public groups are joined by `mondrian` alone";
+                Err(invalid("series.join_groups", reason))
             }
             Model::Blocks {
                 form: BlockForm::Generalized,
@@ -252,7 +260,6 @@ pub fn descriptions() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Changes;
 
     /// Parameters that each engine takes, for the schemas below.
     const PARAMETERS: [(&str, &str); 10] = [
@@ -303,9 +310,7 @@ mod tests {
             let listed = listed.replace("up to m ", "up to 2 ");
             assert_eq!(listed, statement::adversary(name, &policy), "{name}");
             let all = engine["not_protected"].as_array().expect("a list");
-            for sentence in
-                statement::not_protected(name, &schema, &policy, (&[], None, Changes::Hidden))
-            {
+            for sentence in statement::not_protected(name, &schema, &policy, (&[], None, None)) {
                 let of_any = sentence.replace(" illness ", " an attribute ");
                 assert!(all.contains(&of_any.as_str().into()), "{name}: {sentence}");
             }

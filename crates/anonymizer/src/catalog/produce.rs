@@ -398,7 +398,7 @@ fn encode(
             (
                 assignment.accept_exact,
                 assignment.input.series,
-                requirements.changes(),
+                requirements.history(),
             ),
         ),
         published_exactly: PublishedExactly::default(),

@@ -46,6 +46,9 @@ pub struct KeptClass {
 pub struct KeptGroups {
     /// The classes.
     pub classes: Vec<KeptClass>,
+    /// Whether the release joins these groups to larger ones, and has nobody else;
+    /// else it shows them again, beside those of new subjects.
+    pub joins: bool,
     /// Class of each record of the table, [`NO_KEPT_CLASS`] for none; empty
     /// where no record has one.
     pub class_of: Vec<u32>,

@@ -336,6 +336,12 @@ impl Requirements {
         self.history()?.groups.as_ref()
     }
 
+    /// The same, where the release shows these groups again, and does not join them
+    /// to larger ones.
+    pub fn groups_shown_again(&self) -> Option<&KeptGroups> {
+        self.kept_groups().filter(|groups| !groups.joins)
+    }
+
     /// The same under another policy as it is ordered.
     #[must_use]
     pub fn under_ordered(&self, ordered: &Policy) -> Self {

@@ -1,4 +1,4 @@
-//! The secret that decides every random choice of a run.
+//! The secrets that decide every random choice: of a run, and of a dataset.
 //!
 //! 256 bits from the operating system. A seed that can be guessed lets anyone
 //! repeat a run and place its rows, so it is sealed with the job, and no

@@ -50,6 +50,9 @@ pub struct Candidates {
     /// Whether a subject whose value changed is shown in another set of values.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_changes: bool,
+    /// Whether its groups are those of earlier releases, joined to larger ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joins_groups: bool,
     /// The different terms of subjects, where they differ; empty of releases that
     /// were made before they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -148,7 +151,7 @@ impl Candidates {
         let key = |row: usize| table.subject_keys().get(rows[row].at());
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&one, &other| key(one).cmp(key(other)));
-        let keeps_groups = requirements.kept_groups().is_some();
+        let keeps_groups = requirements.groups_shown_again().is_some();
         let (schema, policy) = (table.schema(), requirements.policy());
         let mut shown = shown(schema, policy, (tables, keeps_groups));
         let before = shown.attributes.len();
@@ -156,6 +159,7 @@ impl Candidates {
         shown.attributes.retain(|one| has_all_rows(&one.class_of));
         shown.is_complete &= shown.attributes.len() == before;
         shown.shows_changes = !requirements.changes().is_hidden();
+        shown.joins_groups = requirements.kept_groups().is_some_and(|kept| kept.joins);
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
         shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
         let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();

@@ -27,18 +27,20 @@ const ABSENT: u32 = u32::MAX;
 pub fn kept_groups(
     table: &Table,
     public: &[Candidates],
-    max_companions: Share,
+    (max_companions, joins): (Share, bool),
 ) -> Result<Arc<History>, Unkept> {
     let records = record_of_subjects(table);
     let is_met = |release: &&Candidates| {
         let mut subjects = release.subjects.iter();
         !release.rows.is_empty() || subjects.any(|one| records.contains_key(one.as_str()))
     };
-    let met = public.iter().filter(is_met).map(Shown::of);
+    // One that joins groups follows from those before.
+    let public = public.iter().filter(|release| !release.joins_groups);
+    let met = public.filter(is_met).map(Shown::of);
     let shown: Vec<Shown<'_>> = met.collect::<Result<_, _>>()?;
     let series = Series::of(table, &records, &shown);
     Ok(Arc::new(History {
-        groups: Some(series.groups(max_companions)?),
+        groups: Some(series.groups((max_companions, joins))?),
         attributes: Vec::new(),
         max_counterfeits: Share::ALL,
     }))
@@ -157,13 +159,14 @@ impl<'a> Series<'a> {
         })
     }
 
-    fn groups(&self, max_companions: Share) -> Result<KeptGroups, Unkept> {
+    fn groups(&self, (max_companions, joins): (Share, bool)) -> Result<KeptGroups, Unkept> {
         let schema = self.table.schema();
         let quasi = schema.select(|attribute| attribute.role == Role::QuasiIdentifier);
         let mut kept = KeptGroups {
             class_of: vec![NO_KEPT_CLASS; self.table.records()],
             is_same: vec![true; self.table.records()],
             classes: self.classes()?,
+            joins,
             cells: Vec::new(),
             k: self.shown.iter().map(|one| one.k).max().unwrap_or(1),
             l: self.l(),

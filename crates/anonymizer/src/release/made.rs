@@ -38,6 +38,9 @@ pub struct Kept {
     /// What became of subjects whose value is not in the set shown before.
     #[serde(default, skip_serializing_if = "Changes::is_hidden")]
     pub changes: Changes,
+    /// Whether its groups are those of public releases, joined to larger ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joins_groups: bool,
     /// Each published sensitive attribute, where sets of values are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<KeptAttribute>,

@@ -8,7 +8,7 @@
 use super::exact::AcceptedExact;
 use super::manifest::SeriesMode;
 use crate::microdata::{AttributeType, Role, Schema};
-use crate::privacy::{BlockForm, Changes, InGroup, Model, Policy, Recoding, Share};
+use crate::privacy::{BlockForm, History, InGroup, Model, Policy, Recoding, Share};
 
 use Sentence::{Always, Insensitive, Near, OfBare, Under};
 
@@ -39,13 +39,12 @@ pub fn adversary_of(engine: &str) -> String {
 
 /// What a release of `engine` under this policy does not protect; `accepted`
 /// are the attributes that its job publishes although they may identify people,
-/// `series` is how it goes on a series, `changes` what becomes there of subjects
-/// with other values.
+/// `series` is how it goes on a series, `history` what it keeps there.
 pub fn not_protected(
     engine: &str,
     schema: &Schema,
     policy: &Policy,
-    (accepted, series, changes): (&[AcceptedExact], Option<SeriesMode>, Changes),
+    (accepted, series, history): (&[AcceptedExact], Option<SeriesMode>, Option<&History>),
 ) -> Vec<String> {
     let sentences = sentences(engine).into_iter();
     let said = sentences.flat_map(|sentence| sentence.of_release(schema, policy));
@@ -55,13 +54,17 @@ pub fn not_protected(
              {reason}"
         )
     });
+    let groups = history.and_then(|history| history.groups.as_ref());
+    let joins_groups = groups.is_some_and(|groups| groups.joins);
     let of_series: &[&str] = match series {
         Some(SeriesMode::Invariant) => &OF_KEPT_SETS,
+        Some(SeriesMode::Nested) if joins_groups => &OF_JOINED_GROUPS,
         Some(SeriesMode::Nested) => &OF_KEPT_GROUPS,
         Some(SeriesMode::Increments) | None => &[],
     };
     let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
-    let of_changes = (!changes.is_hidden()).then(|| OF_VISIBLE_CHANGES.to_owned());
+    let shows_changes = history.is_some_and(|history| !history.changes().is_hidden());
+    let of_changes = shows_changes.then(|| OF_VISIBLE_CHANGES.to_owned());
     said.chain(accepted)
         .chain(of_series)
         .chain(of_changes)
@@ -81,6 +84,12 @@ const OF_KEPT_SETS: [&str; 3] = [
 /// Of those of them that show changes.
 const OF_VISIBLE_CHANGES: &str = "whose value changed to one that is not in the set shown before: such \
      a subject is shown in another set, and may take the place of who left, with the same value";
+
+/// Of releases that join public groups.
+const OF_JOINED_GROUPS: [&str; 1] = [
+    "more than the earlier releases of the series do, against somebody who has these too: its groups \
+     are theirs, joined to larger ones",
+];
 
 /// Of releases of a series that keeps the groups of its subjects.
 const OF_KEPT_GROUPS: [&str; 2] = [

@@ -312,6 +312,7 @@ pub(super) mod made {
             is_complete: true,
             has_own_terms: false,
             shows_changes: false,
+            joins_groups: false,
             terms: Vec::new(),
             terms_of: Vec::new(),
             rows: Vec::new(),

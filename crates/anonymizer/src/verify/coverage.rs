@@ -111,7 +111,7 @@ fn span(view: &View, attribute: &AttributeView, alike: &EquivalenceClasses) -> F
             let mut records = rows.iter().map(|&row| view.records[row as usize]);
             records.any(|record| groups.class(record).is_some())
         };
-        if view.requirements.kept_groups().is_some_and(is_kept) {
+        if view.requirements.groups_shown_again().is_some_and(is_kept) {
             continue;
         }
         codes.clear();

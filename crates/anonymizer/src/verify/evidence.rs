@@ -44,9 +44,9 @@ pub struct Evidence<'a> {
     pub tables: &'a [PublishedTable],
     /// The subject of each published row; private.
     pub lineage: &'a Lineage,
-    /// What decided every random choice of the run; private.
+    /// What decided values that are drawn of rows, and ties of numbers; private.
     pub seed: &'a Seed,
-    /// What decided the choices that every release of the dataset shares; private.
+    /// What decided who stands together, as in every release of the dataset; private.
     pub dataset_secret: &'a Seed,
     /// Heeded by all that takes long.
     pub cancel: &'a CancelFlag,

@@ -97,7 +97,7 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
             (
                 ordered.accept_exact,
                 ordered.input.series,
-                evidence.requirements.changes(),
+                evidence.requirements.history(),
             ),
         ),
         published_exactly: published_exactly(evidence.tables, evidence.requirements, schema),

@@ -37,9 +37,11 @@
 //! The check is sound and not complete: what it refuses may be safe.
 
 mod cells;
+mod joined;
 mod shapes;
 
 use self::cells::{Cells, Classes, Counts, UNPROTECTED, sizes, summed};
+use self::joined::follows;
 use self::shapes::{against_invariant, against_nested};
 use super::composition::{numbered_subjects, numbered_values};
 use super::verdict::{Check, Section};
@@ -101,7 +103,7 @@ impl Series {
     }
 }
 
-/// Checks a release beside the others that ever were public, in any order.
+/// Checks a release beside the others that ever were public, oldest first.
 ///
 /// Time and memory are linear in subjects × releases × attributes, but for
 /// the square of the number of releases for each cell.
@@ -110,14 +112,18 @@ pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
         .chain(others.iter().copied())
         .collect();
     let (of_release, subjects) = numbered_subjects(&all);
-    let (shared, is_met) = met(&of_release, subjects);
-    let mut met = Vec::new();
-    for (at, candidates) in all.iter().enumerate().filter(|&(at, _)| is_met[at]) {
-        met.push(Shown {
+    let shown: Vec<Shown<'_>> = all
+        .iter()
+        .zip(&of_release)
+        .map(|(candidates, subjects)| Shown {
             candidates,
-            subjects: &of_release[at],
-        });
-    }
+            subjects,
+        })
+        .collect();
+    let is_told = told_before(&shown, subjects);
+    let (shared, is_met) = met(&of_release, &is_told, subjects);
+    let met = shown.into_iter().zip(is_met).filter(|(_, is_met)| *is_met);
+    let met: Vec<Shown<'_>> = met.map(|(one, _)| one).collect();
     let alone = Judged::Holds(Shape::Increments);
     let mut names: Vec<&str> = Vec::new();
     for attribute in met.iter().flat_map(|shown| &shown.candidates.attributes) {
@@ -129,6 +135,15 @@ pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
         let judged = names.iter().map(|&name| (name.to_owned(), judged(name)));
         judged.collect()
     };
+    if is_told[0] {
+        let nested = Judged::Holds(Shape::Nested);
+        return Series {
+            shared,
+            unknown: 0,
+            identity: nested,
+            attributes: all_of(&|_| nested),
+        };
+    }
     if met.len() == 1 {
         return Series {
             shared,
@@ -177,9 +192,25 @@ pub fn series_safe(release: &Candidates, public: &[Candidates]) -> Check {
         .with_figure("shared", found.shared as f64)
 }
 
+/// Whether each release follows from those before it. The first one is the latest,
+/// the others are oldest first.
+fn told_before(shown: &[Shown<'_>], subjects: usize) -> Vec<bool> {
+    let mut is_told = vec![false; shown.len()];
+    let mut earlier: Vec<&Shown<'_>> = Vec::new();
+    for at in (1..shown.len()).chain([0]) {
+        let one = &shown[at];
+        is_told[at] = one.candidates.joins_groups && follows(one, &earlier, subjects);
+        if !is_told[at] {
+            earlier.push(one);
+        }
+    }
+    is_told
+}
+
 /// How many subjects of the first release another one has; which releases
-/// share subjects with it, or with one that does.
-fn met(of_release: &[Vec<u32>], subjects: usize) -> (u64, Vec<bool>) {
+/// share subjects with it, or with one that does, but for those that are told by
+/// others.
+fn met(of_release: &[Vec<u32>], is_told: &[bool], subjects: usize) -> (u64, Vec<bool>) {
     // The number of a release stands for all that it shares subjects with.
     let mut root: Vec<usize> = (0..of_release.len()).collect();
     fn find(root: &mut [usize], mut at: usize) -> usize {
@@ -201,8 +232,10 @@ fn met(of_release: &[Vec<u32>], subjects: usize) -> (u64, Vec<bool>) {
                 if let Some(shared) = is_shared.get_mut(id as usize) {
                     *shared = true;
                 }
-                let (one, other) = (find(&mut root, *first), find(&mut root, at));
-                root[one.max(other)] = one.min(other);
+                if !is_told[at] && !is_told[*first] {
+                    let (one, other) = (find(&mut root, *first), find(&mut root, at));
+                    root[one.max(other)] = one.min(other);
+                }
             }
         }
     }

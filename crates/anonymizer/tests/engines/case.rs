@@ -158,7 +158,7 @@ impl Case {
                 engine,
                 schema,
                 policy,
-                (&accept_exact, ordered.input.series, requirements.changes()),
+                (&accept_exact, ordered.input.series, requirements.history()),
             ),
             published_exactly: PublishedExactly::default(),
             accept_exact: accept_exact.clone(),

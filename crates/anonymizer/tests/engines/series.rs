@@ -3,6 +3,7 @@
 
 mod corruptions;
 mod groups;
+mod joined;
 
 use std::sync::Arc;
 
@@ -237,7 +238,7 @@ impl Population {
             published = published.with(ProtectedIndex(at as u8));
         }
         let kept = match self.plan.engine {
-            "mondrian" | GROUPS => kept_groups(&table, public, Share::ALL),
+            "mondrian" | GROUPS => kept_groups(&table, public, (Share::ALL, false)),
             _ => {
                 let keeping = (published, self.plan.changes);
                 history(&table, keeping, public, Share::ALL)

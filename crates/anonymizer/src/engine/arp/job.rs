@@ -221,6 +221,7 @@ impl<'a> Job<'a> {
                     waiting: waiting as u64,
                     companions: 0,
                     changes: history.changes(),
+                    joins_groups: false,
                     attributes: made.1,
                 });
                 let all = self.table.records() - included.records.len();

@@ -114,18 +114,8 @@ impl<'a> Staying<'a> {
         };
         let all = public.records.iter().filter(in_whole).count();
         let left = all - stay;
-        if kept.max_companions.allows(left as u64, all as u64) {
-            return Ok(staying);
-        }
-        let condition = format!(
-            "{left} of {all} subjects who were in the last release would be left out with those \
-             who left or changed; wait until more changes come together, or begin a new series with \
-             those who are in none (increments)"
-        );
-        // Rounded up: what is named must be enough.
-        let share = (left as f64 / all as f64 * 1000.0).ceil() / 1000.0;
-        let parameter = "series.max_companions";
-        Err(Infeasible::at_least(parameter, Some(share.min(1.0)), condition).into())
+        check_companions(kept, left, all)?;
+        Ok(staying)
     }
 
     /// Takes groups out that look alike, until what is asked holds of all who do:
@@ -206,6 +196,23 @@ impl<'a> Staying<'a> {
     }
 }
 
+/// Checks that no more of `all` subjects of the last release are left out than the
+/// job allows.
+pub fn check_companions(kept: &KeptGroups, left: usize, all: usize) -> Result<(), EngineError> {
+    if kept.max_companions.allows(left as u64, all as u64) {
+        return Ok(());
+    }
+    let condition = format!(
+        "{left} of {all} subjects who were in the last release would be left out with those \
+         who left or changed; wait until more changes come together, or begin a new series with \
+         those who are in none (increments)"
+    );
+    // Rounded up: what is named must be enough.
+    let share = (left as f64 / all as f64 * 1000.0).ceil() / 1000.0;
+    let parameter = "series.max_companions";
+    Err(Infeasible::at_least(parameter, Some(share.min(1.0)), condition).into())
+}
+
 /// What a release says of those whose groups it keeps, where it keeps any;
 /// everyone who is not published counts as left out.
 pub fn noted(mut release: Release, included: &Included<'_>) -> Release {
@@ -235,6 +242,7 @@ pub fn noted(mut release: Release, included: &Included<'_>) -> Release {
         waiting,
         companions,
         changes: Changes::Hidden,
+        joins_groups: kept.joins,
         attributes: Vec::new(),
     });
     release

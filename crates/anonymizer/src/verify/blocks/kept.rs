@@ -179,6 +179,7 @@ fn as_claimed(evidence: &Evidence, view: &QuasiView, history: &History) -> Check
         waiting: left_out(evidence).0,
         companions: 0,
         changes: history.changes(),
+        joins_groups: false,
         attributes: attributes.collect(),
     };
     let mut failures = Failures::none();

@@ -54,7 +54,7 @@ fn with_view(view: &View, protections: &[(AttributeIndex, InGroup)]) -> Vec<Chec
     );
     let mut checks = Vec::new();
     view.cancel.heed();
-    let groups_kept = view.requirements.kept_groups();
+    let groups_kept = view.requirements.groups_shown_again();
     let kept = |row: u32| groups_kept?.class(view.records[row as usize]);
     checks.extend(groups_of_cohorts(view.group, &alike, &kept));
     let (cells, exact) = rayon::join(

@@ -9,6 +9,7 @@
 //! | step | file | result |
 //! |---|---|---|
 //! | before | kernel `keeping` | who stays in public groups, where a series keeps them |
+//! | instead | `joining` | a release that joins public groups to larger ones |
 //! | before | `exclusion`, `diagnosis` | who is excluded, or why nothing can be published |
 //! | 1 | kernel `companions` | who is treated as if they asked for something |
 //! | 1 | `conditions`, `pools` | what every group must satisfy, who is partitioned together |
@@ -21,6 +22,7 @@ mod describe;
 mod diagnosis;
 mod equivalence;
 mod exclusion;
+mod joining;
 mod params;
 mod pools;
 
@@ -68,6 +70,9 @@ pub fn run(
     context: &RunContext<'_>,
 ) -> Result<Release, EngineError> {
     params.policy(table.schema())?;
+    if let Some(kept) = requirements.kept_groups().filter(|kept| kept.joins) {
+        return joining::run((table, requirements, kept), params, context);
+    }
     let report = |step, label| context.progress.report(step, STEPS, label, 0.0);
     report(1, "gather");
     let mut included = Included::gather(table, requirements)?;

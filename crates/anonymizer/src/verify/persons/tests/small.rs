@@ -9,7 +9,7 @@ use crate::microdata::{
     Schema, SubjectIndex, Table, TableBuilder,
 };
 use crate::privacy::{
-    CancelFlag, Changes, InBucket, K, L, Model, Policy, QidConflict, Requirements, Seed, Spread,
+    CancelFlag, InBucket, K, L, Model, Policy, QidConflict, Requirements, Seed, Spread,
 };
 use crate::release::rounded_to_tens;
 use crate::release::{
@@ -255,7 +255,7 @@ impl Small {
                 self.engine(),
                 schema,
                 policy,
-                (&[], None, Changes::Hidden),
+                (&[], None, None),
             ),
             published_exactly: published_exactly(std::slice::from_ref(published), schema, false),
             accept_exact: Vec::new(),
