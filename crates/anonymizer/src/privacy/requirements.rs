@@ -23,7 +23,7 @@ use crate::microdata::{
 };
 
 use super::documents::documents;
-use super::history::{Changes, History};
+use super::history::History;
 use super::kept_groups::KeptGroups;
 use super::parameter::Share;
 use super::policy::Policy;
@@ -323,11 +323,6 @@ impl Requirements {
     /// keep it.
     pub fn history(&self) -> Option<&History> {
         self.history.as_deref()
-    }
-
-    /// What becomes of subjects who have other values than a series shows.
-    pub fn changes(&self) -> Changes {
-        self.history().map(History::changes).unwrap_or_default()
     }
 
     /// The groups that public releases show of the subjects; none where the job

@@ -158,7 +158,8 @@ impl Candidates {
         let has_all_rows = |of_row: &[u32]| of_row.len() == rows.len();
         shown.attributes.retain(|one| has_all_rows(&one.class_of));
         shown.is_complete &= shown.attributes.len() == before;
-        shown.shows_changes = !requirements.changes().is_hidden();
+        let history = requirements.history();
+        shown.shows_changes = history.is_some_and(|history| !history.changes().is_hidden());
         shown.joins_groups = requirements.kept_groups().is_some_and(|kept| kept.joins);
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
         shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();

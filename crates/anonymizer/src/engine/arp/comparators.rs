@@ -11,8 +11,9 @@ use crate::microdata::Table;
 use crate::privacy::{BlockForm, Requirements};
 use crate::release::Release;
 
+use super::frame::Blocks;
 use super::initial::{Least, partition};
-use super::job::{Blocks, Job, Order};
+use super::job::{Job, Order};
 use super::listed;
 use super::params::{AnatomyParams, InitialParams};
 use super::refine::refine;

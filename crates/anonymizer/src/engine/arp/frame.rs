@@ -9,6 +9,7 @@
 //! that the average runs over keeps it.
 
 use crate::engine::context::RunContext;
+use crate::engine::error::EngineError;
 use crate::engine::kernel::included::SensitiveColumn;
 use crate::engine::kernel::{Included, Rows, Staying, is_eligible};
 use crate::microdata::{Code, RowClasses};
@@ -100,6 +101,10 @@ impl<'a> Frame<'a> {
         }
     }
 }
+
+/// Makes blocks of rows, ascending, of one attribute.
+pub(super) type Blocks<'b> =
+    dyn Fn(&Frame<'_>, &Goal<'_>, Vec<u32>) -> Result<Vec<Vec<u32>>, EngineError> + 'b;
 
 /// One sensitive attribute of the rows.
 pub(super) struct Goal<'a> {

@@ -15,7 +15,7 @@ use crate::release::{Kept, KeptAttribute, Lineage, PublishedTable, Release};
 
 use super::diagnosis::Diagnosis;
 use super::exclusion::{Refusal, exclude, exclude_by_alike, exclude_by_sets};
-use super::frame::{Frame, Goal, published};
+use super::frame::{Blocks, Frame, Goal, published};
 use super::initial::Least;
 use super::keeping::{Plan, settle};
 use super::listed::{self, Part};
@@ -23,10 +23,6 @@ use super::params::keeps_sets_of;
 
 /// What a way of publishing made: the tables, and whose their rows are.
 pub(super) type Made = (Vec<PublishedTable>, Lineage);
-
-/// Makes blocks of rows, ascending, of one attribute.
-pub(super) type Blocks<'b> =
-    dyn Fn(&Frame<'_>, &Goal<'_>, Vec<u32>) -> Result<Vec<Vec<u32>>, EngineError> + 'b;
 
 /// Which subjects of a kept set come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,8 +40,7 @@ use crate::engine::error::EngineError;
 use crate::engine::kernel::is_eligible;
 use crate::privacy::KeptSets;
 
-use super::frame::{Frame, Goal};
-use super::job::Blocks;
+use super::frame::{Blocks, Frame, Goal};
 use super::refine::draws;
 
 /// A block of subjects who keep a set: it shows each value of the set once.

@@ -47,9 +47,9 @@ use crate::microdata::Table;
 use crate::privacy::{BlockForm, Requirements};
 use crate::release::Release;
 
-use frame::Frame;
+use frame::{Blocks, Frame};
 use initial::{Least, partition};
-use job::{Blocks, Job, Made, Order};
+use job::{Job, Made, Order};
 use listed::Part;
 
 /// Random streams that only the engine draws from, one number a stage.

@@ -27,9 +27,8 @@ use crate::microdata::Table;
 use crate::privacy::{BlockForm, Requirements, Seed};
 use crate::release::Release;
 
-use super::frame::{Frame, Goal};
+use super::frame::{Blocks, Frame, Goal};
 use super::initial::{Least, partition, window};
-use super::job::Blocks;
 use super::job::{Job, Made};
 use super::params::InitialParams;
 
