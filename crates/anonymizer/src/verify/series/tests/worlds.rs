@@ -258,8 +258,9 @@ proptest! {
     }
 }
 
-/// The largest share of pairs of worlds, in which only these people changed, in
-/// which a person has the same value in one of the two.
+/// The largest share of pairs of worlds, in which only these people changed, to a
+/// value that was not shown of them, in which a person has the same value in one
+/// of the two.
 fn largest_share_of_pairs(
     [before, after]: [&Candidates; 2],
     [old, new]: [&[u32]; 2],
@@ -268,6 +269,13 @@ fn largest_share_of_pairs(
     let people = old.len();
     let mut counts = vec![[0_u64; VALUES as usize]; 2 * people];
     let mut pairs = 0;
+    let was_shown = |person: usize, value: u32| {
+        let shown = &before.attributes[0];
+        let name = format!("p{person:02}");
+        let at = before.subjects.iter().position(|subject| *subject == name);
+        let class = at.map(|at| &shown.classes[shown.class_of[at] as usize]);
+        class.is_some_and(|class| class.iter().any(|&(one, _)| one == value))
+    };
     // One value of everyone before, and one of those who changed after.
     let mut both = vec![0; people + changed.len()];
     loop {
@@ -276,7 +284,10 @@ fn largest_share_of_pairs(
         for (&person, &value) in changed.iter().zip(&both[people..]) {
             second[person] = value;
         }
-        if fits(first, before, old) && fits(&second, after, new) {
+        let is_change = changed
+            .iter()
+            .all(|&person| !was_shown(person, second[person]));
+        if is_change && fits(first, before, old) && fits(&second, after, new) {
             pairs += 1;
             for (counts, &value) in counts.iter_mut().zip(first.iter().chain(&second)) {
                 counts[value as usize] += 1;
