@@ -160,7 +160,12 @@ async fn weeks_of_the_same_people_keep_their_sets_of_values(server: Server) {
         assert_eq!(beside.len(), week);
         for other in beside {
             assert_eq!(other["safe"], true);
-            assert_eq!(other["attributes"][0]["shape"], "invariant");
+            // The same people may stand in the same blocks again.
+            let shape = &other["attributes"][0]["shape"];
+            assert!(
+                shape == "invariant" || week == 1 && shape == "nested",
+                "{other}"
+            );
         }
         let kept = &manifest["kept"]["attributes"][0];
         // Who comes takes the places of those who left; then nobody comes.
