@@ -169,8 +169,8 @@ pub struct SeriesOptions {
     pub changes: Option<Changes>,
     /// With `nested` and `mondrian`: the groups are those that the series shows,
     /// joined to larger ones, for readers who are to see less: a larger k or l.
-    /// Nobody is in it who is not public. Somebody who has the other releases of
-    /// the series learns nothing from it.
+    /// Nobody is in it who is not public, or who is in such a release already.
+    /// Somebody who has the other releases of the series learns nothing from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub join_groups: bool,
     /// With `nested` the largest share of subjects of the last release that may be

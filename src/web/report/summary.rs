@@ -256,6 +256,11 @@ fn kept(page: &mut Page, kept: &Value) {
         }
         page.element("p", class, &said);
     }
+    if kept["joins_groups"] == true {
+        let said = "The groups are those of earlier releases of the series, joined to larger ones: \
+                    who has these too knows as much as they tell";
+        page.element("p", "note", said);
+    }
     if kept["companions"].as_u64().is_some_and(|left| left > 0) {
         let said = format!(
             "{} subjects of earlier releases are left out: some left or changed, the others go with \

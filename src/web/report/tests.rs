@@ -342,6 +342,13 @@ fn what_a_series_keeps_and_what_a_model_guesses_stand_at_the_top() {
         )
     );
     assert!(top.contains("! illness keeps"), "{top}");
+    assert!(!top.contains("show another set"), "{top}");
+    manifest["kept"]["attributes"][0]["renewed"] = json!(7);
+    let top = page(&verification, &manifest);
+    assert!(top.contains("7 rows show another set because their value changed"));
+    manifest["kept"] = json!({"waiting": 0, "joins_groups": true});
+    let top = page(&verification, &manifest);
+    assert!(top.contains("joined to larger ones"), "{top}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::candidates::{Candidates, Identity, ShownColumn};
 use super::cell::Cell;
@@ -35,12 +35,24 @@ pub fn kept_groups(
         !release.rows.is_empty() || subjects.any(|one| records.contains_key(one.as_str()))
     };
     // One that joins groups follows from those before.
-    let public = public.iter().filter(|release| !release.joins_groups);
-    let met = public.filter(is_met).map(Shown::of);
+    let (joining, public): (Vec<&Candidates>, Vec<&Candidates>) =
+        public.iter().partition(|release| release.joins_groups);
+    let met = public.into_iter().filter(is_met).map(Shown::of);
     let shown: Vec<Shown<'_>> = met.collect::<Result<_, _>>()?;
     let series = Series::of(table, &records, &shown);
+    let mut groups = series.groups((max_companions, joins))?;
+    if joins {
+        // Who has such releases alone would see by another one which of the groups
+        // they were joined from are theirs.
+        let joined = joining.iter().flat_map(|release| &release.subjects);
+        let joined: FxHashSet<&str> = joined.map(String::as_str).collect();
+        for (class, subjects) in groups.classes.iter_mut().zip(&series.members) {
+            let mut keys = subjects.iter().filter_map(|&subject| series.key(subject));
+            class.is_whole &= !keys.any(|key| joined.contains(key));
+        }
+    }
     Ok(Arc::new(History {
-        groups: Some(series.groups((max_companions, joins))?),
+        groups: Some(groups),
         attributes: Vec::new(),
         max_counterfeits: Share::ALL,
     }))
@@ -148,6 +160,11 @@ impl<'a> Series<'a> {
         let column = self.table.coded(index);
         let column = column.ok_or_else(|| Unkept::of(attribute, "has no values"))?;
         Ok((attribute, column))
+    }
+
+    fn key(&self, subject: usize) -> Option<&'a str> {
+        let (one, row) = self.last(subject)?;
+        one.candidates.subjects.get(row).map(String::as_str)
     }
 
     /// The last release that shows a subject, and their row there.

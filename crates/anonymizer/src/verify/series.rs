@@ -136,13 +136,10 @@ pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
         judged.collect()
     };
     if is_told[0] {
-        let nested = Judged::Holds(Shape::Nested);
-        return Series {
-            shared,
-            unknown: 0,
-            identity: nested,
-            attributes: all_of(&|_| nested),
-        };
+        let told = others.iter().zip(&is_told[1..]);
+        let told = told.filter(|(_, is_told)| **is_told).map(|(one, _)| *one);
+        let alone = among_told(release, told);
+        return Series { shared, ..alone };
     }
     if met.len() == 1 {
         return Series {
@@ -190,6 +187,22 @@ pub fn series_safe(release: &Candidates, public: &[Candidates]) -> Check {
         .attaining(Some(fails as f64), None)
         .holding(found.is_safe())
         .with_figure("shared", found.shared as f64)
+}
+
+/// A release that follows from others, beside those of which that is true as well:
+/// somebody may have these alone, and not what they follow from.
+fn among_told<'a>(release: &Candidates, told: impl Iterator<Item = &'a Candidates>) -> Series {
+    let plain = |one: &Candidates| Candidates {
+        joins_groups: false,
+        ..one.clone()
+    };
+    let told: Vec<Candidates> = told.map(plain).collect();
+    let mut found = series(&plain(release), &told.iter().collect::<Vec<_>>());
+    let all = found.attributes.iter_mut().map(|(_, judged)| judged);
+    for judged in all.chain([&mut found.identity]).filter(|one| one.holds()) {
+        *judged = Judged::Holds(Shape::Nested);
+    }
+    found
 }
 
 /// Whether each release follows from those before it. The first one is the latest,

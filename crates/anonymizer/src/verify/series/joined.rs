@@ -3,7 +3,8 @@
 //! Where every group of a release is made of whole groups of earlier releases, and
 //! shows the values that these show, whoever has these could have made it: it
 //! tells them nothing, and its own claims are not theirs to keep. So the check of a
-//! series passes over it.
+//! series passes over it; such releases have to keep what they claim among
+//! themselves, for those who have no others.
 
 use rustc_hash::FxHashMap;
 

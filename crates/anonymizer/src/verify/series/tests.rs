@@ -256,6 +256,10 @@ fn a_release_that_joins_whole_groups_of_earlier_ones_tells_nothing() {
     let found = series(&coarse, &[&fine]);
     assert!(found.is_safe());
     assert_eq!(found.shared, 4);
+    // Other readers may have two such releases, and no finer one.
+    let again = joining(&[(&[2, 3, 4, 5], "cdef")]);
+    assert!(!series(&again, &[&fine, &coarse]).is_safe());
+    assert!(series(&coarse, &[&fine, &coarse]).is_safe());
     // Its claim is nothing that a later release of the series has to keep.
     let later = grouped(2, &[(&[0, 1], "ab"), (&[2, 3], "cd"), (&[6, 7], "ab")]);
     assert!(series(&later, &[&fine, &coarse]).is_safe());

@@ -91,6 +91,12 @@ fn public_groups_are_joined_and_the_series_goes_on() {
     assert!(!series(&later, &others).is_safe());
 
     public.push(shown);
+    // Everybody who could be in one is.
+    let again = population.joined(&public, (40, 6));
+    let Err(EngineError::InvalidParameter { parameter, .. }) = again else {
+        panic!("nobody is left");
+    };
+    assert_eq!(parameter, "series.join_groups");
     for _ in 0..2 {
         let case = population.release(&public).expect("the series goes on");
         assert!(case.verdict().holds());

@@ -7,7 +7,8 @@
 //! with groups as large and diverse as its job asks.
 //!
 //! A group stays out as a whole where a member is not there any more, is not as
-//! they were shown, or asks for what everyone together does not give.
+//! they were shown, asks for what everyone together does not give, or is in such a
+//! release already: two of them tell more than each, to somebody who has no others.
 //!
 //! Public groups are cut as records are by [`Mondrian`](crate::engine::kernel::Mondrian):
 //! in the order of the middles of their cells, where half of the records are on
@@ -93,7 +94,7 @@ fn staying(
             return Err(invalid(
                 "series.join_groups",
                 "no group of a nested series is public whose subjects are all there, as they were \
-                 shown: publish one first",
+                 shown, and in no joined group yet: publish one first",
             ));
         }
         let excluded = exclusion::exclude(included, context);
