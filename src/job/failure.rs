@@ -153,7 +153,9 @@ impl JobFailure {
         if let Self::SeriesUnsafe(unkept) = self {
             problem["attribute"] = json!(unkept.attribute);
         }
-        if let Self::Misfit { parameter } = self {
+        if let Self::Misfit { parameter }
+        | Self::Engine(EngineError::InvalidParameter { parameter, .. }) = self
+        {
             problem["parameter"] = json!(parameter);
         }
         problem
@@ -227,7 +229,10 @@ impl From<EngineError> for JobFailure {
 impl From<ProduceError> for JobFailure {
     fn from(error: ProduceError) -> Self {
         match error {
-            ProduceError::Engine(EngineError::InvalidParameter { parameter, .. }) => {
+            // Reasons may tell of records; those of a series say what is public.
+            ProduceError::Engine(EngineError::InvalidParameter { parameter, .. })
+                if !parameter.starts_with("series.") =>
+            {
                 Self::Misfit { parameter }
             }
             ProduceError::Engine(error) => Self::Engine(error),

@@ -285,6 +285,8 @@ async fn groups_of_a_series_are_joined_for_other_readers(server: Server) {
     let early = ended_with(&steward, &job, join).await;
     assert_eq!(early["type"], "urn:vizard:problem:invalid-parameter");
     assert_eq!(early["parameter"], "series.join_groups");
+    let how = early["detail"].as_str().expect("a text");
+    assert!(how.contains("publish one first"), "{how}");
     let first = story::release(&steward, &job).await;
     let mut joined = job.clone();
     join(&mut joined);
