@@ -104,10 +104,7 @@ impl KeptSets {
     pub fn may_show(&self, record: u32, set: &[u32]) -> bool {
         let former = self.former.get(&record).into_iter().flatten().copied();
         let mut all = former.chain(self.number(record));
-        all.all(|number| {
-            let shown = &self.sets[number as usize];
-            shown == set || !set.iter().any(|code| shown.binary_search(code).is_ok())
-        })
+        all.all(|number| are_apart(&self.sets[number as usize], set))
     }
 
     /// Number of the last set of a record; none where no release shows one.
@@ -121,6 +118,11 @@ impl KeptSets {
         let number = self.number(record)?;
         Some(&self.sets[number as usize])
     }
+}
+
+/// Whether two sets, ascending, have no value in common, or are one.
+pub fn are_apart(one: &[u32], other: &[u32]) -> bool {
+    one == other || !one.iter().any(|value| other.binary_search(value).is_ok())
 }
 
 /// What public releases show of the subjects of a table, by protectable
@@ -157,6 +159,16 @@ impl History {
     pub fn of(&self, index: ProtectedIndex) -> &KeptSets {
         static NONE: LazyLock<KeptSets> = LazyLock::new(KeptSets::default);
         self.attributes.get(index.at()).unwrap_or(&NONE)
+    }
+
+    /// Whether the release joins public groups to larger ones.
+    pub fn joins_groups(&self) -> bool {
+        self.groups.as_ref().is_some_and(|groups| groups.joins)
+    }
+
+    /// Whether subjects whose value changed are shown in another set.
+    pub fn shows_changes(&self) -> bool {
+        !self.changes().is_hidden()
     }
 
     /// What becomes of subjects who have other values now.

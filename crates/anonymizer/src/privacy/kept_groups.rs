@@ -75,6 +75,12 @@ impl KeptGroups {
         class.map(|class| class as usize)
     }
 
+    /// Whether a public release shows a record, the last one in a whole group.
+    pub fn is_in_whole(&self, record: u32) -> bool {
+        self.class(record)
+            .is_some_and(|class| self.classes[class].is_whole)
+    }
+
     /// Whether a member can be shown as before: they are in the table, as they
     /// were, and did not ask to be left out.
     pub fn can_stay(&self, member: &KeptMember, requirements: &Requirements) -> bool {

@@ -24,7 +24,7 @@ mod subject_finder;
 
 pub use cancel::{CancelFlag, Cancelled};
 pub use floors::Floors;
-pub use history::{Changes, History, KeptSets};
+pub use history::{Changes, History, KeptSets, are_apart};
 pub use kept_groups::{KeptClass, KeptGroups, KeptMember, NO_KEPT_CLASS};
 pub use parameter::{C, K, L, Lift, ParameterError, Share, T};
 pub use policy::{BlockForm, Model, Policy, Protections, QidConflict, Recoding};

@@ -23,7 +23,9 @@ use super::table::{Content, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{Multiplicity, Role, Schema, Table};
-use crate::privacy::{BlockForm, Diversity, Model, Policy, Protection, Requirements, Spread};
+use crate::privacy::{
+    BlockForm, Diversity, History, Model, Policy, Protection, Requirements, Spread,
+};
 
 /// Stands for somebody of whom a release shows nothing.
 pub const NO_CLASS: u32 = u32::MAX;
@@ -159,8 +161,8 @@ impl Candidates {
         shown.attributes.retain(|one| has_all_rows(&one.class_of));
         shown.is_complete &= shown.attributes.len() == before;
         let history = requirements.history();
-        shown.shows_changes = history.is_some_and(|history| !history.changes().is_hidden());
-        shown.joins_groups = requirements.kept_groups().is_some_and(|kept| kept.joins);
+        shown.shows_changes = history.is_some_and(History::shows_changes);
+        shown.joins_groups = history.is_some_and(History::joins_groups);
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
         shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
         let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();

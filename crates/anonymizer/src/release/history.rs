@@ -14,7 +14,7 @@ use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{
     Attribute, Code, CodedColumn, Role, Schema, Table, TableBuilder, TableError,
 };
-use crate::privacy::{Changes, History, KeptSets, ProtectedIndex, ProtectedSet, Share};
+use crate::privacy::{Changes, History, KeptSets, ProtectedIndex, ProtectedSet, Share, are_apart};
 
 /// Why what public releases show cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -182,10 +182,7 @@ fn sets(
             if known.last() == Some(set) {
                 continue;
             }
-            let overlaps = |other: &Vec<u32>| {
-                other != set && other.iter().any(|code| set.binary_search(code).is_ok())
-            };
-            if known.iter().any(overlaps) {
+            if !known.iter().all(|other| are_apart(other, set)) {
                 return Err(unkept(
                     "public releases show a subject in sets of which some values are the same",
                 ));

@@ -54,8 +54,7 @@ pub fn not_protected(
              {reason}"
         )
     });
-    let groups = history.and_then(|history| history.groups.as_ref());
-    let joins_groups = groups.is_some_and(|groups| groups.joins);
+    let joins_groups = history.is_some_and(History::joins_groups);
     let of_series: &[&str] = match series {
         Some(SeriesMode::Invariant) => &OF_KEPT_SETS,
         Some(SeriesMode::Nested) if joins_groups => &OF_JOINED_GROUPS,
@@ -63,7 +62,7 @@ pub fn not_protected(
         Some(SeriesMode::Increments) | None => &[],
     };
     let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
-    let shows_changes = history.is_some_and(|history| !history.changes().is_hidden());
+    let shows_changes = history.is_some_and(History::shows_changes);
     let of_changes = shows_changes.then(|| OF_VISIBLE_CHANGES.to_owned());
     said.chain(accepted)
         .chain(of_series)

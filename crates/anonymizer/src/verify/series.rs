@@ -105,25 +105,65 @@ impl Series {
 
 /// Checks a release beside the others that ever were public, oldest first.
 ///
+/// Releases that follow from earlier ones tell nothing, and have to keep what they
+/// claim among themselves alone: somebody may have these, and not what they follow
+/// from.
+///
 /// Time and memory are linear in subjects × releases × attributes, but for
 /// the square of the number of releases for each cell.
 pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
+    let (is_told, are_told) = told_before(release, others);
+    let beside = others.iter().zip(are_told);
+    let beside = beside.filter(|&(_, other_is_told)| other_is_told == is_told);
+    let beside: Vec<&Candidates> = beside.map(|(other, _)| *other).collect();
+    let mut found = by_claims(release, &beside);
+    if is_told {
+        // Everybody is in what it follows from.
+        found.shared = release.subjects.len() as u64;
+        let all = found.attributes.iter_mut().map(|(_, judged)| judged);
+        for judged in all.chain([&mut found.identity]).filter(|one| one.holds()) {
+            *judged = Judged::Holds(Shape::Nested);
+        }
+    }
+    found
+}
+
+/// Whether each release follows from those before it: the release, and the others,
+/// oldest first.
+fn told_before(release: &Candidates, others: &[&Candidates]) -> (bool, Vec<bool>) {
+    let all: Vec<&Candidates> = others.iter().copied().chain([release]).collect();
+    let mut is_told = vec![false; all.len()];
+    if all.iter().any(|one| one.joins_groups) {
+        let (of_release, subjects) = numbered_subjects(&all);
+        let mut earlier: Vec<Shown<'_>> = Vec::new();
+        for (at, (candidates, subjects_of)) in all.iter().zip(&of_release).enumerate() {
+            let one = Shown {
+                candidates,
+                subjects: subjects_of,
+            };
+            is_told[at] = one.candidates.joins_groups && follows(&one, &earlier, subjects);
+            if !is_told[at] {
+                earlier.push(one);
+            }
+        }
+    }
+    (is_told.pop().unwrap_or(false), is_told)
+}
+
+/// Checks a release beside others by what each of them claims.
+fn by_claims(release: &Candidates, others: &[&Candidates]) -> Series {
     let all: Vec<&Candidates> = std::iter::once(release)
         .chain(others.iter().copied())
         .collect();
     let (of_release, subjects) = numbered_subjects(&all);
-    let shown: Vec<Shown<'_>> = all
-        .iter()
-        .zip(&of_release)
-        .map(|(candidates, subjects)| Shown {
+    let (shared, is_met) = met(&of_release, subjects);
+    let mut met = Vec::new();
+    for (at, candidates) in all.iter().enumerate().filter(|&(at, _)| is_met[at]) {
+        met.push(Shown {
             candidates,
-            subjects,
-        })
-        .collect();
-    let is_told = told_before(&shown, subjects);
-    let (shared, is_met) = met(&of_release, &is_told, subjects);
-    let met = shown.into_iter().zip(is_met).filter(|(_, is_met)| *is_met);
-    let met: Vec<Shown<'_>> = met.map(|(one, _)| one).collect();
+            subjects: &of_release[at],
+        });
+    }
     let alone = Judged::Holds(Shape::Increments);
     let mut names: Vec<&str> = Vec::new();
     for attribute in met.iter().flat_map(|shown| &shown.candidates.attributes) {
@@ -135,12 +175,6 @@ pub fn series(release: &Candidates, others: &[&Candidates]) -> Series {
         let judged = names.iter().map(|&name| (name.to_owned(), judged(name)));
         judged.collect()
     };
-    if is_told[0] {
-        let told = others.iter().zip(&is_told[1..]);
-        let told = told.filter(|(_, is_told)| **is_told).map(|(one, _)| *one);
-        let alone = among_told(release, told);
-        return Series { shared, ..alone };
-    }
     if met.len() == 1 {
         return Series {
             shared,
@@ -189,41 +223,9 @@ pub fn series_safe(release: &Candidates, public: &[Candidates]) -> Check {
         .with_figure("shared", found.shared as f64)
 }
 
-/// A release that follows from others, beside those of which that is true as well:
-/// somebody may have these alone, and not what they follow from.
-fn among_told<'a>(release: &Candidates, told: impl Iterator<Item = &'a Candidates>) -> Series {
-    let plain = |one: &Candidates| Candidates {
-        joins_groups: false,
-        ..one.clone()
-    };
-    let told: Vec<Candidates> = told.map(plain).collect();
-    let mut found = series(&plain(release), &told.iter().collect::<Vec<_>>());
-    let all = found.attributes.iter_mut().map(|(_, judged)| judged);
-    for judged in all.chain([&mut found.identity]).filter(|one| one.holds()) {
-        *judged = Judged::Holds(Shape::Nested);
-    }
-    found
-}
-
-/// Whether each release follows from those before it. The first one is the latest,
-/// the others are oldest first.
-fn told_before(shown: &[Shown<'_>], subjects: usize) -> Vec<bool> {
-    let mut is_told = vec![false; shown.len()];
-    let mut earlier: Vec<&Shown<'_>> = Vec::new();
-    for at in (1..shown.len()).chain([0]) {
-        let one = &shown[at];
-        is_told[at] = one.candidates.joins_groups && follows(one, &earlier, subjects);
-        if !is_told[at] {
-            earlier.push(one);
-        }
-    }
-    is_told
-}
-
 /// How many subjects of the first release another one has; which releases
-/// share subjects with it, or with one that does, but for those that are told by
-/// others.
-fn met(of_release: &[Vec<u32>], is_told: &[bool], subjects: usize) -> (u64, Vec<bool>) {
+/// share subjects with it, or with one that does.
+fn met(of_release: &[Vec<u32>], subjects: usize) -> (u64, Vec<bool>) {
     // The number of a release stands for all that it shares subjects with.
     let mut root: Vec<usize> = (0..of_release.len()).collect();
     fn find(root: &mut [usize], mut at: usize) -> usize {
@@ -245,10 +247,8 @@ fn met(of_release: &[Vec<u32>], is_told: &[bool], subjects: usize) -> (u64, Vec<
                 if let Some(shared) = is_shared.get_mut(id as usize) {
                     *shared = true;
                 }
-                if !is_told[at] && !is_told[*first] {
-                    let (one, other) = (find(&mut root, *first), find(&mut root, at));
-                    root[one.max(other)] = one.min(other);
-                }
+                let (one, other) = (find(&mut root, *first), find(&mut root, at));
+                root[one.max(other)] = one.min(other);
             }
         }
     }
@@ -409,12 +409,12 @@ impl Beside<'_> {
         if nested == 0 {
             return Judged::Holds(Shape::Nested);
         }
-        // Values that have other names would look like another set.
-        let mut all = self.met.iter();
-        let show_changes = all.any(|shown| shown.candidates.shows_changes);
-        let may_be_invariant = !stand_in_rows;
-        let invariant =
-            may_be_invariant.then(|| against_invariant(&of_releases, self.subjects, show_changes));
+        let invariant = (!stand_in_rows).then(|| {
+            // Values that have other names would look like another set.
+            let mut all = self.met.iter();
+            let show_changes = all.any(|shown| shown.candidates.shows_changes);
+            against_invariant(&of_releases, self.subjects, show_changes)
+        });
         match invariant {
             Some(0) => Judged::Holds(Shape::Invariant),
             invariant => Judged::Fails { nested, invariant },

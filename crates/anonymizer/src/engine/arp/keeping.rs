@@ -92,16 +92,16 @@ impl Plan {
         let record = |row: u32| frame.included.records[row as usize];
         let mut found = Vec::new();
         for block in blocks {
-            let is_renewed = |row: &&u32| self.renewed.binary_search(row).is_ok();
-            let mut renewed = block.iter().filter(is_renewed);
-            let Some(first) = renewed.next() else {
+            let is_renewed = |row: &u32| self.renewed.binary_search(row).is_ok();
+            let renewed: Vec<u32> = block.iter().copied().filter(is_renewed).collect();
+            if renewed.is_empty() {
                 continue;
-            };
+            }
             let codes = block.iter().map(|&row| code(frame, goal, row));
             let mut set: Vec<u32> = codes.collect();
             set.sort_unstable();
-            let all = std::iter::once(first).chain(renewed);
-            found.extend(all.filter(|&&row| !sets.may_show(record(row), &set)));
+            let overlaps = |&row: &u32| !sets.may_show(record(row), &set);
+            found.extend(renewed.into_iter().filter(overlaps));
         }
         found
     }
@@ -122,10 +122,17 @@ pub(super) fn settle(
     blocks: &Blocks<'_>,
 ) -> Result<(Plan, Vec<Vec<u32>>), EngineError> {
     let (frame, goal) = of;
+    let draws = draws(frame, goal);
+    // Nothing is ordered where no set is kept, as in a first release.
+    let order = if sets.sets.is_empty() {
+        Vec::new()
+    } else {
+        ranks(frame, goal, (&draws, is_local))
+    };
     let mut hidden = FxHashSet::default();
     loop {
         frame.context.check()?;
-        let plan = plan(of, sets, &hidden, is_local);
+        let plan = plan(of, sets, &hidden, (&draws, &order));
         let mut made = Vec::new();
         let before = hidden.len();
         if !plan.waiting.is_empty() {
@@ -175,14 +182,14 @@ impl Rows {
     }
 }
 
-/// Deals rows to the blocks of their sets. `hidden` are rows that show their set again, whatever their value.
+/// Deals rows to the blocks of their sets, by the secret numbers of rows and their
+/// order. `hidden` are rows that show their set again, whatever their value.
 fn plan(
     (frame, goal): (&Frame<'_>, &Goal<'_>),
     sets: &KeptSets,
     hidden: &FxHashSet<u32>,
-    is_local: bool,
+    (draws, order): (&[u64], &[u32]),
 ) -> Plan {
-    let draws = draws(frame, goal);
     let code = |row: u32| code(frame, goal, row);
     let turn = |row: &u32| (draws[*row as usize], *row);
     let Rows {
@@ -198,12 +205,6 @@ fn plan(
     let mut taken: Vec<(&Vec<u32>, Vec<u32>)> = sets.sets.iter().zip(members).collect();
     taken.retain(|(_, members)| !members.is_empty());
     taken.sort_unstable_by_key(|&(set, _)| set);
-    // Nothing is ordered where no set is kept, as in a first release.
-    let order = if taken.is_empty() {
-        Vec::new()
-    } else {
-        ranks(frame, goal, (&draws, is_local))
-    };
     let (mut kept, mut outdated) = (Vec::new(), 0);
     for (set, members) in taken {
         let copies = members.len().div_ceil(set.len());
@@ -239,7 +240,7 @@ fn plan(
                 rows.extend(queue.remove(first));
             }
         }
-        kept.extend(dealt((set, copies), of_value, &order));
+        kept.extend(dealt((set, copies), of_value, order));
     }
     let mut fresh: Vec<u32> = queues.into_values().flatten().collect();
     fresh.sort_unstable();

@@ -107,14 +107,7 @@ impl<'a> Staying<'a> {
         let mut staying = Self { kept, groups };
         staying.part_look_alikes(holds);
         let stay: usize = staying.groups.iter().map(|group| group.records.len()).sum();
-        // Who left an earlier release is not counted again.
-        let in_whole = |record: &&u32| {
-            let class = kept.class(**record);
-            class.is_some_and(|class| kept.classes[class].is_whole)
-        };
-        let all = public.records.iter().filter(in_whole).count();
-        let left = all - stay;
-        check_companions(kept, left, all)?;
+        check_companions(kept, &public.records, stay)?;
         Ok(staying)
     }
 
@@ -196,9 +189,17 @@ impl<'a> Staying<'a> {
     }
 }
 
-/// Checks that no more of `all` subjects of the last release are left out than the
-/// job allows.
-pub fn check_companions(kept: &KeptGroups, left: usize, all: usize) -> Result<(), EngineError> {
+/// Checks that no more subjects of the last release are left out than the job
+/// allows, where `stay` of those of these records stay.
+pub fn check_companions(
+    kept: &KeptGroups,
+    records: &[u32],
+    stay: usize,
+) -> Result<(), EngineError> {
+    // Who left an earlier release is not counted again.
+    let in_whole = |record: &&u32| kept.is_in_whole(**record);
+    let all = records.iter().filter(in_whole).count();
+    let left = all - stay;
     if kept.max_companions.allows(left as u64, all as u64) {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use crate::release::candidates::{AttributeCandidates, Identity};
 type Group = (usize, u32);
 
 /// Whether a release follows from earlier ones, given oldest first.
-pub(super) fn follows(release: &Shown<'_>, earlier: &[&Shown<'_>], subjects: usize) -> bool {
+pub(super) fn follows(release: &Shown<'_>, earlier: &[Shown<'_>], subjects: usize) -> bool {
     let Identity::Groups { group_of, .. } = &release.candidates.identity else {
         return false;
     };
@@ -36,7 +36,7 @@ pub(super) fn follows(release: &Shown<'_>, earlier: &[&Shown<'_>], subjects: usi
 /// it is not made of whole groups.
 fn joined(
     (release, group_of): (&Shown<'_>, &[u32]),
-    earlier: &[&Shown<'_>],
+    earlier: &[Shown<'_>],
     subjects: usize,
 ) -> Option<Vec<Vec<Group>>> {
     // The last release that shows a subject, and their group there.
@@ -76,25 +76,25 @@ fn joined(
 /// Whether each group shows the values of the groups that it is made of.
 fn shows_the_same(
     (release, attribute): (&Shown<'_>, &AttributeCandidates),
-    earlier: &[&Shown<'_>],
+    earlier: &[Shown<'_>],
     joined: &[Vec<Group>],
 ) -> bool {
     let before = earlier.iter().map(|one| {
         let own = one.attribute(&attribute.name);
-        own.map(|own| Values::of(one, own)).unwrap_or_default()
+        own.map(|own| values_of(one, own)).unwrap_or_default()
     });
-    let before: Vec<Values<'_>> = before.collect();
-    let now = Values::of(release, attribute);
+    let before: Vec<FxHashMap<u32, Vec<&str>>> = before.collect();
+    let now = values_of(release, attribute);
     (0..).zip(joined).all(|(group, parts)| {
         let mut told: Vec<&str> = Vec::new();
         for &(at, part) in parts {
-            match before[at].of_group.get(&part) {
+            match before[at].get(&part) {
                 Some(values) => told.extend(values),
                 None => return false,
             }
         }
         told.sort_unstable();
-        let mut shown = now.of_group.get(&group).cloned().unwrap_or_default();
+        let mut shown = now.get(&group).cloned().unwrap_or_default();
         shown.sort_unstable();
         told == shown
     })
@@ -102,36 +102,29 @@ fn shows_the_same(
 
 /// The values of each group of a release, each as often as it is shown; nothing
 /// where others than its members may have them.
-#[derive(Default)]
-struct Values<'a> {
-    of_group: FxHashMap<u32, Vec<&'a str>>,
-}
-
-impl<'a> Values<'a> {
-    fn of(release: &Shown<'_>, attribute: &'a AttributeCandidates) -> Self {
-        let Identity::Groups { group_of, .. } = &release.candidates.identity else {
-            return Self::default();
-        };
-        if !attribute.stands_in_rows || !attribute.is_whole {
-            return Self::default();
+fn values_of<'a>(
+    release: &Shown<'_>,
+    attribute: &'a AttributeCandidates,
+) -> FxHashMap<u32, Vec<&'a str>> {
+    let groups: &[u32] = match &release.candidates.identity {
+        Identity::Groups { group_of, .. } if attribute.stands_in_rows && attribute.is_whole => {
+            group_of
         }
-        // Classes of values have numbers of their own.
-        let class_of = group_of.iter().zip(&attribute.class_of);
-        let class_of: FxHashMap<u32, u32> = class_of.map(|(&one, &other)| (one, other)).collect();
-        let mut of_group = FxHashMap::default();
-        for &group in group_of {
-            let class = class_of.get(&group).map(|&class| class as usize);
-            let Some(class) = class.and_then(|class| attribute.classes.get(class)) else {
-                continue;
-            };
-            of_group.entry(group).or_insert_with(|| {
-                let values = class.iter().map(|&(value, count)| {
-                    let text = attribute.values.get(value as usize);
-                    std::iter::repeat_n(text.map_or("", String::as_str), count as usize)
-                });
-                values.flatten().collect()
-            });
-        }
-        Self { of_group }
-    }
+        _ => &[],
+    };
+    // Classes of values have numbers of their own.
+    let class_of = groups
+        .iter()
+        .copied()
+        .zip(attribute.class_of.iter().copied());
+    let class_of: FxHashMap<u32, u32> = class_of.collect();
+    let values = class_of.into_iter().filter_map(|(group, class)| {
+        let class = attribute.classes.get(class as usize)?.iter();
+        let values = class.map(|&(value, count)| {
+            let text = attribute.values.get(value as usize);
+            std::iter::repeat_n(text.map_or("", String::as_str), count as usize)
+        });
+        Some((group, values.flatten().collect()))
+    });
+    values.collect()
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::cells::{Cells, Classes, Counts, UNPROTECTED, summed, without};
+use crate::privacy::are_apart;
 use crate::release::candidates::NO_CLASS;
 
 /// Subjects in cells that do not fit the nested shape.
@@ -185,7 +186,8 @@ pub fn against_invariant(of_releases: &[Classes<'_>], subjects: usize, show_chan
             } else if first != set {
                 let others = others.entry(subject).or_default();
                 let mut all = others.iter().copied().chain([first]);
-                fails[subject] |= !show_changes || !all.all(|other| are_apart(&sets, (other, set)));
+                fails[subject] |=
+                    !show_changes || !all.all(|other| are_sets_apart(&sets, (other, set)));
                 others.push(set);
             }
         }
@@ -194,14 +196,11 @@ pub fn against_invariant(of_releases: &[Classes<'_>], subjects: usize, show_chan
 }
 
 /// Whether two sets, by their numbers, have no value in common, or are one.
-fn are_apart(sets: &[Vec<u32>], (one, other): (u32, u32)) -> bool {
+fn are_sets_apart(sets: &[Vec<u32>], (one, other): (u32, u32)) -> bool {
     let set = |number: u32| sets.get(number as usize);
-    // Of somebody whose value everyone is shown, no set is another one.
-    let (Some(one_set), Some(other_set)) = (set(one), set(other)) else {
-        return one == other;
-    };
-    one == other
-        || !one_set
-            .iter()
-            .any(|value| other_set.binary_search(value).is_ok())
+    match (set(one), set(other)) {
+        (Some(one), Some(other)) => are_apart(one, other),
+        // Of somebody whose value everyone is shown, no set is another one.
+        _ => one == other,
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use vizard_anonymizer::privacy::{Changes, Share};
+use vizard_anonymizer::privacy::{Changes, ProtectedIndex, Share};
 use vizard_anonymizer::verify::series;
 
 use super::{Plan, Population, candidates, twelve_weeks};
@@ -270,4 +270,27 @@ fn a_changed_value_in_a_set_with_values_that_were_shown_is_found() {
     assert!(found.contains(&"sets_kept"), "{found:?}");
     let series = series(&candidates(&case), &[&candidates(&first)]);
     assert!(!series.is_safe());
+}
+
+#[test]
+fn new_subjects_who_make_no_blocks_among_themselves_are_found() {
+    let case = week_with_arrivals(200);
+    let history = case.requirements.history().expect("it is a series");
+    let index = ProtectedIndex(0);
+    let is_new = |row: usize| {
+        let sets = history.of(index);
+        sets.number(case.record(row).0).is_none()
+    };
+    let column = case.table.coded(case.requirements.attribute(index));
+    let column = column.expect("it has values");
+    let value = |row: usize| column.codes.at(case.record(row).0 as usize);
+    // Of the new ones those with one value alone.
+    let first = (0..case.rows()).find(|&row| is_new(row));
+    let value_of_first = value(first.expect("somebody is new"));
+    let rows: Vec<usize> = (0..case.rows())
+        .filter(|&row| !is_new(row) || value(row) == value_of_first)
+        .collect();
+    let mut fewer = case.clone();
+    fewer.take_rows(case.row_table(), &rows);
+    assert!(failed(&mut fewer).contains(&"blocks_as_dealt"));
 }

@@ -53,6 +53,18 @@ struct EquivalenceClasses<'a> {
     position: Vec<u32>,
 }
 
+/// Lowest and highest code of each column of some records.
+pub(super) fn ends(columns: &[&CodedColumn], records: &[u32]) -> Vec<(u32, u32)> {
+    let ends = columns.iter().map(|column| {
+        let codes = records.iter();
+        let codes = codes.map(|&record| column.codes.at(record as usize));
+        codes.fold((u32::MAX, 0), |(low, high), code| {
+            (code.min(low), code.max(high))
+        })
+    });
+    ends.collect()
+}
+
 /// The groups with those of one class joined, in order of the first.
 pub(super) fn joined(
     included: &Included<'_>,
@@ -201,16 +213,9 @@ impl EquivalenceClasses<'_> {
     /// Lowest and highest code of each column of a class.
     fn ends(&self, at: usize) -> &[(u32, u32)] {
         let class = &self.classes[at];
-        class.ends.get_or_init(|| {
-            let ends = self.columns.iter().map(|column| {
-                let codes = class.records.iter();
-                let codes = codes.map(|&record| column.codes.at(record as usize));
-                codes.fold((u32::MAX, 0), |(low, high), code| {
-                    (code.min(low), code.max(high))
-                })
-            });
-            ends.collect()
-        })
+        class
+            .ends
+            .get_or_init(|| ends(&self.columns, &class.records))
     }
 
     /// Whether classes would hold as one.

@@ -29,7 +29,7 @@ use crate::privacy::{KeptGroups, Requirements};
 use crate::release::Release;
 
 use super::conditions::{Conditions, Counts};
-use super::{Params, STEPS, diagnosis, exclusion};
+use super::{Params, STEPS, diagnosis, equivalence, exclusion};
 
 /// Publishes joined groups.
 ///
@@ -82,11 +82,6 @@ fn staying(
     });
     let mut stays: Vec<bool> = can_stay.collect();
     let everyone = included.records.clone();
-    let in_whole = |record: &&u32| {
-        let class = kept.class(**record);
-        class.is_some_and(|class| kept.classes[class].is_whole)
-    };
-    let all = everyone.iter().filter(in_whole).count();
     loop {
         let is_in = |record: &&u32| kept.class(**record).is_some_and(|class| stays[class]);
         included.records = everyone.iter().filter(is_in).copied().collect();
@@ -102,7 +97,7 @@ fn staying(
             stays[class] = false;
         }
         if excluded.is_empty() {
-            keeping::check_companions(kept, all - included.records.len(), all)?;
+            keeping::check_companions(kept, &everyone, included.records.len())?;
             return Ok(stays);
         }
     }
@@ -137,18 +132,8 @@ impl<'a> Joining<'a> {
         let public = staying.map(|(class, _)| {
             let records = class.members.iter().filter_map(|member| member.record);
             let records: Vec<u32> = records.collect();
-            let ends = columns.iter().map(|column| {
-                let codes = records
-                    .iter()
-                    .map(|&record| column.codes.at(record as usize));
-                let ends = codes.fold(None, |ends, code| match ends {
-                    None => Some((code, code)),
-                    Some((low, high)) => Some((code.min(low), code.max(high))),
-                });
-                ends.unwrap_or_default()
-            });
             Public {
-                ends: ends.collect(),
+                ends: equivalence::ends(&columns, &records),
                 rows: records
                     .iter()
                     .map(|&record| position[record as usize])

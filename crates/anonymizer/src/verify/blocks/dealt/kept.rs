@@ -44,24 +44,21 @@ pub(super) fn deal(
     (kept, is_by_likeness): (&KeptSets, bool),
     make: &mut dyn FnMut(&[u32]) -> Vec<Vec<u32>>,
 ) -> (Kept, Vec<Vec<u32>>) {
+    let order = Order::of(people, is_by_likeness);
     let mut hidden = vec![false; people.len()];
     loop {
-        let dealt = deal_once(people, (kept, is_by_likeness), &hidden);
+        let dealt = deal_once(people, (kept, &order), &hidden);
         let renewed = |person: &u32| is_renewed(people, kept, *person) && !hidden[*person as usize];
-        let in_rest = dealt.rest.iter().copied().filter(renewed);
-        let back: Vec<u32>;
-        let mut blocks = Vec::new();
+        let (blocks, back): (Vec<Vec<u32>>, Vec<u32>);
         if makes_no_blocks(people, &dealt.rest) {
-            back = in_rest.collect();
+            blocks = Vec::new();
+            back = dealt.rest.iter().copied().filter(renewed).collect();
         } else {
-            let made = make(&dealt.rest).into_iter();
             let own = |block: Vec<u32>| -> Vec<u32> {
-                block
-                    .into_iter()
-                    .map(|at| dealt.rest[at as usize])
-                    .collect()
+                let rest = block.into_iter().map(|at| dealt.rest[at as usize]);
+                rest.collect()
             };
-            blocks = made.map(own).collect();
+            blocks = make(&dealt.rest).into_iter().map(own).collect();
             let overlapping = blocks.iter().flat_map(|block| {
                 let mut set: Vec<u32> = block.iter().map(|&at| people.value[at as usize]).collect();
                 set.sort_unstable();
@@ -74,8 +71,9 @@ pub(super) fn deal(
         if back.is_empty() {
             return (dealt, blocks);
         }
-        back.iter()
-            .for_each(|&person| hidden[person as usize] = true);
+        for person in back {
+            hidden[person as usize] = true;
+        }
     }
 }
 
@@ -95,8 +93,7 @@ fn makes_no_blocks(people: &People, rest: &[u32]) -> bool {
     most * asked.max().unwrap_or(1) > rest.len() as u64
 }
 
-fn deal_once(people: &People, (kept, is_by_likeness): (&KeptSets, bool), hidden: &[bool]) -> Kept {
-    let order = Order::of(people, is_by_likeness);
+fn deal_once(people: &People, (kept, order): (&KeptSets, &Order<'_>), hidden: &[bool]) -> Kept {
     let mut of_set: BTreeMap<&[u32], Vec<u32>> = BTreeMap::new();
     let mut waiting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut everyone: Vec<u32> = (0..people.len() as u32).collect();

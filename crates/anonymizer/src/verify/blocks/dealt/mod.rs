@@ -122,14 +122,12 @@ impl Dealt<'_> {
         let blocks = match history.map(|history| history.of(self.index)) {
             Some(sets) if !sets.sets.is_empty() => {
                 let is_by_likeness = self.evidence.ordered.engine != "anatomy";
-                let mut like = Vec::new();
                 let mut make = |rest: &[u32]| {
                     let own: Vec<u32> = rest.iter().map(|&at| rows[at as usize]).collect();
-                    like = vec![0; records.len()];
-                    self.deal(&people.only(rest), &own, &mut like)
+                    home.fill(0);
+                    self.deal(&people.only(rest), &own, &mut home)
                 };
                 let (kept, of_rest) = kept::deal(&people, (sets, is_by_likeness), &mut make);
-                home.copy_from_slice(&like);
                 for (&row, set) in rows.iter().zip(&kept.set_of) {
                     // Behind the blocks of like people, which are fewer.
                     if let Some(set) = set {
