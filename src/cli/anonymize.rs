@@ -9,7 +9,9 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use vizard_anonymizer::catalog::{Assignment, Engine, Observer, Produced, Stage, produce};
+use vizard_anonymizer::catalog::{
+    Assignment, Engine, Observer, Produced, Purpose, Stage, job_for, produce,
+};
 use vizard_anonymizer::engine::{CancelFlag, Progress, RunContext, Silent};
 use vizard_anonymizer::microdata::{DoubtfulValues, Table};
 use vizard_anonymizer::privacy::Seed;
@@ -18,6 +20,7 @@ use vizard_anonymizer::verify::{Section, reruns};
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
+use super::inspect::{self, SPEC, purpose};
 use super::new_folder::{NewFolder, check_place, parent_of};
 use super::options::cores;
 use super::progress::Bar;
@@ -31,6 +34,16 @@ use crate::job::draw_seed;
 pub struct Options {
     #[command(flatten)]
     input: InputOptions,
+    /// Without --spec: inspect the records, print a proposal for this purpose,
+    /// `public` or `contract`, and write it as a specification
+    #[arg(long, value_name = "PURPOSE", conflicts_with = "spec", value_parser = purpose)]
+    purpose: Option<&'static Purpose>,
+    /// Where the proposal is written
+    #[arg(long, value_name = "FILE", default_value = SPEC, requires = "purpose")]
+    write_spec: PathBuf,
+    /// Go on with the proposal unread
+    #[arg(long, requires = "purpose")]
+    accept: bool,
     /// Folder for the release; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -129,13 +142,41 @@ fn ask(questions: &[DoubtfulValues]) {
     }
 }
 
+/// Inspects the records and writes a specification; whether to go on.
+fn propose(options: &Options, purpose: &Purpose) -> Result<bool, Exit> {
+    let records = options.input.records_path();
+    let inspection = inspect::of_file(records)?;
+    let jobs: Vec<_> = job_for(purpose, &inspection).into_iter().collect();
+    print!("{}", inspect::told(&inspection, &jobs));
+    let spec = inspect::specification(&inspection, purpose)?;
+    inspect::write(&options.write_spec, &spec)?;
+    let written = options.write_spec.display();
+    println!("\n{written} is written");
+    if !options.accept {
+        println!(
+            "read it, change it, and run\n  vizard anonymize --records {} --spec {written} --out {}\nor \
+             take it as it is with --accept",
+            records.display(),
+            options.out.display()
+        );
+    }
+    Ok(options.accept)
+}
+
 fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     check_place(&options.out)?;
     options.check_lineage()?;
-    let input = options.input.read()?;
+    let mut named = options.input.clone();
+    if let Some(purpose) = options.purpose.filter(|_| !named.has_spec()) {
+        if !propose(options, purpose)? {
+            return Ok(());
+        }
+        named.take_spec(options.write_spec.clone());
+    }
+    let input = named.read()?;
     if input.summary.loses_many() && !options.allow_loss {
-        let source = options.input.records_path();
+        let source = options.input.records_path().display().to_string();
         return Err(Exit::Loss(source, input.summary));
     }
     ask(&input.summary.questions);

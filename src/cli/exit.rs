@@ -69,7 +69,12 @@ fn print_input(source: &str, error: &TableError) {
         let attribute = kind.attribute.as_deref().unwrap_or("-");
         let lines: Vec<String> = kind.first_lines.iter().map(u64::to_string).collect();
         let (code, lines) = (kind.code.word(), lines.join(", "));
-        eprintln!("  {attribute}: {} × {code}, first in {lines}", kind.count);
+        let expected = kind.expected.as_ref();
+        let expected = expected.map_or_else(String::new, |form| format!("; expected {form}"));
+        eprintln!(
+            "  {attribute}: {} × {code}, first in {lines}{expected}",
+            kind.count
+        );
     }
     for cell in errors {
         eprintln!("  {}", error_line(cell));

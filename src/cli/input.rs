@@ -23,18 +23,20 @@ use super::exit::Exit;
 use crate::job::OfflineSpec;
 
 /// Files that the offline commands read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct InputOptions {
-    /// Schema and job: `{"schema": {…}, "job": {"engine": …, "parameters": …}}`
+    /// Schema and job: `{"schema": {…}, "job": {"engine": …, "parameters": …}}`,
+    /// and `hierarchies` by name, as JSON
     #[arg(long, value_name = "FILE")]
-    spec: PathBuf,
+    spec: Option<PathBuf>,
     /// The records, as CSV, NDJSON or Parquet
     #[arg(long, value_name = "FILE")]
     records: PathBuf,
     /// The subjects' preferences, as CSV or NDJSON
     #[arg(long, value_name = "FILE")]
     preferences: Option<PathBuf>,
-    /// A hierarchy, as CSV or JSON; those that no attribute names are ignored
+    /// A hierarchy, as CSV or JSON, in the place of the specification's; those
+    /// that no attribute names are ignored
     #[arg(long = "hierarchy", value_name = "NAME=FILE")]
     hierarchies: Vec<NamedFile>,
 }
@@ -83,9 +85,19 @@ impl Input {
 }
 
 impl InputOptions {
-    /// The file of the records, as it was named.
-    pub fn records_path(&self) -> String {
-        self.records.display().to_string()
+    /// The file of the records.
+    pub fn records_path(&self) -> &Path {
+        &self.records
+    }
+
+    /// Whether a specification is named.
+    pub fn has_spec(&self) -> bool {
+        self.spec.is_some()
+    }
+
+    /// Reads with the specification in this file.
+    pub fn take_spec(&mut self, path: PathBuf) {
+        self.spec = Some(path);
     }
 
     /// Whether a file is one of those that are read, under whatever name.
@@ -98,8 +110,9 @@ impl InputOptions {
             return false;
         };
         let hierarchies = self.hierarchies.iter().map(|file| &file.path);
-        let mut files = [&self.spec, &self.records]
+        let mut files = [&self.records]
             .into_iter()
+            .chain(&self.spec)
             .chain(&self.preferences)
             .chain(hierarchies);
         files.any(|file| id(file) == Some(asked))
@@ -107,9 +120,12 @@ impl InputOptions {
 
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
-        let spec = read(&self.spec)?;
+        let Some(path) = &self.spec else {
+            return Err(Exit::Usage("--spec FILE is needed: schema and job".into()));
+        };
+        let spec = read(path)?;
         let unfit =
-            |what: String| Exit::Input(self.spec.display().to_string(), TableError::Schema(what));
+            |what: String| Exit::Input(path.display().to_string(), TableError::Schema(what));
         if let Some(name) = repeated_member(&spec) {
             return Err(unfit(format!(
                 "the member `{name}` stands twice in one object"
@@ -119,7 +135,7 @@ impl InputOptions {
             serde_json::from_slice(&spec).map_err(|error| unfit(error.to_string()))?;
         // As the service does for a new dataset.
         spec.schema = spec.schema.or_key_rules(&DEFAULT_KEY_RULES);
-        let hierarchies = self.read_hierarchies(&spec)?;
+        let hierarchies = self.read_hierarchies(path, &spec)?;
         let (table, summary) = self.read_records(&spec, &hierarchies)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;
         Ok(Input {
@@ -130,8 +146,15 @@ impl InputOptions {
         })
     }
 
-    fn read_hierarchies(&self, spec: &OfflineSpec) -> Result<HierarchySet, Exit> {
+    fn read_hierarchies(&self, path: &Path, spec: &OfflineSpec) -> Result<HierarchySet, Exit> {
         let mut set = HierarchySet::new();
+        for (name, document) in &spec.hierarchies {
+            let text = document.to_string();
+            let source = HierarchySource::read(text.as_bytes(), HierarchyFormat::Json);
+            let place = || format!("{}, hierarchy `{name}`", path.display());
+            let source = source.map_err(|error| Exit::Input(place(), error))?;
+            set.insert(name.clone(), source);
+        }
         let named = |name: &str| {
             spec.schema
                 .attributes()

@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
-//! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `anonymize`
-//! and `verify` work on files, with the same engines and the same verifier;
+//! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
+//! `anonymize` and `verify` work on files, with the same engines and the same verifier;
 //! `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
@@ -15,6 +15,7 @@ mod environment;
 mod exit;
 mod healthcheck;
 mod input;
+mod inspect;
 mod keys;
 mod limits;
 mod listen;
@@ -54,6 +55,8 @@ enum Command {
     Serve(Box<serve::Options>),
     /// Work on jobs only; any number of machines on one PostgreSQL.
     Work(work::Options),
+    /// Say what a CSV file is, and propose a specification for it.
+    Inspect(inspect::Options),
     /// Run one job on files, without a server.
     Anonymize(anonymize::Options),
     /// Check a release on files against the records it was made from.
@@ -80,6 +83,7 @@ pub fn run() -> ExitCode {
     crate::telemetry::tell_places_only();
     let cli = Cli::parse();
     let ended = match cli.command {
+        Command::Inspect(options) => inspect::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),

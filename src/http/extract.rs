@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use vizard_anonymizer::microdata::schema::NAME_CHARACTERS_MAX;
+use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 use vizard_anonymizer::microdata::{KeyRule, Schema, expectation, json_shape, repeated_member};
 
 use super::body::whole_body;

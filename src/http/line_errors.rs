@@ -46,6 +46,10 @@ pub struct LineErrorCount {
     pub count: u64,
     /// The first lines, at most three.
     pub first_lines: Vec<u64>,
+    /// How such cells are written, as the schema says it; of numbers and dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(examples("a whole number, as in 1234"))]
+    pub expected: Option<String>,
 }
 
 /// What is wrong with the lines of a body.
@@ -101,6 +105,7 @@ impl From<&FaultCount> for LineErrorCount {
             code: kind.code.word().into(),
             count: kind.count,
             first_lines: kind.first_lines.clone(),
+            expected: kind.expected.clone(),
         }
     }
 }

@@ -211,8 +211,8 @@ fn example(kind: ProblemKind) -> Value {
     match kind {
         ProblemKind::InvalidData | ProblemKind::InvalidPreference => {
             let (attribute, code) = ("age", "not_an_integer");
-            document["summary"] =
-                json!([{"attribute": attribute, "code": code, "count": 1, "first_lines": [17]}]);
+            document["summary"] = json!([{"attribute": attribute, "code": code, "count": 1, "first_lines": [17],
+                    "expected": "a whole number, as in 1234"}]);
             document["errors"] = json!([{"line": 17, "attribute": attribute, "code": code}]);
             document["total_errors"] = json!(1);
         }

@@ -4,6 +4,8 @@
 //! [`OfflineSpec`], the same run beside its schema. Unknown fields are
 //! refused.
 
+use std::collections::BTreeMap;
+
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -204,6 +206,10 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
 pub struct OfflineSpec {
     /// The schema of the records.
     pub schema: Schema,
+    /// Hierarchies by name, each as the API takes it in JSON: a tree, a rule or
+    /// intervals. A file that is named on the command line takes its place.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hierarchies: BTreeMap<String, Value>,
     /// What is run.
     pub job: RunSpec,
 }

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("utility", 4),
     ("verify", 4),
     ("query", 4),
+    ("inspect", 4),
     ("catalog", 5),
     ("job", 6),
     ("ids", 6),

@@ -14,8 +14,9 @@ pub mod privacy;
 // Layer 3: what is published.
 pub mod release;
 
-// Layer 4: four siblings that never meet.
+// Layer 4: five siblings that never meet.
 pub mod engine;
+pub mod inspect;
 pub mod query;
 pub mod utility;
 pub mod verify;

@@ -40,7 +40,7 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
         ("name" = String, Path, description = "Its name, 1 to 64 characters.",
             min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyPutQuery,
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
-    request_body(description = "CSV with one line a leaf, from leaf to root; or a JSON tree; or JSON intervals.",
+    request_body(description = "CSV with one line a leaf, from leaf to root; or JSON: a tree, a rule (kept as the CSV that it makes), or intervals.",
         content((String = "text/csv", example = "primary;school;*\nsecondary;school;*\nuniversity;*\n"),
                 (Object = "application/json", example = json!({"intervals": {"origin": 0, "width": 5, "fanouts": [2, 5]}})))),
     responses(

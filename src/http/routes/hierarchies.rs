@@ -16,8 +16,10 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Ref};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::microdata::schema::NAME_CHARACTERS_MAX;
-use vizard_anonymizer::microdata::{HierarchyFormat, HierarchyLimits, HierarchySource, to_hex};
+use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
+use vizard_anonymizer::microdata::{
+    HierarchyFormat, HierarchyLimits, HierarchySource, csv_of_rule, to_hex,
+};
 
 use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
 use crate::http::access::LIBRARY_ONLY;
@@ -124,9 +126,9 @@ impl ToSchema for HierarchyAnswer {
     params(("name" = String, Path, description = "Its name, 1 to 64 characters.",
             min_length = 1, max_length = 64, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"), HierarchyPutQuery,
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
-    request_body(description = "CSV with one line a leaf, from leaf to root; or a JSON tree; or JSON intervals.",
+    request_body(description = "CSV with one line a leaf, from leaf to root; or JSON: a tree, a rule (kept as the CSV that it makes), or intervals.",
         content((String = "text/csv", example = "primary;school;*\nsecondary;school;*\nuniversity;*\n"),
-                (Object = "application/json", example = json!({"intervals": {"origin": 0, "width": 5, "fanouts": [2, 5]}})))),
+                (Object = "application/json", example = json!({"rule": "intervals", "from": 0, "to": 119, "widths": [5, 10, 20]})))),
     responses(
         (status = 200, description = "It is there already.", body = HierarchyView),
         (status = 201, description = "It was put.", body = HierarchyView)),
@@ -289,6 +291,16 @@ async fn read(
         let format = match media_type.as_str() {
             "text/csv" => HierarchyFormat::Csv,
             _ => HierarchyFormat::Json,
+        };
+        let by_rule = match format {
+            HierarchyFormat::Json => csv_of_rule(&content, &limits)?,
+            HierarchyFormat::Csv => None,
+        };
+        // What a rule makes is kept, not the rule: it stays what it is when
+        // rules change.
+        let (content, media_type, format) = match by_rule {
+            Some(csv) => (csv.into_bytes(), "text/csv".into(), HierarchyFormat::Csv),
+            None => (content, media_type, format),
         };
         let hierarchy = HierarchySource::read_within(&content, format, &limits)?;
         Ok(NewHierarchy {

@@ -117,7 +117,7 @@ async fn a_broken_upload_names_its_lines_and_leaves_nothing(server: Server) {
     assert_eq!(problem["total_errors"], 500);
     assert_eq!(problem["errors"].as_array().map(Vec::len), Some(10));
     let summary = json!([{"attribute": "age", "code": "not_an_integer", "count": 500,
-        "first_lines": [2, 3, 4]}]);
+        "first_lines": [2, 3, 4], "expected": "a whole number, as in 1234"}]);
     assert_eq!(problem["summary"], summary);
     assert!(problem.get("hints").is_none());
     assert_eq!(versions(&uploader, &id).await, 1);

@@ -10,6 +10,7 @@ mod engines;
 mod identifying;
 mod parameters;
 mod produce;
+mod purpose;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
@@ -17,3 +18,4 @@ pub use identifying::{Identifying, IdentifyingBy, check_accepted, how_to_mend, i
 pub use produce::{
     Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, produce, report,
 };
+pub use purpose::{JobProposal, PURPOSES, Purpose, job_for};

@@ -4,13 +4,16 @@
 //! content digest reads, and where each cell stands, so that columns look at
 //! their cells side by side while the next batch is filled.
 
+use std::borrow::Cow;
+
 use super::cell::trimmed;
+use super::dialect::cell_rules::CellRules;
 use super::digest;
 use super::error::{CellErrorCode, TableError};
 use super::index::AttributeIndex;
 use super::limits::Target;
 use super::row::{Fault, LinePosition, Row, Rows};
-use super::schema::{Attribute, MissingPolicy, Schema};
+use super::schema::{MissingPolicy, Schema};
 
 /// Records in a batch; chunks end with a batch, so it divides their number.
 const BATCH_RECORDS_MAX: usize = 4096;
@@ -114,17 +117,21 @@ impl Batch {
         &mut self,
         line: u64,
         rows: &impl Rows,
-        (columns, words): (&[usize], &MissingWords),
+        (columns, rules): (&[usize], &CellRules),
         needs: &Needs<'_>,
     ) -> bool {
         let before = self.text.len();
-        let key = trimmed(rows.cell(columns[needs.key]));
-        let key = needs.schema.normalized_key_cell(key);
+        let canonical = |at: usize, column: usize| {
+            let cell = trimmed(rows.cell(column));
+            rules.canonical(at, cell, rows.is_written(column))
+        };
+        let key = canonical(needs.key, columns[needs.key]);
+        let key = needs.schema.normalized_key_cell(&key);
         let cell_of = |at: usize, column: usize| {
             if at == needs.key {
-                &key[..]
+                Cow::Borrowed(&key[..])
             } else {
-                words.known(at, trimmed(rows.cell(column)))
+                canonical(at, column)
             }
         };
         digest::write_record(&mut self.text);
@@ -144,44 +151,12 @@ impl Batch {
                 ends.push(keys.len());
                 return false;
             }
-            digest::write_cell(&mut self.text, cell);
+            digest::write_cell(&mut self.text, &cell);
             let start = self.text.len() - cell.len();
             self.cells[at].push((start as u32, cell.len() as u32));
         }
         self.lines.push(line);
         true
-    }
-}
-
-/// The words that stand for a missing value, attribute by attribute.
-struct MissingWords {
-    /// Of each attribute; empty where no attribute has any.
-    words: Vec<Vec<Box<[u8]>>>,
-}
-
-impl MissingWords {
-    fn of(schema: &Schema) -> Self {
-        let attributes = schema.attributes();
-        let has_any = attributes.iter().any(|one| !one.missing_values.is_empty());
-        let of_one = |attribute: &Attribute| {
-            let words = attribute.missing_values.iter();
-            words.map(|word| word.as_bytes().into()).collect()
-        };
-        let words = if has_any {
-            attributes.iter().map(of_one).collect()
-        } else {
-            Vec::new()
-        };
-        Self { words }
-    }
-
-    /// A cell of the attribute at `at`, empty where its word says that it is.
-    #[inline]
-    fn known<'c>(&self, at: usize, cell: &'c [u8]) -> &'c [u8] {
-        match self.words.get(at) {
-            Some(words) if words.iter().any(|word| **word == *cell) => &[],
-            _ => cell,
-        }
     }
 }
 
@@ -200,7 +175,7 @@ pub(super) struct Filler<'r, R> {
     rows: &'r mut R,
     /// Where each attribute stands.
     columns: &'r [usize],
-    words: MissingWords,
+    rules: CellRules,
     /// Cells of every row.
     width: usize,
     needs: Needs<'r>,
@@ -220,7 +195,7 @@ impl<'r, R: Rows> Filler<'r, R> {
         Self {
             rows,
             columns,
-            words: MissingWords::of(schema),
+            rules: CellRules::of(schema),
             width,
             needs: Needs {
                 schema,
@@ -256,7 +231,7 @@ impl<'r, R: Rows> Filler<'r, R> {
                     return Ok(false);
                 }
                 Row::Cells(line) => {
-                    let read = (self.columns, &self.words);
+                    let read = (self.columns, &self.rules);
                     if batch.push(line, self.rows, read, &self.needs) {
                         self.records_left -= 1;
                     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use self::labels::{Labels, Taken};
+use super::attribute::{Attribute, AttributeType, Role};
 use super::chunk::{Chunk, ChunkColumn};
 use super::codes::Codes;
 use super::column::CodedColumn;
@@ -23,7 +24,7 @@ use super::hierarchy::{HierarchySet, HierarchySource};
 use super::index::AttributeIndex;
 use super::normalize::{Merged, class};
 use super::number::{Number, ranked, tree_over};
-use super::schema::{Attribute, AttributeType, Multiplicity, Role, Schema};
+use super::schema::{Multiplicity, Schema};
 use super::spelling::Form;
 use super::table::{Table, TableColumn};
 use super::text::TextColumn;

@@ -31,9 +31,10 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
+use super::attribute::{Attribute, AttributeType, Role};
 use super::chunk::{CHUNK_RECORDS_MAX, CHUNK_STORED_BYTES_MAX, Chunk, ChunkColumn};
 use super::error::TableError;
-use super::schema::{Attribute, AttributeType, Role, Schema};
+use super::schema::Schema;
 use super::text::TextColumn;
 
 /// Bytes that a chunk may have in memory once read; stored ones have less.

@@ -7,6 +7,8 @@
 
 use std::io::Read;
 
+use super::dialect::FileFormat;
+use super::dialect::decode::Decoded;
 use super::error::{CellErrorCode, TableError};
 use super::row::{Fault, LinePosition, Row, Rows};
 use super::window::{More, Window};
@@ -41,12 +43,42 @@ pub(super) struct CsvRows<R> {
     /// Line of the next row.
     line: u64,
     record_bytes_max: usize,
+    signs: Signs,
+}
+
+/// The bytes that part cells.
+#[derive(Clone, Copy)]
+struct Signs {
+    delimiter: u8,
+    quote: Option<u8>,
+}
+
+impl<R: Read> CsvRows<Decoded<R>> {
+    /// Rows of `input` in the dialect of a schema; the first is not yet read.
+    pub fn in_dialect(
+        input: R,
+        format: &FileFormat,
+        record_bytes_max: usize,
+    ) -> Result<Self, TableError> {
+        let input = Decoded::new(input, format.encoding);
+        let mut rows = Self::new(input, record_bytes_max)?;
+        rows.signs = Signs {
+            delimiter: format.delimiter_byte(),
+            quote: format.quote.byte(),
+        };
+        Ok(rows)
+    }
 }
 
 impl<R: Read> CsvRows<R> {
-    /// Rows of `input`; the first is not yet read.
+    /// Rows of `input` with commas and double quotes; the first is not yet
+    /// read.
     pub fn new(input: R, record_bytes_max: usize) -> Result<Self, TableError> {
         Ok(Self {
+            signs: Signs {
+                delimiter: b',',
+                quote: Some(b'"'),
+            },
             // One byte more tells the longest row from a longer one.
             window: Window::behind_mark(input, record_bytes_max.saturating_add(1))?,
             spans: Vec::new(),
@@ -55,6 +87,19 @@ impl<R: Read> CsvRows<R> {
             line: 1,
             record_bytes_max,
         })
+    }
+
+    /// Takes for the delimiter the first sign of those that CSV is written with
+    /// in the first line: for headers whose names hold none.
+    pub fn take_delimiter_of_header(&mut self) -> Result<(), TableError> {
+        if self.find_row()? {
+            let line = self.window.bytes().iter();
+            let mut line = line.take_while(|byte| **byte != b'\n');
+            if let Some(&sign) = line.find(|byte| matches!(byte, b',' | b';' | b'\t' | b'|')) {
+                self.signs.delimiter = sign;
+            }
+        }
+        Ok(())
     }
 
     /// Passes empty lines; whether there is a row behind them.
@@ -96,13 +141,16 @@ impl<R: Read> CsvRows<R> {
 
     /// Undoes doubled quotes in place; cells only get shorter.
     fn undouble(&mut self) {
+        let Some(quote) = self.signs.quote else {
+            return;
+        };
         for &column in &self.doubled {
             let span = &mut self.spans[column];
             let cell = &mut self.window.bytes_mut()[span.start..span.end];
             let (mut from, mut to) = (0, 0);
             while from < cell.len() {
                 cell[to] = cell[from];
-                from += if cell[from] == b'"' { 2 } else { 1 };
+                from += if cell[from] == quote { 2 } else { 1 };
                 to += 1;
             }
             span.end = span.start + to;
@@ -120,12 +168,8 @@ impl<R: Read> Rows for CsvRows<R> {
         let mut ended = false;
         let too_long = || Row::Stop(Fault::of_line(line, CellErrorCode::RecordTooLong));
         loop {
-            match scan(
-                self.window.bytes(),
-                ended,
-                &mut self.spans,
-                &mut self.doubled,
-            ) {
+            let found = (&mut self.spans, &mut self.doubled);
+            match scan(self.window.bytes(), ended, self.signs, found) {
                 Scan::Row(length, _) if length > self.record_bytes_max => return Ok(too_long()),
                 Scan::Row(length, breaks) => {
                     self.taken = length;
@@ -161,25 +205,73 @@ impl<R: Read> Rows for CsvRows<R> {
     }
 }
 
+/// One row of a file that no schema describes yet.
+pub enum ScannedRow<'r> {
+    /// Its line and its cells, not trimmed.
+    Cells(u64, &'r mut dyn Iterator<Item = &'r [u8]>),
+    /// A line whose quotes are wrong.
+    Malformed(u64),
+    /// A row longer than a record may be; nothing behind it is read.
+    TooLong(u64),
+}
+
+/// Hands the rows of a CSV file in a dialect to `each`, the header first, as
+/// long as that asks for more.
+///
+/// # Errors
+/// What `input` answers.
+pub fn scan_rows(
+    input: impl Read,
+    format: &FileFormat,
+    record_bytes_max: usize,
+    each: &mut dyn FnMut(ScannedRow<'_>) -> bool,
+) -> Result<(), TableError> {
+    let mut rows = CsvRows::in_dialect(input, format, record_bytes_max)?;
+    loop {
+        let goes_on = match rows.next_row()? {
+            Row::Cells(line) => {
+                let mut cells = (0..rows.width()).map(|column| rows.cell(column));
+                each(ScannedRow::Cells(line, &mut cells))
+            }
+            Row::Fault(fault) => each(ScannedRow::Malformed(fault.line)),
+            Row::Stop(fault) => {
+                each(ScannedRow::TooLong(fault.line));
+                return Ok(());
+            }
+            Row::End => return Ok(()),
+        };
+        if !goes_on {
+            return Ok(());
+        }
+    }
+}
+
 /// Finds the cells of the row that begins at the first of `bytes`; `ended`
 /// says that nothing comes behind them.
-fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usize>) -> Scan {
+fn scan(
+    bytes: &[u8],
+    ended: bool,
+    Signs { delimiter, quote }: Signs,
+    (spans, doubled): (&mut Vec<Span>, &mut Vec<usize>),
+) -> Scan {
     spans.clear();
     doubled.clear();
+    let is_quote = |byte: &u8| Some(*byte) == quote;
     let (mut at, mut breaks) = (0, 0);
     loop {
         let start = at;
-        if bytes.get(at) == Some(&b'"') {
+        if bytes.get(at).is_some_and(is_quote) {
             let mut has_doubled = false;
             at += 1;
             loop {
                 match (bytes.get(at), bytes.get(at + 1)) {
-                    (Some(b'"'), Some(b'"')) => {
+                    (Some(one), Some(next)) if is_quote(one) && is_quote(next) => {
                         has_doubled = true;
                         at += 2;
                     }
-                    (Some(b'"'), None) | (None, _) if !ended => return Scan::Cut,
-                    (Some(b'"'), _) => break,
+                    (None, _) if !ended => return Scan::Cut,
+                    (Some(one), None) if is_quote(one) && !ended => return Scan::Cut,
+                    (Some(one), _) if is_quote(one) => break,
                     (None, _) => {
                         let how = "a quote that is never closed";
                         return Scan::Malformed(at, breaks, (spans.len() + 1, how));
@@ -200,7 +292,7 @@ fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usiz
             at += 1;
         } else {
             let rest = &bytes[at..];
-            let stop = |&byte: &u8| matches!(byte, b',' | b'\n' | b'"');
+            let stop = |byte: &u8| *byte == delimiter || *byte == b'\n' || is_quote(byte);
             at += rest.iter().position(stop).unwrap_or(rest.len());
             let is_crlf = at > start && bytes[at - 1] == b'\r' && bytes.get(at) == Some(&b'\n');
             spans.push(Span {
@@ -209,16 +301,17 @@ fn scan(bytes: &[u8], ended: bool, spans: &mut Vec<Span>, doubled: &mut Vec<usiz
             });
         }
         match (bytes.get(at), bytes.get(at + 1)) {
-            (Some(b','), _) => at += 1,
+            (Some(&byte), _) if byte == delimiter => at += 1,
             (Some(b'\n'), _) => return Scan::Row(at + 1, breaks + 1),
             (Some(b'\r'), Some(b'\n')) => return Scan::Row(at + 2, breaks + 1),
             (Some(b'\r'), None) | (None, _) if !ended => return Scan::Cut,
             (Some(b'\r'), None) => return Scan::Row(at + 1, breaks),
             (None, _) => return Scan::Row(at, breaks),
             _ => {
-                let how = match bytes[start] {
-                    b'"' => "text behind the closing quote of a cell",
-                    _ => "a quote inside a cell that does not begin with one",
+                let how = if is_quote(&bytes[start]) {
+                    "text behind the closing quote of a cell"
+                } else {
+                    "a quote inside a cell that does not begin with one"
                 };
                 return Scan::Malformed(at, breaks, (spans.len(), how));
             }

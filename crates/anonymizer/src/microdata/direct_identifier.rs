@@ -10,10 +10,10 @@
 //! The forms: RFC 5321 (mail), ITU-T E.164 (telephone), ISO 13616 (IBAN),
 //! ISO/IEC 7812 (payment cards), and the published rules of the national ids.
 
+use super::attribute::{AttributeType, Role};
 use super::codes::Codes;
 use super::domain::Domain;
 use super::index::{AttributeIndex, Code};
-use super::schema::{AttributeType, Role};
 use super::table::Table;
 use super::value_text::MISSING_LABEL;
 
@@ -91,17 +91,25 @@ fn occurring(domain: &Domain, codes: &Codes) -> Vec<Code> {
 
 fn of_values(domain: &Domain, values: &[Code]) -> Option<DirectIdentifier> {
     let step = values.len().div_ceil(LOOKED_AT_MAX).max(1);
-    let looked_at: Vec<String> = values
-        .iter()
-        .step_by(step)
+    let looked_at = values.iter().step_by(step);
+    let looked_at: Vec<String> = looked_at
         .map(|&code| domain.text(code).trim().to_owned())
         .collect();
+    identifying_form(looked_at.iter().map(String::as_str))
+}
+
+/// What distinct trimmed texts look like, if their form shows that they name
+/// people.
+pub fn identifying_form<'t>(
+    texts: impl Iterator<Item = &'t str> + Clone,
+) -> Option<DirectIdentifier> {
+    let all = texts.clone().count();
     let fit = |form: &Form| {
-        let fitting = looked_at.iter().filter(|text| (form.fits)(text)).count();
+        let fitting = texts.clone().filter(|text| (form.fits)(text)).count();
         if form.is_marked {
-            fitting >= MARKED_LEAST && fitting * 2 > looked_at.len()
+            fitting >= MARKED_LEAST && fitting * 2 > all
         } else {
-            fitting >= CHECKED_LEAST && fitting * 100 >= looked_at.len() * 95
+            fitting >= CHECKED_LEAST && fitting * 100 >= all * 95
         }
     };
     FORMS.iter().find(|form| fit(form)).map(|form| form.is)

@@ -12,9 +12,9 @@
 
 use std::sync::Arc;
 
+use super::attribute::AttributeType;
 use super::hierarchy::{Hierarchy, NodeIndex};
 use super::index::Code;
-use super::schema::AttributeType;
 use super::value_text::{MISSING_LABEL, date_text, decimal_text};
 
 /// The values of a domain, ascending.

@@ -57,6 +57,8 @@ pub struct FaultCount {
     pub count: u64,
     /// The first lines, at most three.
     pub first_lines: Vec<u64>,
+    /// How such cells are written, where the schema says it.
+    pub expected: Option<String>,
 }
 
 macro_rules! cell_error_codes {

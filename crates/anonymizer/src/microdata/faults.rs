@@ -117,6 +117,15 @@ impl Faults {
 
     /// The errors as one, if there are any.
     pub fn into_result(self) -> Result<(), TableError> {
+        self.into_result_with(&|_, _| None)
+    }
+
+    /// The same; `expected` says how the cells of an attribute are written that
+    /// were refused by a code.
+    pub fn into_result_with(
+        self,
+        expected: &dyn Fn(&str, CellErrorCode) -> Option<String>,
+    ) -> Result<(), TableError> {
         if self.is_empty() {
             return Ok(());
         }
@@ -129,6 +138,7 @@ impl Faults {
                 let attribute = (!name.is_empty()).then_some(name);
                 let lines = kind.first.iter().map(|first| first.line);
                 summary.push(FaultCount {
+                    expected: attribute.as_deref().and_then(|name| expected(name, code)),
                     attribute: attribute.clone(),
                     code,
                     count: kind.count,

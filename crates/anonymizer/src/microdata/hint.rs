@@ -18,6 +18,8 @@ const MISSING_WORDS: [&[u8]; 9] = [
 /// One way in which inputs are wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hint {
+    /// A header of one cell that holds a comma, in a dialect of other signs.
+    Commas,
     /// A header of one cell that holds a semicolon.
     Semicolons,
     /// The same with a tab.
@@ -55,6 +57,7 @@ impl Hint {
             [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some(Self::Utf16),
             [0xEF, 0xBB, 0xBF, ..] => Some(Self::Mark),
             _ if cells != 1 => None,
+            _ if holds(b',') => Some(Self::Commas),
             _ if holds(b';') => Some(Self::Semicolons),
             _ if holds(b'\t') => Some(Self::Tabs),
             _ if holds(b'|') => Some(Self::Bars),
@@ -89,32 +92,57 @@ impl Hint {
     /// The hint for people, about these attributes.
     pub fn sentence(self, attributes: &BTreeSet<String>) -> String {
         let said = match self {
-            Self::Semicolons => "the file's separator seems to be `;`: put commas between cells",
-            Self::Tabs => "the file's separator seems to be a tab: put commas between cells",
-            Self::Bars => "the file's separator seems to be `|`: put commas between cells",
+            Self::Commas => {
+                "the file's separator seems to be `,`: the schema's format names another delimiter"
+            }
+            Self::Semicolons => {
+                "the file's separator seems to be `;`: put commas between cells, or name it in the \
+                 schema, \"format\": {\"delimiter\": \";\"}"
+            }
+            Self::Tabs => {
+                "the file's separator seems to be a tab: put commas between cells, or name it in \
+                 the schema, \"format\": {\"delimiter\": \"\\t\"}"
+            }
+            Self::Bars => {
+                "the file's separator seems to be `|`: put commas between cells, or name it in the \
+                 schema, \"format\": {\"delimiter\": \"|\"}"
+            }
             Self::NoHeader => {
                 "the first line names less than half of the attributes: it must be a header that \
                  names all of them as the schema does"
             }
             Self::Mark => "there is a second byte order mark before the first name: leave it out",
             Self::Utf16 => {
-                "the file seems to be UTF-16: write it as UTF-8 (iconv -f utf-16 -t utf-8)"
+                "the file seems to be UTF-16: name it in the schema, \"format\": {\"encoding\": \
+                 \"utf-16\"}"
             }
             Self::NotUtf8 => {
-                "the file is not UTF-8, and may be Windows-1252: write it as UTF-8 (iconv -f \
-                 cp1252 -t utf-8)"
+                "the file is not UTF-8, and may be Windows-1252: name it in the schema, \"format\": \
+                 {\"encoding\": \"windows-1252\"}"
             }
-            Self::DecimalComma => "decimal commas: write numbers with a point, as in 1.5",
+            Self::DecimalComma => {
+                "decimal commas: write numbers with a point, as in 1.5, or name the sign in the \
+                 schema, \"format\": {\"decimal\": \",\"}"
+            }
             Self::OpenEnded => {
-                "open-ended numbers such as `90+` or `<5`: write a number, or declare the \
-                 attribute categorical"
+                "open-ended numbers such as `90+` or `<5`: declare in the attribute that they stand \
+                 for their bound, \"format\": {\"open_ended\": true}; or declare it categorical"
             }
-            Self::DayFirst => "days seem to be DD.MM.YYYY: write YYYY-MM-DD, as in 2026-03-17",
-            Self::Slashes => "days are written with `/`: write YYYY-MM-DD, as in 2026-03-17",
-            Self::TimeBehind => "a time stands behind the day: write the day alone",
+            Self::DayFirst => {
+                "days seem to be DD.MM.YYYY: write YYYY-MM-DD, as in 2026-03-17, or name the form \
+                 in the schema, \"format\": {\"dates\": [\"DD.MM.YYYY\"]}"
+            }
+            Self::Slashes => {
+                "days are written with `/`: name the form in the schema, \"format\": {\"dates\": \
+                 [\"DD/MM/YYYY\"]} or [\"MM/DD/YYYY\"]"
+            }
+            Self::TimeBehind => {
+                "a time stands behind the day: write the day alone, or name the form in the schema, \
+                 \"format\": {\"dates\": [\"YYYY-MM-DD hh:mm:ss\"]}"
+            }
             Self::MissingWord => {
-                "words such as `NULL` or `NA` stand for missing values: leave the cell \
-                 empty, or name the words in the attribute's missing_values"
+                "words such as `NULL` or `NA` stand for missing values: leave the cell empty, or \
+                 name the words in missing_values, of the attribute or of the schema's format"
             }
         };
         match named(attributes) {

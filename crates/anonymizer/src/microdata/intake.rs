@@ -7,8 +7,10 @@
 
 use rayon::prelude::*;
 
+use super::attribute::{Doubt, NAME_CHARACTERS_MAX};
 use super::batch::Batch;
 use super::chunk::{CHUNK_BYTES_MAX, CHUNK_RECORDS_MAX, Chunk, Sink};
+use super::dialect::cell_rules::expected_form;
 use super::digest::{ContentDigest, write_cell, write_record};
 use super::error::{CellErrorCode, TableError};
 use super::faults::Faults;
@@ -17,7 +19,7 @@ use super::index::AttributeIndex;
 use super::intake_column::{IntakeColumn, Taken};
 use super::limits::{ReadLimits, Target};
 use super::row::{DoubtfulValues, Fault, MissingCount, ReadSummary};
-use super::schema::{Doubt, MissingPolicy, Multiplicity, NAME_CHARACTERS_MAX, Schema};
+use super::schema::{MissingPolicy, Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
 /// The records of one upload on their way into chunks.
@@ -193,9 +195,14 @@ impl<'t, 's> Intake<'t, 's> {
                 }
             })?;
         }
-        self.faults.into_result()?;
-        let drops = self.schema.missing() == MissingPolicy::Drop;
         let schema = self.schema;
+        self.faults.into_result_with(&|name, code| {
+            use CellErrorCode::{NotADate, NotADecimal, NotAnInteger};
+            let attribute = schema.attribute(schema.find(name)?);
+            let is_of_form = matches!(code, NotAnInteger | NotADecimal | NotADate);
+            is_of_form.then(|| expected_form(attribute, schema.format()))?
+        })?;
+        let drops = self.schema.missing() == MissingPolicy::Drop;
         let questions = questions(schema, &self.doubtful);
         let attributes = schema.select(|_| true).into_iter().zip(self.missing);
         Ok(ReadSummary {

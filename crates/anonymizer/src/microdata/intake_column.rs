@@ -4,15 +4,17 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use super::attribute::{Attribute, AttributeType, Doubt, Role};
 use super::cell;
 use super::chunk::ChunkColumn;
+use super::dialect::cell_rules::says_form;
 use super::dictionary::TextDictionary;
 use super::error::{CellErrorCode, TableError};
 use super::hierarchy::{Hierarchy, HierarchySource};
 use super::hint::Hint;
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
-use super::schema::{Attribute, AttributeType, Doubt, MissingPolicy, Role};
+use super::schema::MissingPolicy;
 use super::text::TextColumn;
 use super::text_cache::TextCache;
 use super::value_text::MISSING_LABEL;
@@ -28,6 +30,9 @@ pub(super) struct IntakeColumn {
     /// What an empty cell becomes: the label of missing values, or nothing in
     /// an identifier that is not the subject key.
     empty: Option<&'static str>,
+    /// Whether the schema says how cells are written: hints at it then are
+    /// about something else.
+    says_form: bool,
 }
 
 enum Cells {
@@ -69,7 +74,12 @@ impl IntakeColumn {
                 }
             }
         };
-        Ok(Self { cells, empty })
+        let says_form = says_form(attribute, target.schema.format());
+        Ok(Self {
+            cells,
+            empty,
+            says_form,
+        })
     }
 
     /// Checks the trimmed cells of a batch and keeps those that are sound.
@@ -116,6 +126,9 @@ impl IntakeColumn {
                 texts.push(cell::text(cell, limits.cell_bytes_max)?);
                 Ok((cell.len() + size_of::<usize>(), None))
             }),
+        }
+        if self.says_form {
+            taken.hints.retain(|hint| *hint == Hint::MissingWord);
         }
         taken
     }

@@ -6,12 +6,14 @@
 //! whose published attributes are columns of [`Code`]s into an ordered
 //! [`Domain`]; engines, verifier and measures work on codes alone.
 
+pub mod attribute;
 pub mod batch;
 mod builder;
 pub mod chunk;
 pub mod chunk_codec;
 pub mod codes;
 pub mod column;
+pub mod dialect;
 pub mod domain;
 pub mod error;
 pub mod hierarchy;
@@ -57,19 +59,23 @@ mod record_values;
 mod schema_change;
 mod window;
 
+pub use attribute::{Attribute, AttributeType, Doubt, Role};
 pub use builder::TableBuilder;
 pub use chunk::{Chunk, ChunkColumn, Sink, TextSize};
 pub use chunk_codec::{decode_chunk, encode_chunk};
 pub(crate) use codes::of_width;
 pub use codes::{Codes, CodesIter};
 pub use column::CodedColumn;
-pub use direct_identifier::{DirectIdentifier, direct_identifier};
+pub use csv::{ScannedRow, scan_rows};
+pub use dialect::{CellFormat, DateFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};
+pub use direct_identifier::{DirectIdentifier, direct_identifier, identifying_form};
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
-    Gap, Hierarchy, HierarchyFormat, HierarchySet, HierarchySource, Intervals, Node, NodeIndex,
+    Gap, Hierarchy, HierarchyFormat, HierarchyRule, HierarchySet, HierarchySource, Intervals, Node,
+    NodeIndex, RuleNumber, csv_of_rule,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};
@@ -81,9 +87,7 @@ pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use records::{RecordFormat, read_records};
 pub use row::{DoubtfulValues, MissingCount, ReadSummary};
 pub use row_classes::RowClasses;
-pub use schema::{
-    Attribute, AttributeType, Doubt, ExtraColumns, MissingPolicy, Multiplicity, Role, Schema,
-};
+pub use schema::{ExtraColumns, MissingPolicy, Multiplicity, Schema};
 pub use schema_change::{
     BoundTerms, MisfitCode, SchemaMisfit, StoredValues, column_misfits, key_rule_misfit,
     other_hierarchies,

@@ -11,6 +11,7 @@ use std::io::Read;
 
 use serde::de::IgnoredAny;
 
+use super::attribute::{AttributeType, Role};
 use super::error::{CellErrorCode, Reason, TableError};
 use super::hint::Hint;
 use super::index::AttributeIndex;
@@ -19,7 +20,16 @@ use super::json_shape::json_shape;
 use super::limits::Target;
 use super::lines::{Line, Lines};
 use super::row::{Fault, LinePosition, Row, Rows};
-use super::schema::{AttributeType, Role, Schema};
+use super::schema::Schema;
+
+/// One cell of the row at hand, in bytes of its text.
+#[derive(Clone, Copy)]
+struct Cell {
+    start: usize,
+    end: usize,
+    /// Whether it stands in quotes; numbers and null are what they are.
+    is_string: bool,
+}
 
 /// The rows of an NDJSON stream; columns are attributes in schema order.
 pub(super) struct NdjsonRows<'t, R> {
@@ -29,7 +39,7 @@ pub(super) struct NdjsonRows<'t, R> {
     /// Cells of the row at hand, one behind the other.
     text: Vec<u8>,
     /// Where each attribute's cell stands in `text`.
-    spans: Vec<Option<(usize, usize)>>,
+    spans: Vec<Option<Cell>>,
     /// The attributes in the order in which the last line named them: the
     /// next line most likely does the same, and no name is searched for.
     order: Vec<AttributeIndex>,
@@ -105,9 +115,13 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
 
     fn cell(&self, column: usize) -> &[u8] {
         match self.spans[column] {
-            Some((start, end)) => &self.text[start..end],
+            Some(cell) => &self.text[cell.start..cell.end],
             None => &[],
         }
+    }
+
+    fn is_written(&self, column: usize) -> bool {
+        self.spans[column].is_some_and(|cell| cell.is_string)
     }
 }
 
@@ -147,7 +161,7 @@ struct Object<'a> {
     rest: &'a [u8],
     schema: &'a Schema,
     text: &'a mut Vec<u8>,
-    spans: &'a mut [Option<(usize, usize)>],
+    spans: &'a mut [Option<Cell>],
     order: &'a mut Vec<AttributeIndex>,
     /// Members read so far.
     named: usize,
@@ -239,19 +253,27 @@ impl Object<'_> {
             return Err(Refusal::of(Some(index), code));
         }
         let read = self.value(index);
-        read.map_err(|refusal| Refusal {
+        let is_string = read.map_err(|refusal| Refusal {
             attribute: Some(index),
             ..refusal
         })?;
-        self.spans[index.at()] = Some((start, self.text.len()));
+        self.spans[index.at()] = Some(Cell {
+            start,
+            end: self.text.len(),
+            is_string,
+        });
         Ok(())
     }
 
-    /// Appends the value of an attribute, and the colon before it.
-    fn value(&mut self, index: AttributeIndex) -> Result<(), Refusal> {
+    /// Appends the value of an attribute, behind the colon before it; whether it
+    /// is a string.
+    fn value(&mut self, index: AttributeIndex) -> Result<bool, Refusal> {
         self.demand(b':', "`:` is due")?;
         match self.peek() {
-            Some(b'"') => self.string()?,
+            Some(b'"') => {
+                self.string()?;
+                return Ok(true);
+            }
             Some(b'-' | b'0'..=b'9') => {
                 let is_whole = self.number()?;
                 if !is_whole && !self.is_numeric(index) {
@@ -261,7 +283,7 @@ impl Object<'_> {
             }
             _ => self.rest = self.rest.strip_prefix(b"null").ok_or(NO_CELL)?,
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Passes the value of a name that no attribute has, and the colon before it.

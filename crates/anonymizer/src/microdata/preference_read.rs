@@ -95,6 +95,7 @@ struct Bulk<'t> {
 impl Bulk<'_> {
     fn read_csv(&mut self, input: impl Read) -> Result<(), TableError> {
         let mut rows = CsvRows::new(input, self.target.limits.record_bytes_max)?;
+        rows.take_delimiter_of_header()?;
         let Some(columns) = self.read_header(&mut rows)? else {
             return Ok(());
         };

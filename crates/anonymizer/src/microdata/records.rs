@@ -46,7 +46,8 @@ pub fn read_records(
     let mut intake = Intake::new(target, subjects)?;
     match format {
         RecordFormat::Csv => {
-            let mut rows = CsvRows::new(input, target.limits.record_bytes_max)?;
+            let format = target.schema.format();
+            let mut rows = CsvRows::in_dialect(input, format, target.limits.record_bytes_max)?;
             if let Some(columns) = read_header(&mut rows, target.schema, &mut intake)? {
                 let width = rows.width();
                 take_rows(&mut rows, (&columns, width), (target, sink), &mut intake)?;

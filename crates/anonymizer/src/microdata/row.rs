@@ -1,12 +1,12 @@
 //! A row of an upload as a format yields it, what is wrong with it, and what
 //! an upload brought.
 
+use super::attribute::Doubt;
 use super::error::{CellErrorCode, Reason, TableError};
 use super::faults::Form;
 use super::hex::to_hex;
 use super::hint::Hint;
 use super::index::AttributeIndex;
-use super::schema::Doubt;
 
 /// Of so many records read, one may be left out: 5 %. More is rather a column
 /// that nobody filled than a few gaps.
@@ -177,4 +177,11 @@ pub(super) trait Rows {
 
     /// A cell of the row at hand, not trimmed.
     fn cell(&self, column: usize) -> &[u8];
+
+    /// Whether the cell is text that somebody wrote in the dialect of the file;
+    /// others have their type from the format.
+    #[inline]
+    fn is_written(&self, _column: usize) -> bool {
+        true
+    }
 }

@@ -5,49 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::attribute::{Attribute, Role, check_name};
+use super::dialect::FileFormat;
 use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
-use super::spelling::{DEFAULT_FORMS, Form};
 use super::subject_key::KeyRule;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
 /// each record's flags are one machine word.
 pub const PROTECTED_MAX: usize = 64;
-/// Characters in a name.
-pub const NAME_CHARACTERS_MAX: usize = 64;
-
-/// What an attribute is to an adversary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Names a person; never published.
-    Identifier,
-    /// Known to an adversary; generalized.
-    QuasiIdentifier,
-    /// Quasi-identifier or sensitive value, as each subject says.
-    SemiSensitive,
-    /// Sensitive for everyone.
-    Sensitive,
-    /// Published as it is.
-    Insensitive,
-    /// Read past, never stored; not among a schema's [`Schema::attributes`].
-    Ignore,
-}
-
-/// What the values of an attribute are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AttributeType {
-    /// A whole number of 64 bits.
-    Integer,
-    /// A finite number of 64 bits.
-    Decimal,
-    /// A day.
-    Date,
-    /// Text.
-    Categorical,
-}
 
 /// How many records a subject has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,48 +41,6 @@ pub enum MissingPolicy {
     Category,
 }
 
-/// What values of an attribute are asked about, unless the schema says that they
-/// are meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Doubt {
-    /// 9999-12-31, which many programs write where no day is known, or where
-    /// nothing ends.
-    #[default]
-    #[serde(rename = "day_9999_12_31")]
-    LastDay,
-    /// 1900-01-01, which many programs write where no day is known.
-    #[serde(rename = "day_1900_01_01")]
-    FirstDay,
-    /// Whole numbers that begin with a zero: rather codes, whose zeros are lost.
-    #[serde(rename = "leading_zeros")]
-    LeadingZeros,
-}
-
-impl Doubt {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::LastDay, Self::FirstDay, Self::LeadingZeros];
-
-    /// The word that a schema has for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::LastDay => "day_9999_12_31",
-            Self::FirstDay => "day_1900_01_01",
-            Self::LeadingZeros => "leading_zeros",
-        }
-    }
-
-    /// Whether values of this type can be meant.
-    pub const fn is_of(self, kind: AttributeType) -> bool {
-        match self {
-            Self::LastDay | Self::FirstDay => matches!(kind, AttributeType::Date),
-            Self::LeadingZeros => matches!(kind, AttributeType::Integer),
-        }
-    }
-}
-
-/// Words for missing values that an attribute may have.
-pub const MISSING_VALUES_MAX: usize = 32;
-
 /// What happens to columns that the schema does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,65 +58,6 @@ impl ExtraColumns {
     }
 }
 
-/// One attribute of a schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Attribute {
-    /// Unique in the schema, 1 to 64 characters.
-    pub name: String,
-    /// What the attribute is to an adversary.
-    pub role: Role,
-    /// What its values are; an identifier and an ignored attribute need none.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<AttributeType>,
-    /// Name of its hierarchy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hierarchy: Option<String>,
-    /// Which spellings are one value, of a sensitive or semi-sensitive
-    /// category; all forms where nothing is said, none by an empty list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normalize: Option<Vec<Form>>,
-    /// Texts of cells that stand for a missing value, beside the empty one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing_values: Vec<String>,
-    /// Values that are what they seem, and are not asked about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub meant: Vec<Doubt>,
-}
-
-impl Attribute {
-    /// Whether a subject's value may have to be kept from an adversary:
-    /// semi-sensitive or sensitive.
-    pub fn is_protectable(&self) -> bool {
-        matches!(self.role, Role::SemiSensitive | Role::Sensitive)
-    }
-
-    /// Whether some subject's value that is kept here would not be under
-    /// `other`: a semi-sensitive value is, of those alone who name it.
-    pub fn is_protected_beyond(&self, other: &Self) -> bool {
-        match self.role {
-            Role::Sensitive => other.role != Role::Sensitive,
-            Role::SemiSensitive => !other.is_protectable(),
-            _ => false,
-        }
-    }
-
-    /// Whether spellings can be taken together: a sensitive or semi-sensitive
-    /// category.
-    pub fn has_spellings(&self) -> bool {
-        self.is_protectable() && self.kind == Some(AttributeType::Categorical)
-    }
-
-    /// The forms by which spellings are one value.
-    pub fn forms(&self) -> &[Form] {
-        match (&self.normalize, self.has_spellings()) {
-            (_, false) => &[],
-            (Some(forms), true) => forms,
-            (None, true) => DEFAULT_FORMS,
-        }
-    }
-}
-
 /// The schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SchemaDocument", into = "SchemaDocument")]
@@ -203,6 +69,7 @@ pub struct Schema {
     multiplicity: Multiplicity,
     missing: MissingPolicy,
     extra_columns: ExtraColumns,
+    format: FileFormat,
     attributes: Vec<Attribute>,
     /// Ignored attributes, each with its place among all.
     ignored: Vec<(usize, Attribute)>,
@@ -223,9 +90,15 @@ pub struct SchemaDocument {
     missing: MissingPolicy,
     #[serde(default, skip_serializing_if = "ExtraColumns::is_refuse")]
     extra_columns: ExtraColumns,
+    #[serde(default, skip_serializing_if = "is_canonical")]
+    format: FileFormat,
     attributes: Vec<Attribute>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     default_preference: Option<Terms>,
+}
+
+fn is_canonical(format: &FileFormat) -> bool {
+    *format == FileFormat::default()
 }
 
 impl Schema {
@@ -262,6 +135,11 @@ impl Schema {
     /// What happens to columns that the schema does not name.
     pub fn extra_columns(&self) -> ExtraColumns {
         self.extra_columns
+    }
+
+    /// How text files are written.
+    pub fn format(&self) -> &FileFormat {
+        &self.format
     }
 
     /// Whether a column of this name, which no attribute has, is read past.
@@ -341,8 +219,9 @@ impl TryFrom<SchemaDocument> for Schema {
     type Error = TableError;
 
     fn try_from(document: SchemaDocument) -> Result<Self, TableError> {
-        check_name("dataset", &document.name)?;
-        check_attributes(&document.attributes)?;
+        check_name("dataset", &document.name).map_err(TableError::Schema)?;
+        document.format.check().map_err(TableError::Schema)?;
+        check_attributes(&document.attributes, &document.format)?;
         let (ignored, attributes): (Vec<_>, Vec<_>) = (0..)
             .zip(document.attributes)
             .partition(|(_, attribute)| attribute.role == Role::Ignore);
@@ -371,6 +250,7 @@ impl TryFrom<SchemaDocument> for Schema {
             multiplicity: document.multiplicity,
             missing: document.missing,
             extra_columns: document.extra_columns,
+            format: document.format,
             attributes,
             ignored,
             default_preference: document.default_preference,
@@ -398,46 +278,26 @@ impl From<Schema> for SchemaDocument {
             multiplicity: schema.multiplicity,
             missing: schema.missing,
             extra_columns: schema.extra_columns,
+            format: schema.format,
             attributes,
             default_preference: schema.default_preference,
         }
     }
 }
 
-fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
+fn check_attributes(attributes: &[Attribute], format: &FileFormat) -> Result<(), TableError> {
     if attributes.len() > usize::from(u16::MAX) {
         return Err(TableError::Schema("more than 65535 attributes".into()));
     }
     let mut seen = rustc_hash::FxHashSet::default();
     for (position, attribute) in attributes.iter().enumerate() {
         let place = format!("attribute {}", position + 1);
-        check_name(&place, &attribute.name)?;
+        attribute
+            .check(&place, format)
+            .map_err(TableError::Schema)?;
         if !seen.insert(attribute.name.as_str()) {
             return Err(TableError::Schema(format!(
                 "{place}: the name is given twice"
-            )));
-        }
-        if attribute.normalize.is_some() && !attribute.has_spellings() {
-            return Err(TableError::Schema(format!(
-                "{place}: normalize is for sensitive and semi-sensitive categories"
-            )));
-        }
-        let needs_type = !matches!(attribute.role, Role::Identifier | Role::Ignore);
-        if needs_type && attribute.kind.is_none() {
-            return Err(TableError::Schema(format!(
-                "{place}: a type is needed unless the role is identifier or ignore"
-            )));
-        }
-        if attribute.role == Role::Ignore && attribute.hierarchy.is_some() {
-            return Err(TableError::Schema(format!(
-                "{place}: an ignored attribute has no hierarchy"
-            )));
-        }
-        check_missing_values(&place, &attribute.missing_values)?;
-        let fits = |doubt: &Doubt| attribute.kind.is_some_and(|kind| doubt.is_of(kind));
-        if !attribute.meant.iter().all(fits) {
-            return Err(TableError::Schema(format!(
-                "{place}: meant names days of a date, or leading_zeros of an integer"
             )));
         }
     }
@@ -448,38 +308,6 @@ fn check_attributes(attributes: &[Attribute]) -> Result<(), TableError> {
     if protectable > PROTECTED_MAX {
         return Err(TableError::Schema(format!(
             "more than {PROTECTED_MAX} semi-sensitive and sensitive attributes"
-        )));
-    }
-    Ok(())
-}
-
-fn check_missing_values(place: &str, words: &[String]) -> Result<(), TableError> {
-    if words.len() > MISSING_VALUES_MAX {
-        return Err(TableError::Schema(format!(
-            "{place}: more than {MISSING_VALUES_MAX} missing_values"
-        )));
-    }
-    let is_cell = |word: &String| !word.is_empty() && word.trim() == word;
-    if words.iter().all(is_cell) {
-        words.iter().try_for_each(|word| check_name(place, word))
-    } else {
-        Err(TableError::Schema(format!(
-            "{place}: missing_values are texts without white space at their ends; an empty cell \
-             is one already"
-        )))
-    }
-}
-
-fn check_name(place: &str, name: &str) -> Result<(), TableError> {
-    let characters = name.chars().count();
-    if characters == 0 || characters > NAME_CHARACTERS_MAX {
-        return Err(TableError::Schema(format!(
-            "{place}: a name has 1 to {NAME_CHARACTERS_MAX} characters"
-        )));
-    }
-    if name.chars().any(char::is_control) {
-        return Err(TableError::Schema(format!(
-            "{place}: a name holds no control character"
         )));
     }
     Ok(())

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::attribute::{Attribute, AttributeType, Role};
 use super::chunk::{Chunk, ChunkColumn};
 use super::error::TableError;
 use super::hierarchy::{Hierarchy, HierarchySet, HierarchySource};
@@ -19,7 +20,7 @@ use super::intake_column::source_of;
 use super::limits::{ReadLimits, Target};
 use super::number::{Number, leaf_keys};
 use super::preference::{MaxLeakageTerms, Terms};
-use super::schema::{Attribute, AttributeType, Role, Schema};
+use super::schema::Schema;
 use super::value_text::MISSING_LABEL;
 
 /// Why a schema cannot take the place of another one.

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dialects;
 mod forms;
 mod hostile_parquet;
 mod parquet_types;

@@ -8,9 +8,11 @@
 
 mod leaf_lines;
 mod read;
+pub mod rule;
 mod tree;
 
-pub use read::{HierarchyFormat, Intervals};
+pub use read::{HierarchyFormat, Intervals, csv_of_rule};
+pub use rule::{HierarchyRule, RuleNumber};
 pub(super) use tree::Branch;
 pub use tree::{Gap, Hierarchy, Node, NodeIndex};
 

@@ -1,4 +1,5 @@
-//! Reading hierarchies: ARX's CSV layout, JSON trees, aligned intervals.
+//! Reading hierarchies: ARX's CSV layout, JSON trees, rules that make trees,
+//! aligned intervals.
 //!
 //! CSV has one line a leaf, from leaf to root, separated by `;` or `,`. The
 //! root is the same on every line, lines may differ in length, and a label
@@ -10,8 +11,10 @@ use serde::Deserialize;
 
 use super::HierarchySource;
 use super::leaf_lines::{LEVELS_MAX, csv_branch};
+use super::rule::{HierarchyRule, RuleError, csv_of};
 use super::tree::{Branch, Hierarchy};
 use crate::microdata::error::TableError;
+use crate::microdata::expectation;
 use crate::microdata::hex::to_hex;
 use crate::microdata::json_shape::json_shape;
 use crate::microdata::limits::HierarchyLimits;
@@ -22,7 +25,7 @@ use crate::microdata::sha256::Sha256;
 pub enum HierarchyFormat {
     /// ARX's layout.
     Csv,
-    /// A tree of labels, or intervals.
+    /// A tree of labels, a rule, or intervals.
     Json,
 }
 
@@ -66,6 +69,12 @@ struct TreeDocument {
     children: Vec<TreeDocument>,
 }
 
+/// Whether an object names a rule.
+#[derive(Deserialize)]
+struct RuleName {
+    rule: Option<serde::de::IgnoredAny>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct IntervalsDocument {
@@ -90,10 +99,7 @@ impl HierarchySource {
             std::str::from_utf8(content).map_err(|_| TableError::Hierarchy("not UTF-8".into()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = match format {
-            HierarchyFormat::Csv => {
-                let branch = csv_branch(text, limits)?;
-                Self::Tree(Arc::new(Hierarchy::from_branch(branch)?))
-            }
+            HierarchyFormat::Csv => Self::Tree(read_csv(text, limits)?),
             HierarchyFormat::Json => read_json(text, limits)?,
         };
         if source.height() as usize >= limits.hierarchy_levels_max {
@@ -145,7 +151,42 @@ impl HierarchySource {
     }
 }
 
+fn read_csv(text: &str, limits: &HierarchyLimits) -> Result<Arc<Hierarchy>, TableError> {
+    let branch = csv_branch(text, limits)?;
+    Ok(Arc::new(Hierarchy::from_branch(branch)?))
+}
+
+/// The CSV of the tree that a rule makes; `None` where the JSON is no rule.
+///
+/// # Errors
+/// What is wrong with the rule, or the limit that its tree would pass.
+pub fn csv_of_rule(content: &[u8], limits: &HierarchyLimits) -> Result<Option<String>, TableError> {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return Ok(None);
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Trees can be large: few are read twice to know.
+    if !text.contains("\"rule\"") || json_shape(text.as_bytes()).levels > limits.json_depth_max {
+        return Ok(None);
+    }
+    match serde_json::from_str::<RuleName>(text) {
+        Ok(RuleName { rule: Some(_) }) => {}
+        _ => return Ok(None),
+    }
+    let rule: HierarchyRule = serde_json::from_str(text)
+        .map_err(|error| TableError::Hierarchy(format!("rule: {}", expectation(&error))))?;
+    let lines = rule.leaf_lines(limits.hierarchy_nodes_max);
+    let lines = lines.map_err(|error| match error {
+        RuleError::TooManyNodes => limits.too_many_nodes(),
+        RuleError::Unfit(what) => TableError::Hierarchy(what),
+    })?;
+    Ok(Some(csv_of(&lines)))
+}
+
 fn read_json(text: &str, limits: &HierarchyLimits) -> Result<HierarchySource, TableError> {
+    if let Some(csv) = csv_of_rule(text.as_bytes(), limits)? {
+        return Ok(HierarchySource::Tree(read_csv(&csv, limits)?));
+    }
     let shape = json_shape(text.as_bytes());
     if shape.levels > limits.json_depth_max {
         return Err(TableError::PastLimit {
@@ -354,6 +395,39 @@ mod tests {
             ("0", "1e-300", &many),
         ] {
             assert!(read(origin, width, fanouts).is_err(), "{width} {fanouts}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_the_tree_of_the_csv_that_it_makes() {
+        let rule = br#"{"values": ["12345", "12399"], "lengths": [3], "rule": "prefixes"}"#;
+        let csv = csv_of_rule(rule, &HierarchyLimits::WIDEST)
+            .unwrap()
+            .unwrap();
+        assert_eq!(csv, "12345;123**;*\n12399;123**;*\n");
+        let read = |content: &[u8], format| HierarchySource::read(content, format);
+        let by_rule = read(rule, HierarchyFormat::Json).unwrap();
+        let by_csv = read(csv.as_bytes(), HierarchyFormat::Csv).unwrap();
+        assert_eq!(by_rule.digest(), by_csv.digest());
+        // A label may be called rule.
+        let tree = br#"{"label": "*", "children": [{"label": "rule"}, {"label": "b"}]}"#;
+        assert_eq!(csv_of_rule(tree, &HierarchyLimits::WIDEST), Ok(None));
+        for (rule, said) in [
+            (
+                r#"{"rule": "flat", "values": ["canary", "canary"]}"#,
+                "given before",
+            ),
+            (r#"{"rule": "flat", "canary": 1}"#, "expected"),
+            (r#"{"rule": "canary"}"#, "expected one of `intervals`"),
+            (
+                r#"{"rule": "prefixes", "digits": 12, "lengths": [3]}"#,
+                "nodes",
+            ),
+        ] {
+            let error = read(rule.as_bytes(), HierarchyFormat::Json).unwrap_err();
+            let text = error.to_string();
+            assert!(!text.contains("canary"), "{text}");
+            assert!(text.contains(said), "{text}");
         }
     }
 

@@ -13,7 +13,7 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::data_type::Int96;
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::microdata::schema::{Attribute, AttributeType, Role};
+use crate::microdata::attribute::{Attribute, AttributeType, Role};
 use crate::microdata::value_text::{date_text, decimal_text};
 
 /// Digits behind the point of a decimal of 128 bits.

@@ -144,6 +144,10 @@ impl<F: Read + Seek + Send + 'static> Rows for ParquetRows<'_, F> {
         self.windows.len()
     }
 
+    fn is_written(&self, column: usize) -> bool {
+        self.columns[column].form == Form::Text
+    }
+
     fn cell(&self, column: usize) -> &[u8] {
         self.windows[column].cell()
     }

@@ -305,11 +305,15 @@ fn a_malformed_line_says_where_and_how() {
         let said = errors[0].reason.map(|reason| reason.to_string());
         assert_eq!((errors[0].column, said.as_deref()), (column, Some(reason)));
     }
-    let semicolons = read(RecordFormat::Csv, "subject;exclude\na;true\n");
-    let Err(TableError::Cells { hints, .. }) = semicolons else {
-        panic!("there is one column")
-    };
-    assert!(hints[0].contains("separator seems to be `;`"));
+}
+
+#[test]
+fn the_header_shows_the_delimiter() {
+    for sign in [',', ';', '\t', '|'] {
+        let text = format!("subject{sign}exclude\na{sign}true\n");
+        let preferences = read(RecordFormat::Csv, &text).unwrap();
+        assert!(preferences[0].terms.exclude, "{sign}");
+    }
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! What a release is for, and a job that fits it.
+//!
+//! A purpose names the largest risk that its readers may have of finding a
+//! person, from which k follows, and the l that is wished for. [`job_for`] takes
+//! both to what a file allows, and says what it took back. *Ours.*
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::inspect::{Inspection, SensitiveCount};
+use crate::microdata::Multiplicity;
+
+/// What a release is for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Purpose {
+    /// What the command line and the API call it.
+    pub name: &'static str,
+    /// Largest probability with which a reader finds a person's record.
+    pub max_reidentification: f64,
+    /// Values among which a reader cannot tell a person's, if the data have so
+    /// many.
+    pub l: u32,
+    /// Who may read it.
+    pub readers: &'static str,
+    /// Where the threshold comes from.
+    pub source: &'static str,
+}
+
+/// The purposes that there are.
+pub static PURPOSES: [Purpose; 2] = [
+    Purpose {
+        name: "public",
+        max_reidentification: 0.09,
+        l: 5,
+        readers: "anybody",
+        source: "European Medicines Agency, Policy 0070 guidance, and Health Canada, Public \
+                 Release of Clinical Information: 0.09",
+    },
+    Purpose {
+        name: "contract",
+        max_reidentification: 0.2,
+        l: 3,
+        readers: "researchers who signed that they will not look for people",
+        source: "cells of five, El Emam, Guide to the De-Identification of Personal Health \
+                 Information, 2013: 0.2",
+    },
+];
+
+/// A job that fits a purpose.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobProposal {
+    /// The purpose.
+    pub purpose: &'static str,
+    /// What the job calls its engine.
+    pub engine: &'static str,
+    /// Its parameters.
+    pub parameters: Value,
+    /// Why, a sentence each.
+    pub reasons: Vec<String>,
+}
+
+impl Purpose {
+    /// The purpose of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PURPOSES.iter().find(|purpose| purpose.name == name)
+    }
+
+    /// The least k that keeps its risk: who finds a person's group finds one of
+    /// k records.
+    pub fn k(&self) -> u32 {
+        (1.0 / self.max_reidentification).ceil() as u32
+    }
+}
+
+/// A job on an inspected file; `None` where no schema is proposed.
+///
+/// The engine looks at the whole table, and may still find the parameters
+/// infeasible; then it names the strongest that hold.
+pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal> {
+    let schema = inspection.schema.as_ref()?;
+    let is_many = schema.multiplicity() == Multiplicity::Many;
+    let k = purpose.k();
+    let mut reasons = vec![format!(
+        "k = {k}: at most 1 in {k} records is a person's, {:.3} ≤ {} ({})",
+        1.0 / f64::from(k),
+        purpose.max_reidentification,
+        purpose.source
+    )];
+    let bounds: Vec<(&SensitiveCount, u32)> = inspection
+        .sensitive
+        .iter()
+        .map(|count| (count, l_max(count, inspection.records)))
+        .collect();
+    for (count, most) in &bounds {
+        if *most < purpose.l {
+            reasons.push(format!(
+                "{}: at most l = {most} is possible, since {} of {} records have one value{}",
+                count.attribute,
+                count.most_frequent,
+                inspection.records,
+                match count.missing {
+                    0 => String::new(),
+                    missing => format!(" and {missing} have none"),
+                }
+            ));
+        }
+    }
+    let is_skewed = bounds.iter().any(|(_, most)| *most < 2);
+    let least = bounds.iter().map(|(_, most)| *most).min();
+    let l = least.map_or(purpose.l, |least| least.min(purpose.l)).max(1);
+    let (engine, parameters) = if is_many {
+        reasons.push("one_to_many: people have many records".into());
+        ("one_to_many", json!({"k": k, "l": l.max(2)}))
+    } else if bounds.is_empty() {
+        reasons.push("mondrian: nothing is sensitive, so records are made alike alone".into());
+        ("mondrian", json!({"k": k}))
+    } else if is_skewed {
+        reasons.push(
+            "mondrian: a sensitive attribute has one value in more than half of the records, which \
+             no l can hide; groups must be like the whole table instead (t-closeness)"
+                .into(),
+        );
+        let attributes = bounds.iter().map(|(count, most)| {
+            let own = match most {
+                0 | 1 => json!({"t_closeness": 0.2}),
+                most => json!({"l": (*most).min(purpose.l)}),
+            };
+            (count.attribute.clone(), own)
+        });
+        let attributes: serde_json::Map<_, _> = attributes.collect();
+        ("mondrian", json!({"k": k, "attributes": attributes}))
+    } else {
+        reasons.push(
+            "lgb: one record a person, quasi-identifiers are generalized, and sensitive values \
+             stand in buckets of l; people can have terms of their own"
+                .into(),
+        );
+        let strict = bounds.iter().filter(|(_, most)| *most < purpose.l);
+        let attributes = strict.map(|(count, most)| (count.attribute.clone(), json!({"l": most})));
+        let attributes: serde_json::Map<_, _> = attributes.collect();
+        let mut parameters = json!({"k": k, "l": purpose.l, "generalization": "ncp"});
+        if !attributes.is_empty() {
+            parameters["attributes"] = attributes.into();
+        }
+        ("lgb", parameters)
+    };
+    Some(JobProposal {
+        purpose: purpose.name,
+        engine,
+        parameters,
+        reasons,
+    })
+}
+
+/// The largest l that the frequencies allow: no value may be more than 1 in l,
+/// and where values are missing one more is kept.
+fn l_max(count: &SensitiveCount, records: u64) -> u32 {
+    let shares = |of: u64| records.checked_div(of).unwrap_or(u64::MAX);
+    let known = shares(count.most_frequent).min(count.distinct);
+    let most = match count.missing {
+        0 => known,
+        missing => shares(missing).min(known).saturating_sub(1),
+    };
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_keeps_the_risk_of_its_purpose_and_is_the_least_that_does() {
+        for purpose in &PURPOSES {
+            let k = f64::from(purpose.k());
+            assert!(1.0 / k <= purpose.max_reidentification, "{}", purpose.name);
+            assert!(
+                1.0 / (k - 1.0) > purpose.max_reidentification,
+                "{}",
+                purpose.name
+            );
+        }
+        assert_eq!(Purpose::find("public").map(Purpose::k), Some(12));
+        assert_eq!(Purpose::find("contract").map(Purpose::k), Some(5));
+    }
+
+    #[test]
+    fn l_goes_as_far_as_frequencies_and_missing_values_allow() {
+        let l = |most_frequent, missing, distinct| {
+            let count = SensitiveCount {
+                attribute: "a".into(),
+                most_frequent,
+                missing,
+                distinct,
+            };
+            l_max(&count, 100)
+        };
+        assert_eq!(l(20, 0, 50), 5);
+        assert_eq!(l(21, 0, 50), 4);
+        assert_eq!(l(20, 0, 3), 3);
+        assert_eq!(l(20, 10, 50), 4);
+        assert_eq!(l(1, 25, 100), 3);
+        assert_eq!(l(75, 0, 2), 1);
+    }
+}

@@ -1,0 +1,298 @@
+//! The columns of a file, counted while it streams by.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+
+use rustc_hash::FxHashMap;
+
+use super::dialect::Found;
+use super::{InspectError, InspectLimits};
+use crate::microdata::{ScannedRow, scan_rows};
+
+/// Bytes of a cell that are kept; longer ones are free text whatever they say.
+const KEPT_BYTES: usize = 256;
+/// Smallest hashes that an estimate of distinct values keeps.
+const SKETCH_SIZE: usize = 4_096;
+/// Records up to which it is known whether every one has a value of its own.
+const UNIQUE_RECORDS_MAX: usize = 4 << 20;
+/// Forms of cells that are kept of a column with too many values to keep.
+const SHAPES_MAX: usize = 64;
+
+/// One column.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Distinct cells with their counts, the empty one aside; those that came
+    /// first where there are too many.
+    pub values: FxHashMap<String, u64>,
+    /// A cell of each form of those that are not in `values`, and how many
+    /// cells have it.
+    pub shapes: FxHashMap<Vec<u8>, (String, u64)>,
+    pub empty: u64,
+    /// Cells that are no UTF-8.
+    pub broken: u64,
+    pub longest: usize,
+    /// Cells with white space inside.
+    pub with_spaces: u64,
+    /// Whether there were more distinct values than are kept.
+    pub is_full: bool,
+    sketch: Sketch,
+    /// Hashes of all values as long as none came twice.
+    unique: Option<HashSet<u64>>,
+    /// A hash for each record that is measured.
+    pub hashes: Vec<u32>,
+}
+
+/// The smallest hashes of the distinct values.
+#[derive(Debug, Default)]
+struct Sketch {
+    smallest: std::collections::BTreeSet<u64>,
+}
+
+impl Sketch {
+    fn add(&mut self, hash: u64) {
+        let is_full = self.smallest.len() == SKETCH_SIZE;
+        if is_full && self.smallest.last().is_some_and(|&last| hash >= last) {
+            return;
+        }
+        if self.smallest.insert(hash) && is_full {
+            self.smallest.pop_last();
+        }
+    }
+
+    /// How many distinct values there were, by how close the hashes lie.
+    fn estimate(&self) -> u64 {
+        match self.smallest.last() {
+            Some(&last) if self.smallest.len() == SKETCH_SIZE => {
+                let share = last as f64 / u64::MAX as f64;
+                ((SKETCH_SIZE - 1) as f64 / share) as u64
+            }
+            _ => self.smallest.len() as u64,
+        }
+    }
+}
+
+impl Column {
+    fn new() -> Self {
+        Self {
+            values: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            empty: 0,
+            broken: 0,
+            longest: 0,
+            with_spaces: 0,
+            is_full: false,
+            sketch: Sketch::default(),
+            unique: Some(HashSet::new()),
+            hashes: Vec::new(),
+        }
+    }
+
+    /// Whether no value came twice; of very many records nobody knows.
+    pub fn is_unique(&self) -> bool {
+        self.unique.is_some()
+    }
+
+    fn add(&mut self, cell: &[u8], hasher: &RandomState, limits: &InspectLimits) -> u32 {
+        let Ok(text) = std::str::from_utf8(cell) else {
+            self.broken += 1;
+            return 0;
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            self.empty += 1;
+            return 0;
+        }
+        self.longest = self.longest.max(text.chars().count());
+        self.with_spaces += u64::from(text.contains(' '));
+        let end = text.floor_char_boundary(KEPT_BYTES);
+        let kept = &text[..end];
+        let hash = hasher.hash_one(text);
+        if let Some(unique) = &mut self.unique
+            && (!unique.insert(hash) || unique.len() > UNIQUE_RECORDS_MAX)
+        {
+            self.unique = None;
+        }
+        match self.values.get_mut(kept) {
+            Some(count) => *count += 1,
+            None => {
+                self.sketch.add(hash);
+                if self.values.len() < limits.distinct_values_max {
+                    self.values.insert(kept.to_owned(), 1);
+                } else {
+                    self.is_full = true;
+                    self.add_shape(kept);
+                }
+            }
+        }
+        // No value has the hash of the empty cell.
+        (hash >> 32) as u32 | 1
+    }
+
+    fn add_shape(&mut self, cell: &str) {
+        let shape = shape(cell);
+        if let Some((_, count)) = self.shapes.get_mut(&shape) {
+            *count += 1;
+        } else if self.shapes.len() < SHAPES_MAX {
+            self.shapes.insert(shape, (cell.to_owned(), 1));
+        }
+    }
+
+    /// Distinct values, and whether that is an estimate.
+    pub fn distinct(&self) -> (u64, bool) {
+        match self.is_full {
+            false => (self.values.len() as u64, false),
+            true => (self.sketch.estimate().max(self.values.len() as u64), true),
+        }
+    }
+
+    /// Texts with the number of cells that they stand for: all distinct values
+    /// that are kept, and one of each form of the others.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, u64)> {
+        let values = self
+            .values
+            .iter()
+            .map(|(text, &count)| (text.as_str(), count));
+        let shapes = self.shapes.values();
+        values.chain(shapes.map(|(text, count)| (text.as_str(), *count)))
+    }
+}
+
+/// The cell with `9` for each run of digits and `a` for each run of letters.
+fn shape(cell: &str) -> Vec<u8> {
+    let mut shape = Vec::new();
+    for one in cell.bytes() {
+        let class = match one {
+            b'0'..=b'9' => b'9',
+            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => b'a',
+            other => other,
+        };
+        if !matches!(class, b'9' | b'a') || shape.last() != Some(&class) {
+            shape.push(class);
+        }
+    }
+    shape
+}
+
+/// All columns of a file.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub records: u64,
+    pub columns: Vec<Column>,
+    /// The first lines that have other cells than the header, and how many
+    /// there are.
+    pub odd_lines: (Vec<u64>, u64),
+    /// The first lines whose quotes are wrong, and how many there are.
+    pub malformed: (Vec<u64>, u64),
+    /// The line of a record that is too long, behind which nothing was read.
+    pub too_long: Option<u64>,
+}
+
+/// Reads the columns; a last row that the cut may have made short is left out.
+pub(super) fn read(
+    input: impl Read,
+    (found, is_cut): (&Found, bool),
+    limits: &InspectLimits,
+) -> Result<Columns, InspectError> {
+    let width = found.header.len();
+    let hasher = RandomState::new();
+    let mut columns: Vec<Column> = std::iter::repeat_with(Column::new).take(width).collect();
+    let mut read = Columns {
+        records: 0,
+        columns: Vec::new(),
+        odd_lines: Default::default(),
+        malformed: Default::default(),
+        too_long: None,
+    };
+    let mut measure = Measure::new(width, limits.cells_max);
+    let mut is_header = true;
+    let mut cells: Vec<Vec<u8>> = Vec::new();
+    let mut each = |row: ScannedRow<'_>| {
+        match row {
+            ScannedRow::Cells(..) if is_header => is_header = false,
+            ScannedRow::Cells(line, row) => {
+                // Whether a row is one is known behind its last cell.
+                let mut count = 0;
+                for cell in row {
+                    match cells.get_mut(count) {
+                        Some(room) => {
+                            room.clear();
+                            room.extend_from_slice(cell);
+                        }
+                        None => cells.push(cell.to_vec()),
+                    }
+                    count += 1;
+                }
+                if count != width {
+                    note(&mut read.odd_lines, line);
+                    return true;
+                }
+                read.records += 1;
+                let is_measured = measure.wants(read.records);
+                for (column, cell) in columns.iter_mut().zip(&cells) {
+                    let hash = column.add(cell, &hasher, limits);
+                    if is_measured {
+                        column.hashes.push(hash);
+                    }
+                }
+                if is_measured && measure.is_full(columns[0].hashes.len()) {
+                    measure.thin(&mut columns);
+                }
+            }
+            ScannedRow::Malformed(line) => note(&mut read.malformed, line),
+            ScannedRow::TooLong(line) => read.too_long = Some(line),
+        }
+        true
+    };
+    scan_rows(input, &found.format, limits.record_bytes_max, &mut each)?;
+    if is_cut {
+        // The cut may have fallen into the last line.
+        for lines in [&mut read.odd_lines, &mut read.malformed] {
+            lines.1 = lines.1.saturating_sub(u64::from(lines.1 == 1));
+        }
+    }
+    read.columns = columns;
+    Ok(read)
+}
+
+fn note((first, count): &mut (Vec<u64>, u64), line: u64) {
+    *count += 1;
+    if first.len() < 3 {
+        first.push(line);
+    }
+}
+
+/// Which records are measured: every one, or every second, fourth, ….
+struct Measure {
+    records_max: usize,
+    step: u64,
+}
+
+impl Measure {
+    fn new(width: usize, cells_max: usize) -> Self {
+        Self {
+            records_max: (cells_max / width.max(1)).max(1_000),
+            step: 1,
+        }
+    }
+
+    fn wants(&self, record: u64) -> bool {
+        (record - 1).is_multiple_of(self.step)
+    }
+
+    fn is_full(&self, measured: usize) -> bool {
+        measured > self.records_max
+    }
+
+    /// Lets every second record go.
+    fn thin(&mut self, columns: &mut [Column]) {
+        self.step *= 2;
+        for column in columns {
+            let mut at = 0;
+            column.hashes.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! What the cells of a column are: numbers, days, codes or text.
+
+use super::columns::Column;
+use crate::microdata::{
+    AttributeType, CellFormat, DateFormat, DecimalSign, DirectIdentifier, Thousands,
+    identifying_form,
+};
+
+/// Words that programs write where there is no value, in lower case.
+const MISSING_WORDS: [&str; 13] = [
+    "null", "na", "n/a", "#n/a", "nan", "none", "nil", "-", "--", ".", "?", "(null)", "missing",
+];
+/// Those of them that are no category anywhere.
+const SURE_WORDS: [&str; 9] = [
+    "null", "n/a", "#n/a", "nan", "(null)", "nil", "--", ".", "?",
+];
+/// Distinct values of a column that are looked at for days.
+const DAYS_LOOKED_AT: usize = 3_000;
+/// Share of the cells that a form must have; the others are told.
+const SHARE: f64 = 0.98;
+const DAYS: [&str; 19] = [
+    "YYYY-MM-DD",
+    "DD.MM.YYYY",
+    "D.M.YYYY",
+    "DD.MM.YY",
+    "D.M.YY",
+    "DD/MM/YYYY",
+    "MM/DD/YYYY",
+    "D/M/YYYY",
+    "M/D/YYYY",
+    "DD/MM/YY",
+    "MM/DD/YY",
+    "YYYY/MM/DD",
+    "DD-MM-YYYY",
+    "MM-DD-YYYY",
+    "DDMMMYYYY",
+    "DD-MMM-YYYY",
+    "DD-MMM-YY",
+    "D MMM YYYY",
+    "YYYYMMDD",
+];
+const TIMES: [&str; 10] = [
+    "",
+    " hh:mm",
+    " hh:mm:ss",
+    "Thh:mm",
+    "Thh:mm:ss",
+    "Thh:mm:ssZ",
+    " hh:mm:ss.f",
+    "Thh:mm:ss.fZ",
+    " h:mm:ss AM",
+    " h:mm AM",
+];
+/// First year that two digits are proposed to mean.
+pub(super) const TWO_DIGIT_YEARS_FROM: u16 = 1930;
+
+/// What the cells of a column are.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    pub kind: Option<AttributeType>,
+    /// How the cells are read.
+    pub reading: CellFormat,
+    /// What of that the schema must say of the attribute.
+    pub format: CellFormat,
+    /// Words that stand for a missing value here, as they are written.
+    pub missing_words: Vec<String>,
+    /// Cells with one of them, and empty ones.
+    pub missing: u64,
+    /// What shows it.
+    pub reasons: Vec<String>,
+    /// What can be read in two ways.
+    pub questions: Vec<String>,
+    pub identifier: Option<DirectIdentifier>,
+    /// Whole numbers that keep their leading zeros: codes.
+    pub has_leading_zeros: bool,
+    /// Long texts of many words.
+    pub is_free_text: bool,
+    /// Least and greatest, of numbers.
+    pub range: Option<(f64, f64)>,
+    /// Days in another form that both days and months fit.
+    pub is_ambiguous_day: bool,
+}
+
+fn is_missing_word(text: &str, words: &[&str]) -> bool {
+    let lower = text.to_lowercase();
+    words.contains(&lower.as_str())
+}
+
+impl Cells {
+    /// The day of a cell, in days since 1970-01-01.
+    pub fn day_of(&self, cell: &str) -> Option<i32> {
+        let form = self.reading.dates.first().cloned();
+        let form = form.unwrap_or_else(|| DateFormat::new("YYYY-MM-DD"));
+        form.day_of(cell, Some(TWO_DIGIT_YEARS_FROM))
+    }
+}
+
+/// What the cells of a column are.
+pub(super) fn cells_of(column: &Column, prior: Option<DecimalSign>) -> Cells {
+    let mut texts: Vec<(&str, u64)> = column.texts().collect();
+    texts.sort_unstable();
+    let mut cells = Cells {
+        missing: column.empty,
+        ..Cells::default()
+    };
+    let known: Vec<(&str, u64)> = texts
+        .iter()
+        .copied()
+        .filter(|(text, _)| !is_missing_word(text, &MISSING_WORDS))
+        .collect();
+    if known.is_empty() {
+        take_missing(&mut cells, &texts, &MISSING_WORDS);
+        return cells;
+    }
+    let is_found = take_days(&mut cells, &known) || take_numbers(&mut cells, &known, prior);
+    if is_found {
+        // Between numbers and days such a word is no value.
+        take_missing(&mut cells, &texts, &MISSING_WORDS);
+        return cells;
+    }
+    cells.kind = Some(AttributeType::Categorical);
+    take_missing(&mut cells, &texts, &SURE_WORDS);
+    let distinct = known.iter().map(|(text, _)| *text);
+    cells.identifier = identifying_form(distinct);
+    let all: u64 = known.iter().map(|(_, count)| count).sum();
+    let (values, _) = column.distinct();
+    let is_wordy = column.longest > 40 && column.with_spaces * 2 > all;
+    cells.is_free_text = is_wordy && values * 20 > all;
+    cells
+}
+
+fn take_missing(cells: &mut Cells, texts: &[(&str, u64)], words: &[&str]) {
+    for &(text, count) in texts {
+        if is_missing_word(text, words) {
+            cells.missing_words.push(text.to_owned());
+            cells.missing += count;
+        }
+    }
+}
+
+/// Cells of all that are in `fitting`.
+fn share(known: &[(&str, u64)], fits: impl Fn(&str) -> bool) -> f64 {
+    let all: u64 = known.iter().map(|(_, count)| count).sum();
+    let fitting = known.iter().filter(|(text, _)| fits(text));
+    fitting.map(|(_, count)| count).sum::<u64>() as f64 / all.max(1) as f64
+}
+
+/// Whether the cells are days; the form is noted.
+fn take_days(cells: &mut Cells, known: &[(&str, u64)]) -> bool {
+    let has_form = |text: &str| text.len() >= 6 && text.bytes().any(|byte| byte.is_ascii_digit());
+    if share(known, has_form) < SHARE {
+        return false;
+    }
+    let step = known.len().div_ceil(DAYS_LOOKED_AT).max(1);
+    let looked_at: Vec<(&str, u64)> = known.iter().copied().step_by(step).collect();
+    let mut fitting: Vec<(DateFormat, f64)> = Vec::new();
+    for time in TIMES {
+        for day in DAYS {
+            let form = DateFormat::new(format!("{day}{time}"));
+            let from = Some(TWO_DIGIT_YEARS_FROM);
+            let first = looked_at.first().map(|(text, _)| *text).unwrap_or_default();
+            let last = looked_at.last().map(|(text, _)| *text).unwrap_or_default();
+            // Most forms fit nothing at all.
+            let middle = looked_at[looked_at.len() / 2].0;
+            if [first, middle, last]
+                .iter()
+                .all(|text| form.day_of(text, from).is_none())
+            {
+                continue;
+            }
+            let is_plain = day == "YYYYMMDD";
+            let fits = |text: &str| {
+                let day = form.day_of(text, from);
+                // Eight digits are a day only if they are a likely one.
+                day.is_some_and(|day| !is_plain || (-36_524..=47_847).contains(&day))
+            };
+            let fitting_share = share(&looked_at, fits);
+            if fitting_share >= if is_plain { 1.0 } else { SHARE } {
+                fitting.push((form, fitting_share));
+            }
+        }
+    }
+    // The strictest of those that fit best: `DD` before `D`.
+    let best = fitting.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    fitting.retain(|(_, share)| *share >= best);
+    let Some((form, _)) = fitting.first().cloned() else {
+        return false;
+    };
+    let swapped = other_order(&form);
+    let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _)| *one == other));
+    cells.kind = Some(AttributeType::Date);
+    cells.is_ambiguous_day = is_ambiguous;
+    let text = form.to_string();
+    cells.reasons.push(format!("days as {text}"));
+    if text != "YYYY-MM-DD" {
+        if text.contains("YY") && !text.contains("YYYY") {
+            cells.format.two_digit_years_from = Some(TWO_DIGIT_YEARS_FROM);
+            cells.questions.push(format!(
+                "two digits for the year: read as {TWO_DIGIT_YEARS_FROM} to {}",
+                TWO_DIGIT_YEARS_FROM + 99
+            ));
+        }
+        cells.format.dates = vec![form];
+    }
+    cells.reading = cells.format.clone();
+    if text.contains('h') {
+        cells
+            .reasons
+            .push("the time behind the day is left out".into());
+    }
+    true
+}
+
+/// The same form with day and month the other way round.
+pub(super) fn other_order(form: &DateFormat) -> Option<DateFormat> {
+    let text = form.to_string();
+    let swapped = match text.get(..5)? {
+        "DD/MM" => text.replacen("DD/MM", "MM/DD", 1),
+        "MM/DD" => text.replacen("MM/DD", "DD/MM", 1),
+        "DD-MM" if !text.starts_with("DD-MMM") => text.replacen("DD-MM", "MM-DD", 1),
+        "MM-DD" => text.replacen("MM-DD", "DD-MM", 1),
+        _ if text.starts_with("D/M") => text.replacen("D/M", "M/D", 1),
+        _ if text.starts_with("M/D") => text.replacen("M/D", "D/M", 1),
+        _ => return None,
+    };
+    Some(DateFormat::new(swapped))
+}
+
+/// How numbers may be written, the likeliest first: sign of the fraction, sign
+/// between thousands.
+const SIGNS: [Signs; 7] = [
+    (DecimalSign::Point, None),
+    (DecimalSign::Point, Some(Thousands::Comma)),
+    (DecimalSign::Comma, None),
+    (DecimalSign::Comma, Some(Thousands::Point)),
+    (DecimalSign::Comma, Some(Thousands::Space)),
+    (DecimalSign::Point, Some(Thousands::Space)),
+    (DecimalSign::Point, Some(Thousands::Apostrophe)),
+];
+
+type Signs = (DecimalSign, Option<Thousands>);
+
+fn number_format((decimal, thousands): Signs) -> CellFormat {
+    CellFormat {
+        decimal: Some(decimal),
+        thousands,
+        open_ended: true,
+        ..CellFormat::default()
+    }
+}
+
+/// The sign of the fraction that the numbers of a column show beyond doubt.
+pub(super) fn shown_sign(column: &Column) -> Option<DecimalSign> {
+    let known: Vec<(&str, u64)> = column
+        .texts()
+        .filter(|(text, _)| !is_missing_word(text, &MISSING_WORDS))
+        .collect();
+    let has_sign = |text: &str| text.contains([',', '.']);
+    if known.is_empty() || !known.iter().any(|(text, _)| has_sign(text)) {
+        return None;
+    }
+    let fits = |sign: DecimalSign| {
+        let signs = SIGNS.iter().filter(|(decimal, _)| *decimal == sign);
+        let mut formats = signs.map(|&signs| number_format(signs));
+        formats.any(|format| share(&known, |text| format.number_of(text).is_some()) >= SHARE)
+    };
+    match (fits(DecimalSign::Point), fits(DecimalSign::Comma)) {
+        (true, false) => Some(DecimalSign::Point),
+        (false, true) => Some(DecimalSign::Comma),
+        _ => None,
+    }
+}
+
+/// Whether the cells are numbers; their signs are noted. Where two ways of
+/// reading fit, `prior` is what other columns show.
+fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalSign>) -> bool {
+    let mut signs = SIGNS;
+    if let Some(prior) = prior {
+        signs.sort_by_key(|(decimal, _)| *decimal != prior);
+    }
+    let mut best: Option<(f64, CellFormat)> = None;
+    for signs in signs {
+        let format = number_format(signs);
+        let fits = share(known, |text| format.number_of(text).is_some());
+        if best.as_ref().is_none_or(|(of_best, _)| fits > *of_best) {
+            best = Some((fits, format));
+        }
+        // Nothing fits better, and what is no number at all fits nowhere.
+        if fits >= 1.0
+            || (fits < 0.05
+                && !known
+                    .iter()
+                    .any(|(text, _)| text.contains([',', '.', ' ', '\''])))
+        {
+            break;
+        }
+    }
+    let Some((_, mut format)) = best.filter(|(fits, _)| *fits >= SHARE) else {
+        return false;
+    };
+    let number = |text: &str| format.number_of(text);
+    let bare = |text: &str| text.trim_start_matches(['-', '+']).to_owned();
+    cells.has_leading_zeros = known.iter().any(|(text, _)| {
+        let digits = bare(text);
+        digits.len() > 1
+            && digits.starts_with('0')
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let fraction = match format.decimal {
+        Some(DecimalSign::Comma) => ',',
+        _ => '.',
+    };
+    let is_whole = !known
+        .iter()
+        .any(|(text, _)| text.contains(fraction) || text.contains(['e', 'E']));
+    let is_open = |text: &str| text.ends_with('+') || text.starts_with(['<', '>', '≤', '≥']);
+    let open: u64 = known
+        .iter()
+        .filter(|(text, _)| is_open(text))
+        .map(|(_, count)| count)
+        .sum();
+    let others = known.iter().filter(|(text, _)| number(text).is_none());
+    let others: u64 = others.map(|(_, count)| count).sum();
+    let numbers = known.iter().filter_map(|(text, _)| number(text));
+    cells.range = numbers.fold(None, |range, number| match range {
+        None => Some((number, number)),
+        Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
+    });
+    if cells.has_leading_zeros && is_whole && open == 0 {
+        cells.kind = Some(AttributeType::Categorical);
+        cells
+            .reasons
+            .push("digits with leading zeros: codes, which a number would lose".into());
+        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+        return true;
+    }
+    cells.kind = Some(if is_whole {
+        AttributeType::Integer
+    } else {
+        AttributeType::Decimal
+    });
+    if is_whole {
+        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+        // A column without a fraction shows no sign of it.
+        format.decimal = format.thousands.and(format.decimal);
+    }
+    if open > 0 {
+        cells.reasons.push(format!(
+            "open-ended numbers in {open} cells stand for their bounds"
+        ));
+    }
+    format.open_ended = open > 0;
+    if others > 0 {
+        cells.questions.push(format!(
+            "{others} cells are no numbers: mend them, or name them in missing_values"
+        ));
+    }
+    if format.decimal == Some(DecimalSign::Comma) && !is_whole {
+        cells.reasons.push("decimal commas".into());
+    }
+    if let Some(sign) = format.thousands {
+        let has_any = |sign: &[char]| known.iter().any(|(text, _)| text.contains(sign));
+        let stands = match sign {
+            Thousands::Point => has_any(&['.']),
+            Thousands::Comma => has_any(&[',']),
+            Thousands::Space => has_any(&[' ', '\u{a0}', '\u{202f}']),
+            Thousands::Apostrophe => has_any(&['\'', '\u{2019}']),
+        };
+        if stands {
+            cells
+                .reasons
+                .push("signs between groups of three digits".into());
+        }
+    }
+    cells.reading = format.clone();
+    cells.format = format;
+    true
+}

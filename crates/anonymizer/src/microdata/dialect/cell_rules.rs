@@ -1,0 +1,468 @@
+//! Cells in the dialect of their file as canonical cells.
+//!
+//! What the dialect does not allow is refused by the column behind: as it is
+//! where that would not take it, and as [`REFUSED`] where it would, since a
+//! `1.5` in a file of decimal commas may be 15.
+
+use std::borrow::Cow;
+
+use super::date_format::DatePattern;
+use super::file_format::{CellFormat, DecimalSign, FileFormat, Thousands};
+use crate::microdata::attribute::{Attribute, AttributeType, Role};
+use crate::microdata::cell::decimal;
+use crate::microdata::schema::Schema;
+use crate::microdata::value_text::date_days;
+
+/// A cell that is no number, no day and no text.
+const REFUSED: &[u8] = b"\0";
+
+/// For each attribute what its cells mean, where they are text.
+pub(in crate::microdata) struct CellRules {
+    /// Empty where every cell stands for itself.
+    attributes: Vec<CellRule>,
+}
+
+/// What the cells of one attribute mean.
+#[derive(Default)]
+struct CellRule {
+    /// Cells that stand for a missing value.
+    missing: Vec<Box<[u8]>>,
+    form: Form,
+}
+
+/// How a cell becomes canonical.
+#[derive(Default)]
+enum Form {
+    #[default]
+    AsItIs,
+    Number(NumberForm),
+    Day(Vec<DatePattern>),
+    /// Words for `true`, and for `false`.
+    Truth([Vec<Box<[u8]>>; 2]),
+}
+
+struct NumberForm {
+    decimal: DecimalSign,
+    thousands: Option<Thousands>,
+    is_open_ended: bool,
+    is_whole: bool,
+}
+
+impl CellFormat {
+    /// The number that a trimmed cell in this format is, fraction or not.
+    pub fn number_of(&self, cell: &str) -> Option<f64> {
+        let form = NumberForm {
+            decimal: self.decimal.unwrap_or_default(),
+            thousands: self.thousands,
+            is_open_ended: self.open_ended,
+            is_whole: false,
+        };
+        decimal(&form.canonical(cell.as_bytes()))
+    }
+}
+
+impl CellRules {
+    /// The rules of a schema.
+    pub fn of(schema: &Schema) -> Self {
+        let file = schema.format();
+        let key = schema.subject_key().at();
+        let attributes = schema.attributes().iter().enumerate();
+        let rules: Vec<CellRule> = attributes
+            .map(|(at, attribute)| CellRule::of(attribute, file, at == key))
+            .collect();
+        let says_nothing = rules.iter().all(CellRule::is_nothing);
+        Self {
+            attributes: if says_nothing { Vec::new() } else { rules },
+        }
+    }
+
+    /// A trimmed cell of the attribute at `at` in its canonical form, empty
+    /// where it stands for a missing value. One that is not written, but has
+    /// its type from its format, is looked at for missing values alone.
+    #[inline]
+    pub fn canonical<'c>(&self, at: usize, cell: &'c [u8], is_written: bool) -> Cow<'c, [u8]> {
+        match self.attributes.get(at) {
+            None => Cow::Borrowed(cell),
+            Some(rule) => rule.canonical(cell, is_written),
+        }
+    }
+}
+
+/// Whether the schema says how the cells of the attribute are written.
+pub(in crate::microdata) fn says_form(attribute: &Attribute, file: &FileFormat) -> bool {
+    !matches!(Form::of(attribute, file), Form::AsItIs)
+}
+
+/// How the cells of a number or a date are written, for people.
+pub(in crate::microdata) fn expected_form(
+    attribute: &Attribute,
+    file: &FileFormat,
+) -> Option<String> {
+    let format = &attribute.format;
+    let (decimal, thousands) = format.numbers(file);
+    let group = match thousands {
+        None => "",
+        Some(Thousands::Point) => ".",
+        Some(Thousands::Comma) => ",",
+        Some(Thousands::Space) => " ",
+        Some(Thousands::Apostrophe) => "'",
+    };
+    let sign = match decimal.unwrap_or_default() {
+        DecimalSign::Point => ".",
+        DecimalSign::Comma => ",",
+    };
+    let open = if format.open_ended { ", 90+ or <5" } else { "" };
+    match attribute.kind? {
+        AttributeType::Integer => Some(format!("a whole number, as in 1{group}234{open}")),
+        AttributeType::Decimal => Some(format!("a number, as in 1{group}234{sign}5{open}")),
+        AttributeType::Date => {
+            let (dates, _) = format.days(file);
+            let forms: Vec<String> = dates.iter().map(ToString::to_string).collect();
+            Some(if forms.is_empty() {
+                "a day that exists, as YYYY-MM-DD".into()
+            } else {
+                format!("a day that exists, as {}", forms.join(" or "))
+            })
+        }
+        AttributeType::Categorical => None,
+    }
+}
+
+fn bytes_of(words: &[String]) -> Vec<Box<[u8]>> {
+    words.iter().map(|word| word.as_bytes().into()).collect()
+}
+
+fn is_one_of(words: &[Box<[u8]>], cell: &[u8]) -> bool {
+    words.iter().any(|word| **word == *cell)
+}
+
+impl CellRule {
+    fn of(attribute: &Attribute, file: &FileFormat, is_key: bool) -> Self {
+        let mut missing = bytes_of(&attribute.missing_values);
+        missing.extend(bytes_of(&file.missing_values));
+        let form = match attribute.role {
+            Role::Identifier | Role::Ignore => Form::AsItIs,
+            _ => Form::of(attribute, file),
+        };
+        // A key that is missing is an error, whatever word stands for it.
+        debug_assert!(!is_key || attribute.missing_values.is_empty());
+        Self { missing, form }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.missing.is_empty() && matches!(self.form, Form::AsItIs)
+    }
+
+    fn canonical<'c>(&self, cell: &'c [u8], is_written: bool) -> Cow<'c, [u8]> {
+        if is_one_of(&self.missing, cell) {
+            return Cow::Borrowed(&[]);
+        }
+        if cell.is_empty() || !is_written {
+            return Cow::Borrowed(cell);
+        }
+        let canonical = match &self.form {
+            Form::AsItIs => return Cow::Borrowed(cell),
+            Form::Number(form) => form.canonical(cell),
+            Form::Day(patterns) => canonical_day(patterns, cell),
+            Form::Truth([true_words, false_words]) => match cell {
+                _ if is_one_of(true_words, cell) => Cow::Borrowed(&b"true"[..]),
+                _ if is_one_of(false_words, cell) => Cow::Borrowed(&b"false"[..]),
+                _ => Cow::Borrowed(cell),
+            },
+        };
+        // A word may be the value's text as it is published.
+        if is_one_of(&self.missing, &canonical) {
+            Cow::Borrowed(&[])
+        } else {
+            canonical
+        }
+    }
+}
+
+impl Form {
+    fn of(attribute: &Attribute, file: &FileFormat) -> Self {
+        let format = &attribute.format;
+        match attribute.kind {
+            Some(kind @ (AttributeType::Integer | AttributeType::Decimal)) => {
+                let (sign, thousands) = format.numbers(file);
+                let form = NumberForm {
+                    decimal: sign.unwrap_or_default(),
+                    thousands,
+                    is_open_ended: format.open_ended,
+                    is_whole: kind == AttributeType::Integer,
+                };
+                if form.is_nothing() {
+                    Self::AsItIs
+                } else {
+                    Self::Number(form)
+                }
+            }
+            Some(AttributeType::Date) => {
+                let (dates, from) = format.days(file);
+                let patterns: Vec<_> = dates.iter().filter_map(|date| date.pattern(from)).collect();
+                if patterns.is_empty() {
+                    Self::AsItIs
+                } else {
+                    Self::Day(patterns)
+                }
+            }
+            Some(AttributeType::Categorical) => {
+                let words = [&format.true_words, &format.false_words];
+                if words.iter().all(|words| words.is_empty()) {
+                    Self::AsItIs
+                } else {
+                    Self::Truth(words.map(|words| bytes_of(words)))
+                }
+            }
+            None => Self::AsItIs,
+        }
+    }
+}
+
+fn canonical_day<'c>(patterns: &[DatePattern], cell: &'c [u8]) -> Cow<'c, [u8]> {
+    let text = std::str::from_utf8(cell).ok();
+    let day = text.and_then(|text| patterns.iter().find_map(|pattern| pattern.read(text)));
+    match day {
+        Some([year, month, day]) => Cow::Owned(day_text(year, month, day)),
+        // The form is another one, in which the day may be another one.
+        None if text.is_some_and(|text| date_days(text).is_some()) => Cow::Borrowed(REFUSED),
+        None => Cow::Borrowed(cell),
+    }
+}
+
+/// `YYYY-MM-DD`, whatever day that is.
+fn day_text(year: u32, month: u32, day: u32) -> Vec<u8> {
+    let digit = |number: u32| b'0' + (number % 10) as u8;
+    vec![
+        digit(year / 1000),
+        digit(year / 100),
+        digit(year / 10),
+        digit(year),
+        b'-',
+        digit(month / 10),
+        digit(month),
+        b'-',
+        digit(day / 10),
+        digit(day),
+    ]
+}
+
+impl NumberForm {
+    fn is_nothing(&self) -> bool {
+        let has_signs =
+            self.thousands.is_some() || (self.decimal == DecimalSign::Comma && !self.is_whole);
+        !has_signs && !self.is_open_ended
+    }
+
+    fn canonical<'c>(&self, cell: &'c [u8]) -> Cow<'c, [u8]> {
+        let bare = if self.is_open_ended {
+            bound(cell)
+        } else {
+            cell
+        };
+        // Most numbers have no sign to look at.
+        if bare.iter().all(u8::is_ascii_digit) {
+            return Cow::Borrowed(bare);
+        }
+        match self.plain(bare) {
+            Some(plain) => Cow::Owned(plain),
+            // It would be read as a number, and perhaps as another one.
+            None if decimal(cell).is_some() => Cow::Borrowed(REFUSED),
+            None => Cow::Borrowed(cell),
+        }
+    }
+
+    /// The number with a point and without thousands, if it is written so.
+    fn plain(&self, cell: &[u8]) -> Option<Vec<u8>> {
+        let sign = match self.decimal {
+            DecimalSign::Point => b'.',
+            DecimalSign::Comma => b',',
+        };
+        let (whole, fraction) = match cell.iter().position(|&byte| byte == sign) {
+            Some(at) => (&cell[..at], Some(&cell[at + 1..])),
+            None => (cell, None),
+        };
+        let mut plain = Vec::with_capacity(cell.len());
+        match self.thousands {
+            None => plain.extend_from_slice(whole),
+            Some(thousands) => without(thousands, whole, &mut plain)?,
+        }
+        if let Some(fraction) = fraction {
+            plain.push(b'.');
+            plain.extend_from_slice(fraction);
+        }
+        // What is left of other signs stands in no number.
+        let is_plain =
+            |&byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+        let points = plain.iter().filter(|&&byte| byte == b'.').count();
+        let fits = points <= usize::from(fraction.is_some());
+        (fits && plain.iter().all(is_plain)).then_some(plain)
+    }
+}
+
+/// Adds the digits of a whole number without the signs between groups of
+/// three; `None` where a group has other than three.
+fn without(thousands: Thousands, whole: &[u8], plain: &mut Vec<u8>) -> Option<()> {
+    let signs: &[&[u8]] = match thousands {
+        Thousands::Point => &[b"."],
+        Thousands::Comma => &[b","],
+        // Plain, wide and narrow.
+        Thousands::Space => &[b" ", "\u{a0}".as_bytes(), "\u{202f}".as_bytes()],
+        Thousands::Apostrophe => &[b"'", "\u{2019}".as_bytes()],
+    };
+    let mut rest = whole;
+    // Digits since the last sign, of which the first group may have fewer.
+    let mut group = 0;
+    let mut is_first = true;
+    while let [byte, behind @ ..] = rest {
+        let sign = signs.iter().find(|sign| rest.starts_with(sign));
+        match sign {
+            Some(sign) => {
+                if !(group == 3 || (is_first && (1..=3).contains(&group))) {
+                    return None;
+                }
+                is_first = false;
+                group = 0;
+                rest = &rest[sign.len()..];
+            }
+            None => {
+                group += usize::from(byte.is_ascii_digit());
+                plain.push(*byte);
+                rest = behind;
+            }
+        }
+    }
+    (is_first || group == 3).then_some(())
+}
+
+/// The bound of an open-ended number such as `90+` or `<5`; another cell as it
+/// is.
+fn bound(cell: &[u8]) -> &[u8] {
+    let Ok(text) = std::str::from_utf8(cell) else {
+        return cell;
+    };
+    let signs = [">=", "<=", "≥", "≤", ">", "<"];
+    let behind = signs.iter().find_map(|sign| text.strip_prefix(sign));
+    let bound = behind.or_else(|| text.strip_suffix('+')).map(str::trim);
+    match bound {
+        Some(bound) if bound.ends_with(|last: char| last.is_ascii_digit()) => bound.as_bytes(),
+        _ => cell,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::microdata::Schema;
+
+    /// What a cell of the one attribute that is said becomes.
+    fn canonical(attribute: &str, format: &str, cell: &str) -> String {
+        let schema = format!(
+            r#"{{"name": "x", "subject_key": "id", "format": {format}, "attributes": [
+                {{"name": "id", "role": "identifier"}},
+                {{"name": "a", "role": "sensitive", {attribute}}}]}}"#
+        );
+        let schema: Schema = serde_json::from_str(&schema).unwrap();
+        let rules = CellRules::of(&schema);
+        let cell = rules.canonical(1, cell.as_bytes(), true);
+        String::from_utf8(cell.into_owned()).unwrap()
+    }
+
+    #[test]
+    fn numbers_lose_their_signs_or_are_refused() {
+        let comma = r#"{"decimal": ","}"#;
+        let german = r#"{"decimal": ",", "thousands": "."}"#;
+        let english = r#"{"thousands": ","}"#;
+        let french = r#"{"decimal": ",", "thousands": " "}"#;
+        for (format, cell, plain) in [
+            (comma, "4878,80", "4878.80"),
+            (comma, "-0,5", "-0.5"),
+            (comma, "12", "12"),
+            // It may be 15, or one and a half.
+            (comma, "1.5", "\0"),
+            (comma, "1,5e3", "1.5e3"),
+            (comma, "1,2,3", "1,2,3"),
+            (german, "1.234.567,8", "1234567.8"),
+            (german, "-1.234", "-1234"),
+            (german, "1.5", "\0"),
+            (german, "1234,5", "1234.5"),
+            (german, "12.34,5", "12.34,5"),
+            (german, "1.2345", "\0"),
+            (german, ".234", "\0"),
+            (english, "1,234.5", "1234.5"),
+            (english, "1,23", "1,23"),
+            (english, "1234.5", "1234.5"),
+            (french, "1\u{202f}234\u{a0}567,8", "1234567.8"),
+            (french, "nothing", "nothing"),
+            ("{}", "1,5", "1,5"),
+            ("{}", "1.5", "1.5"),
+        ] {
+            let read = canonical(r#""type": "decimal""#, format, cell);
+            assert_eq!(read, plain, "{format} {cell}");
+        }
+        let whole = |cell| canonical(r#""type": "integer""#, german, cell);
+        assert_eq!(whole("1.234"), "1234");
+        assert_eq!(whole("12.34"), "\0");
+    }
+
+    #[test]
+    fn open_ended_numbers_are_their_bounds_where_the_attribute_says_so() {
+        let read = |cell| {
+            let attribute = r#""type": "integer", "format": {"open_ended": true}"#;
+            canonical(attribute, "{}", cell)
+        };
+        for (cell, bound) in [
+            ("90+", "90"),
+            ("> 90", "90"),
+            ("<5", "5"),
+            ("≤ 5", "5"),
+            (">=5", "5"),
+            ("41", "41"),
+            // Not empty: a missing value is another thing.
+            ("+", "+"),
+            ("<", "<"),
+            ("old", "old"),
+        ] {
+            assert_eq!(read(cell), bound, "{cell}");
+        }
+        assert_eq!(canonical(r#""type": "integer""#, "{}", "90+"), "90+");
+    }
+
+    #[test]
+    fn a_day_in_another_form_than_the_schema_says_is_refused() {
+        let date = r#""type": "date""#;
+        let german = r#"{"dates": ["DD.MM.YYYY", "D.M.YY"], "two_digit_years_from": 1930}"#;
+        for (cell, day) in [
+            ("17.03.2026", "2026-03-17"),
+            ("7.3.26", "2026-03-07"),
+            // No such day: the column says so.
+            ("31.02.2026", "2026-02-31"),
+            ("03/17/2026", "03/17/2026"),
+            ("2026-03-17", "\0"),
+        ] {
+            assert_eq!(canonical(date, german, cell), day);
+        }
+        let american = r#""type": "date", "format": {"dates": ["MM/DD/YYYY"]}"#;
+        assert_eq!(canonical(american, german, "03/07/2026"), "2026-03-07");
+        assert_eq!(canonical(american, german, "17.03.2026"), "17.03.2026");
+    }
+
+    #[test]
+    fn words_stand_for_truth_and_for_what_is_missing() {
+        let truth = r#""type": "categorical", "format": {"true": ["ja", "J"], "false": ["nein"]}"#;
+        let format = r#"{"missing_values": ["NULL", "."], "dates": ["DD.MM.YYYY"]}"#;
+        for (cell, value) in [
+            ("ja", "true"),
+            ("nein", "false"),
+            ("Ja", "Ja"),
+            ("NULL", ""),
+            (".", ""),
+            ("null", "null"),
+        ] {
+            assert_eq!(canonical(truth, format, cell), value);
+        }
+        let date = r#""type": "date", "missing_values": ["9999-12-31"]"#;
+        assert_eq!(canonical(date, format, "31.12.9999"), "");
+        assert_eq!(canonical(date, format, "9999-12-31"), "");
+    }
+}

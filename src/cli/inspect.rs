@@ -1,0 +1,229 @@
+//! `vizard inspect`: what a file is, and a specification to begin with.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+use vizard_anonymizer::catalog::{JobProposal, PURPOSES, Purpose, job_for};
+use vizard_anonymizer::inspect::{
+    AttributeProposal, InspectError, InspectLimits, Inspection, inspect,
+};
+use vizard_anonymizer::microdata::TableError;
+
+use super::exit::Exit;
+use super::input::open;
+
+/// Options of `vizard inspect`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The file, as CSV in any dialect
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print the whole answer as JSON, hierarchies with all their values
+    #[arg(long)]
+    json: bool,
+    /// Write a specification for a release of this purpose: `public` or
+    /// `contract`
+    #[arg(long, value_name = "PURPOSE", value_parser = purpose)]
+    purpose: Option<&'static Purpose>,
+    /// Where the specification is written
+    #[arg(long, value_name = "FILE", default_value = SPEC, requires = "purpose")]
+    write_spec: PathBuf,
+}
+
+/// Where a specification is written if nothing is said.
+pub const SPEC: &str = "spec.json";
+
+/// The purpose of a name.
+pub fn purpose(name: &str) -> Result<&'static Purpose, String> {
+    Purpose::find(name).ok_or_else(|| {
+        let names: Vec<&str> = PURPOSES.iter().map(|purpose| purpose.name).collect();
+        format!("there is {}", names.join(" and "))
+    })
+}
+
+/// Inspects, prints, writes.
+pub fn run(options: &Options) -> Result<(), Exit> {
+    let inspection = of_file(&options.file)?;
+    let jobs: Vec<JobProposal> = PURPOSES
+        .iter()
+        .filter_map(|purpose| job_for(purpose, &inspection))
+        .collect();
+    if options.json {
+        let mut document = vizard_anonymizer::inspect::document(&inspection);
+        document["jobs"] = json!(jobs);
+        println!("{document:#}");
+    } else {
+        print!("{}", told(&inspection, &jobs));
+    }
+    if let Some(purpose) = options.purpose {
+        let spec = specification(&inspection, purpose)?;
+        write(&options.write_spec, &spec)?;
+        println!(
+            "\n{} is written: read it, change it, and run\n  vizard anonymize --records {} --spec {} --out release",
+            options.write_spec.display(),
+            options.file.display(),
+            options.write_spec.display()
+        );
+    }
+    Ok(())
+}
+
+/// Inspects a file.
+pub fn of_file(path: &Path) -> Result<Inspection, Exit> {
+    let source = path.display().to_string();
+    let name = path.file_stem().map(|stem| stem.to_string_lossy());
+    let name = name.unwrap_or_default();
+    let file = std::io::BufReader::with_capacity(256 << 10, open(path)?);
+    inspect(file, (&name, false), &InspectLimits::default()).map_err(|error| match error {
+        InspectError::NoTable(what) => Exit::Input(source, TableError::Read(what)),
+        InspectError::Table(error) => Exit::Input(source, error),
+    })
+}
+
+/// The specification of a release for a purpose, as `vizard anonymize` reads it.
+pub fn specification(inspection: &Inspection, purpose: &Purpose) -> Result<Value, Exit> {
+    let job = job_for(purpose, inspection);
+    let (Some(schema), Some(job)) = (&inspection.schema, job) else {
+        return Err(Exit::Usage(
+            "no specification can be written: no column names the person; add one with a number \
+             of each person"
+                .into(),
+        ));
+    };
+    let mut spec = json!({
+        "schema": schema,
+        "job": {"engine": job.engine, "parameters": job.parameters},
+    });
+    if !inspection.hierarchies.is_empty() {
+        spec["hierarchies"] = json!(inspection.hierarchies);
+    }
+    Ok(spec)
+}
+
+/// Writes a specification where no other one is.
+pub fn write(path: &Path, spec: &Value) -> Result<(), Exit> {
+    let text = format!("{spec:#}\n");
+    match std::fs::read_to_string(path) {
+        Ok(there) if there == text => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        _ => {
+            return Err(Exit::Usage(format!(
+                "{} is there and is another one: use it with --spec, or name another place with \
+                 --write-spec",
+                path.display()
+            )));
+        }
+    }
+    let written = std::fs::write(path, text);
+    written.map_err(|error| {
+        Exit::Internal(
+            anyhow::Error::new(error).context(format!("{} cannot be written", path.display())),
+        )
+    })
+}
+
+/// An inspection for people.
+pub fn told(inspection: &Inspection, jobs: &[JobProposal]) -> String {
+    let mut text = String::new();
+    // Writing to a text cannot fail.
+    let _ = writeln!(
+        text,
+        "{} records, {} columns",
+        inspection.records,
+        inspection.attributes.len()
+    );
+    for evidence in &inspection.evidence {
+        let _ = writeln!(text, "  {evidence}");
+    }
+    if let Some(schema) = &inspection.schema {
+        let format = json!(schema.format());
+        let _ = writeln!(text, "  format {format}");
+    }
+    let widest = |of: fn(&AttributeProposal) -> usize| {
+        inspection
+            .attributes
+            .iter()
+            .map(of)
+            .max()
+            .unwrap_or(0)
+            .min(40)
+    };
+    let name_width = widest(|one| one.name.chars().count());
+    text.push_str("\ncolumns\n");
+    for one in &inspection.attributes {
+        text.push_str(&line_of(one, name_width));
+    }
+    if !inspection.sets.is_empty() {
+        text.push_str("\nwho stands alone\n");
+        for set in &inspection.sets {
+            let _ = writeln!(
+                text,
+                "  {:>5.1} % of the records by {}",
+                100.0 * set.unique,
+                set.attributes.join(", ")
+            );
+        }
+        if inspection.records_measured < inspection.records {
+            let _ = writeln!(
+                text,
+                "  measured on {} records, which are fewer: of all, fewer stand alone",
+                inspection.records_measured
+            );
+        }
+    }
+    if !inspection.questions.is_empty() {
+        text.push_str("\nto decide\n");
+        for question in &inspection.questions {
+            let _ = writeln!(text, "  {question}");
+        }
+    }
+    for job in jobs {
+        let _ = writeln!(text, "\n{}: {} {}", job.purpose, job.engine, job.parameters);
+        for reason in &job.reasons {
+            let _ = writeln!(text, "  {reason}");
+        }
+    }
+    text
+}
+
+/// A column: what it is, and why.
+fn line_of(one: &AttributeProposal, name_width: usize) -> String {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let role = word(&json!(one.role));
+    let kind = one.kind.map(|kind| word(&json!(kind))).unwrap_or_default();
+    let about = if one.is_estimate { "about " } else { "" };
+    let mut facts = vec![format!("{about}{} values", one.distinct)];
+    if one.missing > 0 {
+        facts.push(format!("{} missing", one.missing));
+    }
+    if let Some(risk) = one.risk {
+        facts.push(format!(
+            "tells {:.1} % of pairs apart",
+            100.0 * risk.separation
+        ));
+    }
+    let mut line = format!(
+        "  {:name_width$}  {role:<16}  {kind:<11}  {}\n",
+        one.name,
+        facts.join(", ")
+    );
+    for reason in &one.reasons {
+        let _ = writeln!(line, "  {:name_width$}    {reason}", "");
+    }
+    if let Some(first) = one
+        .hierarchies
+        .first()
+        .filter(|first| first.example.len() > 2)
+    {
+        let _ = writeln!(
+            line,
+            "  {:name_width$}    hierarchy: {} ({})",
+            "",
+            first.words,
+            first.example.join(" → ")
+        );
+    }
+    line
+}
