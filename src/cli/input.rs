@@ -14,7 +14,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use vizard_anonymizer::microdata::{
     DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
-    ReadSummary, RecordFormat, SubjectKeys, Table, TableBuilder, TableError, Target,
+    ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder, TableError, Target,
     read_parquet_records, read_preferences, read_records, repeated_member,
 };
 use vizard_anonymizer::release::InputDescription;
@@ -120,8 +120,25 @@ impl InputOptions {
 
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
+        let (spec, hierarchies) = self.read_spec()?;
+        let (table, summary) = self.read_records(&spec, &hierarchies)?;
+        let preferences = self.read_preferences(&spec, &hierarchies)?;
+        Ok(Input {
+            spec,
+            table,
+            summary,
+            preferences,
+        })
+    }
+
+    /// Reads the specification and its hierarchies.
+    pub fn read_spec(&self) -> Result<(OfflineSpec, HierarchySet), Exit> {
         let Some(path) = &self.spec else {
-            return Err(Exit::Usage("--spec FILE is needed: schema and job".into()));
+            return Err(Exit::Usage(
+                "--spec FILE is needed: schema and job; vizard anonymize --purpose PURPOSE \
+                 proposes one"
+                    .into(),
+            ));
         };
         let spec = read(path)?;
         let unfit =
@@ -136,14 +153,7 @@ impl InputOptions {
         // As the service does for a new dataset.
         spec.schema = spec.schema.or_key_rules(&DEFAULT_KEY_RULES);
         let hierarchies = self.read_hierarchies(path, &spec)?;
-        let (table, summary) = self.read_records(&spec, &hierarchies)?;
-        let preferences = self.read_preferences(&spec, &hierarchies)?;
-        Ok(Input {
-            spec,
-            table,
-            summary,
-            preferences,
-        })
+        Ok((spec, hierarchies))
     }
 
     fn read_hierarchies(&self, path: &Path, spec: &OfflineSpec) -> Result<HierarchySet, Exit> {
@@ -200,15 +210,26 @@ impl InputOptions {
         let at_fault = |error| Exit::Input(self.records.display().to_string(), error);
         let schema = Arc::new(spec.schema.clone());
         let mut builder = TableBuilder::new(Arc::clone(&schema), hierarchies).map_err(at_fault)?;
+        let summary = self.read_chunks(&schema, hierarchies, &mut |chunk| builder.push(chunk))?;
+        Ok((builder.finish().map_err(at_fault)?, summary))
+    }
+
+    /// Reads the records chunk by chunk.
+    pub fn read_chunks(
+        &self,
+        schema: &Schema,
+        hierarchies: &HierarchySet,
+        sink: &mut Sink<'_>,
+    ) -> Result<ReadSummary, Exit> {
         let target = Target {
-            schema: &schema,
+            schema,
             hierarchies,
             limits: ReadLimits::default(),
         };
-        // The table is in memory as a whole, so its subjects may be as well.
+        // Who reads needs a table in memory as a whole, so its subjects may be
+        // as well.
         let mut spill = Vec::new();
         let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
-        let sink = &mut |chunk| builder.push(chunk);
         let file = open(&self.records)?;
         let summary = if has_extension(&self.records, "parquet") {
             let mut room = Vec::new();
@@ -217,11 +238,7 @@ impl InputOptions {
             let format = format_of(&self.records);
             read_records(file, format, &target, &mut subjects, sink)
         };
-        // Gone before the table is put in order, which takes memory of its own.
-        drop(subjects);
-        drop(spill);
-        let summary = summary.map_err(at_fault)?;
-        Ok((builder.finish().map_err(at_fault)?, summary))
+        summary.map_err(|error| Exit::Input(self.records.display().to_string(), error))
     }
 }
 

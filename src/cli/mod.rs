@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
-//! `anonymize` and `verify` work on files, with the same engines and the same verifier;
+//! `risk`, `anonymize` and `verify` work on files, with the same engines and the same verifier;
 //! `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
@@ -26,6 +26,7 @@ mod pinned;
 mod policy_options;
 mod progress;
 mod release_folder;
+mod risk;
 mod sample;
 mod secrets;
 mod serve;
@@ -57,6 +58,8 @@ enum Command {
     Work(work::Options),
     /// Say what a CSV file is, and propose a specification for it.
     Inspect(inspect::Options),
+    /// Say who stands out in records, before any job.
+    Risk(risk::Options),
     /// Run one job on files, without a server.
     Anonymize(anonymize::Options),
     /// Check a release on files against the records it was made from.
@@ -84,6 +87,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let ended = match cli.command {
         Command::Inspect(options) => inspect::run(&options),
+        Command::Risk(options) => risk::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),

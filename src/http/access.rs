@@ -213,6 +213,20 @@ pub const OPERATIONS: &[Operation] = &[
         ],
     ),
     at(
+        "inspect_file",
+        "POST",
+        "/v1/inspections",
+        UPLOADER,
+        &[
+            UnsupportedMediaType,
+            UndecodableBody,
+            LimitExceeded,
+            InvalidData,
+            TooManyUploads,
+            StoreFull,
+        ],
+    ),
+    at(
         "upload_records",
         "POST",
         "/v1/datasets/{id}/records",
@@ -230,6 +244,13 @@ pub const OPERATIONS: &[Operation] = &[
             TooManyUploads,
             StoreFull,
         ],
+    ),
+    at(
+        "get_dataset_risk",
+        "GET",
+        "/v1/datasets/{id}/risk",
+        STEWARD,
+        &[TooManyUploads, NoRecords, LimitExceeded],
     ),
     at(
         "get_subject",

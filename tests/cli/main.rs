@@ -2,6 +2,7 @@
 //! commands on the bundled sample.
 
 mod corruptions;
+mod exports;
 mod limits;
 mod offline;
 mod operating;
@@ -30,6 +31,8 @@ fn every_command_explains_itself() {
     for command in [
         "serve",
         "work",
+        "inspect",
+        "risk",
         "anonymize",
         "verify",
         "demo",

@@ -33,6 +33,13 @@ struct EngineDocument {
     name: String,
     /// What people call it.
     title: String,
+    /// The question that it answers: what is published of people, and for whom
+    /// that is right.
+    question: String,
+    /// What readers lose by it.
+    costs: String,
+    /// What the data must have.
+    needs: String,
     /// How many records a subject has in the datasets that it publishes.
     multiplicity: String,
     /// JSON Schema of its parameters.

@@ -350,3 +350,18 @@ pub struct TableQuery {
     #[param(required = false)]
     pub spreadsheet_safe: bool,
 }
+
+/// How an inspection is asked for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct InspectionQuery {
+    /// Name of the dataset that is proposed.
+    #[serde(default = "unnamed")]
+    #[param(min_length = 1, max_length = 64, example = "admissions")]
+    pub name: String,
+}
+
+fn unnamed() -> String {
+    "dataset".into()
+}

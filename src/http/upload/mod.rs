@@ -9,6 +9,7 @@
 mod body_reader;
 mod forgotten;
 mod hierarchies;
+mod inspections;
 mod preferences;
 mod spool;
 mod stored;
@@ -16,6 +17,7 @@ mod threads;
 
 pub use forgotten::without_subject;
 pub use hierarchies::{Found, load_hierarchies, pins, require_extended};
+pub use inspections::inspect_body;
 pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;

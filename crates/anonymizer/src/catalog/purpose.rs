@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use crate::inspect::{Inspection, SensitiveCount};
 use crate::microdata::Multiplicity;
 
+/// t of a sensitive attribute of which no l hides the most frequent value.
+const T_OF_SKEWED: f64 = 0.2;
+
 /// What a release is for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Purpose {
@@ -105,51 +108,67 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
             ));
         }
     }
-    let is_skewed = bounds.iter().any(|(_, most)| *most < 2);
-    let least = bounds.iter().map(|(_, most)| *most).min();
-    let l = least.map_or(purpose.l, |least| least.min(purpose.l)).max(1);
-    let (engine, parameters) = if is_many {
-        reasons.push("one_to_many: people have many records".into());
-        ("one_to_many", json!({"k": k, "l": l.max(2)}))
-    } else if bounds.is_empty() {
-        reasons.push("mondrian: nothing is sensitive, so records are made alike alone".into());
-        ("mondrian", json!({"k": k}))
-    } else if is_skewed {
-        reasons.push(
-            "mondrian: a sensitive attribute has one value in more than half of the records, which \
-             no l can hide; groups must be like the whole table instead (t-closeness)"
-                .into(),
-        );
-        let attributes = bounds.iter().map(|(count, most)| {
-            let own = match most {
-                0 | 1 => json!({"t_closeness": 0.2}),
-                most => json!({"l": (*most).min(purpose.l)}),
-            };
-            (count.attribute.clone(), own)
-        });
-        let attributes: serde_json::Map<_, _> = attributes.collect();
-        ("mondrian", json!({"k": k, "attributes": attributes}))
-    } else {
-        reasons.push(
-            "lgb: one record a person, quasi-identifiers are generalized, and sensitive values \
-             stand in buckets of l; people can have terms of their own"
-                .into(),
-        );
-        let strict = bounds.iter().filter(|(_, most)| *most < purpose.l);
-        let attributes = strict.map(|(count, most)| (count.attribute.clone(), json!({"l": most})));
-        let attributes: serde_json::Map<_, _> = attributes.collect();
-        let mut parameters = json!({"k": k, "l": purpose.l, "generalization": "ncp"});
-        if !attributes.is_empty() {
-            parameters["attributes"] = attributes.into();
-        }
-        ("lgb", parameters)
-    };
+    let (engine, parameters, why) = engine_for((purpose, is_many), &bounds);
+    reasons.push(why.into());
     Some(JobProposal {
         purpose: purpose.name,
         engine,
         parameters,
         reasons,
     })
+}
+
+/// The engine for sensitive attributes with the largest l that each allows, its
+/// parameters, and why.
+fn engine_for(
+    (purpose, is_many): (&Purpose, bool),
+    bounds: &[(&SensitiveCount, u32)],
+) -> (&'static str, Value, &'static str) {
+    let k = purpose.k();
+    let least = bounds.iter().map(|(_, most)| *most).min();
+    let l = least.map_or(purpose.l, |least| least.min(purpose.l)).max(2);
+    if is_many {
+        return (
+            "one_to_many",
+            json!({"k": k, "k_group": k, "l": l}),
+            "one_to_many: people have many records",
+        );
+    }
+    if bounds.is_empty() {
+        return (
+            "mondrian",
+            json!({"k": k}),
+            "mondrian: nothing is sensitive, so records are made alike alone",
+        );
+    }
+    let own_l = |(count, most): &(&SensitiveCount, u32)| {
+        let own = match most {
+            0 | 1 => json!({"t_closeness": T_OF_SKEWED}),
+            most => json!({"l": (*most).min(purpose.l)}),
+        };
+        (count.attribute.clone(), own)
+    };
+    if bounds.iter().any(|(_, most)| *most < 2) {
+        let attributes: serde_json::Map<_, _> = bounds.iter().map(own_l).collect();
+        return (
+            "mondrian",
+            json!({"k": k, "attributes": attributes}),
+            "mondrian: a sensitive attribute has one value in more than half of the records, which \
+             no l can hide; groups must be like the whole table instead (t-closeness)",
+        );
+    }
+    let strict = bounds.iter().filter(|(_, most)| *most < purpose.l);
+    let attributes: serde_json::Map<_, _> = strict.map(own_l).collect();
+    let mut parameters = json!({"k": k, "l": purpose.l, "generalization": "ncp"});
+    if !attributes.is_empty() {
+        parameters["attributes"] = attributes.into();
+    }
+    (
+        "lgb",
+        parameters,
+        "lgb: one record a person, quasi-identifiers are generalized, and sensitive values stand in \
+         buckets of l; people can have terms of their own",
+    )
 }
 
 /// The largest l that the frequencies allow: no value may be more than 1 in l,

@@ -26,6 +26,13 @@ pub struct Info {
     pub name: &'static str,
     /// What people call it.
     pub title: &'static str,
+    /// The question that it answers: what is published of people, and for whom
+    /// that is right.
+    pub question: &'static str,
+    /// What readers lose by it.
+    pub costs: &'static str,
+    /// What the data must have.
+    pub needs: &'static str,
     /// Records of a subject in the datasets that it publishes.
     pub multiplicity: Multiplicity,
     /// Kinds of guarantees that its releases may claim.

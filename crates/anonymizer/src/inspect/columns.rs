@@ -1,33 +1,38 @@
 //! The columns of a file, counted while it streams by.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
 use super::dialect::Found;
-use super::{InspectError, InspectLimits};
+use super::inspection::{InspectError, InspectLimits};
 use crate::microdata::{ScannedRow, scan_rows};
 
 /// Bytes of a cell that are kept; longer ones are free text whatever they say.
 const KEPT_BYTES: usize = 256;
-/// Smallest hashes that an estimate of distinct values keeps.
+/// Smallest hashes that an estimate of distinct values keeps, and those of all
+/// columns together.
 const SKETCH_SIZE: usize = 4_096;
-/// Records up to which it is known whether every one has a value of its own.
-const UNIQUE_RECORDS_MAX: usize = 4 << 20;
+const SKETCHES_SIZE: usize = 1 << 20;
 /// Forms of cells that are kept of a column with too many values to keep.
 const SHAPES_MAX: usize = 64;
+
+/// The same hashes each time, so that the same file has the same answer.
+type Hashing = BuildHasherDefault<DefaultHasher>;
 
 /// One column.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Distinct cells with their counts, the empty one aside; those that came
-    /// first where there are too many.
-    pub values: FxHashMap<String, u64>,
+    /// Distinct cells with their counts, the empty one aside, in order; those
+    /// that came first where there are too many.
+    pub values: Vec<(String, u64)>,
+    /// The same while they are counted.
+    counted: FxHashMap<String, u64>,
     /// A cell of each form of those that are not in `values`, and how many
     /// cells have it.
-    pub shapes: FxHashMap<Vec<u8>, (String, u64)>,
+    shapes: BTreeMap<Vec<u8>, (String, u64)>,
     pub empty: u64,
     /// Cells that are no UTF-8.
     pub broken: u64,
@@ -37,21 +42,34 @@ pub(super) struct Column {
     /// Whether there were more distinct values than are kept.
     pub is_full: bool,
     sketch: Sketch,
-    /// Hashes of all values as long as none came twice.
-    unique: Option<HashSet<u64>>,
+    unique: Unique,
+    /// Distinct values that are kept.
+    values_max: usize,
     /// A hash for each record that is measured.
     pub hashes: Vec<u32>,
 }
 
+/// Whether every record has a value of its own.
+#[derive(Debug)]
+enum Unique {
+    /// So far; hashes of all values.
+    SoFar(HashSet<u64>),
+    /// A value came twice.
+    No,
+    /// There were too many to know.
+    Unknown,
+}
+
 /// The smallest hashes of the distinct values.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sketch {
-    smallest: std::collections::BTreeSet<u64>,
+    smallest: BTreeSet<u64>,
+    size: usize,
 }
 
 impl Sketch {
     fn add(&mut self, hash: u64) {
-        let is_full = self.smallest.len() == SKETCH_SIZE;
+        let is_full = self.smallest.len() == self.size;
         if is_full && self.smallest.last().is_some_and(|&last| hash >= last) {
             return;
         }
@@ -63,9 +81,9 @@ impl Sketch {
     /// How many distinct values there were, by how close the hashes lie.
     fn estimate(&self) -> u64 {
         match self.smallest.last() {
-            Some(&last) if self.smallest.len() == SKETCH_SIZE => {
+            Some(&last) if self.smallest.len() == self.size => {
                 let share = last as f64 / u64::MAX as f64;
-                ((SKETCH_SIZE - 1) as f64 / share) as u64
+                ((self.size - 1) as f64 / share) as u64
             }
             _ => self.smallest.len() as u64,
         }
@@ -73,27 +91,42 @@ impl Sketch {
 }
 
 impl Column {
-    fn new() -> Self {
+    /// An empty column, one of `width`.
+    fn new(width: usize, limits: &InspectLimits) -> Self {
         Self {
-            values: FxHashMap::default(),
-            shapes: FxHashMap::default(),
+            values: Vec::new(),
+            counted: FxHashMap::default(),
+            shapes: BTreeMap::new(),
             empty: 0,
             broken: 0,
             longest: 0,
             with_spaces: 0,
             is_full: false,
-            sketch: Sketch::default(),
-            unique: Some(HashSet::new()),
+            sketch: Sketch {
+                smallest: BTreeSet::new(),
+                size: (SKETCHES_SIZE / width.max(1)).clamp(64, SKETCH_SIZE),
+            },
+            unique: Unique::SoFar(HashSet::new()),
+            values_max: limits
+                .distinct_values_max
+                .min(limits.values_max / width.max(1)),
             hashes: Vec::new(),
         }
     }
 
-    /// Whether no value came twice; of very many records nobody knows.
-    pub fn is_unique(&self) -> bool {
-        self.unique.is_some()
+    /// Whether every one of `records` has a value of its own, as far as can be
+    /// known.
+    pub fn is_unique(&self, records: u64) -> bool {
+        match self.unique {
+            Unique::SoFar(_) => true,
+            Unique::No => false,
+            Unique::Unknown => self.distinct().0 * 100 >= records * 95,
+        }
     }
 
-    fn add(&mut self, cell: &[u8], hasher: &RandomState, limits: &InspectLimits) -> u32 {
+    /// Adds a cell; a hash of it. `unique_left` counts down what may be held of
+    /// all columns.
+    fn add(&mut self, cell: &[u8], hasher: &Hashing, unique_left: &mut usize) -> u32 {
         let Ok(text) = std::str::from_utf8(cell) else {
             self.broken += 1;
             return 0;
@@ -108,17 +141,23 @@ impl Column {
         let end = text.floor_char_boundary(KEPT_BYTES);
         let kept = &text[..end];
         let hash = hasher.hash_one(text);
-        if let Some(unique) = &mut self.unique
-            && (!unique.insert(hash) || unique.len() > UNIQUE_RECORDS_MAX)
-        {
-            self.unique = None;
+        if let Unique::SoFar(hashes) = &mut self.unique {
+            let held = hashes.len();
+            let is_new = hashes.insert(hash);
+            if !is_new || *unique_left == 0 {
+                // Columns that are not unique give their room to the others.
+                *unique_left += held;
+                self.unique = if is_new { Unique::Unknown } else { Unique::No };
+            } else {
+                *unique_left -= 1;
+            }
         }
-        match self.values.get_mut(kept) {
+        match self.counted.get_mut(kept) {
             Some(count) => *count += 1,
             None => {
                 self.sketch.add(hash);
-                if self.values.len() < limits.distinct_values_max {
-                    self.values.insert(kept.to_owned(), 1);
+                if self.counted.len() < self.values_max {
+                    self.counted.insert(kept.to_owned(), 1);
                 } else {
                     self.is_full = true;
                     self.add_shape(kept);
@@ -140,21 +179,34 @@ impl Column {
 
     /// Distinct values, and whether that is an estimate.
     pub fn distinct(&self) -> (u64, bool) {
-        match self.is_full {
-            false => (self.values.len() as u64, false),
-            true => (self.sketch.estimate().max(self.values.len() as u64), true),
+        match &self.unique {
+            Unique::SoFar(hashes) => (hashes.len() as u64, false),
+            _ if !self.is_full => (self.values.len() as u64, false),
+            _ => (self.sketch.estimate().max(self.values.len() as u64), true),
         }
     }
 
     /// Texts with the number of cells that they stand for: all distinct values
     /// that are kept, and one of each form of the others.
     pub fn texts(&self) -> impl Iterator<Item = (&str, u64)> {
-        let values = self
-            .values
-            .iter()
-            .map(|(text, &count)| (text.as_str(), count));
+        let values = self.values.iter();
+        let values = values.map(|(text, count)| (text.as_str(), *count));
         let shapes = self.shapes.values();
         values.chain(shapes.map(|(text, count)| (text.as_str(), *count)))
+    }
+
+    /// Cells that are this text.
+    pub fn count_of(&self, text: &str) -> Option<u64> {
+        let at = self
+            .values
+            .binary_search_by(|(one, _)| one.as_str().cmp(text));
+        at.ok().map(|at| self.values[at].1)
+    }
+
+    /// Puts what was counted in order.
+    fn finish(&mut self) {
+        self.values = std::mem::take(&mut self.counted).into_iter().collect();
+        self.values.sort_unstable();
     }
 }
 
@@ -195,8 +247,10 @@ pub(super) fn read(
     limits: &InspectLimits,
 ) -> Result<Columns, InspectError> {
     let width = found.header.len();
-    let hasher = RandomState::new();
-    let mut columns: Vec<Column> = std::iter::repeat_with(Column::new).take(width).collect();
+    let hasher = Hashing::default();
+    let new = || Column::new(width, limits);
+    let mut columns: Vec<Column> = std::iter::repeat_with(new).take(width).collect();
+    let mut unique_left = limits.unique_max;
     let mut read = Columns {
         records: 0,
         columns: Vec::new(),
@@ -230,7 +284,7 @@ pub(super) fn read(
                 read.records += 1;
                 let is_measured = measure.wants(read.records);
                 for (column, cell) in columns.iter_mut().zip(&cells) {
-                    let hash = column.add(cell, &hasher, limits);
+                    let hash = column.add(cell, &hasher, &mut unique_left);
                     if is_measured {
                         column.hashes.push(hash);
                     }
@@ -251,6 +305,7 @@ pub(super) fn read(
             lines.1 = lines.1.saturating_sub(u64::from(lines.1 == 1));
         }
     }
+    columns.iter_mut().for_each(Column::finish);
     read.columns = columns;
     Ok(read)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read, Seek};
 
-use super::{InspectError, InspectLimits, rewind};
+use super::inspection::{InspectError, InspectLimits};
 use crate::microdata::{Encoding, FileFormat, Quote, ScannedRow, TableError, scan_rows};
 
 /// Bytes at the beginning that show the signs.
@@ -57,7 +57,8 @@ pub(super) fn find(
     if head.iter().all(u8::is_ascii_whitespace) {
         return Err(InspectError::NoTable("the file is empty".into()));
     }
-    rewind(input)?;
+    let rewound = input.rewind();
+    rewound.map_err(|error| TableError::Read(error.to_string()))?;
     let (format, header) = signs_of(&head, encoding, limits)?;
     evidence.push(format!(
         "{} columns parted by {}{}",

@@ -271,13 +271,16 @@ pub(super) fn shown_sign(column: &Column) -> Option<DecimalSign> {
     }
 }
 
-/// Whether the cells are numbers; their signs are noted. Where two ways of
-/// reading fit, `prior` is what other columns show.
-fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalSign>) -> bool {
+/// The signs by which most cells are numbers, if nearly all of them are; those
+/// of `prior` first, and the first that fit best.
+fn best_format(known: &[(&str, u64)], prior: Option<DecimalSign>) -> Option<CellFormat> {
     let mut signs = SIGNS;
     if let Some(prior) = prior {
         signs.sort_by_key(|(decimal, _)| *decimal != prior);
     }
+    let has_signs = known
+        .iter()
+        .any(|(text, _)| text.contains([',', '.', ' ', '\'', '\u{a0}', '\u{202f}', '\u{2019}']));
     let mut best: Option<(f64, CellFormat)> = None;
     for signs in signs {
         let format = number_format(signs);
@@ -285,53 +288,68 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalS
         if best.as_ref().is_none_or(|(of_best, _)| fits > *of_best) {
             best = Some((fits, format));
         }
-        // Nothing fits better, and what is no number at all fits nowhere.
-        if fits >= 1.0
-            || (fits < 0.05
-                && !known
-                    .iter()
-                    .any(|(text, _)| text.contains([',', '.', ' ', '\''])))
-        {
+        // Nothing fits better, or no sign makes a difference.
+        if fits >= 1.0 || !has_signs {
             break;
         }
     }
-    let Some((_, mut format)) = best.filter(|(fits, _)| *fits >= SHARE) else {
+    best.filter(|(fits, _)| *fits >= SHARE)
+        .map(|(_, format)| format)
+}
+
+/// Whether a sign between groups of three digits stands in a cell.
+fn has_thousands(known: &[(&str, u64)], sign: Thousands) -> bool {
+    let signs: &[char] = match sign {
+        Thousands::Point => &['.'],
+        Thousands::Comma => &[','],
+        Thousands::Space => &[' ', '\u{a0}', '\u{202f}'],
+        Thousands::Apostrophe => &['\'', '\u{2019}'],
+    };
+    known.iter().any(|(text, _)| text.contains(signs))
+}
+
+fn has_leading_zero(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.len() > 1 && digits.starts_with('0') && is_digits
+}
+
+/// Cells for which something holds.
+fn count(known: &[(&str, u64)], holds: impl Fn(&str) -> bool) -> u64 {
+    let cells = known.iter().filter(|(text, _)| holds(text));
+    cells.map(|(_, count)| count).sum()
+}
+
+/// Whether the cells are numbers; their signs are noted. Where two ways of
+/// reading fit, `prior` is what other columns show.
+fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalSign>) -> bool {
+    let Some(mut format) = best_format(known, prior) else {
         return false;
     };
-    let number = |text: &str| format.number_of(text);
-    let bare = |text: &str| text.trim_start_matches(['-', '+']).to_owned();
-    cells.has_leading_zeros = known.iter().any(|(text, _)| {
-        let digits = bare(text);
-        digits.len() > 1
-            && digits.starts_with('0')
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-    });
+    cells.has_leading_zeros = known.iter().any(|(text, _)| has_leading_zero(text));
     let fraction = match format.decimal {
         Some(DecimalSign::Comma) => ',',
         _ => '.',
     };
-    let is_whole = !known
-        .iter()
-        .any(|(text, _)| text.contains(fraction) || text.contains(['e', 'E']));
-    let is_open = |text: &str| text.ends_with('+') || text.starts_with(['<', '>', '≤', '≥']);
-    let open: u64 = known
-        .iter()
-        .filter(|(text, _)| is_open(text))
-        .map(|(_, count)| count)
-        .sum();
-    let others = known.iter().filter(|(text, _)| number(text).is_none());
-    let others: u64 = others.map(|(_, count)| count).sum();
-    let numbers = known.iter().filter_map(|(text, _)| number(text));
+    let is_whole = count(known, |text| text.contains([fraction, 'e', 'E'])) == 0;
+    let open = count(known, |text| {
+        text.ends_with('+') || text.starts_with(['<', '>', '≤', '≥'])
+    });
+    let others = count(known, |text| format.number_of(text).is_none());
+    let numbers = known.iter().filter_map(|(text, _)| format.number_of(text));
     cells.range = numbers.fold(None, |range, number| match range {
         None => Some((number, number)),
         Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
     });
+    if is_whole {
+        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+        // A column without a fraction shows no sign of it.
+        format.decimal = format.thousands.and(format.decimal);
+    }
     if cells.has_leading_zeros && is_whole && open == 0 {
         cells.kind = Some(AttributeType::Categorical);
-        cells
-            .reasons
-            .push("digits with leading zeros: codes, which a number would lose".into());
-        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+        let why = "digits with leading zeros: codes, which a number would lose";
+        cells.reasons.push(why.into());
         return true;
     }
     cells.kind = Some(if is_whole {
@@ -339,15 +357,9 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalS
     } else {
         AttributeType::Decimal
     });
-    if is_whole {
-        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
-        // A column without a fraction shows no sign of it.
-        format.decimal = format.thousands.and(format.decimal);
-    }
     if open > 0 {
-        cells.reasons.push(format!(
-            "open-ended numbers in {open} cells stand for their bounds"
-        ));
+        let why = format!("open-ended numbers in {open} cells stand for their bounds");
+        cells.reasons.push(why);
     }
     format.open_ended = open > 0;
     if others > 0 {
@@ -358,19 +370,13 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalS
     if format.decimal == Some(DecimalSign::Comma) && !is_whole {
         cells.reasons.push("decimal commas".into());
     }
-    if let Some(sign) = format.thousands {
-        let has_any = |sign: &[char]| known.iter().any(|(text, _)| text.contains(sign));
-        let stands = match sign {
-            Thousands::Point => has_any(&['.']),
-            Thousands::Comma => has_any(&[',']),
-            Thousands::Space => has_any(&[' ', '\u{a0}', '\u{202f}']),
-            Thousands::Apostrophe => has_any(&['\'', '\u{2019}']),
-        };
-        if stands {
-            cells
-                .reasons
-                .push("signs between groups of three digits".into());
-        }
+    if format
+        .thousands
+        .is_some_and(|sign| has_thousands(known, sign))
+    {
+        cells
+            .reasons
+            .push("signs between groups of three digits".into());
     }
     cells.reading = format.clone();
     cells.format = format;

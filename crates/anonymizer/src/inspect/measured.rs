@@ -5,7 +5,6 @@
 //! that were held: all of them, or every second, fourth, …, which the answer
 //! says.
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::columns::Column;
@@ -41,13 +40,13 @@ pub struct SmallSet {
 
 /// What a column tells apart.
 pub(super) fn risk_of(column: &Column) -> AttributeRisk {
-    let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
-    for &hash in &column.hashes {
-        *counts.entry(hash).or_default() += 1;
-    }
-    let records = column.hashes.len() as u64;
-    let alone = counts.values().filter(|&&count| count == 1).count() as f64;
-    let alike: u64 = counts.values().map(|count| count * (count - 1) / 2).sum();
+    let mut hashes = column.hashes.clone();
+    hashes.sort_unstable();
+    let runs = hashes.chunk_by(|left, right| left == right);
+    let runs: Vec<u64> = runs.map(|run| run.len() as u64).collect();
+    let records = hashes.len() as u64;
+    let alone = runs.iter().filter(|&&count| count == 1).count() as f64;
+    let alike: u64 = runs.iter().map(|count| count * (count - 1) / 2).sum();
     let pairs = records * records.saturating_sub(1) / 2;
     AttributeRisk {
         distinction: rounded(alone / records.max(1) as f64),
@@ -116,16 +115,17 @@ fn unique_share(set: &[usize], columns: &[(String, &Column)]) -> f64 {
     let all = columns[set[0]].1.hashes.len();
     let step = all.div_ceil(RECORDS_MAX).max(1);
     let records = all.div_ceil(step);
-    let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
-    for record in (0..all).step_by(step) {
-        let key = set.iter().fold(0_u64, |key, &at| {
+    let key_of = |record: usize| {
+        set.iter().fold(0_u64, |key, &at| {
             let hash = u64::from(columns[at].1.hashes[record]);
             // Every column moves the others: two columns that change places
             // are another key.
             (key.rotate_left(21) ^ hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        });
-        *counts.entry(key).or_default() += 1;
-    }
-    let alone = counts.values().filter(|&&count| count == 1).count();
+        })
+    };
+    let mut keys: Vec<u64> = (0..all).step_by(step).map(key_of).collect();
+    keys.sort_unstable();
+    let runs = keys.chunk_by(|left, right| left == right);
+    let alone = runs.filter(|run| run.len() == 1).count();
     alone as f64 / records.max(1) as f64
 }

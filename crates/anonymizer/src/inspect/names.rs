@@ -84,509 +84,176 @@ impl Meaning {
     }
 }
 
-/// Whole words of names, and what they say.
-const WORDS: &[(Meaning, &[&str])] = &[
+/// Whole words of names, parted by spaces, and what they say.
+const WORDS: &[(Meaning, &str)] = &[
     (
         Meaning::PersonNumber,
-        &[
-            "pid",
-            "mrn",
-            "patno",
-            "patnr",
-            "subject",
-            "subjid",
-            "usubjid",
-            "person",
-            "patient",
-            "participant",
-            "member",
-            "client",
-            "individual",
-        ],
+        "pid mrn patno patnr subject subjid usubjid person patient participant member \
+         client individual",
     ),
     (
         Meaning::CaseNumber,
-        &[
-            "id",
-            "rowid",
-            "key",
-            "uid",
-            "guid",
-            "uuid",
-            "fall",
-            "case",
-            "visit",
-            "encounter",
-            "stay",
-            "no",
-            "nr",
-            "index",
-        ],
+        "id rowid key uid guid uuid fall case visit encounter stay no nr index",
     ),
     (
         Meaning::OtherNumber,
-        &[
-            "ssn", "nhs", "nir", "bsn", "dni", "nif", "cpf", "ahv", "iban", "vin", "imei", "mac",
-            "npi", "svnr", "kvnr", "ssin", "insee",
-        ],
+        "ssn nhs nir bsn dni nif cpf ahv iban vin imei mac npi svnr kvnr ssin insee",
     ),
     (
         Meaning::Name,
-        &[
-            "name", "nom", "nombre", "apellido", "cognome", "prenom", "naam", "initials",
-        ],
+        "name nom nombre apellido cognome prenom naam initials",
     ),
     (
         Meaning::Address,
-        &[
-            "address", "street", "rue", "calle", "via", "straat", "house",
-        ],
+        "address street rue calle via straat house",
     ),
     (
         Meaning::Contact,
-        &[
-            "email", "mail", "phone", "tel", "fax", "mobile", "handy", "url", "ip", "photo",
-            "website",
-        ],
+        "email mail phone tel fax mobile handy url ip photo website",
     ),
-    (
-        Meaning::BirthDate,
-        &["dob", "birthdate", "birthday", "gebdat", "gebdatum"],
-    ),
-    (
-        Meaning::Age,
-        &["age", "alter", "edad", "eta", "leeftijd", "yob", "gebjahr"],
-    ),
+    (Meaning::BirthDate, "dob birthdate birthday gebdat gebdatum"),
+    (Meaning::Age, "age alter edad eta leeftijd yob gebjahr"),
     (
         Meaning::Day,
-        &[
-            "date",
-            "datum",
-            "day",
-            "fecha",
-            "data",
-            "admitted",
-            "discharged",
-            "admission",
-            "discharge",
-            "dod",
-        ],
+        "date datum day fecha data admitted discharged admission discharge dod",
     ),
-    (
-        Meaning::Sex,
-        &[
-            "sex", "gender", "sexe", "sexo", "sesso", "geschl", "geslacht",
-        ],
-    ),
-    (
-        Meaning::PostalCode,
-        &["zip", "plz", "cp", "cap", "zipcode", "postcode"],
-    ),
+    (Meaning::Sex, "sex gender sexe sexo sesso geschl geslacht"),
+    (Meaning::PostalCode, "zip plz cp cap zipcode postcode"),
     (
         Meaning::Place,
-        &[
-            "city", "town", "ort", "ville", "county", "state", "region", "country", "land",
-            "province", "district", "kreis", "canton", "gemeinde", "comune", "pays", "pais",
-        ],
+        "city town ort ville county state region country land province district kreis \
+         canton gemeinde comune pays pais",
     ),
     (
         Meaning::Social,
-        &[
-            "race",
-            "ethnicity",
-            "religion",
-            "language",
-            "education",
-            "job",
-            "beruf",
-            "occupation",
-            "profession",
-            "workclass",
-            "relationship",
-            "marital",
-            "nationality",
-            "housing",
-            "household",
-            "children",
-            "school",
-            "degree",
-            "worker",
-        ],
+        "race ethnicity religion language education job beruf occupation profession \
+         workclass relationship marital nationality housing household children school \
+         degree worker",
     ),
     (
         Meaning::Care,
-        &[
-            "ward",
-            "unit",
-            "department",
-            "dept",
-            "clinic",
-            "hospital",
-            "station",
-            "insurance",
-            "payer",
-            "disposition",
-            "physician",
-            "doctor",
-            "provider",
-            "arzt",
-            "site",
-        ],
+        "ward unit department dept clinic hospital station insurance payer disposition \
+         physician doctor provider arzt site",
     ),
-    (
-        Meaning::Duration,
-        &["los", "hours", "duration", "verweildauer", "days"],
-    ),
+    (Meaning::Duration, "los hours duration verweildauer days"),
     (
         Meaning::Diagnosis,
-        &[
-            "icd",
-            "icd9",
-            "icd10",
-            "dx",
-            "diag",
-            "condition",
-            "disease",
-            "comorbidity",
-            "drg",
-            "cause",
-            "illness",
-            "krankheit",
-            "hiv",
-        ],
+        "icd icd9 icd10 dx diag condition disease comorbidity drg cause illness krankheit \
+         hiv",
     ),
-    (
-        Meaning::Procedure,
-        &["ops", "cpt", "procedure", "surgery", "operation", "px"],
-    ),
+    (Meaning::Procedure, "ops cpt procedure surgery operation px"),
     (
         Meaning::Medication,
-        &[
-            "atc",
-            "drug",
-            "medication",
-            "med",
-            "rx",
-            "dose",
-            "dosage",
-            "treatment",
-            "therapy",
-        ],
+        "atc drug medication med rx dose dosage treatment therapy",
     ),
     (
         Meaning::Finding,
-        &[
-            "lab", "labs", "result", "score", "bmi", "weight", "height", "pressure", "glucose",
-            "value", "test", "finding", "stage", "grade",
-        ],
+        "lab labs result score bmi weight height pressure glucose value test finding \
+         stage grade",
     ),
     (
         Meaning::Money,
-        &[
-            "cost", "costs", "charge", "charges", "income", "salary", "wage", "gehalt", "kosten",
-            "price", "amount", "payment", "debt", "eur", "usd",
-        ],
+        "cost costs charge charges income salary wage gehalt kosten price amount payment \
+         debt eur usd",
     ),
     (
         Meaning::Text,
-        &[
-            "comment",
-            "comments",
-            "note",
-            "notes",
-            "text",
-            "remark",
-            "remarks",
-            "description",
-            "freetext",
-            "letter",
-            "epikrise",
-            "anamnesis",
-            "anamnese",
-            "befund",
-        ],
+        "comment comments note notes text remark remarks description freetext letter \
+         epikrise anamnesis anamnese befund",
     ),
 ];
 
-/// Parts of words, for names that are written in one.
-const PARTS: &[(Meaning, &[&str])] = &[
+/// Parts of words, parted by spaces, for names that are written in one.
+const PARTS: &[(Meaning, &str)] = &[
     (
         Meaning::OtherNumber,
-        &[
-            "sozialversicherung",
-            "versichertennr",
-            "versichertennummer",
-            "krankenversicherten",
-            "socialsecurity",
-            "nationalid",
-            "accountn",
-            "kontonummer",
-            "licence",
-            "license",
-            "passport",
-            "numerosecu",
-            "steuer",
-            "personnummer",
-            "rijksregister",
-            "codicefiscale",
-            "serialn",
-            "deviceid",
-            "healthplan",
-        ],
+        "sozialversicherung versichertennr versichertennummer krankenversicherten \
+         socialsecurity nationalid accountn kontonummer licence license passport \
+         numerosecu steuer personnummer rijksregister codicefiscale serialn deviceid \
+         healthplan",
     ),
     (
         Meaning::PersonNumber,
-        &[
-            "patientenn",
-            "patientid",
-            "patientnr",
-            "patientno",
-            "patientnumber",
-            "personid",
-            "personnr",
-            "subjectid",
-            "memberid",
-            "medicalrecord",
-            "patid",
-            "paciente",
-            "paziente",
-            "beneficiary",
-        ],
+        "patientenn patientid patientnr patientno patientnumber personid personnr \
+         subjectid memberid medicalrecord patid paciente paziente beneficiary",
     ),
     (
         Meaning::CaseNumber,
-        &[
-            "fallnummer",
-            "fallnr",
-            "fallid",
-            "casenumber",
-            "caseid",
-            "encounterid",
-            "visitid",
-            "visitn",
-            "recordid",
-            "recordn",
-            "aufnahmenummer",
-            "hadm",
-        ],
+        "fallnummer fallnr fallid casenumber caseid encounterid visitid visitn recordid \
+         recordn aufnahmenummer hadm",
     ),
     (
         Meaning::Name,
-        &[
-            "nachname",
-            "vorname",
-            "lastname",
-            "firstname",
-            "surname",
-            "forename",
-            "familyname",
-            "givenname",
-            "fullname",
-            "middlename",
-            "maidenname",
-            "familienname",
-            "geburtsname",
-            "achternaam",
-            "voornaam",
-        ],
+        "nachname vorname lastname firstname surname forename familyname givenname \
+         fullname middlename maidenname familienname geburtsname achternaam voornaam",
     ),
     (
         Meaning::Address,
-        &[
-            "address",
-            "adresse",
-            "anschrift",
-            "strasse",
-            "street",
-            "direccion",
-            "indirizzo",
-            "hausn",
-            "hausnummer",
-        ],
+        "address adresse anschrift strasse street direccion indirizzo hausn hausnummer",
     ),
     (
         Meaning::Contact,
-        &[
-            "telefon",
-            "telephone",
-            "phone",
-            "email",
-            "mobil",
-            "emergencycontact",
-        ],
+        "telefon telephone phone email mobil emergencycontact",
     ),
     (
         Meaning::BirthDate,
-        &[
-            "birthdate",
-            "dateofbirth",
-            "geburtsdatum",
-            "geburtstag",
-            "datenaissance",
-            "fechanacimiento",
-            "fechadenacimiento",
-            "datadinascita",
-            "geboortedatum",
-        ],
+        "birthdate dateofbirth geburtsdatum geburtstag datenaissance fechanacimiento \
+         fechadenacimiento datadinascita geboortedatum",
     ),
     (
         Meaning::Age,
-        &[
-            "birthyear",
-            "yearofbirth",
-            "birthmonth",
-            "geburtsjahr",
-            "annee",
-            "anonacimiento",
-        ],
+        "birthyear yearofbirth birthmonth geburtsjahr annee anonacimiento",
     ),
     (
         Meaning::Day,
-        &[
-            "aufnahmedatum",
-            "entlassungsdatum",
-            "admissiondate",
-            "admitdate",
-            "dischargedate",
-            "deathdate",
-            "dateofdeath",
-            "todesdatum",
-            "admittime",
-            "dischtime",
-            "datum",
-            "date",
-        ],
+        "aufnahmedatum entlassungsdatum admissiondate admitdate dischargedate deathdate \
+         dateofdeath todesdatum admittime dischtime datum date",
     ),
-    (Meaning::Sex, &["geschlecht"]),
+    (Meaning::Sex, "geschlecht"),
     (
         Meaning::PostalCode,
-        &[
-            "postleitzahl",
-            "postalcode",
-            "zipcode",
-            "codepostal",
-            "codigopostal",
-        ],
+        "postleitzahl postalcode zipcode codepostal codigopostal",
     ),
     (
         Meaning::Place,
-        &[
-            "wohnort",
-            "birthplace",
-            "geburtsort",
-            "bundesland",
-            "landkreis",
-            "municipality",
-            "country",
-        ],
+        "wohnort birthplace geburtsort bundesland landkreis municipality country",
     ),
     (
         Meaning::Social,
-        &[
-            "familienstand",
-            "marital",
-            "civilstatus",
-            "ethnic",
-            "religion",
-            "konfession",
-            "nationality",
-            "staatsang",
-            "education",
-            "schulbildung",
-            "occupation",
-            "profession",
-            "employment",
-            "language",
-            "muttersprache",
-        ],
+        "familienstand marital civilstatus ethnic religion konfession nationality \
+         staatsang education schulbildung occupation profession employment language \
+         muttersprache",
     ),
     (
         Meaning::Care,
-        &[
-            "fachabteilung",
-            "abteilung",
-            "entlassungsart",
-            "aufnahmeart",
-            "einweis",
-            "versicherung",
-            "insurance",
-            "hospital",
-            "krankenhaus",
-            "klinik",
-            "department",
-            "physician",
-            "dischargelocation",
-            "admissiontype",
-            "payertype",
-        ],
+        "fachabteilung abteilung entlassungsart aufnahmeart einweis versicherung \
+         insurance hospital krankenhaus klinik department physician dischargelocation \
+         admissiontype payertype",
     ),
     (
         Meaning::Duration,
-        &[
-            "verweildauer",
-            "lengthofstay",
-            "hoursper",
-            "liegedauer",
-            "stay",
-        ],
+        "verweildauer lengthofstay hoursper liegedauer stay",
     ),
     (
         Meaning::Diagnosis,
-        &[
-            "diagnos",
-            "hauptdiag",
-            "nebendiag",
-            "condition",
-            "disease",
-            "krankheit",
-            "erkrankung",
-        ],
+        "diagnos hauptdiag nebendiag condition disease krankheit erkrankung",
     ),
-    (
-        Meaning::Procedure,
-        &["prozedur", "procedure", "operation", "eingriff"],
-    ),
+    (Meaning::Procedure, "prozedur procedure operation eingriff"),
     (
         Meaning::Medication,
-        &["medik", "medication", "prescription", "wirkstoff", "arznei"],
+        "medik medication prescription wirkstoff arznei",
     ),
     (
         Meaning::Finding,
-        &[
-            "labor",
-            "labwert",
-            "laborwert",
-            "messwert",
-            "bloodpressure",
-            "blutdruck",
-            "hemoglobin",
-        ],
+        "labor labwert laborwert messwert bloodpressure blutdruck hemoglobin",
     ),
     (
         Meaning::Money,
-        &[
-            "kosten",
-            "gehalt",
-            "einkommen",
-            "income",
-            "salary",
-            "charges",
-            "erloes",
-            "honorar",
-        ],
+        "kosten gehalt einkommen income salary charges erloes honorar",
     ),
     (
         Meaning::Text,
-        &[
-            "freitext",
-            "freetext",
-            "bemerkung",
-            "comment",
-            "kommentar",
-            "arztbrief",
-            "epikrise",
-            "anamnese",
-        ],
+        "freitext freetext bemerkung comment kommentar arztbrief epikrise anamnese",
     ),
 ];
 
@@ -596,12 +263,12 @@ pub(super) fn meaning_of(name: &str) -> Option<Meaning> {
     let joined: String = words.concat();
     let part = PARTS
         .iter()
-        .find(|(_, parts)| parts.iter().any(|part| joined.contains(part)))
+        .find(|(_, parts)| parts.split(' ').any(|part| joined.contains(part)))
         .map(|(meaning, _)| *meaning);
     let word_meaning = |word: &String| {
         let found = WORDS
             .iter()
-            .find(|(_, words)| words.contains(&word.as_str()));
+            .find(|(_, words)| words.split(' ').any(|one| one == word));
         found.map(|(meaning, _)| *meaning)
     };
     let by_words: Vec<Meaning> = words.iter().filter_map(word_meaning).collect();

@@ -60,8 +60,8 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
     if is_text && own >= OWN_TEXT_SHARE && distinct > 20 {
         return says(Role::Identifier, "nearly every record has its own text");
     }
-    let values = column.values.keys();
-    let looks_like_icd = values.clone().filter(|text| is_icd10(text)).count();
+    let values = column.values.iter();
+    let looks_like_icd = values.filter(|(text, _)| is_icd10(text)).count();
     if is_text && looks_like_icd > 4 && looks_like_icd * 10 >= column.values.len() * 9 {
         return says(Role::Sensitive, "the values look like codes of ICD-10");
     }

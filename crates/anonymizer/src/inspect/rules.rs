@@ -1,8 +1,8 @@
 //! Hierarchies by rule that fit a column.
 
-use super::RuleProposal;
 use super::columns::Column;
 use super::forms::Cells;
+use super::inspection::RuleProposal;
 use super::names::Meaning;
 use crate::microdata::hierarchy::rule::DateLevel;
 use crate::microdata::value_text::date_text;
@@ -95,7 +95,7 @@ fn equal_counts(column: &Column, cells: &Cells) -> Option<Vec<Vec<RuleNumber>>> 
     }
     let known = column.values.iter();
     let mut numbers: Vec<(i64, u64)> = known
-        .filter_map(|(text, &count)| Some((cells.reading.number_of(text)? as i64, count)))
+        .filter_map(|(text, count)| Some((cells.reading.number_of(text)? as i64, *count)))
         .collect();
     numbers.sort_unstable();
     let all: u64 = numbers.iter().map(|(_, count)| count).sum();
@@ -157,10 +157,9 @@ fn categories(
     if column.is_full || column.values.len() > VALUES_MAX {
         return;
     }
-    let known = column.values.keys();
+    let known = column.values.iter().map(|(text, _)| text);
     let known = known.filter(|text| !cells.missing_words.contains(text));
-    let mut values: Vec<String> = known.cloned().collect();
-    values.sort_unstable();
+    let values: Vec<String> = known.cloned().collect();
     if values.is_empty() {
         return;
     }

@@ -67,7 +67,10 @@ pub(crate) use codes::of_width;
 pub use codes::{Codes, CodesIter};
 pub use column::CodedColumn;
 pub use csv::{ScannedRow, scan_rows};
-pub use dialect::{CellFormat, DateFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};
+pub use dialect::{
+    CellFormat, CellReader, CellValue, DateFormat, DecimalSign, Encoding, FileFormat, Quote,
+    Thousands,
+};
 pub use direct_identifier::{DirectIdentifier, direct_identifier, identifying_form};
 pub use domain::{Domain, Values};
 pub use error::{CellError, CellErrorCode, FaultCount, Reason, TableError};

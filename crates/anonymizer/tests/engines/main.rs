@@ -31,6 +31,7 @@ mod paper_examples;
 mod personalized;
 mod preamble;
 mod preferences_attack;
+mod proposals;
 mod random_runs;
 mod scenario;
 mod series;

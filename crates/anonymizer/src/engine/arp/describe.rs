@@ -18,6 +18,9 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "arp",
         title: "Anonymization on refining partition",
+        question: "Publish exact quasi-identifiers, with each sensitive value as one of a small set?",
+        costs: "A value is one of about l; counts by quasi-identifiers stay near the truth.",
+        needs: "One record a person, and a sensitive attribute no value of which is more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &[
             "l_diversity",
@@ -51,6 +54,9 @@ impl Engine for AipParams {
     const INFO: Info = Info {
         name: "aip",
         title: "Bucketization of the initial partition",
+        question: "Publish exact quasi-identifiers, with sensitive values counted by block?",
+        costs: "A value is told for a block of people, not for one of them.",
+        needs: "One record a person, and a sensitive attribute no value of which is more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &["l_diversity", "min_spread", "max_leakage"],
         tables: &[QUASI, SENSITIVE],
@@ -75,6 +81,11 @@ impl Engine for AnatomyParams {
     const INFO: Info = Info {
         name: "anatomy",
         title: "Anatomy",
+        question: "Publish exact quasi-identifiers and a table of sensitive values by group, as simply \
+                   as it can be read?",
+        costs: "Somebody who knows that a person is in the data has their exact record, without \
+                the sensitive value.",
+        needs: "One record a person, and a sensitive attribute no value of which is more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &["l_diversity", "min_spread", "max_leakage"],
         tables: &[QUASI, SENSITIVE],
@@ -99,6 +110,10 @@ impl Engine for RingParams {
     const INFO: Info = Info {
         name: "ng",
         title: "Ring generalization of the initial partition",
+        question: "Publish generalized records whose groups overlap, so that less is lost than with \
+                   groups?",
+        costs: "Each quasi-identifier becomes a range or a set of its own.",
+        needs: "One record a person, and a sensitive attribute no value of which is more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &["ring_diversity", "max_leakage"],
         tables: &[MICRODATA],

@@ -15,6 +15,12 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "lgb",
         title: "Local generalization and bucketization",
+        question: "Publish generalized records with sensitive values in buckets beside them, where people may \
+                   say for themselves what is sensitive and how likely a leak they accept?",
+        costs: "Quasi-identifiers become ranges and nodes; inside a bucket nobody can tell whose a \
+                value is.",
+        needs: "One record a person, and a sensitive or semi-sensitive attribute no value of which is \
+                more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &[
             "k_anonymity",

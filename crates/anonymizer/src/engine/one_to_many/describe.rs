@@ -15,6 +15,11 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "one_to_many",
         title: "1:M-generalization with (k, l)-diversity",
+        question: "Publish people who have many records (visits, diagnoses), each with the set of their \
+                   values, so that no set is rare?",
+        costs: "Values that few people have become nodes of their hierarchy; what is published is \
+                people, without dates or order of their records.",
+        needs: "Many records a person; hierarchies over the sensitive values make it worth more.",
         multiplicity: Multiplicity::Many,
         guarantees: &[
             "k_anonymity",

@@ -15,6 +15,11 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "personalized",
         title: "k-anonymization satisfying personalized privacy",
+        question: "Publish generalized records where each person has their own bound on what may be \
+                   linked to them?",
+        costs: "A sensitive value may be published as a node of its hierarchy.",
+        needs: "One record a person, and a sensitive attribute with a hierarchy, whose nodes people \
+                name.",
         multiplicity: Multiplicity::One,
         guarantees: &["k_anonymity", "max_leakage"],
         tables: &[MICRODATA],

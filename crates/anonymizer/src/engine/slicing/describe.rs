@@ -15,6 +15,10 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "slicing",
         title: "Slicing: columns permuted inside buckets",
+        question: "Publish exact values in columns that are shuffled inside groups, so that what belongs \
+                   together inside a column can be studied?",
+        costs: "Between columns it is lost whose values belong together.",
+        needs: "One record a person, and a sensitive attribute no value of which is more than 1 in l.",
         multiplicity: Multiplicity::One,
         guarantees: &[
             "k_anonymity",

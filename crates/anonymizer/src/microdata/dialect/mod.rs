@@ -11,5 +11,6 @@ mod date_format;
 pub(super) mod decode;
 mod file_format;
 
+pub use cell_rules::{CellReader, CellValue};
 pub use date_format::DateFormat;
 pub use file_format::{CellFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};

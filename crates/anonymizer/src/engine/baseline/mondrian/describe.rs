@@ -15,6 +15,10 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "mondrian",
         title: "Generalization by multi-dimensional partition",
+        question: "Publish generalized records in one table, so that at least k people look alike?",
+        costs: "Quasi-identifiers become ranges and nodes; sensitive values stay beside them, held by l \
+                or t if the job says so.",
+        needs: "One record a person; it needs no sensitive attribute.",
         multiplicity: Multiplicity::One,
         guarantees: &[
             "k_anonymity",

@@ -15,6 +15,11 @@ impl Engine for Params {
     const INFO: Info = Info {
         name: "rmr",
         title: "(k, k^m)-anonymity of quasi-identifiers and sets of values",
+        question: "Publish people who have many records against somebody who knows up to m of a person's \
+                   values already?",
+        costs: "Quasi-identifiers and values are generalized; it promises nothing of a person's whole \
+                set.",
+        needs: "Many records a person, and hierarchies over the values.",
         multiplicity: Multiplicity::Many,
         guarantees: &["k_anonymity", "km_anonymity", "max_leakage"],
         tables: &[PERSONS],

@@ -1,0 +1,101 @@
+//! One column on its way to a proposal.
+
+use serde_json::{Value, json};
+
+use super::columns::Column;
+use super::forms::{Cells, cells_of};
+use super::inspection::SensitiveCount;
+use super::names::{Meaning, meaning_of};
+use super::roles::{Known, are_codes, role_of};
+use crate::microdata::{AttributeType, DecimalSign, Role};
+
+/// One column on its way to a proposal.
+pub(super) struct Draft<'c> {
+    pub name: &'c str,
+    pub column: &'c Column,
+    pub cells: Cells,
+    pub meaning: Option<Meaning>,
+    pub role: Role,
+    pub reasons: Vec<String>,
+    /// Words for a missing value that only this column has.
+    pub missing_values: Vec<String>,
+    pub hierarchy: bool,
+}
+
+impl<'c> Draft<'c> {
+    pub fn new(name: &'c str, column: &'c Column, prior: Option<DecimalSign>) -> Self {
+        let meaning = meaning_of(name);
+        let mut cells = cells_of(column, prior);
+        let mut reasons = std::mem::take(&mut cells.reasons);
+        if cells.kind == Some(AttributeType::Integer)
+            && let Some(why) = are_codes(column, &cells, meaning)
+        {
+            cells.kind = Some(AttributeType::Categorical);
+            cells.format = Default::default();
+            reasons.push(why);
+        }
+        Self {
+            name,
+            column,
+            meaning,
+            role: Role::QuasiIdentifier,
+            reasons,
+            missing_values: Vec::new(),
+            hierarchy: false,
+            cells,
+        }
+    }
+
+    pub fn take_role(&mut self, records: u64, is_key: bool) {
+        let (role, reasons) = role_of(&Known {
+            column: self.column,
+            cells: &self.cells,
+            meaning: self.meaning,
+            records,
+            is_key,
+        });
+        self.role = role;
+        self.reasons.extend(reasons);
+    }
+
+    pub fn is_published(&self) -> bool {
+        !matches!(self.role, Role::Identifier | Role::Ignore)
+    }
+
+    pub fn known(&self, records: u64) -> u64 {
+        records.saturating_sub(self.cells.missing)
+    }
+
+    pub fn sensitive_count(&self) -> Option<SensitiveCount> {
+        (self.role == Role::Sensitive).then(|| {
+            let known = self.column.values.iter();
+            let known = known.filter(|(text, _)| !self.cells.missing_words.contains(text));
+            SensitiveCount {
+                attribute: self.name.to_owned(),
+                most_frequent: known.map(|(_, count)| *count).max().unwrap_or_default(),
+                missing: self.cells.missing,
+                distinct: self.column.distinct().0,
+            }
+        })
+    }
+}
+
+impl Draft<'_> {
+    pub fn document(&self) -> Value {
+        let mut document = json!({"name": self.name, "role": self.role});
+        if self.is_published() {
+            document["type"] = json!(self.cells.kind);
+            if self.hierarchy {
+                document["hierarchy"] = json!(self.name);
+            }
+            if !self.missing_values.is_empty() {
+                document["missing_values"] = json!(self.missing_values);
+            }
+            let format = json!(self.cells.format);
+            if format.as_object().is_some_and(|format| !format.is_empty()) {
+                document["format"] = format;
+            }
+        }
+        document
+    }
+}

@@ -1,0 +1,99 @@
+//! What is said of the risk of a table.
+
+use serde::Serialize;
+
+/// The risk of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Risk {
+    /// Records looked at.
+    pub records: u64,
+    /// Their subjects.
+    pub subjects: u64,
+    /// The quasi-identifiers and semi-sensitive attributes, in schema order.
+    pub attributes: Vec<AttributeExposure>,
+    /// Every set of up to three of them, the one that makes most unique first.
+    pub sets: Vec<SetRisk>,
+    /// Whether sets are of those attributes alone that tell most: there are too
+    /// many for all sets.
+    pub is_narrowed: bool,
+    /// Sets that grow by the attribute that makes most unique, up to all.
+    pub growing: Vec<SetRisk>,
+    /// How the values of sensitive attributes are spread.
+    pub sensitive: Vec<SensitiveSpread>,
+    /// Against a population, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population: Option<PopulationRisk>,
+}
+
+/// What one attribute adds to the risk.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttributeExposure {
+    /// Its name.
+    pub name: String,
+    /// Distinct values.
+    pub distinct: u64,
+    /// Records without a value.
+    pub missing: u64,
+    /// Minimal unique sets of one, two and three attributes that it is in, over
+    /// all records.
+    pub minimal_unique_sets: [u64; 3],
+}
+
+/// What somebody finds who knows a set of attributes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetRisk {
+    /// Their names, in schema order.
+    pub attributes: Vec<String>,
+    /// Share of subjects who are alone.
+    pub unique: f64,
+    /// Share of subjects in classes of fewer than 5, and of fewer than 12.
+    pub below: [f64; 2],
+    /// Subjects of the smallest class.
+    pub k_min: u64,
+    /// Largest probability of finding a subject's class mate: 1 / k_min.
+    pub prosecutor: f64,
+    /// Share of subjects that somebody finds who guesses in every class.
+    pub marketer: f64,
+}
+
+/// How the values of a sensitive attribute are spread.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SensitiveSpread {
+    /// Its name.
+    pub name: String,
+    /// Distinct values.
+    pub distinct: u64,
+    /// Share of records with the most frequent value.
+    pub most_frequent: f64,
+    /// Entropy of the known values, in bits.
+    pub entropy_bits: f64,
+    /// Records without a value.
+    pub missing: u64,
+}
+
+/// A share to four digits: more would tell of single records.
+pub(super) fn rounded(share: f64) -> f64 {
+    (share * 1e4).round() / 1e4
+}
+
+/// What a reader finds who knows the population.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PopulationRisk {
+    /// The attributes that were compared.
+    pub attributes: Vec<String>,
+    /// People in the population.
+    pub people: u64,
+    /// People of the smallest class that records of the dataset are in (k-map).
+    pub k_map: u64,
+    /// Largest probability of finding a record's person in the population.
+    pub journalist: f64,
+    /// The same as a mean over records.
+    pub journalist_mean: f64,
+    /// Least and largest share of a class of the population that is in the
+    /// dataset (δ-presence).
+    pub presence: [f64; 2],
+    /// Records whose class is not in the population, or larger there than here:
+    /// the population does not hold everybody. They count as if everybody alike
+    /// were in the dataset.
+    pub not_covered: u64,
+}

@@ -1,0 +1,269 @@
+//! What an inspection proposes of a made-up export can be used unchanged: the
+//! file is read by its schema, and each purpose's job makes a release that the
+//! verifier accepts.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use vizard_anonymizer::catalog::{PURPOSES, job_for};
+use vizard_anonymizer::inspect::{InspectError, InspectLimits, Inspection, inspect};
+use vizard_anonymizer::microdata::value_text::date_text;
+use vizard_anonymizer::microdata::{
+    AttributeType, HierarchyFormat, HierarchySet, HierarchySource, ReadLimits, RecordFormat, Role,
+    SubjectKeys, Table, TableBuilder, Target, read_records,
+};
+
+use super::case::Case;
+use super::common::cases::property_cases;
+
+/// How an export is written.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    delimiter: char,
+    decimal: char,
+    date: usize,
+    missing: &'static str,
+    /// Whether a person has several records.
+    is_many: bool,
+    /// Whether ages end in `90+`.
+    is_open: bool,
+    seed: u64,
+}
+
+fn manner() -> impl Strategy<Value = Manner> {
+    (
+        prop::sample::select(vec![
+            (',', '.'),
+            (';', ','),
+            (';', '.'),
+            ('\t', ','),
+            ('|', '.'),
+        ]),
+        0_usize..4,
+        prop::sample::select(vec!["", "NULL", "NA", "n/a"]),
+        any::<bool>(),
+        any::<bool>(),
+        any::<u64>(),
+    )
+        .prop_map(
+            |((delimiter, decimal), date, missing, is_many, is_open, seed)| Manner {
+                delimiter,
+                decimal,
+                date,
+                missing,
+                is_many,
+                is_open,
+                seed,
+            },
+        )
+}
+
+const RECORDS: usize = 300;
+
+impl Manner {
+    fn day(&self, days: i32) -> String {
+        let iso = date_text(days);
+        let (year, month, day) = (&iso[..4], &iso[5..7], &iso[8..]);
+        match self.date {
+            0 => iso,
+            1 => format!("{day}.{month}.{year}"),
+            2 => format!("{month}/{day}/{year}"),
+            _ => format!("{iso} 08:15:00"),
+        }
+    }
+
+    fn file(&self) -> String {
+        let mut random = ChaCha12Rng::seed_from_u64(self.seed);
+        let names = [
+            "patient_id",
+            "last_name",
+            "age",
+            "sex",
+            "zip_code",
+            "admission_date",
+            "icd_code",
+            "cost",
+        ];
+        let mut text = names.join(&self.delimiter.to_string()) + "\n";
+        let codes = [
+            "I21.4", "I50.1", "J18.9", "K80.1", "N39.0", "E11.7", "S72.0", "G40.3",
+        ];
+        for at in 0..RECORDS {
+            let person = if self.is_many { at / 2 } else { at };
+            // What a person is does not change from record to record.
+            let mut own = ChaCha12Rng::seed_from_u64(self.seed ^ person as u64);
+            let age = own.random_range(18..96);
+            let age = if self.is_open && age >= 90 {
+                "90+".into()
+            } else {
+                age.to_string()
+            };
+            let sex = ["female", "male"][own.random_range(0..2)];
+            let zip = format!("0{}", [1067, 1069, 4103, 4109][own.random_range(0..4)]);
+            let day = self.day(20_000 + own.random_range(0..300));
+            let code = match random.random_range(0..50) {
+                0 => self.missing,
+                _ => codes[random.random_range(0..codes.len())],
+            };
+            let cost = random.random_range(90_000..900_000);
+            let cells = [
+                format!("{:07}", person * 7919 + 13),
+                format!("Surname{person}"),
+                age,
+                sex.into(),
+                zip,
+                day,
+                code.into(),
+                format!("{}{}{:02}", cost / 100, self.decimal, cost % 100),
+            ];
+            text += &cells.join(&self.delimiter.to_string());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn inspected(text: &str) -> Result<Inspection, InspectError> {
+    let limits = InspectLimits::default();
+    inspect(Cursor::new(text.as_bytes()), ("export", false), &limits)
+}
+
+/// The table of a file, as the proposed schema reads it.
+fn read(text: &str, inspection: &Inspection) -> Table {
+    let schema = inspection.schema.as_ref().expect("a person is named");
+    let mut hierarchies = HierarchySet::new();
+    for (name, rule) in &inspection.hierarchies {
+        let json = serde_json::to_vec(rule).expect("JSON");
+        let source = HierarchySource::read(&json, HierarchyFormat::Json).expect("a tree");
+        hierarchies.insert(name.clone(), source);
+    }
+    let target = Target {
+        schema,
+        hierarchies: &hierarchies,
+        limits: ReadLimits::default(),
+    };
+    let mut room = Vec::new();
+    let mut subjects = SubjectKeys::new(*b"a key of 16 byte", &mut room);
+    let mut builder =
+        TableBuilder::new(Arc::new(schema.clone()), &hierarchies).expect("hierarchies are there");
+    let mut sink = |chunk| builder.push(chunk);
+    let input = Cursor::new(text.as_bytes());
+    read_records(input, RecordFormat::Csv, &target, &mut subjects, &mut sink)
+        .expect("the proposed schema reads its file");
+    builder.finish().expect("the table is sound")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(property_cases(24).min(100)))]
+
+    #[test]
+    fn every_proposal_can_be_used_unchanged(manner in manner()) {
+        let text = manner.file();
+        let inspection = inspected(&text).expect("a table");
+        let said: Vec<(Role, Option<AttributeType>)> = inspection
+            .attributes
+            .iter()
+            .map(|one| (one.role, one.kind))
+            .collect();
+        use AttributeType::{Categorical, Date, Decimal, Integer};
+        use Role::{Identifier, QuasiIdentifier, Sensitive};
+        prop_assert_eq!(said, vec![
+            (Identifier, Some(Categorical)),
+            (Identifier, Some(Categorical)),
+            (QuasiIdentifier, Some(Integer)),
+            (QuasiIdentifier, Some(Categorical)),
+            (QuasiIdentifier, Some(Categorical)),
+            (QuasiIdentifier, Some(Date)),
+            (Sensitive, Some(Categorical)),
+            (Sensitive, Some(Decimal)),
+        ]);
+        let table = read(&text, &inspection);
+        prop_assert_eq!(table.records(), RECORDS);
+        let people = if manner.is_many { RECORDS / 2 } else { RECORDS };
+        prop_assert_eq!(table.subjects(), people);
+        for purpose in &PURPOSES {
+            let job = job_for(purpose, &inspection).expect("a job");
+            let table = read(&text, &inspection);
+            let case = Case::run(job.engine, table, &job.parameters, &[], manner.seed);
+            let case = case.map_err(|error| TestCaseError::fail(format!("{}: {error}", purpose.name)))?;
+            prop_assert!(case.verdict().holds(), "{}", purpose.name);
+        }
+    }
+}
+
+#[test]
+fn days_that_can_be_read_in_two_ways_are_asked_about() {
+    let file = |days: &[&str]| {
+        let records = days.iter().enumerate();
+        let records: String = records
+            .map(|(at, day)| format!("{at},{day},{}\n", at % 3))
+            .collect();
+        format!("patient,visit_date,sex\n{records}")
+    };
+    let both = inspected(&file(&["03/04/2025", "05/06/2025", "11/12/2025"])).expect("a table");
+    assert!(
+        both.questions
+            .iter()
+            .any(|said| said.contains("MM/DD/YYYY")),
+        "{:?}",
+        both.questions
+    );
+    let sure = inspected(&file(&["03/04/2025", "05/16/2025", "11/12/2025"])).expect("a table");
+    assert_eq!(sure.format.dates[0].to_string(), "MM/DD/YYYY");
+    assert!(sure.questions.is_empty(), "{:?}", sure.questions);
+}
+
+#[test]
+fn signs_of_numbers_are_read_as_other_columns_show_them() {
+    let file = |cost: &str, dose: &str| {
+        let records = (0..30).map(|at| format!("p{at};{cost}{};{dose}{}\n", at % 10, at % 7));
+        format!("patient;cost;dose\n{}", records.collect::<String>())
+    };
+    let format = |text: &str| {
+        let inspection = inspected(text).expect("a table");
+        let schema = inspection.schema.expect("a schema");
+        serde_json::to_value(schema).expect("JSON")
+    };
+    // 1.234 is a thousand and more where other columns have decimal commas.
+    let german = format(&file("1.23", "0,5"));
+    assert_eq!(german["format"]["decimal"], ",");
+    assert_eq!(german["format"]["thousands"], ".");
+    assert_eq!(german["attributes"][1]["type"], "integer");
+    let english = format(&file("1.23", "0.5"));
+    assert_eq!(english["format"].get("decimal"), None);
+    assert_eq!(english["attributes"][1]["type"], "decimal");
+}
+
+#[test]
+fn files_that_are_no_table_are_told_what_they_are() {
+    for (text, said) in [
+        ("", "empty"),
+        (" \n\n", "empty"),
+        ("%PDF-1.7", "PDF"),
+        ("{\"a\": 1}\n", "JSON"),
+        ("a,b\n", "no record"),
+        ("1,2,3\n4,5,6\n", "first line seems to be a record"),
+        ("a,a\n1,2\n", "twice"),
+    ] {
+        let error = inspected(text).expect_err(text).to_string();
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_inspected_or_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        lines in "(patient|a|b)[,;\t](age|c)[,;](x|d)\n([0-9a,;.\"'\n/+<-]{0,40}\n){0,12}",
+    ) {
+        let limits = InspectLimits { cells_max: 40, values_max: 30, unique_max: 20, ..Default::default() };
+        let _ = inspect(Cursor::new(&bytes), ("x", false), &limits);
+        let found = inspect(Cursor::new(lines.as_bytes()), ("x", true), &limits);
+        if let Ok(found) = found {
+            prop_assert!(found.attributes.len() <= 64);
+        }
+    }
+}

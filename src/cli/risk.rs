@@ -1,0 +1,155 @@
+//! `vizard risk`: who stands out in records, before any job.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use vizard_anonymizer::inspect::risk::{
+    Population, PopulationError, Risk, RiskColumns, SetRisk, risk,
+};
+use vizard_anonymizer::microdata::TableError;
+
+use super::exit::Exit;
+use super::input::{InputOptions, open};
+use super::options::cores;
+
+/// Sets that are printed.
+const SETS_TOLD: usize = 12;
+
+/// Options of `vizard risk`.
+#[derive(Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    input: InputOptions,
+    /// Those among whom a person could be, as CSV in the records' dialect: some of
+    /// the quasi-identifiers, and `count` where a line stands for several people
+    #[arg(long, value_name = "FILE")]
+    population: Option<PathBuf>,
+    /// Print all of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads, measures, prints.
+pub fn run(options: &Options) -> Result<(), Exit> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(cores())
+        .build()?;
+    let found = pool.install(|| measured(options))?;
+    if options.json {
+        println!("{:#}", json!(found));
+    } else {
+        print!("{}", told(&found));
+    }
+    Ok(())
+}
+
+fn measured(options: &Options) -> Result<Risk, Exit> {
+    let (spec, hierarchies) = options.input.read_spec()?;
+    let mut columns = RiskColumns::new(Arc::new(spec.schema.clone()));
+    let mut add = |chunk| {
+        columns.add(&chunk);
+        Ok(())
+    };
+    options
+        .input
+        .read_chunks(&spec.schema, &hierarchies, &mut add)?;
+    let population = match &options.population {
+        None => None,
+        Some(path) => {
+            let read = Population::read(open(path)?, &columns);
+            Some(read.map_err(|error| {
+                let error = match error {
+                    PopulationError::Table(error) => error,
+                    other => TableError::Read(other.to_string()),
+                };
+                Exit::Input(path.display().to_string(), error)
+            })?)
+        }
+    };
+    Ok(risk(&columns, population.as_ref()))
+}
+
+/// The risk for people.
+fn told(risk: &Risk) -> String {
+    let mut text = String::new();
+    // Writing to a text cannot fail.
+    let _ = writeln!(
+        text,
+        "{} records of {} subjects\n",
+        risk.records, risk.subjects
+    );
+    let width = risk.attributes.iter().map(|one| one.name.chars().count());
+    let width = width.max().unwrap_or(0).min(40);
+    let _ = writeln!(
+        text,
+        "{:width$}  {:>9}  {:>8}  minimal unique sets of 1, 2, 3 attributes with it",
+        "attribute", "values", "missing"
+    );
+    for one in &risk.attributes {
+        let [single, pair, triple] = one.minimal_unique_sets;
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>9}  {:>8}  {single}, {pair}, {triple}",
+            one.name, one.distinct, one.missing
+        );
+    }
+    text.push_str("\nalone  in < 5  in < 12  k  found by guessing  who knows\n");
+    let narrowed = if risk.is_narrowed {
+        " of those that tell most"
+    } else {
+        ""
+    };
+    let _ = writeln!(text, "of up to three attributes{narrowed}:");
+    for set in risk.sets.iter().take(SETS_TOLD) {
+        text.push_str(&line_of(set));
+    }
+    text.push_str("one attribute more each time:\n");
+    for set in &risk.growing {
+        text.push_str(&line_of(set));
+    }
+    for one in &risk.sensitive {
+        let _ = writeln!(
+            text,
+            "\nsensitive {}: {} values, the most frequent in {:.1} % of the records, {} bits, {} missing",
+            one.name,
+            one.distinct,
+            100.0 * one.most_frequent,
+            one.entropy_bits,
+            one.missing
+        );
+    }
+    if let Some(population) = &risk.population {
+        let [least, most] = population.presence;
+        let _ = writeln!(
+            text,
+            "\nagainst a population of {} by {}:\n  k-map {}, journalist's risk at most {:.4}, on average {:.4}\n  \
+             between {:.1} and {:.1} % of a class of the population is in the records\n  \
+             {} records have fewer people like them in the population than in the records",
+            population.people,
+            population.attributes.join(", "),
+            population.k_map,
+            population.journalist,
+            population.journalist_mean,
+            100.0 * least,
+            100.0 * most,
+            population.not_covered
+        );
+    }
+    text
+}
+
+fn line_of(set: &SetRisk) -> String {
+    let [below_5, below_12] = set.below;
+    format!(
+        "{:4.1} %  {:4.1} %  {:5.1} %  {}  {:.1} %  {}\n",
+        100.0 * set.unique,
+        100.0 * below_5,
+        100.0 * below_12,
+        set.k_min,
+        100.0 * set.marketer,
+        set.attributes.join(", ")
+    )
+}

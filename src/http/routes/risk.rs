@@ -1,0 +1,217 @@
+//! Risk: who stands out in a dataset, before any job.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use vizard_anonymizer::inspect::risk::{
+    AttributeExposure, Risk, RiskColumns, SensitiveSpread, SetRisk, risk,
+};
+use vizard_anonymizer::microdata::Chunk;
+
+use super::records::upload_share;
+use super::subject_search::look_into;
+use crate::http::auth::Principal;
+use crate::http::extract::UrlPath;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
+use crate::ids::DatasetId;
+
+/// Bytes of records as numbers that are held for one answer.
+const BYTES_MAX: u64 = 1 << 30;
+/// Threads that look at sets of attributes.
+const THREADS: usize = 2;
+
+pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(get_dataset_risk))
+}
+
+/// The risk of a dataset's records.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DatasetRisk)]
+struct RiskView {
+    /// The version that was looked at.
+    version: u64,
+    /// Its records.
+    records: u64,
+    /// Their subjects.
+    subjects: u64,
+    /// The quasi-identifiers and semi-sensitive attributes, in schema order.
+    attributes: Vec<AttributeExposureView>,
+    /// Every set of up to three of them, the one that makes most unique first.
+    sets: Vec<SetRiskView>,
+    /// Whether sets are of the twelve attributes alone that tell most.
+    is_narrowed: bool,
+    /// Sets that grow by the attribute that makes most classes, up to all.
+    growing: Vec<SetRiskView>,
+    /// How the values of sensitive attributes are spread.
+    sensitive: Vec<SensitiveSpreadView>,
+}
+
+/// What one attribute adds to the risk.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AttributeExposure)]
+struct AttributeExposureView {
+    /// Its name.
+    name: String,
+    /// Distinct values.
+    distinct: u64,
+    /// Records without a value.
+    missing: u64,
+    /// Minimal unique sets of one, two and three attributes that it is in: sets
+    /// that make a record unique while no part of them does, over all records.
+    #[schema(min_items = 3, max_items = 3)]
+    minimal_unique_sets: Vec<u64>,
+}
+
+/// What somebody finds who knows a set of attributes.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SetRisk)]
+struct SetRiskView {
+    /// Their names, in schema order.
+    attributes: Vec<String>,
+    /// Share of subjects who are alone.
+    unique: f64,
+    /// Share of subjects in classes of fewer than 5, and of fewer than 12.
+    #[schema(min_items = 2, max_items = 2)]
+    below: Vec<f64>,
+    /// Subjects of the smallest class.
+    k_min: u64,
+    /// Largest probability of finding a subject among those who are alike.
+    prosecutor: f64,
+    /// Share of subjects that somebody finds who guesses in every class.
+    marketer: f64,
+}
+
+/// How the values of a sensitive attribute are spread.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SensitiveSpread)]
+struct SensitiveSpreadView {
+    /// Its name.
+    name: String,
+    /// Distinct values.
+    distinct: u64,
+    /// Share of records with the most frequent value.
+    most_frequent: f64,
+    /// Entropy of the known values, in bits.
+    entropy_bits: f64,
+    /// Records without a value.
+    missing: u64,
+}
+
+impl From<AttributeExposure> for AttributeExposureView {
+    fn from(one: AttributeExposure) -> Self {
+        Self {
+            name: one.name,
+            distinct: one.distinct,
+            missing: one.missing,
+            minimal_unique_sets: one.minimal_unique_sets.to_vec(),
+        }
+    }
+}
+
+impl From<SetRisk> for SetRiskView {
+    fn from(one: SetRisk) -> Self {
+        Self {
+            attributes: one.attributes,
+            unique: one.unique,
+            below: one.below.to_vec(),
+            k_min: one.k_min,
+            prosecutor: one.prosecutor,
+            marketer: one.marketer,
+        }
+    }
+}
+
+impl From<SensitiveSpread> for SensitiveSpreadView {
+    fn from(one: SensitiveSpread) -> Self {
+        Self {
+            name: one.name,
+            distinct: one.distinct,
+            most_frequent: one.most_frequent,
+            entropy_bits: one.entropy_bits,
+            missing: one.missing,
+        }
+    }
+}
+
+impl RiskView {
+    fn of(version: u64, found: Risk) -> Self {
+        Self {
+            version,
+            records: found.records,
+            subjects: found.subjects,
+            attributes: found.attributes.into_iter().map(Into::into).collect(),
+            sets: found.sets.into_iter().map(Into::into).collect(),
+            is_narrowed: found.is_narrowed,
+            growing: found.growing.into_iter().map(Into::into).collect(),
+            sensitive: found.sensitive.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Say who stands out in a dataset
+///
+/// For every set of up to three quasi-identifiers, and for sets that grow up to
+/// all of them: how many subjects are alone, how small classes are, and the
+/// prosecutor's and marketer's risk; by attribute the minimal unique sets; and
+/// how sensitive values are spread. Of the records as they are, before any job.
+#[utoipa::path(
+    get, path = "/v1/datasets/{id}/risk", operation_id = "get_dataset_risk", tag = "datasets",
+    params(("id" = DatasetId, Path, description = "The dataset.")),
+    responses((status = 200, description = "The risk of its current version.", body = RiskView)),
+)]
+async fn get_dataset_risk(
+    State(state): State<AppState>,
+    principal: Principal,
+    UrlPath(id): UrlPath<DatasetId>,
+) -> Result<Json<RiskView>, Problem> {
+    principal.sees(id, "dataset")?;
+    let dataset = state.store.dataset_get(id).await?;
+    let schema = Arc::new(super::stored_schema(&dataset)?);
+    let versions = state.store.version_list(id).await?;
+    let current = versions
+        .into_iter()
+        .find(|version| version.version == dataset.version && version.purged_at.is_none());
+    let Some(current) = current.filter(|version| version.total_records > 0) else {
+        let detail = "the dataset has no records: upload some";
+        return Err(Problem::new(ProblemKind::NoRecords, detail));
+    };
+    let _share = upload_share(&state, &principal)?;
+    let mut columns = RiskColumns::new(Arc::clone(&schema));
+    let bytes = current
+        .total_records
+        .saturating_mul(columns.record_bytes() as u64);
+    if bytes > BYTES_MAX {
+        let detail = "the dataset is too large to be looked at as a whole here: measure it with \
+                      `vizard risk` on a machine of your own, or upload a sample to a dataset of \
+                      its own";
+        return Err(Problem::new(ProblemKind::LimitExceeded, detail));
+    }
+    for position in 0..current.chunks {
+        let place = (id, current.version, position);
+        let add = move |chunk: &Chunk| {
+            columns.add(chunk);
+            columns
+        };
+        columns = look_into(&state, place, &schema, add).await?;
+    }
+    let looking = tokio::task::spawn_blocking(move || {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(THREADS)
+            .build()
+            .ok()?;
+        Some(pool.install(|| risk(&columns, None)))
+    });
+    match looking.await {
+        Ok(Some(found)) => Ok(Json(RiskView::of(current.version, found))),
+        _ => {
+            tracing::error!(dataset = %id, "the risk of a dataset could not be measured");
+            Err(Problem::internal())
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Inspections: a body in a temporary file, looked at, and forgotten.
+
+use std::io::BufReader;
+use std::sync::Arc;
+
+use axum::body::Body;
+use vizard_anonymizer::inspect::{InspectError, InspectLimits, Inspection, inspect};
+use vizard_anonymizer::microdata::TableError;
+
+use super::spool::{BodyFault, spool_body};
+use super::{ReadError, streamed};
+use crate::config::Limit;
+use crate::http::coding::{ContentCoding, Growth, Inflater};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::shares::Share;
+use crate::http::state::AppState;
+
+/// Bytes of a file that are looked at; a body of so many is taken for the
+/// beginning of a longer one.
+pub const INSPECTED_BYTES_MAX: u64 = 64 << 20;
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Inspects a body; `name` becomes that of the proposed dataset.
+pub async fn inspect_body(
+    state: &AppState,
+    body: Body,
+    (name, coding): (String, ContentCoding),
+    share: Share,
+) -> Result<Inspection, Problem> {
+    let limits = &state.settings.limits;
+    let upload = limits.upload_bytes_max();
+    let bytes_max = Limit {
+        value: upload.value.min(INSPECTED_BYTES_MAX),
+        ..upload
+    };
+    let growth = Growth {
+        ratio_max: limits.inflation_ratio_max,
+        bytes_max: bytes_max.value,
+    };
+    let own = InspectLimits {
+        record_bytes_max: limits.of_records().record_bytes_max,
+        values_max: 1 << 19,
+        unique_max: 4 << 20,
+        ..InspectLimits::default()
+    };
+    let share = Arc::new(share);
+    let work = move |reader| {
+        let _share = share;
+        let mut body = Inflater::new(reader, coding, growth).map_err(ReadError::SpillFile)?;
+        let fault = body.fault();
+        let spooled = spool_body(&mut body);
+        if let Some(&fault) = fault.get() {
+            return Err(ReadError::Packing(fault));
+        }
+        let mut file = match spooled {
+            Ok(file) => file,
+            Err(BodyFault::Body(error)) => {
+                return Err(TableError::Read(error.kind().to_string()).into());
+            }
+            Err(BodyFault::SpillFile(error)) => return Err(ReadError::SpillFile(error)),
+        };
+        std::io::Seek::rewind(&mut file).map_err(ReadError::SpillFile)?;
+        let length = file.metadata().map_err(ReadError::SpillFile)?.len();
+        let is_cut = length == bytes_max.value;
+        let file = BufReader::with_capacity(BUFFER_BYTES, file);
+        Ok(inspect(file, (&name, is_cut), &own))
+    };
+    let inspected = streamed(state, body, bytes_max, work).await?;
+    let kind = ProblemKind::InvalidData;
+    let inspected = inspected.map_err(|error| error.problem(limits, (kind, bytes_max)))?;
+    inspected.map_err(|error| match error {
+        InspectError::NoTable(what) => Problem::new(kind, what),
+        InspectError::Table(error) => ReadError::Table(error).problem(limits, (kind, bytes_max)),
+    })
+}

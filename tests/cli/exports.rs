@@ -1,0 +1,179 @@
+//! From a hospital's own export to a verified release: two commands, and
+//! nothing written by hand.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::command;
+
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    /// A folder with an export in it.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = String::from("Patientennr;Alter;PLZ;Hauptdiagnose;Kosten;Aufnahmedatum\r\n");
+        for at in 0..300 {
+            let age = if at % 80 == 0 {
+                "90+".into()
+            } else {
+                (at % 71 + 18).to_string()
+            };
+            let code = ["I21.4", "J18.9", "K80.1", "N390", "E11.7", "S72.0"][at % 6];
+            let place = ["01067", "01069", "04103"][at / 2 % 3];
+            let (day, month) = (at % 28 + 1, at % 12 + 1);
+            writeln!(
+                text,
+                "{:06};{age};{place};{code};{},5;{day:02}.{month:02}.2026\r",
+                at * 7 + 3,
+                at * 37 % 9000 + 200
+            )
+            .unwrap();
+        }
+        std::fs::write(folder.path().join("export.csv"), text).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command in the folder.
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = command(arguments);
+        command.current_dir(self.folder.path()).output().unwrap()
+    }
+}
+
+fn said(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn two_commands_make_a_verified_release_of_an_export() {
+    let desk = Desk::new();
+    let anonymize = ["anonymize", "--records", "export.csv", "--out", "release"];
+    let first = desk.run(&[&anonymize[..], &["--purpose", "contract"]].concat());
+    let told = said(&first);
+    assert_eq!(first.status.code(), Some(0), "{told}");
+    for what in [
+        "300 records, 6 columns",
+        "`;`",
+        "open-ended",
+        "k = 5",
+        "spec.json is written",
+    ] {
+        assert!(told.contains(what), "{what}: {told}");
+    }
+    assert!(!desk.path("release").exists(), "nobody accepted it");
+    let spec = std::fs::read(desk.path("spec.json")).unwrap();
+    let spec: Value = serde_json::from_slice(&spec).unwrap();
+    assert_eq!(spec["schema"]["format"]["decimal"], ",");
+    assert_eq!(spec["hierarchies"]["PLZ"]["rule"], "prefixes");
+
+    let second = desk.run(&[&anonymize[..], &["--spec", "spec.json"]].concat());
+    assert_eq!(second.status.code(), Some(0), "{}", said(&second));
+    assert!(said(&second).contains("300 records published"));
+    assert!(said(&second).contains("\nverified\n"));
+    assert!(desk.path("release").join("manifest.json").exists());
+}
+
+#[test]
+fn accepted_unread_a_proposal_is_run_at_once() {
+    let desk = Desk::new();
+    let ran = desk.run(&[
+        "anonymize",
+        "--records",
+        "export.csv",
+        "--out",
+        "release",
+        "--purpose",
+        "public",
+        "--accept",
+        "--write-spec",
+        "public.json",
+    ]);
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("k_anonymity: claimed 12"),
+        "{}",
+        said(&ran)
+    );
+    assert!(desk.path("public.json").exists());
+}
+
+#[test]
+fn no_specification_of_somebody_else_is_written_over() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("spec.json"), "{}").unwrap();
+    let inspect = ["inspect", "export.csv", "--purpose", "public"];
+    let refused = desk.run(&inspect);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("name another place with --write-spec"));
+    assert_eq!(std::fs::read(desk.path("spec.json")).unwrap(), b"{}");
+    let written = desk.run(&[&inspect[..], &["--write-spec", "mine.json"]].concat());
+    assert_eq!(written.status.code(), Some(0), "{}", said(&written));
+    // The same again is no other one.
+    let again = desk.run(&[&inspect[..], &["--write-spec", "mine.json"]].concat());
+    assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+}
+
+#[test]
+fn what_is_wrong_is_said_and_how_to_mend_it() {
+    let desk = Desk::new();
+    let neither = desk.run(&["anonymize", "--records", "export.csv", "--out", "release"]);
+    assert_eq!(neither.status.code(), Some(2));
+    assert!(said(&neither).contains("--purpose"), "{}", said(&neither));
+    let both = [
+        "anonymize",
+        "--records",
+        "export.csv",
+        "--out",
+        "x",
+        "--spec",
+        "a",
+        "--purpose",
+        "public",
+    ];
+    assert_eq!(desk.run(&both).status.code(), Some(2));
+    let unknown = desk.run(&["inspect", "export.csv", "--purpose", "world"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        said(&unknown).contains("public and contract"),
+        "{}",
+        said(&unknown)
+    );
+    std::fs::write(desk.path("nobody.csv"), "sex,age\nf,31\nm,32\nf,33\n").unwrap();
+    let nobody = desk.run(&["inspect", "nobody.csv", "--purpose", "public"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    assert!(
+        said(&nobody).contains("no column names the person"),
+        "{}",
+        said(&nobody)
+    );
+    std::fs::write(desk.path("book.csv"), b"PK\x03\x04").unwrap();
+    let book = desk.run(&["inspect", "book.csv"]);
+    assert_eq!(book.status.code(), Some(3));
+    assert!(
+        said(&book).contains("save the sheet as CSV"),
+        "{}",
+        said(&book)
+    );
+}
+
+#[test]
+fn an_inspection_is_told_as_json_with_its_jobs() {
+    let desk = Desk::new();
+    let inspected = desk.run(&["inspect", "export.csv", "--json"]);
+    assert_eq!(inspected.status.code(), Some(0), "{}", said(&inspected));
+    let found: Value = serde_json::from_slice(&inspected.stdout).unwrap();
+    assert_eq!(found["schema"]["name"], "export");
+    assert_eq!(found["jobs"][0]["parameters"]["k"], 12);
+    assert_eq!(found["attributes"][1]["name"], json!("Alter"));
+}
