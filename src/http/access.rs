@@ -9,6 +9,7 @@ use axum::http::Method;
 
 use super::auth::Role::{self, Admin, Analyst, Auditor, Consent, Steward, Uploader};
 use super::idempotency::takes_key;
+use super::own_problems::{HIERARCHY, JSON, NOTHING};
 use super::problem::ProblemKind::{self, *};
 
 /// Who may call an operation.
@@ -109,40 +110,6 @@ const UPLOADER: Access = Access::Roles(&[Uploader, Steward]);
 pub const LIBRARY_ONLY: &str = "the library is shared by all datasets: a steward whose key is tied \
     to none of them writes it. Put the hierarchy into its dataset: \
     PUT /v1/datasets/{id}/hierarchies/{name}";
-
-/// Problems of a body that is a hierarchy.
-const HIERARCHY: &[ProblemKind] = &[
-    InvalidQuery,
-    InvalidId,
-    UnsupportedMediaType,
-    UndecodableBody,
-    LimitExceeded,
-    BodyTooLarge,
-    BodyTimeout,
-    HierarchyExists,
-    InvalidHierarchy,
-    StoreFull,
-];
-
-/// Problems of a body in JSON, and of a store that takes something in.
-const JSON: &[ProblemKind] = &[
-    MalformedJson,
-    UnsupportedMediaType,
-    BodyTooLarge,
-    BodyTimeout,
-    InvalidBody,
-    LimitExceeded,
-    StoreFull,
-];
-
-/// Problems of a body that is to say nothing.
-const NOTHING: &[ProblemKind] = &[
-    MalformedJson,
-    BodyTooLarge,
-    BodyTimeout,
-    InvalidBody,
-    LimitExceeded,
-];
 
 /// All operations, by resource.
 pub const OPERATIONS: &[Operation] = &[

@@ -82,7 +82,7 @@ struct AttributeProposalView {
     risk: Option<AttributeRiskView>,
     /// Hierarchies by rule that fit it: rule, words, and an example line.
     #[schema(value_type = Vec<Object>)]
-    hierarchies: Option<Vec<Value>>,
+    hierarchies: Vec<Value>,
 }
 
 /// What an attribute tells apart.

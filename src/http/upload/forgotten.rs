@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use vizard_anonymizer::microdata::{Schema, decode_chunk, encode_chunk};
 
-use super::ReadError;
 use super::spool::Spool;
+use super::streamed::ReadError;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::store::{ChunkSource, DatasetRow, Store};

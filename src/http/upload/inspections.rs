@@ -8,7 +8,7 @@ use vizard_anonymizer::inspect::{InspectError, InspectLimits, Inspection, inspec
 use vizard_anonymizer::microdata::TableError;
 
 use super::spool::{BodyFault, spool_body};
-use super::{ReadError, streamed};
+use super::streamed::{ReadError, streamed};
 use crate::config::Limit;
 use crate::http::coding::{ContentCoding, Growth, Inflater};
 use crate::http::problem::{Problem, ProblemKind};

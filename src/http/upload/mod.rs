@@ -13,6 +13,7 @@ mod inspections;
 mod preferences;
 mod spool;
 mod stored;
+mod streamed;
 mod threads;
 
 pub use forgotten::without_subject;
@@ -29,18 +30,16 @@ use vizard_anonymizer::microdata::{
     TableError, Target, TextSize, encode_chunk, read_parquet_records, read_records,
 };
 
-use super::body::BodyPieces;
-use super::coding::{ContentCoding, Growth, InflateFault, Inflater, packing_problem};
-use super::convert::limited_problem;
+use super::coding::{ContentCoding, Growth, Inflater};
 use super::problem::{Problem, ProblemKind};
 use super::shares::Share;
 use super::state::AppState;
-use crate::config::{Limit, Limits};
 use crate::spill_file::SpillFile;
-use crate::store::{ChunkSource, DatasetRow, Store, StoreError, VersionMode};
-use body_reader::{BodyReader, body_channel};
+use crate::store::{ChunkSource, DatasetRow, Store, VersionMode};
+use body_reader::BodyReader;
 use spool::{BodyFault, Spool, spool_body};
 use stored::{Stored, check_total};
+use streamed::{ReadError, streamed};
 
 pub use stored::Upserted;
 pub use threads::ReadingThreads;
@@ -97,44 +96,6 @@ pub struct Received {
     pub upserted: Option<Upserted>,
 }
 
-/// What went wrong on the thread that reads.
-enum ReadError {
-    Table(TableError),
-    Packing(InflateFault),
-    Store(StoreError),
-    OtherSubject,
-    SpillFile(std::io::Error),
-}
-
-impl From<TableError> for ReadError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl ReadError {
-    /// As a problem; `misfit` is the kind for what does not fit, `bytes_max`
-    /// the limit on the body.
-    fn problem(self, limits: &Limits, (misfit, bytes_max): (ProblemKind, Limit)) -> Problem {
-        match self {
-            Self::Table(error) => limited_problem(&error, misfit, limits),
-            Self::Packing(fault) => packing_problem(fault, bytes_max),
-            Self::Store(error) => error.into(),
-            Self::OtherSubject => Problem::new(
-                ProblemKind::InvalidBody,
-                "the body names another subject than the path; nothing was kept of it",
-            ),
-            Self::SpillFile(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                Problem::new(ProblemKind::StoreFull, "nothing was kept of this upload")
-            }
-            Self::SpillFile(error) => {
-                tracing::error!(error = %error.kind(), "the temporary file of an upload failed");
-                Problem::internal()
-            }
-        }
-    }
-}
-
 /// Reads a body to its end. The share is
 /// shared with the request: an upload that is given up counts until the thread
 /// that reads it is done.
@@ -153,43 +114,6 @@ pub async fn receive(
     };
     let received = streamed(state, body, bytes_max, work).await?;
     received.map_err(|error| error.problem(limits, (ProblemKind::InvalidData, bytes_max)))
-}
-
-/// Passes a body piece by piece to `work`, on a thread that may block; answers
-/// what it says.
-async fn streamed<T: Send + 'static>(
-    state: &AppState,
-    body: Body,
-    bytes_max: Limit,
-    work: impl FnOnce(BodyReader) -> T + Send + 'static,
-) -> Result<T, Problem> {
-    let mut pieces = BodyPieces::new(body, bytes_max, &state.settings.limits)?;
-    let (sender, reader) = body_channel();
-    let span = tracing::Span::current();
-    let reading = state.reading.run(move || {
-        let _entered = span.enter();
-        work(reader)
-    });
-    let pumped = async {
-        let mut received = 0_u64;
-        while let Some(piece) = pieces.next().await? {
-            received += piece.len() as u64;
-            metrics::counter!("vizard_upload_bytes_total").increment(piece.len() as u64);
-            // The reader stops early where it knows enough: a fault that ends
-            // the reading, or a failure. What it says is the answer.
-            if !sender.send(piece).await {
-                break;
-            }
-        }
-        tracing::debug!(bytes = received, "the body was passed on");
-        sender.end().await;
-        Ok::<(), Problem>(())
-    };
-    pumped.await?;
-    reading.await.ok_or_else(|| {
-        tracing::error!("there was no thread to read a body, or it panicked");
-        Problem::internal()
-    })
 }
 
 /// Reads records from `body` into a temporary file; may block.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use vizard_anonymizer::microdata::{Preference, RecordFormat, Spill as _, TableError};
 
 use super::body_reader::BodyReader;
-use super::{ReadError, streamed};
+use super::streamed::{ReadError, streamed};
 use crate::config::Limits;
 use crate::http::coding::{ContentCoding, Growth, Inflater};
 use crate::http::problem::{Problem, ProblemKind};

@@ -10,8 +10,9 @@ use vizard_anonymizer::microdata::{
     encode_chunk,
 };
 
+use super::UploadContext;
 use super::spool::{Spool, SpooledChunks};
-use super::{ReadError, UploadContext};
+use super::streamed::ReadError;
 use crate::store::{ChunkRow, Store, VersionMode};
 
 /// What an upsert did to the records before it.

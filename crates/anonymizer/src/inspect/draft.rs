@@ -1,5 +1,7 @@
 //! One column on its way to a proposal.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::columns::Column;
@@ -7,7 +9,8 @@ use super::forms::{Cells, cells_of};
 use super::inspection::SensitiveCount;
 use super::names::{Meaning, meaning_of};
 use super::roles::{Known, are_codes, role_of};
-use crate::microdata::{AttributeType, DecimalSign, Role};
+use crate::microdata::normalize::class;
+use crate::microdata::{AttributeType, DEFAULT_FORMS, DecimalSign, Role};
 
 /// One column on its way to a proposal.
 pub(super) struct Draft<'c> {
@@ -66,16 +69,37 @@ impl<'c> Draft<'c> {
         records.saturating_sub(self.cells.missing)
     }
 
+    /// How its values are spread, as a job counts them: the spellings of one
+    /// value together, and words for a missing value as missing.
     pub fn sensitive_count(&self) -> Option<SensitiveCount> {
-        (self.role == Role::Sensitive).then(|| {
-            let known = self.column.values.iter();
-            let known = known.filter(|(text, _)| !self.cells.missing_words.contains(text));
-            SensitiveCount {
-                attribute: self.name.to_owned(),
-                most_frequent: known.map(|(_, count)| *count).max().unwrap_or_default(),
-                missing: self.cells.missing,
-                distinct: self.column.distinct().0,
+        if self.role != Role::Sensitive {
+            return None;
+        }
+        let forms = match self.cells.kind {
+            Some(AttributeType::Categorical) => DEFAULT_FORMS,
+            _ => &[],
+        };
+        let mut missing = self.cells.missing;
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (text, count) in &self.column.values {
+            if self.cells.missing_words.contains(text) {
+                continue;
             }
+            match class(text, forms) {
+                Some(class) => *counts.entry(class).or_default() += count,
+                None => missing += count,
+            }
+        }
+        let distinct = if self.column.is_full {
+            self.column.distinct().0
+        } else {
+            counts.len() as u64
+        };
+        Some(SensitiveCount {
+            attribute: self.name.to_owned(),
+            most_frequent: counts.into_values().max().unwrap_or_default(),
+            missing,
+            distinct,
         })
     }
 }

@@ -91,7 +91,6 @@ pub struct AttributeProposal {
     pub risk: Option<AttributeRisk>,
     /// Hierarchies by rule that fit it, as `PUT /v1/hierarchies/{name}` takes
     /// them; the first is in the schema where the attribute names one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hierarchies: Vec<RuleProposal>,
 }
 

@@ -16,6 +16,8 @@ use super::settle::{file_format, prior_sign, take_missing_words, words_of};
 use crate::microdata::attribute::NAME_CHARACTERS_MAX;
 use crate::microdata::{AttributeType, DateFormat, FileFormat, Role, Schema};
 
+/// Words for missing values that a schema may name.
+const WORDS_MAX: usize = 32;
 /// Sensitive attributes that are proposed: each asks for values of its own in
 /// every group.
 const SENSITIVE_MAX: usize = 3;
@@ -45,8 +47,9 @@ pub(super) fn propose(
              are read past"
         ));
     }
-    let format = file_format(&found, &mut drafts, &mut questions);
+    let mut format = file_format(&found, &mut drafts, &mut questions);
     take_missing_words(&mut drafts);
+    format.missing_values = words_of(&drafts).into_iter().take(WORDS_MAX).collect();
     let key = key_of(&drafts, columns.records);
     for (at, draft) in drafts.iter_mut().enumerate() {
         draft.take_role(columns.records, Some(at) == key);
@@ -307,9 +310,6 @@ fn schema_of(
     (drafts, key, multiplicity): (&[Draft<'_>], usize, Option<&str>),
     format: &FileFormat,
 ) -> Result<Schema, InspectError> {
-    let mut format = format.clone();
-    let words = words_of(drafts);
-    format.missing_values = words.into_iter().take(32).collect();
     let misses = drafts
         .iter()
         .any(|draft| draft.is_published() && draft.cells.missing > 0);

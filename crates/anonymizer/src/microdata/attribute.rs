@@ -22,7 +22,7 @@ pub enum Role {
     Sensitive,
     /// Published as it is.
     Insensitive,
-    /// Read past, never stored; not among a schema's [`Schema::attributes`].
+    /// Read past, never stored; not among a schema's [`Schema::attributes`](super::schema::Schema::attributes).
     Ignore,
 }
 

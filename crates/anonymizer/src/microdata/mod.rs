@@ -96,7 +96,7 @@ pub use schema_change::{
     other_hierarchies,
 };
 pub use sha256::Sha256;
-pub use spelling::Form;
+pub use spelling::{DEFAULT_FORMS, Form};
 pub use spill::Spill;
 pub use subject_key::{DEFAULT_KEY_RULES, KeyRule, near_key};
 pub use subject_records::SubjectRecords;

@@ -6,11 +6,12 @@
 //! checked ([`cell_rules`]), so that everything behind knows one form, and a
 //! file in any dialect has the digest of the same table in the canonical one.
 
+mod cell_reader;
 pub(super) mod cell_rules;
 mod date_format;
 pub(super) mod decode;
 mod file_format;
 
-pub use cell_rules::{CellReader, CellValue};
+pub use cell_reader::{CellReader, CellValue};
 pub use date_format::DateFormat;
 pub use file_format::{CellFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};

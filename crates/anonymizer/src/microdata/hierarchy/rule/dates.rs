@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::{ROOT_LABEL, RuleError};
 use super::shape::{check_levels, check_texts, refuse_any};
-use super::{ROOT_LABEL, RuleError};
 
 /// A part of the calendar that joins days. Parts are ordered by length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::RuleError;
+use super::error::RuleError;
 
 /// A number of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

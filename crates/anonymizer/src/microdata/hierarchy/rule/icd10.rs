@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::{ROOT_LABEL, RuleError};
 use super::shape::{check_levels, check_texts, refuse_any};
-use super::{ROOT_LABEL, RuleError};
 
 /// A level above ICD-10 codes. Levels are ordered from the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Numbers in half-open intervals: aligned ones, or between cuts.
 
 use super::decimal::{LEAF_BOUND, RuleNumber, Scale};
+use super::error::{ROOT_LABEL, RuleError};
 use super::shape::{check_count, check_levels, refuse_any};
-use super::{ROOT_LABEL, RuleError};
 
 /// The texts of the leaves, in ascending order.
 pub(super) fn leaves(

@@ -7,6 +7,7 @@
 
 mod dates;
 mod decimal;
+mod error;
 mod icd10;
 mod intervals;
 mod shape;
@@ -16,29 +17,10 @@ mod texts;
 
 pub use dates::DateLevel;
 pub use decimal::RuleNumber;
+pub use error::{ROOT_LABEL, RuleError};
 pub use icd10::Icd10Level;
 
 use serde::{Deserialize, Serialize};
-
-/// The label of every root.
-pub const ROOT_LABEL: &str = "*";
-
-/// The reason why a rule makes no tree.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RuleError {
-    /// The tree would have more nodes than are allowed.
-    #[error("the rule makes more nodes than are allowed: give fewer values or a smaller range")]
-    TooManyNodes,
-    /// The rule contradicts itself. The sentence says how to mend it.
-    #[error("{0}")]
-    Unfit(String),
-}
-
-impl RuleError {
-    fn unfit(sentence: impl Into<String>) -> Self {
-        Self::Unfit(sentence.into())
-    }
-}
 
 /// A hierarchy by rule, as its JSON says it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ROOT_LABEL, RuleError};
+use super::error::{ROOT_LABEL, RuleError};
 
 /// Levels that a rule may name between leaf and root. Every line holds one
 /// label a level, so that this limits the memory of the lines.

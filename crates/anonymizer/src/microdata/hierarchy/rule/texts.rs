@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::error::{ROOT_LABEL, RuleError};
 use super::shape::{check_levels, check_texts, refuse_any};
-use super::{ROOT_LABEL, RuleError};
 
 /// A sign that stands for the rest of a text, whatever its length.
 const REST: char = '…';

@@ -1,3 +1,5 @@
+//! Rules at their edges, and what they refuse.
+
 use std::collections::{BTreeMap, HashSet};
 
 use super::*;

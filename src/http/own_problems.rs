@@ -1,0 +1,38 @@
+//! Problems that several operations answer with: lists for the table in
+//! `access`.
+
+use super::problem::ProblemKind::{self, *};
+
+/// Problems of a body that is a hierarchy.
+pub(super) const HIERARCHY: &[ProblemKind] = &[
+    InvalidQuery,
+    InvalidId,
+    UnsupportedMediaType,
+    UndecodableBody,
+    LimitExceeded,
+    BodyTooLarge,
+    BodyTimeout,
+    HierarchyExists,
+    InvalidHierarchy,
+    StoreFull,
+];
+
+/// Problems of a body in JSON, and of a store that takes something in.
+pub(super) const JSON: &[ProblemKind] = &[
+    MalformedJson,
+    UnsupportedMediaType,
+    BodyTooLarge,
+    BodyTimeout,
+    InvalidBody,
+    LimitExceeded,
+    StoreFull,
+];
+
+/// Problems of a body that is to say nothing.
+pub(super) const NOTHING: &[ProblemKind] = &[
+    MalformedJson,
+    BodyTooLarge,
+    BodyTimeout,
+    InvalidBody,
+    LimitExceeded,
+];
