@@ -4,8 +4,6 @@
 //! content digest reads, and where each cell stands, so that columns look at
 //! their cells side by side while the next batch is filled.
 
-use std::borrow::Cow;
-
 use super::cell::trimmed;
 use super::dialect::cell_rules::CellRules;
 use super::digest;
@@ -36,6 +34,8 @@ pub(super) struct Batch {
     /// Subject keys of the records left out, one behind the other, and where
     /// each ends.
     left_out: (Vec<u8>, Vec<usize>),
+    /// Room for a cell that becomes canonical.
+    room: Vec<u8>,
 }
 
 impl Batch {
@@ -49,6 +49,7 @@ impl Batch {
             dropped: 0,
             gaps: vec![0; columns],
             left_out: Default::default(),
+            room: Vec::new(),
         }
     }
 
@@ -121,37 +122,45 @@ impl Batch {
         needs: &Needs<'_>,
     ) -> bool {
         let before = self.text.len();
-        let canonical = |at: usize, column: usize| {
-            let cell = trimmed(rows.cell(column));
-            rules.canonical(at, cell, rows.is_written(column))
+        let room = &mut self.room;
+        let read = |at: usize| {
+            let column = columns[at];
+            (trimmed(rows.cell(column)), rows.is_written(column))
         };
-        let key = canonical(needs.key, columns[needs.key]);
-        let key = needs.schema.normalized_key_cell(&key);
-        let cell_of = |at: usize, column: usize| {
-            if at == needs.key {
-                Cow::Borrowed(&key[..])
-            } else {
-                canonical(at, column)
-            }
-        };
+        let (cell, is_written) = read(needs.key);
+        // An identifier becomes no other text, and needs no room.
+        let mut no_room = Vec::new();
+        let key = rules.canonical(needs.key, cell, (is_written, &mut no_room));
+        let key = needs.schema.normalized_key_cell(key);
         digest::write_record(&mut self.text);
-        for (at, &column) in columns.iter().enumerate() {
-            let cell = cell_of(at, column);
+        for at in 0..columns.len() {
+            let (cell, is_written) = read(at);
+            let cell = if at == needs.key {
+                &key[..]
+            } else {
+                rules.canonical(at, cell, (is_written, room))
+            };
             if cell.is_empty() && needs.values[at] {
                 self.text.truncate(before);
                 self.cells[..at].iter_mut().for_each(|cells| {
                     cells.pop();
                 });
                 self.dropped += 1;
-                for (at, &column) in columns.iter().enumerate() {
-                    self.gaps[at] += u64::from(cell_of(at, column).is_empty());
+                for at in 0..columns.len() {
+                    let (cell, is_written) = read(at);
+                    let is_gap = if at == needs.key {
+                        key.is_empty()
+                    } else {
+                        rules.canonical(at, cell, (is_written, room)).is_empty()
+                    };
+                    self.gaps[at] += u64::from(is_gap);
                 }
                 let (keys, ends) = &mut self.left_out;
                 keys.extend_from_slice(&key);
                 ends.push(keys.len());
                 return false;
             }
-            digest::write_cell(&mut self.text, &cell);
+            digest::write_cell(&mut self.text, cell);
             let start = self.text.len() - cell.len();
             self.cells[at].push((start as u32, cell.len() as u32));
         }

@@ -36,23 +36,25 @@ impl<'s> CellReader<'s> {
 
     /// What a cell of an attribute is; nothing where it is not of its type.
     pub fn read(&self, attribute: AttributeIndex, cell: &[u8]) -> Option<CellValue> {
-        let cell = self.rules.canonical(attribute.at(), trimmed(cell), true);
-        if cell.is_empty() || *cell == *MISSING_LABEL.as_bytes() {
+        let mut room = Vec::new();
+        let read = (true, &mut room);
+        let cell = self.rules.canonical(attribute.at(), trimmed(cell), read);
+        if cell.is_empty() || cell == MISSING_LABEL.as_bytes() {
             return Some(CellValue::Missing);
         }
         match self.schema.attribute(attribute).kind {
             Some(AttributeType::Integer) => {
-                integer(&cell).map(|whole| CellValue::Bits(whole as u64))
+                integer(cell).map(|whole| CellValue::Bits(whole as u64))
             }
             Some(AttributeType::Decimal) => {
-                decimal(&cell).map(|number| CellValue::Bits(number.to_bits()))
+                decimal(cell).map(|number| CellValue::Bits(number.to_bits()))
             }
             Some(AttributeType::Date) => {
-                let day = date_days(std::str::from_utf8(&cell).ok()?)?;
+                let day = date_days(std::str::from_utf8(cell).ok()?)?;
                 Some(CellValue::Bits(i64::from(day) as u64))
             }
             Some(AttributeType::Categorical) | None => {
-                let text = std::str::from_utf8(&cell).ok()?;
+                let text = std::str::from_utf8(cell).ok()?;
                 Some(CellValue::Text(text.to_owned()))
             }
         }

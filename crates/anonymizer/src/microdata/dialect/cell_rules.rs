@@ -4,8 +4,6 @@
 //! where that would not take it, and as [`REFUSED`] where it would, since a
 //! `1.5` in a file of decimal commas may be 15.
 
-use std::borrow::Cow;
-
 use super::date_format::DatePattern;
 use super::file_format::{CellFormat, DecimalSign, FileFormat, Thousands};
 use crate::microdata::attribute::{Attribute, AttributeType, Role};
@@ -27,6 +25,8 @@ pub(in crate::microdata) struct CellRules {
 struct CellRule {
     /// Cells that stand for a missing value.
     missing: Vec<Box<[u8]>>,
+    /// Those of the attribute alone, which may be canonical texts too.
+    missing_values: Vec<Box<[u8]>>,
     form: Form,
 }
 
@@ -57,7 +57,7 @@ impl CellFormat {
             is_open_ended: self.open_ended,
             is_whole: false,
         };
-        decimal(&form.canonical(cell.as_bytes()))
+        decimal(form.canonical(cell.as_bytes(), &mut Vec::new()))
     }
 }
 
@@ -77,13 +77,19 @@ impl CellRules {
     }
 
     /// A trimmed cell of the attribute at `at` in its canonical form, empty
-    /// where it stands for a missing value. One that is not written, but has
-    /// its type from its format, is looked at for missing values alone.
+    /// where it stands for a missing value; `room` is for one that is another
+    /// text. A cell that is not written, but has its type from its format, is
+    /// looked at for missing values alone.
     #[inline]
-    pub fn canonical<'c>(&self, at: usize, cell: &'c [u8], is_written: bool) -> Cow<'c, [u8]> {
+    pub fn canonical<'c>(
+        &self,
+        at: usize,
+        cell: &'c [u8],
+        (is_written, room): (bool, &'c mut Vec<u8>),
+    ) -> &'c [u8] {
         match self.attributes.get(at) {
-            None => Cow::Borrowed(cell),
-            Some(rule) => rule.canonical(cell, is_written),
+            None => cell,
+            Some(rule) => rule.canonical(cell, is_written, room),
         }
     }
 }
@@ -138,7 +144,8 @@ fn is_one_of(words: &[Box<[u8]>], cell: &[u8]) -> bool {
 
 impl CellRule {
     fn of(attribute: &Attribute, file: &FileFormat, is_key: bool) -> Self {
-        let mut missing = bytes_of(&attribute.missing_values);
+        let missing_values = bytes_of(&attribute.missing_values);
+        let mut missing = missing_values.clone();
         missing.extend(bytes_of(&file.missing_values));
         let form = match attribute.role {
             Role::Identifier | Role::Ignore => Form::AsItIs,
@@ -146,33 +153,37 @@ impl CellRule {
         };
         // A key that is missing is an error, whatever word stands for it.
         debug_assert!(!is_key || attribute.missing_values.is_empty());
-        Self { missing, form }
+        Self {
+            missing,
+            missing_values,
+            form,
+        }
     }
 
     fn is_nothing(&self) -> bool {
         self.missing.is_empty() && matches!(self.form, Form::AsItIs)
     }
 
-    fn canonical<'c>(&self, cell: &'c [u8], is_written: bool) -> Cow<'c, [u8]> {
+    fn canonical<'c>(&self, cell: &'c [u8], is_written: bool, room: &'c mut Vec<u8>) -> &'c [u8] {
         if is_one_of(&self.missing, cell) {
-            return Cow::Borrowed(&[]);
+            return &[];
         }
         if cell.is_empty() || !is_written {
-            return Cow::Borrowed(cell);
+            return cell;
         }
         let canonical = match &self.form {
-            Form::AsItIs => return Cow::Borrowed(cell),
-            Form::Number(form) => form.canonical(cell),
-            Form::Day(patterns) => canonical_day(patterns, cell),
+            Form::AsItIs => return cell,
+            Form::Number(form) => form.canonical(cell, room),
+            Form::Day(patterns) => canonical_day(patterns, cell, room),
             Form::Truth([true_words, false_words]) => match cell {
-                _ if is_one_of(true_words, cell) => Cow::Borrowed(&b"true"[..]),
-                _ if is_one_of(false_words, cell) => Cow::Borrowed(&b"false"[..]),
-                _ => Cow::Borrowed(cell),
+                _ if is_one_of(true_words, cell) => &b"true"[..],
+                _ if is_one_of(false_words, cell) => b"false",
+                _ => cell,
             },
         };
         // A word may be the value's text as it is published.
-        if is_one_of(&self.missing, &canonical) {
-            Cow::Borrowed(&[])
+        if is_one_of(&self.missing_values, canonical) {
+            &[]
         } else {
             canonical
         }
@@ -219,32 +230,32 @@ impl Form {
     }
 }
 
-fn canonical_day<'c>(patterns: &[DatePattern], cell: &'c [u8]) -> Cow<'c, [u8]> {
-    let text = std::str::from_utf8(cell).ok();
-    let day = text.and_then(|text| patterns.iter().find_map(|pattern| pattern.read(text)));
-    match day {
-        Some([year, month, day]) => Cow::Owned(day_text(year, month, day)),
-        // The form is another one, in which the day may be another one.
-        None if text.is_some_and(|text| date_days(text).is_some()) => Cow::Borrowed(REFUSED),
-        None => Cow::Borrowed(cell),
+fn canonical_day<'c>(patterns: &[DatePattern], cell: &'c [u8], room: &'c mut Vec<u8>) -> &'c [u8] {
+    let day = patterns.iter().find_map(|pattern| pattern.read_bytes(cell));
+    if let Some([year, month, day]) = day {
+        let digit = |number: u32| b'0' + (number % 10) as u8;
+        room.clear();
+        room.extend_from_slice(&[
+            digit(year / 1000),
+            digit(year / 100),
+            digit(year / 10),
+            digit(year),
+            b'-',
+            digit(month / 10),
+            digit(month),
+            b'-',
+            digit(day / 10),
+            digit(day),
+        ]);
+        return room;
     }
-}
-
-/// `YYYY-MM-DD`, whatever day that is.
-fn day_text(year: u32, month: u32, day: u32) -> Vec<u8> {
-    let digit = |number: u32| b'0' + (number % 10) as u8;
-    vec![
-        digit(year / 1000),
-        digit(year / 100),
-        digit(year / 10),
-        digit(year),
-        b'-',
-        digit(month / 10),
-        digit(month),
-        b'-',
-        digit(day / 10),
-        digit(day),
-    ]
+    // The form is another one, in which the day may be another one.
+    let text = std::str::from_utf8(cell).ok();
+    if text.is_some_and(|text| date_days(text).is_some()) {
+        REFUSED
+    } else {
+        cell
+    }
 }
 
 impl NumberForm {
@@ -254,38 +265,62 @@ impl NumberForm {
         !has_signs && !self.is_open_ended
     }
 
-    fn canonical<'c>(&self, cell: &'c [u8]) -> Cow<'c, [u8]> {
+    fn canonical<'c>(&self, cell: &'c [u8], room: &'c mut Vec<u8>) -> &'c [u8] {
         let bare = if self.is_open_ended {
             bound(cell)
         } else {
             cell
         };
-        // Most numbers have no sign to look at.
-        if bare.iter().all(u8::is_ascii_digit) {
-            return Cow::Borrowed(bare);
-        }
-        match self.plain(bare) {
-            Some(plain) => Cow::Owned(plain),
+        if self.push_usual(bare, room) || self.push_plain(bare, room).is_some() {
+            room
+        } else if decimal(cell).is_some() {
             // It would be read as a number, and perhaps as another one.
-            None if decimal(cell).is_some() => Cow::Borrowed(REFUSED),
-            None => Cow::Borrowed(cell),
+            REFUSED
+        } else {
+            cell
         }
     }
 
-    /// The number with a point and without thousands, if it is written so.
-    fn plain(&self, cell: &[u8]) -> Option<Vec<u8>> {
-        let sign = match self.decimal {
+    /// Writes digits, perhaps behind a minus, with one sign of the fraction at
+    /// most, as most numbers are; false where it is another one.
+    #[inline]
+    fn push_usual(&self, cell: &[u8], room: &mut Vec<u8>) -> bool {
+        let sign = self.sign();
+        room.clear();
+        let mut has_sign = false;
+        for (at, &byte) in cell.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => room.push(byte),
+                b'-' if at == 0 => room.push(byte),
+                _ if byte == sign && !has_sign => {
+                    has_sign = true;
+                    room.push(b'.');
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn sign(&self) -> u8 {
+        match self.decimal {
             DecimalSign::Point => b'.',
             DecimalSign::Comma => b',',
-        };
+        }
+    }
+
+    /// Writes the number with a point and without thousands, if it is written
+    /// so.
+    fn push_plain(&self, cell: &[u8], plain: &mut Vec<u8>) -> Option<()> {
+        let sign = self.sign();
         let (whole, fraction) = match cell.iter().position(|&byte| byte == sign) {
             Some(at) => (&cell[..at], Some(&cell[at + 1..])),
             None => (cell, None),
         };
-        let mut plain = Vec::with_capacity(cell.len());
+        plain.clear();
         match self.thousands {
             None => plain.extend_from_slice(whole),
-            Some(thousands) => without(thousands, whole, &mut plain)?,
+            Some(thousands) => without(thousands, whole, plain)?,
         }
         if let Some(fraction) = fraction {
             plain.push(b'.');
@@ -296,7 +331,7 @@ impl NumberForm {
             |&byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
         let points = plain.iter().filter(|&&byte| byte == b'.').count();
         let fits = points <= usize::from(fraction.is_some());
-        (fits && plain.iter().all(is_plain)).then_some(plain)
+        (fits && plain.iter().all(is_plain)).then_some(())
     }
 }
 
@@ -364,8 +399,9 @@ mod tests {
         );
         let schema: Schema = serde_json::from_str(&schema).unwrap();
         let rules = CellRules::of(&schema);
-        let cell = rules.canonical(1, cell.as_bytes(), true);
-        String::from_utf8(cell.into_owned()).unwrap()
+        let mut room = Vec::new();
+        let cell = rules.canonical(1, cell.as_bytes(), (true, &mut room));
+        String::from_utf8(cell.to_vec()).unwrap()
     }
 
     #[test]

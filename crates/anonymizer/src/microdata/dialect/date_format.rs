@@ -67,8 +67,75 @@ enum Part {
 #[derive(Clone, Debug)]
 pub(super) struct DatePattern {
     parts: Vec<Part>,
+    /// Where everything stands, if every part has its own number of bytes.
+    places: Option<Places>,
     /// First year that two digits stand for.
     two_digit_years_from: u32,
+}
+
+/// Where the digits of a day stand in a cell.
+#[derive(Clone, Debug)]
+struct Places {
+    length: usize,
+    /// First digits of the year, of four, and of month and day, of two.
+    year: usize,
+    month: usize,
+    day: usize,
+    /// Bytes that stand for themselves.
+    is: Vec<(usize, u8)>,
+}
+
+impl Places {
+    fn of(parts: &[Part]) -> Option<Self> {
+        let mut places = Self {
+            length: 0,
+            year: 0,
+            month: 0,
+            day: 0,
+            is: Vec::new(),
+        };
+        for part in parts {
+            let at = places.length;
+            places.length += match *part {
+                Part::Year(4) => {
+                    places.year = at;
+                    4
+                }
+                Part::Month(true) => {
+                    places.month = at;
+                    2
+                }
+                Part::Day(true) => {
+                    places.day = at;
+                    2
+                }
+                Part::Is(one) if one.is_ascii() => {
+                    places.is.push((at, one as u8));
+                    1
+                }
+                _ => return None,
+            };
+        }
+        Some(places)
+    }
+
+    fn read(&self, cell: &[u8]) -> Option<[u32; 3]> {
+        if cell.len() != self.length || self.is.iter().any(|&(at, one)| cell[at] != one) {
+            return None;
+        }
+        let number = |at: usize, digits: usize| {
+            cell[at..at + digits].iter().try_fold(0, |number, digit| {
+                digit
+                    .is_ascii_digit()
+                    .then(|| number * 10 + u32::from(digit - b'0'))
+            })
+        };
+        Some([
+            number(self.year, 4)?,
+            number(self.month, 2)?,
+            number(self.day, 2)?,
+        ])
+    }
 }
 
 impl DateFormat {
@@ -101,8 +168,10 @@ impl DateFormat {
 
     /// The form for reading; `from` is the first year that two digits mean.
     pub(super) fn pattern(&self, from: Option<u16>) -> Option<DatePattern> {
+        let parts = self.parts().ok()?;
         Some(DatePattern {
-            parts: self.parts().ok()?,
+            places: Places::of(&parts),
+            parts,
             two_digit_years_from: u32::from(from.unwrap_or_default()),
         })
     }
@@ -162,6 +231,14 @@ impl DateFormat {
 }
 
 impl DatePattern {
+    /// The same as [`Self::read`] of bytes that may be no text.
+    pub fn read_bytes(&self, cell: &[u8]) -> Option<[u32; 3]> {
+        match &self.places {
+            Some(places) => places.read(cell),
+            None => self.read(std::str::from_utf8(cell).ok()?),
+        }
+    }
+
     /// Year, month and day of a cell of this form; whether there is such a day
     /// is not checked.
     pub fn read(&self, cell: &str) -> Option<[u32; 3]> {
@@ -244,7 +321,10 @@ mod tests {
     fn read(form: &str, cell: &str) -> Option<[u32; 3]> {
         let form = DateFormat::new(form);
         form.check().unwrap();
-        form.pattern(Some(1930)).unwrap().read(cell)
+        let pattern = form.pattern(Some(1930)).unwrap();
+        let read = pattern.read(cell);
+        assert_eq!(pattern.read_bytes(cell.as_bytes()), read, "{cell}");
+        read
     }
 
     #[test]
