@@ -386,7 +386,7 @@ pub const OPERATIONS: &[Operation] = &[
         ],
     ),
     at("list_jobs", "GET", "/v1/jobs", STEWARD, &[InvalidQuery]),
-    at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[]),
+    at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[InvalidQuery]),
     at(
         "cancel_job",
         "POST",

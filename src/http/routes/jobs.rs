@@ -4,6 +4,9 @@
 //! without reading a record is answered at once. It pins the latest versions
 //! of records and preferences.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -15,7 +18,7 @@ use vizard_anonymizer::release::SeriesMode;
 
 use super::job_view::JobView;
 use super::page::{PageView, page_request};
-use super::query::JobQuery;
+use super::query::{JobQuery, JobWaitQuery};
 use crate::config::SecondSteward;
 use crate::failpoint;
 use crate::http::answer::Answer;
@@ -28,6 +31,11 @@ use crate::job::floors::{InForce, Ordered, sentences};
 use crate::job::{JobFailure, JobSize, JobSpec, PublishMode, SeriesOptions, estimate_bytes};
 use crate::store::{Conflict, DatasetRow, JobFilter, JobRow, NewJob, StoreError, VersionRow};
 use crate::telemetry::link_job;
+
+/// Seconds that an answer may wait for the end of a job.
+const WAIT_SECONDS_MAX: u64 = 60;
+/// How long the store is watched at a time.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
@@ -112,17 +120,54 @@ async fn list_jobs(
 }
 
 /// Look at a job
+///
+/// With `wait` the answer waits until the job has ended, up to so many seconds,
+/// and shows the job as it is then. It counts as an event stream.
 #[utoipa::path(
     get, path = "/v1/jobs/{id}", operation_id = "get_job", tag = "jobs",
-    params(("id" = JobId, Path, description = "The job.")),
+    params(("id" = JobId, Path, description = "The job."), JobWaitQuery),
     responses((status = 200, description = "The job.", body = JobView)),
 )]
 async fn get_job(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<JobId>,
+    UrlQuery(query): UrlQuery<JobWaitQuery>,
 ) -> Result<Json<JobView>, Problem> {
+    if query.wait > WAIT_SECONDS_MAX {
+        let detail = "wait lies between 0 and 60 seconds";
+        return Err(Problem::new(ProblemKind::InvalidQuery, detail));
+    }
+    let job = visible_job(&state, &principal, id).await?;
+    if query.wait == 0 || job.state.is_final() {
+        return Ok(Json(job.into()));
+    }
+    let _share = state.event_streams.begin(principal.name(), 1)?;
+    let ended = ended(&state, id, job.revision);
+    let standing = principal.standing();
+    let revoked = standing.ended(Arc::clone(&state.store), Arc::clone(&state.clock));
+    tokio::select! {
+        () = ended => {}
+        () = tokio::time::sleep(Duration::from_secs(query.wait)) => {}
+        () = state.shutdown.cancelled() => {}
+        // What it may no longer see is not told.
+        () = revoked => {
+            let detail = "the token was revoked or expired meanwhile";
+            return Err(Problem::new(ProblemKind::Unauthenticated, detail));
+        }
+    }
     Ok(Json(visible_job(&state, &principal, id).await?.into()))
+}
+
+/// Waits for the end of a job, or for a store that fails.
+async fn ended(state: &AppState, id: JobId, mut revision: u64) {
+    loop {
+        match state.store.job_watch(id, revision, WATCH_TIMEOUT).await {
+            Ok(job) if job.state.is_final() => return,
+            Ok(job) => revision = job.revision,
+            Err(_) => return,
+        }
+    }
 }
 
 /// Stop a job

@@ -305,6 +305,17 @@ pub struct JobQuery {
     pub dataset: Option<DatasetId>,
 }
 
+/// How long an answer about a job may wait for the job's end.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobWaitQuery {
+    /// Seconds; the answer comes as soon as the job has ended.
+    #[serde(default)]
+    #[param(required = false, minimum = 0, maximum = 60, default = 0)]
+    pub wait: u64,
+}
+
 /// Which releases are wanted.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -11,6 +11,7 @@ on_both!(
     an_infeasible_job_fails_and_names_what_would_hold,
     an_l_beyond_the_values_of_an_attribute_proposes_another_parameter,
     engines_describe_their_parameters,
+    an_answer_waits_for_the_end_of_a_job,
 );
 
 async fn a_job_is_queued_and_pins_what_it_runs_on(server: Server) {
@@ -207,4 +208,21 @@ async fn engines_describe_their_parameters(server: Server) {
     let parameters = json!({"k": 5, "l": 8, "generalization": "mdp", "attributes": {"sex": {"t_closeness": 0.2}}});
     jsonschema::validate(schema, &parameters).expect("the design's own example fits");
     assert!(!jsonschema::is_valid(schema, &json!({"kay": 5})));
+}
+
+async fn an_answer_waits_for_the_end_of_a_job(server: Server) {
+    let client = server.key(&["uploader", "consent", "steward"]).await;
+    let id = story::filled_dataset(&client).await;
+    let job = story::queue(&client, &story::job(&id)).await;
+    let get = || client.call("get_job").at("id", &job);
+    // Nobody works yet: the time runs out.
+    let waited = get().query("wait", 1).send().await.expect(200);
+    assert_eq!(waited["state"], "queued");
+    let refused = get().query("wait", 61).send().await;
+    refused.expect_problem(400, "invalid-query");
+    server.work();
+    let ended = get().query("wait", 60).send().await.expect(200);
+    assert_eq!(ended["state"], "succeeded", "{ended}");
+    let again = get().query("wait", 60).send().await.expect(200);
+    assert_eq!(again, ended);
 }

@@ -59,6 +59,11 @@ pub(super) fn find(
     }
     let rewound = input.rewind();
     rewound.map_err(|error| TableError::Read(error.to_string()))?;
+    if encoding != Encoding::Utf16 && is_no_text(&head) {
+        return Err(InspectError::NoTable(
+            "the file is no text: it holds control characters; export the table as CSV".into(),
+        ));
+    }
     let (format, header) = signs_of(&head, encoding, limits)?;
     evidence.push(format!(
         "{} columns parted by {}{}",
@@ -82,6 +87,12 @@ pub(super) fn sign_name(sign: char) -> String {
         '\t' => "tabs".into(),
         sign => format!("`{sign}`"),
     }
+}
+
+/// Whether bytes hold more control characters than a slip would.
+fn is_no_text(head: &[u8]) -> bool {
+    let is_control = |byte: &&u8| **byte < 0x20 && !b"\t\r\n\x0c".contains(*byte);
+    head.iter().filter(is_control).count() * 1000 > head.len()
 }
 
 /// The encoding of the whole input, what shows it, and its first bytes.
@@ -206,6 +217,14 @@ fn signs_of(
         }
     }
     let (_, format, header) = best.unwrap_or_default();
+    let is_quoted = |name: &String| name.len() > 1 && name.starts_with('"') && name.ends_with('"');
+    if format.quote != Quote::Double && header.iter().any(is_quoted) {
+        return Err(InspectError::NoTable(
+            "a quote in the first line stands in the wrong place: quotes stand around a whole cell, \
+             without spaces outside them"
+                .into(),
+        ));
+    }
     if header.len() > limits.columns_max {
         return Err(InspectError::NoTable(format!(
             "the file has more than {} columns",

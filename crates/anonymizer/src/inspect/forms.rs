@@ -11,7 +11,7 @@ const MISSING_WORDS: [&str; 13] = [
     "null", "na", "n/a", "#n/a", "nan", "none", "nil", "-", "--", ".", "?", "(null)", "missing",
 ];
 /// Those of them that are no category anywhere.
-const SURE_WORDS: [&str; 9] = [
+pub(super) const SURE_WORDS: [&str; 9] = [
     "null", "n/a", "#n/a", "nan", "(null)", "nil", "--", ".", "?",
 ];
 /// Distinct values of a column that are looked at for days.
@@ -81,7 +81,7 @@ pub(super) struct Cells {
     pub is_ambiguous_day: bool,
 }
 
-fn is_missing_word(text: &str, words: &[&str]) -> bool {
+pub(super) fn is_missing_word(text: &str, words: &[&str]) -> bool {
     let lower = text.to_lowercase();
     words.contains(&lower.as_str())
 }

@@ -88,7 +88,7 @@ impl Meaning {
 const WORDS: &[(Meaning, &str)] = &[
     (
         Meaning::PersonNumber,
-        "pid mrn patno patnr subject subjid usubjid person patient participant member \
+        "pid mrn ipp nip patno patnr subject subjid usubjid person patient participant member \
          client individual",
     ),
     (
@@ -144,11 +144,11 @@ const WORDS: &[(Meaning, &str)] = &[
     (Meaning::Procedure, "ops cpt procedure surgery operation px"),
     (
         Meaning::Medication,
-        "atc drug medication med rx dose dosage treatment therapy",
+        "atc drug medication med rx treatment therapy",
     ),
     (
         Meaning::Finding,
-        "lab labs result score bmi weight height pressure glucose value test finding \
+        "lab labs dose dosage result score bmi weight height pressure glucose value test finding \
          stage grade",
     ),
     (
@@ -197,8 +197,8 @@ const PARTS: &[(Meaning, &str)] = &[
     ),
     (
         Meaning::BirthDate,
-        "birthdate dateofbirth geburtsdatum geburtstag datenaissance fechanacimiento \
-         fechadenacimiento datadinascita geboortedatum",
+        "birthdate dateofbirth geburtsdatum geburtstag naissance nacimiento \
+         nascita geboortedatum",
     ),
     (
         Meaning::Age,
@@ -363,6 +363,8 @@ mod tests {
             ("Telefon", Some(Contact)),
             ("Geburtsdatum", Some(BirthDate)),
             ("birth_date", Some(BirthDate)),
+            ("Date de naissance", Some(BirthDate)),
+            ("fecha_nacimiento", Some(BirthDate)),
             ("dateOfBirth", Some(BirthDate)),
             ("birth_year", Some(Age)),
             ("birth_month", Some(Age)),

@@ -1,7 +1,8 @@
 //! From counted columns to a proposed schema.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
@@ -43,8 +44,8 @@ pub(super) fn propose(
     let (mut drafts, has_nameless) = drafts_of(&found.header, &columns.columns);
     if has_nameless {
         questions.push(format!(
-            "columns without a name, or with one of more than {NAME_CHARACTERS_MAX} characters, \
-             are read past"
+            "columns without a name, or with one of more than {NAME_CHARACTERS_MAX} characters or \
+             with control characters, are read past"
         ));
     }
     let mut format = file_format(&found, &mut drafts, &mut questions);
@@ -53,6 +54,9 @@ pub(super) fn propose(
     let key = key_of(&drafts, columns.records);
     for (at, draft) in drafts.iter_mut().enumerate() {
         draft.take_role(columns.records, Some(at) == key);
+    }
+    if let Some(key) = key.filter(|&key| !drafts[key].column.is_unique(columns.records)) {
+        leave_out_what_changes(&mut drafts, key);
     }
     questions.extend(limit_roles(&mut drafts, columns.records));
     let multiplicity = multiplicity_of(&drafts, key, columns.records, &mut questions);
@@ -87,7 +91,10 @@ pub(super) fn propose(
 /// A draft of each column that can have a name, and whether some cannot.
 fn drafts_of<'c>(header: &'c [String], columns: &'c [Column]) -> (Vec<Draft<'c>>, bool) {
     let prior = prior_sign(columns);
-    let is_name = |name: &String| !name.is_empty() && name.chars().count() <= NAME_CHARACTERS_MAX;
+    let is_name = |name: &String| {
+        let length = name.chars().count();
+        (1..=NAME_CHARACTERS_MAX).contains(&length) && !name.contains(char::is_control)
+    };
     let named = header.iter().zip(columns).filter(|(name, _)| is_name(name));
     let drafts = named.map(|(name, column)| Draft::new(name, column, prior));
     (drafts.collect(), !header.iter().all(is_name))
@@ -131,18 +138,22 @@ fn check_header(header: &[String]) -> Result<(), InspectError> {
                 .into(),
         ));
     }
-    let mut seen = BTreeSet::new();
-    let twice = header
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, name) in header
         .iter()
-        .filter(|name| !name.is_empty())
-        .find(|name| !seen.insert(*name));
-    match twice {
-        // A name of the header is no value of a person.
-        Some(name) => Err(InspectError::NoTable(format!(
-            "the header has the name `{name}` twice: give each column its own"
-        ))),
-        None => Ok(()),
+        .enumerate()
+        .filter(|(_, name)| !name.is_empty())
+    {
+        if let Some(first) = seen.insert(name, at) {
+            // A first line may be somebody's record: it is not repeated.
+            return Err(InspectError::NoTable(format!(
+                "the header has one name twice, in columns {} and {}: give each column its own",
+                first + 1,
+                at + 1
+            )));
+        }
     }
+    Ok(())
 }
 
 fn questions_of_lines(columns: &Columns, found: &Found) -> Vec<String> {
@@ -202,12 +213,43 @@ fn key_of(drafts: &[Draft<'_>], records: u64) -> Option<usize> {
                 Some(4)
             }
             _ if is_unique && draft.cells.identifier.is_some() => Some(3),
+            None if is_unique => Some(5),
             _ => None,
         }
     };
     let ranked = drafts.iter().enumerate().filter(|(_, draft)| can_be(draft));
     let ranked = ranked.filter_map(|(at, draft)| Some((rank(draft)?, at)));
     ranked.min().map(|(_, at)| at)
+}
+
+/// Ignores quasi-identifiers that differ between records of one person: many
+/// records a person are published by what is the same in all of them.
+fn leave_out_what_changes(drafts: &mut [Draft<'_>], key: usize) {
+    let keys = &drafts[key].column.hashes;
+    let changes: Vec<bool> = drafts
+        .iter()
+        .map(|draft| {
+            if draft.role != Role::QuasiIdentifier {
+                return false;
+            }
+            let mut first: FxHashMap<u32, u32> = FxHashMap::default();
+            let pairs = keys.iter().zip(&draft.column.hashes);
+            let differing =
+                pairs.filter(|(key, value)| *first.entry(**key).or_insert(**value) != **value);
+            // Hashes of two people may be one.
+            differing.count() * 1000 > first.len()
+        })
+        .collect();
+    for (draft, changes) in drafts.iter_mut().zip(changes) {
+        if changes {
+            draft.role = Role::Ignore;
+            draft.reasons.push(
+                "ignored: it differs between records of one person, and would tell their records \
+                 apart"
+                    .into(),
+            );
+        }
+    }
 }
 
 /// Fewer sensitive attributes and no attribute that tells more than another: so

@@ -8,8 +8,9 @@ use crate::microdata::{AttributeType, Role};
 
 /// Distinct numbers up to which they may be codes of a category.
 const CODES_MAX: u64 = 30;
-/// Share of records with a text of their own from which on it names them.
-const OWN_TEXT_SHARE: f64 = 0.9;
+/// Share of records with a text or a whole number of their own from which on it
+/// names them.
+const OWN_VALUE_SHARE: f64 = 0.9;
 
 /// What is known of a column when its role is proposed.
 pub(super) struct Known<'c> {
@@ -57,8 +58,12 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
         return found;
     }
     let is_text = cells.kind == Some(AttributeType::Categorical);
-    if is_text && own >= OWN_TEXT_SHARE && distinct > 20 {
-        return says(Role::Identifier, "nearly every record has its own text");
+    let can_name = is_text || cells.kind == Some(AttributeType::Integer);
+    if can_name && own >= OWN_VALUE_SHARE && distinct > 20 {
+        return says(
+            Role::Identifier,
+            "nearly every record has its own value: it names the record",
+        );
     }
     let values = column.values.iter();
     let looks_like_icd = values.filter(|(text, _)| is_icd10(text)).count();

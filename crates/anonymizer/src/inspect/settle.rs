@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::columns::Column;
 use super::dialect::Found;
 use super::draft::Draft;
-use super::forms::{other_order, shown_sign};
+use super::forms::{SURE_WORDS, is_missing_word, other_order, shown_sign};
 use crate::microdata::{AttributeType, DateFormat, DecimalSign, FileFormat};
 
 /// Days that programs write where none is known.
@@ -154,6 +154,9 @@ pub(super) fn take_missing_words(drafts: &mut [Draft<'_>]) {
                 draft.cells.missing += count;
             }
         }
+        let own = draft.cells.missing_words.iter();
+        let own: Vec<String> = own.filter(|word| !is_of_file(word)).cloned().collect();
+        draft.missing_values.extend(own);
         if draft.cells.kind == Some(AttributeType::Date) {
             take_no_days(draft);
         }
@@ -164,7 +167,13 @@ pub(super) fn words_of(drafts: &[Draft<'_>]) -> BTreeSet<String> {
     let words = drafts
         .iter()
         .flat_map(|draft| draft.cells.missing_words.iter());
-    words.cloned().collect()
+    words.filter(|word| is_of_file(word)).cloned().collect()
+}
+
+/// Whether a word stands for a missing value in whatever column: `-` may be a
+/// blood group, and `none` an answer.
+fn is_of_file(word: &str) -> bool {
+    is_missing_word(word, &SURE_WORDS) || word.eq_ignore_ascii_case("na")
 }
 
 /// Days that stand for none, where a few have them.

@@ -9,6 +9,7 @@
 use std::io::Read;
 
 use super::batch::{Batch, Filler};
+use super::cell::trimmed;
 use super::chunk::Sink;
 use super::csv::CsvRows;
 use super::error::{CellErrorCode, TableError};
@@ -141,14 +142,16 @@ pub(super) fn place_columns<'n>(
     let mut is_sound = true;
     for (column, name) in names.enumerate() {
         let text = std::str::from_utf8(name);
-        match text.ok().and_then(|name| schema.find(name)) {
+        // Space around a name is no part of it, unless the schema says so.
+        let find = |name: &str| schema.find(name).or_else(|| schema.find(name.trim()));
+        match text.ok().and_then(find) {
             Some(index) if columns[index.at()].is_none() => columns[index.at()] = Some(column),
             Some(index) => {
                 let code = CellErrorCode::AttributeRepeated;
                 intake.fault(&Fault::of_attribute(line, index, code));
                 is_sound = false;
             }
-            None if schema.reads_past(name) => {}
+            None if schema.reads_past(name) || schema.reads_past(trimmed(name)) => {}
             None => unknown.push(name),
         }
     }

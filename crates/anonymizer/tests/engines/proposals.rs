@@ -238,6 +238,90 @@ fn signs_of_numbers_are_read_as_other_columns_show_them() {
 }
 
 #[test]
+fn words_that_may_be_values_stand_for_nothing_in_their_column_alone() {
+    let records = (0..40).map(|at| {
+        let dose = if at % 9 == 0 {
+            "-".into()
+        } else {
+            (at * 13 % 7).to_string()
+        };
+        let cost = if at % 11 == 0 {
+            "NA".into()
+        } else {
+            (at * 17).to_string()
+        };
+        format!("p{at}, {dose} ,{cost},{}\n", ["+", "-"][at % 2])
+    });
+    let text = format!(
+        " patient ,dose, cost,rhesus\n{}",
+        records.collect::<String>()
+    );
+    let inspection = inspected(&text).expect("a table");
+    assert_eq!(inspection.format.missing_values, ["NA"]);
+    let table = read(&text, &inspection);
+    let schema = serde_json::to_value(table.schema()).expect("JSON");
+    assert_eq!(
+        schema["attributes"][1]["missing_values"],
+        serde_json::json!(["-"])
+    );
+    assert_eq!(schema["attributes"][3].get("missing_values"), None);
+    assert_eq!(inspection.attributes[3].missing, 0);
+}
+
+#[test]
+fn numbers_of_nobody_knows_what_name_the_record_and_never_go_out() {
+    let records = (0..60).map(|at| format!("{},{},{}\n", 7000 + at * 13, at % 40 + 20, at % 2));
+    let text = format!("x1,age,sex\n{}", records.collect::<String>());
+    let inspection = inspected(&text).expect("a table");
+    assert_eq!(inspection.attributes[0].role, Role::Identifier);
+    let table = read(&text, &inspection);
+    assert_eq!(
+        table.schema().attribute(table.schema().subject_key()).name,
+        "x1"
+    );
+}
+
+#[test]
+fn what_changes_from_record_to_record_is_no_quasi_identifier_of_a_person() {
+    let records = (0..240).map(|at| {
+        let person = at / 3;
+        format!(
+            "m{person},{},2025-0{}-1{},{}\n",
+            person % 50 + 20,
+            at % 9 + 1,
+            at % 10,
+            at % 7
+        )
+    });
+    let text = format!(
+        "member_id,age,visit_date,icd_code\n{}",
+        records.collect::<String>()
+    );
+    let inspection = inspected(&text).expect("a table");
+    let roles: Vec<Role> = inspection.attributes.iter().map(|one| one.role).collect();
+    assert_eq!(
+        roles,
+        [
+            Role::Identifier,
+            Role::QuasiIdentifier,
+            Role::Ignore,
+            Role::Sensitive
+        ]
+    );
+    for purpose in &PURPOSES {
+        let job = job_for(purpose, &inspection).expect("a job");
+        let case = Case::run(
+            job.engine,
+            read(&text, &inspection),
+            &job.parameters,
+            &[],
+            3,
+        );
+        assert!(case.expect("a release").verdict().holds());
+    }
+}
+
+#[test]
 fn files_that_are_no_table_are_told_what_they_are() {
     for (text, said) in [
         ("", "empty"),
@@ -247,6 +331,8 @@ fn files_that_are_no_table_are_told_what_they_are() {
         ("a,b\n", "no record"),
         ("1,2,3\n4,5,6\n", "first line seems to be a record"),
         ("a,a\n1,2\n", "twice"),
+        ("\"id\", \"age\" ,x\n1,2,3\n", "wrong place"),
+        ("a\u{1}\u{2},b\n1,2\n", "no text"),
     ] {
         let error = inspected(text).expect_err(text).to_string();
         assert!(error.contains(said), "{text:?}: {error}");
