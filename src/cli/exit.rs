@@ -18,6 +18,8 @@ pub enum Exit {
     Usage(String),
     /// Input that cannot be taken, with line errors.
     Input(String, TableError),
+    /// A file that is no table of records, and what it is instead.
+    NoTable(String, String),
     /// Input of which too much would be left out, and the missing values of it.
     Loss(String, ReadSummary),
     /// No release with these parameters exists.
@@ -33,6 +35,7 @@ impl Exit {
             Self::Internal(error) => tell_end(&format!("{error:#}")),
             Self::Usage(text) => tell_end(text),
             Self::Input(source, error) => print_input(source, error),
+            Self::NoTable(source, what) => eprintln!("{source}: {what}"),
             Self::Loss(source, summary) => print_loss(source, summary),
             Self::Infeasible(text) => eprintln!("infeasible: {text}"),
             Self::VerificationFailed(checks) => {
@@ -46,7 +49,7 @@ impl Exit {
         match self {
             Self::Internal(_) => 1,
             Self::Usage(_) => 2,
-            Self::Input(..) | Self::Loss(..) => 3,
+            Self::Input(..) | Self::NoTable(..) | Self::Loss(..) => 3,
             Self::Infeasible(_) => 4,
             Self::VerificationFailed(_) => 5,
         }

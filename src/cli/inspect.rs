@@ -9,7 +9,6 @@ use vizard_anonymizer::catalog::{JobProposal, PURPOSES, Purpose, job_for};
 use vizard_anonymizer::inspect::{
     AttributeProposal, InspectError, InspectLimits, Inspection, inspect,
 };
-use vizard_anonymizer::microdata::TableError;
 
 use super::exit::Exit;
 use super::input::open;
@@ -77,7 +76,7 @@ pub fn of_file(path: &Path) -> Result<Inspection, Exit> {
     let name = name.unwrap_or_default();
     let file = std::io::BufReader::with_capacity(256 << 10, open(path)?);
     inspect(file, (&name, false), &InspectLimits::default()).map_err(|error| match error {
-        InspectError::NoTable(what) => Exit::Input(source, TableError::Read(what)),
+        InspectError::NoTable(what) => Exit::NoTable(source, what),
         InspectError::Table(error) => Exit::Input(source, error),
     })
 }
@@ -85,10 +84,17 @@ pub fn of_file(path: &Path) -> Result<Inspection, Exit> {
 /// The specification of a release for a purpose, as `vizard anonymize` reads it.
 pub fn specification(inspection: &Inspection, purpose: &Purpose) -> Result<Value, Exit> {
     let job = job_for(purpose, inspection);
-    let (Some(schema), Some(job)) = (&inspection.schema, job) else {
+    let Some(schema) = &inspection.schema else {
         return Err(Exit::Usage(
             "no specification can be written: no column names the person; add one with a number \
              of each person"
+                .into(),
+        ));
+    };
+    let Some(job) = job else {
+        return Err(Exit::Usage(
+            "no specification can be written: people have many records, and no column is \
+             sensitive; write one by hand that says which is"
                 .into(),
         ));
     };
@@ -165,11 +171,11 @@ pub fn told(inspection: &Inspection, jobs: &[JobProposal]) -> String {
                 set.attributes.join(", ")
             );
         }
-        if inspection.records_measured < inspection.records {
+        if inspection.records_of_sets < inspection.records {
             let _ = writeln!(
                 text,
-                "  measured on {} records, which are fewer: of all, fewer stand alone",
-                inspection.records_measured
+                "  measured on {} records: among all of them, fewer stand alone",
+                inspection.records_of_sets
             );
         }
     }

@@ -133,7 +133,7 @@ pub enum ThousandsWord {
     /// As in 1,234.
     #[serde(rename = ",")]
     Comma,
-    /// As in 1 234, with a space of any width that does not break.
+    /// As in 1 234, with a plain or a thin space, or one that does not break.
     #[serde(rename = " ")]
     Space,
     /// As in 1'234.

@@ -18,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 use vizard_anonymizer::microdata::{
-    HierarchyFormat, HierarchyLimits, HierarchySource, csv_of_rule, to_hex,
+    HierarchyFormat, HierarchyLimits, HierarchySource, TableError, csv_of_rule, to_hex,
 };
 
 use super::query::{HierarchyGetQuery, HierarchyListQuery, HierarchyPutQuery};
@@ -209,7 +209,9 @@ pub(super) async fn received(
     let limits = &state.settings.limits;
     let media_type = require_media_type(request.headers(), &MEDIA_TYPES)?;
     let content = unpacked_body(request, limits.hierarchy_bytes_max(), limits).await?;
-    let mut new = read(name, media_type, content, limits.of_hierarchies()).await?;
+    let bytes_max = limits.hierarchy_bytes_max().value;
+    let own = (limits.of_hierarchies(), bytes_max);
+    let mut new = read(name, media_type, content, own).await?;
     new.allow_new_version = query.new_version;
     Ok(new)
 }
@@ -284,7 +286,7 @@ async fn read(
     name: String,
     media_type: &str,
     content: Vec<u8>,
-    limits: HierarchyLimits,
+    (limits, bytes_max): (HierarchyLimits, u64),
 ) -> Result<NewHierarchy, Problem> {
     let media_type = media_type.to_owned();
     let reading = tokio::task::spawn_blocking(move || {
@@ -299,6 +301,13 @@ async fn read(
         // What a rule makes is kept, not the rule: it stays what it is when
         // rules change.
         let (content, media_type, format) = match by_rule {
+            Some(csv) if csv.len() as u64 > bytes_max => {
+                return Err(TableError::PastLimit {
+                    name: "hierarchy_bytes_max",
+                    value: bytes_max,
+                    unit: "bytes",
+                });
+            }
             Some(csv) => (csv.into_bytes(), "text/csv".into(), HierarchyFormat::Csv),
             None => (content, media_type, format),
         };

@@ -44,8 +44,11 @@ struct InspectionView {
     attributes: Vec<AttributeProposalView>,
     /// Small sets of quasi-identifiers by which many records stand alone.
     sets: Vec<SmallSetView>,
-    /// Records that shares were measured on: all, or evenly spaced ones.
+    /// Records that shares of attributes were measured on: all, or evenly spaced
+    /// ones.
     records_measured: u64,
+    /// Records that sets were measured on; of fewer, more stand alone.
+    records_of_sets: u64,
     /// The proposed schema, as `POST /v1/datasets` takes it; null where no
     /// column names the person.
     schema: Option<SchemaDocument>,

@@ -46,7 +46,8 @@ struct RiskView {
     sets: Vec<SetRiskView>,
     /// Whether sets are of the twelve attributes alone that tell most.
     is_narrowed: bool,
-    /// Sets that grow by the attribute that makes most classes, up to all.
+    /// Sets that grow by the attribute that makes most classes, until nobody is
+    /// alike or there are 24.
     growing: Vec<SetRiskView>,
     /// How the values of sensitive attributes are spread.
     sensitive: Vec<SensitiveSpreadView>,
@@ -83,7 +84,8 @@ struct SetRiskView {
     k_min: u64,
     /// Largest probability of finding a subject among those who are alike.
     prosecutor: f64,
-    /// Share of subjects that somebody finds who guesses in every class.
+    /// Share of subjects that somebody finds who guesses: the mean of 1 by the size
+    /// of each subject's smallest class.
     marketer: f64,
 }
 
@@ -156,8 +158,7 @@ impl RiskView {
 
 /// Say who stands out in a dataset
 ///
-/// For every set of up to three quasi-identifiers, and for sets that grow up to
-/// all of them: how many subjects are alone, how small classes are, and the
+/// For every set of up to three quasi-identifiers, and for sets that grow: how many subjects are alone, how small classes are, and the
 /// prosecutor's and marketer's risk; by attribute the minimal unique sets; and
 /// how sensitive values are spread. Of the records as they are, before any job.
 #[utoipa::path(
@@ -181,7 +182,7 @@ async fn get_dataset_risk(
         let detail = "the dataset has no records: upload some";
         return Err(Problem::new(ProblemKind::NoRecords, detail));
     };
-    let _share = upload_share(&state, &principal)?;
+    let share = upload_share(&state, &principal)?;
     let mut columns = RiskColumns::new(Arc::clone(&schema));
     let bytes = current
         .total_records
@@ -201,6 +202,8 @@ async fn get_dataset_risk(
         columns = look_into(&state, place, &schema, add).await?;
     }
     let looking = tokio::task::spawn_blocking(move || {
+        // A client that hangs up does not make room for another.
+        let _share = share;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(THREADS)
             .build()

@@ -75,13 +75,18 @@ impl Purpose {
     }
 }
 
-/// A job on an inspected file; `None` where no schema is proposed.
+/// A job on an inspected file; `None` where no schema is proposed, or where
+/// people have many records and nothing is sensitive: what is published of them
+/// is their sensitive values.
 ///
 /// The engine looks at the whole table, and may still find the parameters
 /// infeasible; then it names the strongest that hold.
 pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal> {
     let schema = inspection.schema.as_ref()?;
     let is_many = schema.multiplicity() == Multiplicity::Many;
+    if is_many && inspection.sensitive.is_empty() {
+        return None;
+    }
     let k = purpose.k();
     let mut reasons = vec![format!(
         "k = {k}: at most 1 in {k} records is a person's, {:.3} ≤ {} ({})",
@@ -107,6 +112,13 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
                 }
             ));
         }
+    }
+    if is_many && bounds.iter().any(|(_, most)| *most < 2) {
+        reasons.push(
+            "no l hides a value that most records have: declare that attribute otherwise, or the \
+             job ends as infeasible"
+                .into(),
+        );
     }
     let (engine, parameters, why) = engine_for((purpose, is_many), &bounds);
     reasons.push(why.into());

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::columns::Column;
-use super::forms::{Cells, cells_of};
+use super::forms::{Cells, Prior, cells_of};
 use super::inspection::SensitiveCount;
 use super::names::{Meaning, meaning_of};
 use super::roles::{Known, are_codes, role_of};
 use crate::microdata::normalize::class;
-use crate::microdata::{AttributeType, DEFAULT_FORMS, DecimalSign, Role};
+use crate::microdata::{AttributeType, DEFAULT_FORMS, Role};
 
 /// One column on its way to a proposal.
 pub(super) struct Draft<'c> {
@@ -26,13 +26,15 @@ pub(super) struct Draft<'c> {
 }
 
 impl<'c> Draft<'c> {
-    pub fn new(name: &'c str, column: &'c Column, prior: Option<DecimalSign>) -> Self {
+    pub fn new(name: &'c str, column: &'c Column, prior: Prior) -> Self {
         let meaning = meaning_of(name);
         let mut cells = cells_of(column, prior);
         let mut reasons = std::mem::take(&mut cells.reasons);
-        if cells.kind == Some(AttributeType::Integer)
-            && let Some(why) = are_codes(column, &cells, meaning)
-        {
+        let is_number = matches!(
+            cells.kind,
+            Some(AttributeType::Integer | AttributeType::Decimal)
+        );
+        if is_number && let Some(why) = are_codes(column, &cells, meaning) {
             cells.kind = Some(AttributeType::Categorical);
             cells.format = Default::default();
             reasons.push(why);
@@ -51,6 +53,7 @@ impl<'c> Draft<'c> {
 
     pub fn take_role(&mut self, records: u64, is_key: bool) {
         let (role, reasons) = role_of(&Known {
+            name: self.name,
             column: self.column,
             cells: &self.cells,
             meaning: self.meaning,

@@ -51,6 +51,9 @@ const TIMES: [&str; 10] = [
     " h:mm:ss AM",
     " h:mm AM",
 ];
+/// Size up to which every whole number has 64 bits and is told from its
+/// neighbours.
+const WHOLE_MAX: f64 = 9e18;
 /// First year that two digits are proposed to mean.
 pub(super) const TWO_DIGIT_YEARS_FROM: u16 = 1930;
 
@@ -95,8 +98,11 @@ impl Cells {
     }
 }
 
+/// The sign of fractions that is likely, and whether other columns show it.
+pub(super) type Prior = (Option<DecimalSign>, bool);
+
 /// What the cells of a column are.
-pub(super) fn cells_of(column: &Column, prior: Option<DecimalSign>) -> Cells {
+pub(super) fn cells_of(column: &Column, prior: Prior) -> Cells {
     let mut texts: Vec<(&str, u64)> = column.texts().collect();
     texts.sort_unstable();
     let mut cells = Cells {
@@ -124,8 +130,7 @@ pub(super) fn cells_of(column: &Column, prior: Option<DecimalSign>) -> Cells {
     cells.identifier = identifying_form(distinct);
     let all: u64 = known.iter().map(|(_, count)| count).sum();
     let (values, _) = column.distinct();
-    let is_wordy = column.longest > 40 && column.with_spaces * 2 > all;
-    cells.is_free_text = is_wordy && values * 20 > all;
+    cells.is_free_text = column.longest > 40 && column.with_spaces > 0 && values * 20 > all;
     cells
 }
 
@@ -188,6 +193,14 @@ fn take_days(cells: &mut Cells, known: &[(&str, u64)]) -> bool {
     };
     let swapped = other_order(&form);
     let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _)| *one == other));
+    let others = count(known, |text| {
+        form.day_of(text, Some(TWO_DIGIT_YEARS_FROM)).is_none()
+    });
+    if others > 0 {
+        cells.questions.push(format!(
+            "{others} cells are no such days: mend them, or name them in missing_values"
+        ));
+    }
     cells.kind = Some(AttributeType::Date);
     cells.is_ambiguous_day = is_ambiguous;
     let text = form.to_string();
@@ -297,6 +310,22 @@ fn best_format(known: &[(&str, u64)], prior: Option<DecimalSign>) -> Option<Cell
         .map(|(_, format)| format)
 }
 
+/// Whether all numbers can be read with the other sign of fractions too.
+fn can_be_thousand_times(known: &[(&str, u64)], format: &CellFormat) -> bool {
+    if !known.iter().any(|(text, _)| text.contains([',', '.'])) {
+        return false;
+    }
+    let others = SIGNS
+        .iter()
+        .filter(|(decimal, _)| Some(*decimal) != format.decimal);
+    let mut others = others.map(|&signs| number_format(signs));
+    others.any(|other| {
+        known
+            .iter()
+            .all(|(text, _)| other.number_of(text).is_some())
+    })
+}
+
 /// Whether a sign between groups of three digits stands in a cell.
 fn has_thousands(known: &[(&str, u64)], sign: Thousands) -> bool {
     let signs: &[char] = match sign {
@@ -308,10 +337,10 @@ fn has_thousands(known: &[(&str, u64)], sign: Thousands) -> bool {
     known.iter().any(|(text, _)| text.contains(signs))
 }
 
+/// Whether a number begins with a zero and another digit, as codes do.
 fn has_leading_zero(text: &str) -> bool {
-    let digits = text.trim_start_matches(['-', '+']);
-    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.len() > 1 && digits.starts_with('0') && is_digits
+    let digits = text.trim_start_matches(['-', '+']).as_bytes();
+    matches!(digits, [b'0', second, ..] if second.is_ascii_digit())
 }
 
 /// Cells for which something holds.
@@ -322,10 +351,20 @@ fn count(known: &[(&str, u64)], holds: impl Fn(&str) -> bool) -> u64 {
 
 /// Whether the cells are numbers; their signs are noted. Where two ways of
 /// reading fit, `prior` is what other columns show.
-fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalSign>) -> bool {
+fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Prior) -> bool {
     let Some(mut format) = best_format(known, prior) else {
         return false;
     };
+    if !is_shown && can_be_thousand_times(known, &format) {
+        let read = match (format.thousands, format.decimal) {
+            (None, _) => "a small number with a fraction",
+            _ => "a thousand and more",
+        };
+        cells.questions.push(format!(
+            "every number can be a thousand and more, or a small one with a fraction; read as {read}, \
+             and no other column shows which it is: see decimal and thousands of the format"
+        ));
+    }
     cells.has_leading_zeros = known.iter().any(|(text, _)| has_leading_zero(text));
     let fraction = match format.decimal {
         Some(DecimalSign::Comma) => ',',
@@ -346,9 +385,19 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], prior: Option<DecimalS
         // A column without a fraction shows no sign of it.
         format.decimal = format.thousands.and(format.decimal);
     }
-    if cells.has_leading_zeros && is_whole && open == 0 {
+    if cells.has_leading_zeros && open == 0 {
         cells.kind = Some(AttributeType::Categorical);
         let why = "digits with leading zeros: codes, which a number would lose";
+        cells.reasons.push(why.into());
+        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+        return true;
+    }
+    let is_wide = cells
+        .range
+        .is_some_and(|(least, most)| least.min(-most) < -WHOLE_MAX);
+    if is_whole && is_wide {
+        cells.kind = Some(AttributeType::Categorical);
+        let why = "whole numbers of more than 64 bits: texts";
         cells.reasons.push(why.into());
         return true;
     }

@@ -57,8 +57,10 @@ pub struct Inspection {
     pub attributes: Vec<AttributeProposal>,
     /// Small sets of quasi-identifiers that tell records apart.
     pub sets: Vec<SmallSet>,
-    /// Records that `attributes` and `sets` were measured on.
+    /// Records that shares of `attributes` were measured on.
     pub records_measured: u64,
+    /// Records that `sets` were measured on: of fewer, more stand alone.
+    pub records_of_sets: u64,
     /// The proposed schema; `None` where no column can name the person.
     pub schema: Option<Schema>,
     /// Hierarchies that the schema names, each as its rule.

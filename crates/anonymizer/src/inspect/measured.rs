@@ -111,6 +111,11 @@ fn sets_of(order: &[usize], size: usize) -> Vec<Vec<usize>> {
     sets
 }
 
+/// How many of the records that are held sets are measured on.
+pub(super) fn records_of_sets(held: usize) -> usize {
+    held.div_ceil(held.div_ceil(RECORDS_MAX).max(1))
+}
+
 fn unique_share(set: &[usize], columns: &[(String, &Column)]) -> f64 {
     let all = columns[set[0]].1.hashes.len();
     let step = all.div_ceil(RECORDS_MAX).max(1);

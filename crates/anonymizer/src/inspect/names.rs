@@ -88,12 +88,12 @@ impl Meaning {
 const WORDS: &[(Meaning, &str)] = &[
     (
         Meaning::PersonNumber,
-        "pid mrn ipp nip patno patnr subject subjid usubjid person patient participant member \
+        "pid mrn ipp nip pat patno patnr subject subjid usubjid person patient participant member \
          client individual",
     ),
     (
         Meaning::CaseNumber,
-        "id rowid key uid guid uuid fall case visit encounter stay no nr index",
+        "id rowid number nummer num numero key uid guid uuid fall case visit encounter stay no nr index",
     ),
     (
         Meaning::OtherNumber,
@@ -105,7 +105,7 @@ const WORDS: &[(Meaning, &str)] = &[
     ),
     (
         Meaning::Address,
-        "address street rue calle via straat house",
+        "lat lon lng latitude longitude gps coord coordinates geo address street rue calle via straat house",
     ),
     (
         Meaning::Contact,
@@ -167,7 +167,7 @@ const WORDS: &[(Meaning, &str)] = &[
 const PARTS: &[(Meaning, &str)] = &[
     (
         Meaning::OtherNumber,
-        "sozialversicherung versichertennr versichertennummer krankenversicherten \
+        "versicherungsn versichertenn policy sozialversicherung versichertennr versichertennummer krankenversicherten \
          socialsecurity nationalid accountn kontonummer licence license passport \
          numerosecu steuer personnummer rijksregister codicefiscale serialn deviceid \
          healthplan",
@@ -232,7 +232,7 @@ const PARTS: &[(Meaning, &str)] = &[
     ),
     (
         Meaning::Duration,
-        "verweildauer lengthofstay hoursper liegedauer stay",
+        "verweildauer lengthofstay hoursper liegedauer",
     ),
     (
         Meaning::Diagnosis,
@@ -283,16 +283,31 @@ pub(super) fn meaning_of(name: &str) -> Option<Meaning> {
         .iter()
         .any(|word| word.starts_with("birth") || word == "born");
     match of_words {
+        _ if is_birth && by_words.contains(&Meaning::Name) => Some(Meaning::Name),
         _ if is_birth && by_words.contains(&Meaning::Day) => Some(Meaning::BirthDate),
         _ if is_birth => Some(part.unwrap_or(Meaning::Age)),
-        Some(Meaning::PersonNumber) if !is_numbered && words.len() > 1 => by_words
-            .get(1)
-            .copied()
-            .or(part)
-            .or(Some(Meaning::PersonNumber)),
+        // `patient_age` is an age, and `client_type` nobody's number.
+        Some(Meaning::PersonNumber) if !is_numbered && words.len() > 1 => {
+            by_words.get(1).copied().or(part)
+        }
         Some(Meaning::Finding | Meaning::Medication | Meaning::Diagnosis) => of_words,
         _ => part.or(of_words),
     }
+}
+
+/// Whether a name says that the column holds numbers of something.
+pub(super) fn says_number(name: &str) -> bool {
+    let words = words_of(name);
+    let numbers = ["number", "nummer", "numero", "nr", "kennung", "serial"];
+    let joined = words.concat();
+    let is_number = |word: &String| {
+        let of_cases = WORDS.iter().find(|(of, _)| *of == Meaning::CaseNumber);
+        of_cases.is_some_and(|(_, known)| known.split(' ').any(|one| one == word))
+    };
+    // `number_of_visits` is a count.
+    words.last().is_some_and(is_number)
+        || words.iter().any(|word| word == "id")
+        || numbers.iter().any(|end| joined.ends_with(end))
 }
 
 /// The words of a name, in lower case without accents.
@@ -340,10 +355,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_say_that_a_column_holds_numbers_of_something() {
+        for name in [
+            "stay_id",
+            "insurance_id",
+            "Rufnummer",
+            "rx_number",
+            "treatmentId",
+            "Konto_Nr",
+        ] {
+            assert!(says_number(name), "{name}");
+        }
+        for name in ["stay", "age", "idea", "ward", "number_of_visits", "num_lab"] {
+            assert!(!says_number(name), "{name}");
+        }
+    }
+
+    #[test]
     fn names_of_exports_say_what_they_hold() {
         use Meaning::{
-            Age, BirthDate, Care, CaseNumber, Contact, Day, Diagnosis, Duration, Finding, Money,
-            Name, OtherNumber, PersonNumber, Place, PostalCode, Sex, Social, Text,
+            Address, Age, BirthDate, Care, CaseNumber, Contact, Day, Diagnosis, Duration, Finding,
+            Money, Name, OtherNumber, PersonNumber, Place, PostalCode, Sex, Social, Text,
         };
         for (name, meaning) in [
             ("id", Some(CaseNumber)),
@@ -387,6 +419,11 @@ mod tests {
             ("salary_class", Some(Money)),
             ("Lab_Hb_g_dl", Some(Finding)),
             ("Epikrise", Some(Text)),
+            ("birth_name", Some(Name)),
+            ("Pat_Nr", Some(PersonNumber)),
+            ("client_type", None),
+            ("latitude", Some(Address)),
+            ("Versicherungsnummer", Some(OtherNumber)),
             ("x17", None),
             ("", None),
         ] {

@@ -1,5 +1,6 @@
 //! From counted columns to a proposed schema.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -10,8 +11,8 @@ use super::dialect::Found;
 use super::draft::Draft;
 use super::forms::TWO_DIGIT_YEARS_FROM;
 use super::inspection::{AttributeProposal, InspectError, Inspection};
-use super::measured::{risk_of, small_sets};
-use super::names::Meaning;
+use super::measured::{records_of_sets, risk_of, small_sets};
+use super::names::{Meaning, meaning_of};
 use super::rules::rules_for;
 use super::settle::{file_format, prior_sign, take_missing_words, words_of};
 use crate::microdata::attribute::NAME_CHARACTERS_MAX;
@@ -22,6 +23,8 @@ const WORDS_MAX: usize = 32;
 /// Sensitive attributes that are proposed: each asks for values of its own in
 /// every group.
 const SENSITIVE_MAX: usize = 3;
+const NO_HEADER: &str =
+    "the first line seems to be a record: put a line with the names of the columns above it";
 /// Rank of findings among sensitive attributes: the last.
 const FINDING: u8 = 3;
 /// Share of missing values from which on an attribute is no sensitive one: l of
@@ -40,8 +43,9 @@ pub(super) fn propose(
             "the file has a header and no record behind it".into(),
         ));
     }
+    check_no_record(&found.header, &columns.columns)?;
     let mut questions = questions_of_lines(&columns, &found);
-    let (mut drafts, has_nameless) = drafts_of(&found.header, &columns.columns);
+    let (mut drafts, has_nameless) = drafts_of(&found, &columns.columns);
     if has_nameless {
         questions.push(format!(
             "columns without a name, or with one of more than {NAME_CHARACTERS_MAX} characters or \
@@ -49,8 +53,14 @@ pub(super) fn propose(
         ));
     }
     let mut format = file_format(&found, &mut drafts, &mut questions);
-    take_missing_words(&mut drafts);
-    format.missing_values = words_of(&drafts).into_iter().take(WORDS_MAX).collect();
+    take_missing_words(&mut drafts, &mut questions);
+    let words = words_of(&drafts);
+    if words.len() > WORDS_MAX {
+        questions.push(format!(
+            "more than {WORDS_MAX} words stand for missing values: write them alike"
+        ));
+    }
+    format.missing_values = words.into_iter().take(WORDS_MAX).collect();
     let key = key_of(&drafts, columns.records);
     for (at, draft) in drafts.iter_mut().enumerate() {
         draft.take_role(columns.records, Some(at) == key);
@@ -76,11 +86,12 @@ pub(super) fn propose(
     Ok(Inspection {
         records: columns.records,
         is_cut,
-        evidence: found.evidence,
+        evidence: found.evidence.clone(),
         questions,
         attributes,
         sets,
         records_measured: measured as u64,
+        records_of_sets: records_of_sets(measured) as u64,
         schema: schema.transpose()?,
         hierarchies,
         sensitive: drafts.iter().filter_map(Draft::sensitive_count).collect(),
@@ -89,8 +100,9 @@ pub(super) fn propose(
 }
 
 /// A draft of each column that can have a name, and whether some cannot.
-fn drafts_of<'c>(header: &'c [String], columns: &'c [Column]) -> (Vec<Draft<'c>>, bool) {
-    let prior = prior_sign(columns);
+fn drafts_of<'c>(found: &'c Found, columns: &'c [Column]) -> (Vec<Draft<'c>>, bool) {
+    let prior = prior_sign(columns, found.format.delimiter_byte());
+    let header = &found.header;
     let is_name = |name: &String| {
         let length = name.chars().count();
         (1..=NAME_CHARACTERS_MAX).contains(&length) && !name.contains(char::is_control)
@@ -116,6 +128,13 @@ fn multiplicity_of(
         return None;
     };
     if key.column.is_unique(records) {
+        if key.meaning != Some(Meaning::PersonNumber) {
+            questions.push(format!(
+                "`{}` is taken for the number of a person, one record each: if people repeat, name \
+                 the column that says so in subject_key",
+                key.name
+            ));
+        }
         return Some("one");
     }
     let (subjects, _) = key.column.distinct();
@@ -133,10 +152,7 @@ fn check_header(header: &[String]) -> Result<(), InspectError> {
         is_number || day("DD.MM.YYYY").is_some() || day("YYYY-MM-DD").is_some()
     };
     if header.iter().filter(is_value).count() * 4 > header.len() {
-        return Err(InspectError::NoTable(
-            "the first line seems to be a record: put a line with the names of the columns above it"
-                .into(),
-        ));
+        return Err(InspectError::NoTable(NO_HEADER.into()));
     }
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, name) in header
@@ -152,6 +168,21 @@ fn check_header(header: &[String]) -> Result<(), InspectError> {
                 at + 1
             )));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a first line whose cells stand among the values of their columns: it
+/// is somebody's record, and no name may be made of it.
+fn check_no_record(header: &[String], columns: &[Column]) -> Result<(), InspectError> {
+    let pairs = header.iter().zip(columns);
+    let values = pairs
+        .filter(|(name, column)| column.values.len() > 1 && column.count_of(name).is_some())
+        .count();
+    let has_names = header.iter().any(|name| meaning_of(name).is_some());
+    let is_mail = header.iter().any(|name| name.contains('@'));
+    if values > 1 || (values == 1 && !has_names) || is_mail {
+        return Err(InspectError::NoTable(NO_HEADER.into()));
     }
     Ok(())
 }
@@ -218,8 +249,10 @@ fn key_of(drafts: &[Draft<'_>], records: u64) -> Option<usize> {
         }
     };
     let ranked = drafts.iter().enumerate().filter(|(_, draft)| can_be(draft));
-    let ranked = ranked.filter_map(|(at, draft)| Some((rank(draft)?, at)));
-    ranked.min().map(|(_, at)| at)
+    // Of several, the one that tells most people apart.
+    let ranked = ranked
+        .filter_map(|(at, draft)| Some((rank(draft)?, Reverse(draft.column.distinct().0), at)));
+    ranked.min().map(|(.., at)| at)
 }
 
 /// Ignores quasi-identifiers that differ between records of one person: many

@@ -2,8 +2,8 @@
 
 use super::columns::Column;
 use super::forms::Cells;
-use super::names::Meaning;
-use super::rules::is_icd10;
+use super::names::{Meaning, says_number};
+use crate::microdata::hierarchy::rule::is_icd10;
 use crate::microdata::{AttributeType, Role};
 
 /// Distinct numbers up to which they may be codes of a category.
@@ -14,6 +14,7 @@ const OWN_VALUE_SHARE: f64 = 0.9;
 
 /// What is known of a column when its role is proposed.
 pub(super) struct Known<'c> {
+    pub name: &'c str,
     pub column: &'c Column,
     pub cells: &'c Cells,
     pub meaning: Option<Meaning>,
@@ -25,6 +26,7 @@ pub(super) struct Known<'c> {
 /// The role of a column and the reasons, a sentence each.
 pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
     let Known {
+        name,
         column,
         cells,
         meaning,
@@ -33,7 +35,9 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
     } = *known;
     let says = |role: Role, why: &str| (role, vec![why.to_owned()]);
     let (distinct, _) = column.distinct();
-    let filled = records.saturating_sub(cells.missing);
+    let filled = records
+        .saturating_sub(cells.missing)
+        .saturating_sub(column.broken);
     if is_key {
         return says(Role::Identifier, "it names the person");
     }
@@ -54,11 +58,29 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
         return says(Role::Ignore, "every record has the same value");
     }
     let own = distinct as f64 / filled.max(1) as f64;
+    let is_text = cells.kind == Some(AttributeType::Categorical);
+    let can_name = is_text || cells.kind == Some(AttributeType::Integer);
+    // Codes of diagnoses are many, and of everybody; numbers of visits are not.
+    let is_code = matches!(
+        meaning,
+        Some(
+            Meaning::Diagnosis
+                | Meaning::Procedure
+                | Meaning::Medication
+                | Meaning::Money
+                | Meaning::Finding
+                | Meaning::PostalCode
+        )
+    );
+    if can_name && says_number(name) && distinct > CODES_MAX && (own > 0.2 || !is_code) {
+        return says(
+            Role::Identifier,
+            "its name says numbers of something, and there are many",
+        );
+    }
     if let Some(found) = by_meaning(meaning, cells, own) {
         return found;
     }
-    let is_text = cells.kind == Some(AttributeType::Categorical);
-    let can_name = is_text || cells.kind == Some(AttributeType::Integer);
     if can_name && own >= OWN_VALUE_SHARE && distinct > 20 {
         return says(
             Role::Identifier,
@@ -115,7 +137,7 @@ fn by_meaning(meaning: Option<Meaning>, cells: &Cells, own: f64) -> Option<(Role
     Some((role, reasons))
 }
 
-/// Whether whole numbers are codes of a category, and why.
+/// Whether numbers are codes of a category, and why.
 pub(super) fn are_codes(
     column: &Column,
     cells: &Cells,
@@ -140,6 +162,7 @@ pub(super) fn are_codes(
             Some("numbers that are codes, by its name: as numbers they would become ranges".into())
         }
         _ if is_counted || cells.format.open_ended => None,
+        _ if cells.kind != Some(AttributeType::Integer) => None,
         _ if distinct <= 2 => Some("two numbers: codes of a category".into()),
         _ => {
             let (least, most) = cells.range?;

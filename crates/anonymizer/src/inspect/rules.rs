@@ -4,7 +4,7 @@ use super::columns::Column;
 use super::forms::Cells;
 use super::inspection::RuleProposal;
 use super::names::Meaning;
-use crate::microdata::hierarchy::rule::DateLevel;
+use crate::microdata::hierarchy::rule::{DateLevel, is_icd10};
 use crate::microdata::value_text::date_text;
 use crate::microdata::{AttributeType, HierarchyRule, RuleNumber};
 
@@ -29,7 +29,8 @@ pub(super) fn rules_for(
         _ => {}
     }
     let proposals = rules.into_iter().filter_map(|(rule, words)| {
-        let lines = rule.leaf_lines(NODES_MAX).ok()?;
+        // The tree of a range is sound if that of its last leaf is.
+        let lines = of_last_leaf(&rule).leaf_lines(NODES_MAX).ok()?;
         let example = lines.into_iter().max_by_key(Vec::len)?;
         Some(RuleProposal {
             rule,
@@ -38,6 +39,17 @@ pub(super) fn rules_for(
         })
     });
     proposals.collect()
+}
+
+/// The rule over its last leaf alone, where it is of a range.
+fn of_last_leaf(rule: &HierarchyRule) -> HierarchyRule {
+    let mut rule = rule.clone();
+    match &mut rule {
+        HierarchyRule::Intervals { from, to, .. } => *from = *to,
+        HierarchyRule::Dates { from, to, .. } => from.clone_from(to),
+        _ => {}
+    }
+    rule
 }
 
 fn numbers(column: &Column, cells: &Cells, rules: &mut Vec<(HierarchyRule, String)>) {
@@ -204,22 +216,6 @@ fn categories(
             "every value under the root".into(),
         ));
     }
-}
-
-/// A letter, two digits or a digit and a letter, and what stands behind a point
-/// or not.
-pub(super) fn is_icd10(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    matches!(bytes, [first, second, third, rest @ ..]
-        if first.is_ascii_alphabetic() && second.is_ascii_digit() && third.is_ascii_alphanumeric()
-            && rest.len() <= 6
-            && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-+*!#".contains(byte)))
-        && bytes[1..]
-            .iter()
-            .filter(|byte| byte.is_ascii_digit())
-            .count()
-            >= 2
-        && !is_atc(text)
 }
 
 /// A letter, two digits, two letters, two digits.

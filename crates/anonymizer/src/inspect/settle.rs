@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::columns::Column;
 use super::dialect::Found;
 use super::draft::Draft;
-use super::forms::{SURE_WORDS, is_missing_word, other_order, shown_sign};
+use super::forms::{Prior, SURE_WORDS, is_missing_word, other_order, shown_sign};
 use crate::microdata::{AttributeType, DateFormat, DecimalSign, FileFormat};
 
 /// Days that programs write where none is known.
@@ -13,17 +13,18 @@ const NO_DAYS: [&str; 2] = ["9999-12-31", "1900-01-01"];
 /// Share of a day that stands for none, at most.
 const NO_DAY_SHARE: f64 = 0.3;
 
-/// The sign of fractions that some columns show and none contradicts.
-pub(super) fn prior_sign(columns: &[Column]) -> Option<DecimalSign> {
+/// The sign of fractions that most columns show; where none does, the one that
+/// goes with the delimiter.
+pub(super) fn prior_sign(columns: &[Column], delimiter: u8) -> Prior {
     let shown: Vec<DecimalSign> = columns.iter().filter_map(shown_sign).collect();
     let commas = shown
         .iter()
         .filter(|sign| **sign == DecimalSign::Comma)
         .count();
     match (commas, shown.len() - commas) {
-        (0, 0) => None,
-        (commas, points) if commas > points => Some(DecimalSign::Comma),
-        _ => Some(DecimalSign::Point),
+        (0, 0) => ((delimiter == b';').then_some(DecimalSign::Comma), false),
+        (commas, points) if commas > points => (Some(DecimalSign::Comma), true),
+        _ => (Some(DecimalSign::Point), true),
     }
 }
 
@@ -80,7 +81,10 @@ pub(super) fn file_format(
             }
         }
         match own.decimal {
-            Some(sign) if sign == of_file => {
+            Some(sign)
+                if sign == of_file
+                    && (own.thousands.is_none() || own.thousands == format.thousands) =>
+            {
                 own.decimal = None;
                 own.thousands = None;
             }
@@ -98,11 +102,14 @@ pub(super) fn file_format(
 
 /// Days that can be read in two ways are read as the other columns are.
 fn settle_days(drafts: &mut [Draft<'_>], questions: &mut Vec<String>) {
-    let sure: Vec<DateFormat> = drafts
-        .iter()
-        .filter(|draft| !draft.cells.is_ambiguous_day)
-        .flat_map(|draft| draft.cells.format.dates.clone())
-        .collect();
+    let day_of = |form: &DateFormat| form.to_string().chars().take(2).collect::<String>();
+    let mut sure: BTreeMap<String, usize> = BTreeMap::new();
+    for draft in drafts.iter().filter(|draft| !draft.cells.is_ambiguous_day) {
+        for form in &draft.cells.format.dates {
+            *sure.entry(day_of(form)).or_default() += 1;
+        }
+    }
+    let votes = |wanted: &DateFormat| sure.get(&day_of(wanted)).copied().unwrap_or_default();
     for draft in drafts
         .iter_mut()
         .filter(|draft| draft.cells.is_ambiguous_day)
@@ -112,11 +119,6 @@ fn settle_days(drafts: &mut [Draft<'_>], questions: &mut Vec<String>) {
         };
         let Some(other) = other_order(&form) else {
             continue;
-        };
-        let day_of = |form: &DateFormat| form.to_string().chars().take(2).collect::<String>();
-        let votes = |wanted: &DateFormat| {
-            let same = sure.iter().filter(|one| day_of(one) == day_of(wanted));
-            same.count()
         };
         let (taken, refused) = if votes(&other) > votes(&form) {
             (other, form)
@@ -143,7 +145,7 @@ fn settle_days(drafts: &mut [Draft<'_>], questions: &mut Vec<String>) {
 
 /// Words for missing values: those that stand between numbers and days hold for
 /// every column.
-pub(super) fn take_missing_words(drafts: &mut [Draft<'_>]) {
+pub(super) fn take_missing_words(drafts: &mut [Draft<'_>], questions: &mut Vec<String>) {
     let words: BTreeSet<String> = words_of(drafts);
     for draft in drafts.iter_mut() {
         let is_text = draft.cells.kind == Some(AttributeType::Categorical);
@@ -152,6 +154,13 @@ pub(super) fn take_missing_words(drafts: &mut [Draft<'_>]) {
             if let Some(count) = draft.column.count_of(word).filter(|_| is_text && !known) {
                 draft.cells.missing_words.push(word.clone());
                 draft.cells.missing += count;
+                if word.eq_ignore_ascii_case("na") {
+                    questions.push(format!(
+                        "{}: {word} in {count} cells is read as a missing value, as in other \
+                         columns; if it is a value, take it out of missing_values",
+                        draft.name
+                    ));
+                }
             }
         }
         let own = draft.cells.missing_words.iter();

@@ -321,6 +321,107 @@ fn what_changes_from_record_to_record_is_no_quasi_identifier_of_a_person() {
     }
 }
 
+/// The roles of columns, each with one hundred cells.
+fn roles_of(columns: &[(&str, &dyn Fn(usize) -> String)]) -> Vec<Role> {
+    let mut text = String::from("patient_id");
+    columns
+        .iter()
+        .for_each(|(name, _)| text = format!("{text};{name}"));
+    for at in 0..100 {
+        text += &format!("\nP{at}");
+        columns
+            .iter()
+            .for_each(|(_, cell)| text = format!("{text};{}", cell(at)));
+    }
+    let inspection = inspected(&(text + "\n")).expect("a table");
+    let own = inspection.attributes.iter().skip(1);
+    own.map(|one| one.role).collect()
+}
+
+#[test]
+fn nothing_that_names_a_person_is_proposed_for_publication() {
+    let number = |at: usize| (1_000_000 + at * 7919).to_string();
+    let some = |at: usize| (4_000 + at % 60).to_string();
+    let text = |at: usize| match at % 5 {
+        0 | 1 => format!("Patient {at} complains of pain in the left knee since a week"),
+        _ => "o.B.".into(),
+    };
+    let name = |at: usize| ["Meier", "Huber", "Schmidt"][at % 3].to_owned();
+    let degrees = |at: usize| format!("47,{:05}", at * 731);
+    let found = roles_of(&[
+        ("birth_name", &name),
+        ("verlauf", &text),
+        ("Konto", &number),
+        ("policy_number", &number),
+        ("stay_id", &some),
+        ("insurance_id", &some),
+        ("treatment_id", &number),
+        ("rx_number", &number),
+        ("Fallnummer", &some),
+        ("lat", &degrees),
+    ]);
+    assert_eq!(found, [Role::Identifier; 10]);
+}
+
+#[test]
+fn the_person_is_named_before_the_visit_and_a_visit_alone_is_asked_about() {
+    let visits = (0..120).map(|at| format!("F{at},{},{}\n", 500 + at / 6, at / 6 % 40 + 20));
+    let text = format!("Fall_Nr,Pat_Nr,age\n{}", visits.collect::<String>());
+    let schema = inspected(&text).expect("a table").schema.expect("a schema");
+    assert_eq!(schema.attribute(schema.subject_key()).name, "Pat_Nr");
+    let types = (0..60).map(|at| format!("{},p{at},{}\n", at % 3, at % 40 + 20));
+    let text = format!("client_type,patient_id,age\n{}", types.collect::<String>());
+    let schema = inspected(&text).expect("a table").schema.expect("a schema");
+    assert_eq!(schema.attribute(schema.subject_key()).name, "patient_id");
+    let cases = (0..60).map(|at| format!("F{at},{}\n", at % 40 + 20));
+    let inspection = inspected(&format!("case_no,age\n{}", cases.collect::<String>()));
+    let asked = inspection.expect("a table").questions;
+    assert!(
+        asked.iter().any(|said| said.contains("if people repeat")),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn a_first_line_that_is_somebodys_record_is_no_header() {
+    let people = (0..30).map(|at| {
+        format!(
+            "Anna Huber{at},{},{}\n",
+            ["Bonn", "Trier"][at % 2],
+            ["Grippe", "Gicht"][at / 2 % 2]
+        )
+    });
+    let error = inspected(&people.collect::<String>())
+        .expect_err("no header")
+        .to_string();
+    assert!(error.contains("seems to be a record"), "{error}");
+    assert!(!error.contains("Huber"));
+}
+
+#[test]
+fn numbers_that_can_be_a_thousand_times_as_large_are_asked_about() {
+    let file = |cells: &[&str]| {
+        let records = cells.iter().enumerate();
+        let records = records.map(|(at, cell)| format!("p{at};{cell}\n"));
+        format!("patient;betrag\n{}", records.collect::<String>())
+    };
+    let both = inspected(&file(&["1.234", "2.500", "7.125"])).expect("a table");
+    assert!(
+        both.questions
+            .iter()
+            .any(|said| said.contains("a thousand")),
+        "{:?}",
+        both.questions
+    );
+    // A zero before the sign is no group of thousands.
+    let small = inspected(&file(&["0,125", "1,250", "12,848"])).expect("a table");
+    let schema = serde_json::to_value(small.schema.expect("a schema")).expect("JSON");
+    assert_eq!(schema["format"]["decimal"], ",");
+    assert_eq!(schema["format"].get("thousands"), None);
+    let codes = inspected("patient,icd9_code\na,250.10\nb,001.9\nc,250.1\n").expect("a table");
+    assert_eq!(codes.attributes[1].kind, Some(AttributeType::Categorical));
+}
+
 #[test]
 fn files_that_are_no_table_are_told_what_they_are() {
     for (text, said) in [

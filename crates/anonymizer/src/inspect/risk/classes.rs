@@ -63,6 +63,26 @@ impl Classes {
         Self { of_records, sizes }
     }
 
+    /// Of each subject, the subjects of the smallest class that one of their
+    /// records is in.
+    pub fn of_subjects(&self, columns: &RiskColumns) -> Vec<u32> {
+        let sizes = self
+            .of_records
+            .iter()
+            .map(|&class| self.sizes[class as usize]);
+        match &columns.subjects {
+            None => sizes.collect(),
+            Some(subjects) => {
+                let mut smallest = vec![u32::MAX; subjects.count()];
+                for (size, &subject) in sizes.zip(&subjects.of_records) {
+                    let smallest = &mut smallest[subject as usize];
+                    *smallest = size.min(*smallest);
+                }
+                smallest
+            }
+        }
+    }
+
     /// The records whose subject is alone in their class.
     pub fn unique(&self) -> Bits {
         let mut bits = Bits::new(self.of_records.len());

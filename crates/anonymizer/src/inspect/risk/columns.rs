@@ -153,9 +153,10 @@ impl RiskColumns {
         }
     }
 
-    /// Bytes that a record takes, about.
+    /// Bytes that a record takes while its risk is measured, about: numbers,
+    /// classes by each attribute, and those at hand.
     pub fn record_bytes(&self) -> usize {
-        4 * (self.attributes.len() + 1)
+        8 * (self.attributes.len() + 4)
     }
 
     /// Adds the records of a chunk.

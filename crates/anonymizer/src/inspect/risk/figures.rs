@@ -16,7 +16,8 @@ pub struct Risk {
     /// Whether sets are of those attributes alone that tell most: there are too
     /// many for all sets.
     pub is_narrowed: bool,
-    /// Sets that grow by the attribute that makes most unique, up to all.
+    /// Sets that grow by the attribute that makes most classes, until nobody is
+    /// alike or there are 24.
     pub growing: Vec<SetRisk>,
     /// How the values of sensitive attributes are spread.
     pub sensitive: Vec<SensitiveSpread>,
@@ -52,7 +53,8 @@ pub struct SetRisk {
     pub k_min: u64,
     /// Largest probability of finding a subject's class mate: 1 / k_min.
     pub prosecutor: f64,
-    /// Share of subjects that somebody finds who guesses in every class.
+    /// Share of subjects that somebody finds who guesses: the mean of 1 by the size
+    /// of each subject's smallest class.
     pub marketer: f64,
 }
 
@@ -85,14 +87,14 @@ pub struct PopulationRisk {
     pub people: u64,
     /// People of the smallest class that records of the dataset are in (k-map).
     pub k_map: u64,
-    /// Largest probability of finding a record's person in the population.
+    /// Largest probability of finding a subject in the population.
     pub journalist: f64,
-    /// The same as a mean over records.
+    /// The same as a mean over subjects.
     pub journalist_mean: f64,
     /// Least and largest share of a class of the population that is in the
     /// dataset (δ-presence).
     pub presence: [f64; 2],
-    /// Records whose class is not in the population, or larger there than here:
+    /// Subjects whose class is not in the population, or smaller there than here:
     /// the population does not hold everybody. They count as if everybody alike
     /// were in the dataset.
     pub not_covered: u64,

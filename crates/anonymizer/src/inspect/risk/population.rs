@@ -9,6 +9,7 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
+use super::classes::Classes;
 use super::columns::{MISSING, RiskColumns};
 use super::figures::{PopulationRisk, rounded};
 use crate::microdata::{CellReader, CellValue, ScannedRow, TableError, scan_rows};
@@ -74,14 +75,19 @@ impl Population {
             if width == 0 {
                 width = row.len();
                 for (at, name) in row.iter().enumerate() {
-                    if *name == COUNT.as_bytes() {
+                    let name = name.trim_ascii();
+                    if name == COUNT.as_bytes() {
                         count_at = Some(at);
                     }
-                    let named = |index: usize| columns.name(index).as_bytes() == *name;
+                    let named = |index: usize| columns.name(index).as_bytes() == name;
                     let known = (0..columns.attributes.len()).find(|&index| named(index));
                     places.extend(known.map(|index| (index, at)));
                 }
                 places.sort_unstable();
+                if places.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                    failed = Some(wrong(line, "a name stands twice"));
+                    return false;
+                }
                 return !places.is_empty();
             }
             if row.len() != width {
@@ -110,8 +116,9 @@ impl Population {
                 };
                 key.push(number.unwrap_or(ELSEWHERE));
             }
-            total += count;
-            *people.entry(key).or_default() += count;
+            total = u64::saturating_add(total, count);
+            let people = people.entry(key).or_default();
+            *people = people.saturating_add(count);
             true
         };
         scan_rows(input, schema.format(), RECORD_BYTES_MAX, &mut each)?;
@@ -130,23 +137,31 @@ impl Population {
 
     /// What a reader finds who knows it.
     pub fn risk(&self, columns: &RiskColumns) -> PopulationRisk {
-        let mut classes: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
-        for record in 0..columns.records {
-            let key = self.attributes.iter();
-            let key = key.map(|&at| columns.attributes[at].1.codes[record]);
-            *classes.entry(key.collect()).or_default() += 1;
+        let mut classes = Classes::whole(columns);
+        for &at in &self.attributes {
+            classes = classes.by(columns, at);
         }
-        let mut found: Vec<(u64, u64, bool)> = classes
-            .into_iter()
-            .map(|(key, here)| {
+        // A record of each class shows the values that all of it have.
+        let mut shown: Vec<Option<usize>> = vec![None; classes.sizes.len()];
+        for (record, &class) in classes.of_records.iter().enumerate() {
+            shown[class as usize].get_or_insert(record);
+        }
+        let pairs = shown.into_iter().zip(&classes.sizes);
+        let mut found: Vec<(u64, u64, bool)> = pairs
+            .filter_map(|(record, &subjects)| {
+                let record = record?;
+                let key = self.attributes.iter();
+                let key = key.map(|&at| columns.attributes[at].1.codes[record]);
+                let key: Vec<u32> = key.collect();
                 let there = self.people.get(&key).copied().unwrap_or_default();
+                let here = u64::from(subjects);
                 // Somebody of the dataset is in the population, whatever its
                 // table says.
-                (here, there.max(here), there < here)
+                Some((here, there.max(here), there < here))
             })
             .collect();
         found.sort_unstable();
-        let records: u64 = found.iter().map(|(here, ..)| here).sum();
+        let subjects: u64 = found.iter().map(|(here, ..)| here).sum();
         let k_map = found
             .iter()
             .map(|(_, there, _)| *there)
@@ -168,7 +183,7 @@ impl Population {
             people: self.total,
             k_map,
             journalist: rounded(1.0 / k_map.max(1) as f64),
-            journalist_mean: rounded(mean / records.max(1) as f64),
+            journalist_mean: rounded(mean / subjects.max(1) as f64),
             presence: [rounded(least), rounded(most)],
             not_covered: uncovered.map(|(here, ..)| here).sum(),
         }

@@ -8,6 +8,8 @@ use super::figures::{AttributeExposure, Risk, SetRisk, rounded};
 
 /// Attributes of which every set of up to three is looked at.
 const NARROW_MAX: usize = 12;
+/// Attributes of the largest set that grows.
+const GROWN_MAX: usize = 24;
 /// Classes of fewer subjects are counted: those of the purposes.
 const SMALL: [u32; 2] = [5, 12];
 
@@ -140,26 +142,29 @@ fn pairs_of(attributes: &[usize]) -> Vec<[usize; 2]> {
 fn set_risk(columns: &RiskColumns, set: &[usize], classes: &Classes) -> SetRisk {
     let mut set = set.to_vec();
     set.sort_unstable();
-    // A subject with several records may be in several classes: shares are of
-    // what is in them.
-    let all: u64 = classes.sizes.iter().map(|&size| u64::from(size)).sum();
-    let share = |count: u64| rounded(count as f64 / all.max(1) as f64);
+    let smallest = classes.of_subjects(columns);
+    let all = smallest.len().max(1) as f64;
     let below = |bound: u32| {
-        let small = classes.sizes.iter().filter(|&&size| size < bound);
-        small.map(|&size| u64::from(size)).sum::<u64>()
+        let small = smallest.iter().filter(|&&size| size < bound).count();
+        rounded(small as f64 / all)
     };
+    let found: f64 = smallest
+        .iter()
+        .map(|&size| 1.0 / f64::from(size.max(1)))
+        .sum();
     let k_min = classes.sizes.iter().copied().min().unwrap_or_default();
     SetRisk {
         attributes: set.iter().map(|&at| columns.name(at)).collect(),
-        unique: share(below(2)),
-        below: SMALL.map(|bound| share(below(bound))),
+        unique: below(2),
+        below: SMALL.map(below),
         k_min: u64::from(k_min),
         prosecutor: rounded(1.0 / f64::from(k_min.max(1))),
-        marketer: share(classes.sizes.len() as u64),
+        marketer: rounded(found / all),
     }
 }
 
-/// The set that grows by the attribute that makes most classes.
+/// The set that grows by the attribute that makes most classes, until nobody is
+/// alike any more.
 fn growing(columns: &RiskColumns, whole: Classes) -> Vec<SetRisk> {
     let mut left: Vec<usize> = (0..columns.attributes.len()).collect();
     let mut set: Vec<usize> = Vec::new();
@@ -182,6 +187,10 @@ fn growing(columns: &RiskColumns, whole: Classes) -> Vec<SetRisk> {
         set.push(at);
         left.retain(|&one| one != at);
         grown.push(set_risk(columns, &set, &best));
+        let are_apart = best.sizes.len() >= columns.records;
+        if are_apart || set.len() == GROWN_MAX {
+            break;
+        }
         classes = best;
     }
     grown

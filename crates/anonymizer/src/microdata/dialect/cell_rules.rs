@@ -168,7 +168,9 @@ impl CellRule {
         if is_one_of(&self.missing, cell) {
             return &[];
         }
-        if cell.is_empty() || !is_written {
+        // A number of JSON is a category's text as well.
+        let stands = is_written || matches!(self.form, Form::Truth(_));
+        if cell.is_empty() || !stands {
             return cell;
         }
         let canonical = match &self.form {
@@ -181,8 +183,8 @@ impl CellRule {
                 _ => cell,
             },
         };
-        // A word may be the value's text as it is published.
-        if is_one_of(&self.missing_values, canonical) {
+        // A word may be the day as it is published; of numbers `1.000` may be two.
+        if matches!(self.form, Form::Day(_)) && is_one_of(&self.missing_values, canonical) {
             &[]
         } else {
             canonical
@@ -341,10 +343,25 @@ fn without(thousands: Thousands, whole: &[u8], plain: &mut Vec<u8>) -> Option<()
     let signs: &[&[u8]] = match thousands {
         Thousands::Point => &[b"."],
         Thousands::Comma => &[b","],
-        // Plain, wide and narrow.
-        Thousands::Space => &[b" ", "\u{a0}".as_bytes(), "\u{202f}".as_bytes()],
+        // Plain, not breaking, thin, and thin and not breaking.
+        Thousands::Space => &[
+            b" ",
+            "\u{a0}".as_bytes(),
+            "\u{2009}".as_bytes(),
+            "\u{202f}".as_bytes(),
+        ],
         Thousands::Apostrophe => &[b"'", "\u{2019}".as_bytes()],
     };
+    let digits = whole.strip_prefix(b"-").or(whole.strip_prefix(b"+"));
+    let digits = digits.unwrap_or(whole);
+    let has_sign = signs
+        .iter()
+        .any(|sign| digits.windows(sign.len()).any(|part| part == *sign));
+    let is_odd = digits.starts_with(b"0") || digits.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    if has_sign && is_odd {
+        // `0.500` and `1.2E+05` are fractions of another dialect.
+        return None;
+    }
     let mut rest = whole;
     // Digits since the last sign, of which the first group may have fewer.
     let mut group = 0;
@@ -421,6 +438,10 @@ mod tests {
             (german, "1.234.567,8", "1234567.8"),
             (german, "-1.234", "-1234"),
             (german, "1.5", "\0"),
+            // Fractions of another dialect, not thousands.
+            (german, "0.500", "\0"),
+            (german, "1.2E+05", "\0"),
+            (german, "1,2E+05", "1.2E+05"),
             (german, "1234,5", "1234.5"),
             (german, "12.34,5", "12.34,5"),
             (german, "1.2345", "\0"),

@@ -73,7 +73,7 @@ pub enum Thousands {
     /// `1,234`.
     #[serde(rename = ",")]
     Comma,
-    /// `1 234`, with a space of any width that does not break.
+    /// `1 234`, with a plain or a thin space, or one that does not break.
     #[serde(rename = " ")]
     Space,
     /// `1'234`.

@@ -87,6 +87,11 @@ struct Code {
     chapter: &'static Chapter,
 }
 
+/// Whether a text has the form of an ICD-10 code that lies in a chapter.
+pub(crate) fn is_icd10(text: &str) -> bool {
+    Code::of(text).is_some()
+}
+
 impl Code {
     /// Reads a code with or without point, dash and national marks. `None`: no
     /// code, or one that lies in no chapter.

@@ -19,6 +19,7 @@ pub use dates::DateLevel;
 pub use decimal::RuleNumber;
 pub use error::{ROOT_LABEL, RuleError};
 pub use icd10::Icd10Level;
+pub(crate) use icd10::is_icd10;
 
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +117,7 @@ impl HierarchyRule {
     /// more leaves is refused before a line is made. The error says what is
     /// wrong and how to mend it, and repeats no value.
     pub fn leaf_lines(&self, nodes_max: usize) -> Result<Vec<Vec<String>>, RuleError> {
+        self.check_size()?;
         let lines = match self {
             Self::Intervals {
                 from,
@@ -159,6 +161,81 @@ impl HierarchyRule {
         }?;
         shape::check_tree(&lines, nodes_max)?;
         Ok(lines)
+    }
+}
+
+/// Bytes of the longest label of numbers and of days, about.
+const NUMBER_BYTES: usize = 48;
+
+impl HierarchyRule {
+    /// Refuses what would take too much memory before a line is made.
+    fn check_size(&self) -> Result<(), RuleError> {
+        let longest = |values: &[String]| values.iter().map(String::len).max().unwrap_or(0);
+        let (leaves, levels, bytes) = match self {
+            Self::Intervals {
+                from,
+                to,
+                values,
+                widths,
+                cuts,
+                ..
+            } => {
+                let named = [widths.as_ref().map(Vec::len), cuts.as_ref().map(Vec::len)];
+                let levels = named.into_iter().flatten().max().unwrap_or(0);
+                match (values, from, to) {
+                    (Some(values), ..) => {
+                        let texts = values.iter().map(|value| value.text().len());
+                        (values.len(), levels, 2 * texts.max().unwrap_or(0) + 4)
+                    }
+                    (None, Some(from), Some(to)) => {
+                        (to.abs_diff(*from) as usize, levels, NUMBER_BYTES)
+                    }
+                    _ => (0, levels, NUMBER_BYTES),
+                }
+            }
+            Self::Dates {
+                from,
+                to,
+                values,
+                levels,
+            } => {
+                let year = |day: &Option<String>| {
+                    let text = day.as_ref()?.get(..4)?;
+                    text.parse::<usize>().ok()
+                };
+                let years = match (year(from), year(to)) {
+                    (Some(from), Some(to)) => to.saturating_sub(from) + 1,
+                    _ => 0,
+                };
+                let leaves = values.as_ref().map_or(years * 366, Vec::len);
+                (leaves, levels.len(), NUMBER_BYTES)
+            }
+            Self::Prefixes {
+                lengths,
+                values,
+                digits,
+            } => match values {
+                Some(values) => (values.len(), lengths.len(), longest(values) + 4),
+                None => {
+                    let leaves = 10_usize.saturating_pow(digits.unwrap_or(0));
+                    (leaves, lengths.len(), NUMBER_BYTES)
+                }
+            },
+            Self::Icd10 {
+                values,
+                levels,
+                others,
+            } => {
+                shape::check_lengths(others.iter())?;
+                let others = others.as_ref().map_or(0, String::len);
+                let levels = levels.as_ref().map_or(3, Vec::len);
+                let bytes = longest(values).max(others).max(NUMBER_BYTES);
+                (values.len(), levels, bytes)
+            }
+            Self::Groups { values, sizes } => (values.len(), sizes.len(), 2 * longest(values) + 3),
+            Self::Flat { values } => (values.len(), 0, longest(values)),
+        };
+        shape::check_size(leaves, levels, bytes)
     }
 }
 

@@ -7,6 +7,12 @@ use super::error::{ROOT_LABEL, RuleError};
 /// Levels that a rule may name between leaf and root. Every line holds one
 /// label a level, so that this limits the memory of the lines.
 const LEVELS_MAX: usize = 32;
+/// Bytes of a value, and of a label that stands for several.
+const TEXT_BYTES_MAX: usize = 256;
+/// Bytes of all labels of all lines, about: a label is written once a line.
+const LINES_BYTES_MAX: usize = 256 << 20;
+/// Bytes that a label costs beside its text.
+const LABEL_BYTES: usize = 48;
 /// Separators in one line of CSV, with those inside of labels. The reader of
 /// hierarchies refuses longer lines.
 const SEPARATORS_MAX: usize = 4000;
@@ -35,9 +41,28 @@ pub(super) fn check_count(values: usize, nodes_max: usize) -> Result<(), RuleErr
     }
 }
 
+/// Checks that the lines of so many leaves and levels take no more memory than
+/// they may; no label is longer than `longest` bytes.
+pub(super) fn check_size(leaves: usize, levels: usize, longest: usize) -> Result<(), RuleError> {
+    let labels = leaves.saturating_mul(levels + 2);
+    let bytes = labels.saturating_mul(longest + LABEL_BYTES);
+    if bytes > LINES_BYTES_MAX {
+        Err(RuleError::TooManyNodes)
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks that texts are not too long for labels.
+pub(super) fn check_lengths<'t>(texts: impl Iterator<Item = &'t String>) -> Result<(), RuleError> {
+    let count = texts.filter(|text| text.len() > TEXT_BYTES_MAX).count();
+    refuse_any(count, "value(s)", "longer than 256 bytes: shorten them")
+}
+
 /// Checks that texts can be the leaves of a tree.
 pub(super) fn check_texts(values: &[String], nodes_max: usize) -> Result<(), RuleError> {
     check_count(values.len(), nodes_max)?;
+    check_lengths(values.iter())?;
     let refuse_where = |is_unfit: &dyn Fn(&String) -> bool, what: &str| {
         let count = values.iter().filter(|value| is_unfit(value)).count();
         refuse_any(count, "value(s)", what)

@@ -349,3 +349,36 @@ fn labels_are_quoted_where_csv_needs_it() {
     assert!(csv.ends_with("a,b;*\nd;*\n"));
     assert_eq!(read_csv(&csv), lines);
 }
+
+#[test]
+fn a_small_rule_makes_no_gigabytes() {
+    let long = "x".repeat(40_000);
+    let mut values: Vec<String> = (0..3_000).map(|at| format!("v{at}")).collect();
+    values[0].clone_from(&long);
+    for rule in [
+        HierarchyRule::Groups {
+            values: values.clone(),
+            sizes: vec![3_001],
+        },
+        HierarchyRule::Icd10 {
+            values: vec!["I21.4".into(), "x".into()],
+            levels: None,
+            others: Some(long),
+        },
+        HierarchyRule::Prefixes {
+            lengths: (1..30).rev().collect(),
+            values: None,
+            digits: Some(8),
+        },
+        HierarchyRule::Intervals {
+            from: Some(i64::MIN),
+            to: Some(i64::MAX),
+            values: None,
+            origin: None,
+            widths: Some(vec![RuleNumber::Integer(5)]),
+            cuts: None,
+        },
+    ] {
+        assert!(rule.leaf_lines(usize::MAX).is_err());
+    }
+}
