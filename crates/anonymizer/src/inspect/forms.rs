@@ -310,6 +310,17 @@ fn best_format(known: &[(&str, u64)], prior: Option<DecimalSign>) -> Option<Cell
         .map(|(_, format)| format)
 }
 
+fn question_of_thousands(format: &CellFormat) -> String {
+    let read = match format.thousands {
+        None => "a small number with a fraction",
+        Some(_) => "a thousand and more",
+    };
+    format!(
+        "every number can be a thousand and more, or a small one with a fraction; read as {read}, and \
+         no other column shows which it is: see decimal and thousands of the format"
+    )
+}
+
 /// Whether all numbers can be read with the other sign of fractions too.
 fn can_be_thousand_times(known: &[(&str, u64)], format: &CellFormat) -> bool {
     if !known.iter().any(|(text, _)| text.contains([',', '.'])) {
@@ -356,14 +367,7 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Pri
         return false;
     };
     if !is_shown && can_be_thousand_times(known, &format) {
-        let read = match (format.thousands, format.decimal) {
-            (None, _) => "a small number with a fraction",
-            _ => "a thousand and more",
-        };
-        cells.questions.push(format!(
-            "every number can be a thousand and more, or a small one with a fraction; read as {read}, \
-             and no other column shows which it is: see decimal and thousands of the format"
-        ));
+        cells.questions.push(question_of_thousands(&format));
     }
     cells.has_leading_zeros = known.iter().any(|(text, _)| has_leading_zero(text));
     let fraction = match format.decimal {

@@ -295,15 +295,18 @@ pub(super) fn meaning_of(name: &str) -> Option<Meaning> {
     }
 }
 
+/// Last words of names of columns that number something.
+const NUMBER_WORDS: [&str; 13] = [
+    "id", "rowid", "key", "uid", "guid", "uuid", "no", "nr", "num", "number", "nummer", "numero",
+    "index",
+];
+
 /// Whether a name says that the column holds numbers of something.
 pub(super) fn says_number(name: &str) -> bool {
     let words = words_of(name);
     let numbers = ["number", "nummer", "numero", "nr", "kennung", "serial"];
     let joined = words.concat();
-    let is_number = |word: &String| {
-        let of_cases = WORDS.iter().find(|(of, _)| *of == Meaning::CaseNumber);
-        of_cases.is_some_and(|(_, known)| known.split(' ').any(|one| one == word))
-    };
+    let is_number = |word: &String| NUMBER_WORDS.contains(&word.as_str());
     // `number_of_visits` is a count.
     words.last().is_some_and(is_number)
         || words.iter().any(|word| word == "id")

@@ -60,19 +60,8 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
     let own = distinct as f64 / filled.max(1) as f64;
     let is_text = cells.kind == Some(AttributeType::Categorical);
     let can_name = is_text || cells.kind == Some(AttributeType::Integer);
-    // Codes of diagnoses are many, and of everybody; numbers of visits are not.
-    let is_code = matches!(
-        meaning,
-        Some(
-            Meaning::Diagnosis
-                | Meaning::Procedure
-                | Meaning::Medication
-                | Meaning::Money
-                | Meaning::Finding
-                | Meaning::PostalCode
-        )
-    );
-    if can_name && says_number(name) && distinct > CODES_MAX && (own > 0.2 || !is_code) {
+    let is_many = distinct > CODES_MAX && (own > 0.2 || !is_code(meaning));
+    if can_name && says_number(name) && is_many {
         return says(
             Role::Identifier,
             "its name says numbers of something, and there are many",
@@ -101,6 +90,22 @@ pub(super) fn role_of(known: &Known<'_>) -> (Role, Vec<String>) {
     says(
         Role::QuasiIdentifier,
         "nothing speaks against that others know it: in doubt a quasi-identifier",
+    )
+}
+
+/// Whether a column holds codes or amounts, of which there are many and which are
+/// nobody's; numbers of visits are not.
+fn is_code(meaning: Option<Meaning>) -> bool {
+    matches!(
+        meaning,
+        Some(
+            Meaning::Diagnosis
+                | Meaning::Procedure
+                | Meaning::Medication
+                | Meaning::Money
+                | Meaning::Finding
+                | Meaning::PostalCode
+        )
     )
 }
 

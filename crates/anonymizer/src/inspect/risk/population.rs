@@ -74,21 +74,11 @@ impl Population {
             };
             if width == 0 {
                 width = row.len();
-                for (at, name) in row.iter().enumerate() {
-                    let name = name.trim_ascii();
-                    if name == COUNT.as_bytes() {
-                        count_at = Some(at);
-                    }
-                    let named = |index: usize| columns.name(index).as_bytes() == name;
-                    let known = (0..columns.attributes.len()).find(|&index| named(index));
-                    places.extend(known.map(|index| (index, at)));
+                match header(&row, columns) {
+                    Some(found) => (places, count_at) = found,
+                    None => failed = Some(wrong(line, "a name stands twice")),
                 }
-                places.sort_unstable();
-                if places.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                    failed = Some(wrong(line, "a name stands twice"));
-                    return false;
-                }
-                return !places.is_empty();
+                return failed.is_none() && !places.is_empty();
             }
             if row.len() != width {
                 failed = Some(wrong(line, "it has other cells than the header"));
@@ -188,6 +178,28 @@ impl Population {
             not_covered: uncovered.map(|(here, ..)| here).sum(),
         }
     }
+}
+
+/// The places of attributes, each with its column, and the column of the count.
+type Header = (Vec<(usize, usize)>, Option<usize>);
+
+/// Where attributes of the risk stand by their names, and where the count does;
+/// nothing where a name stands twice.
+fn header(row: &[&[u8]], columns: &RiskColumns) -> Option<Header> {
+    let mut count_at = None;
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (at, name) in row.iter().enumerate() {
+        let name = name.trim_ascii();
+        if name == COUNT.as_bytes() {
+            count_at = Some(at);
+        }
+        let named = |index: usize| columns.name(index).as_bytes() == name;
+        let known = (0..columns.attributes.len()).find(|&index| named(index));
+        places.extend(known.map(|index| (index, at)));
+    }
+    places.sort_unstable();
+    let is_twice = places.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    (!is_twice).then_some((places, count_at))
 }
 
 fn wrong(line: u64, what: &'static str) -> PopulationError {

@@ -257,9 +257,9 @@ fn a_header_names_each_attribute_once_and_nothing_else() {
     assert_eq!(errors(&schema, b"x\n1\n"), [id(1, AttributeMissing)]);
     assert_eq!(errors(&schema, b"x,x,id\n"), [x(1, AttributeRepeated)]);
     assert_eq!(
-        errors(&schema, b"\n\nid, x\na,1\n"),
+        errors(&schema, b"\n\nid, y\na,1\n"),
         [
-            (3, Some(" x".into()), AttributeUnknown),
+            (3, Some(" y".into()), AttributeUnknown),
             x(3, AttributeMissing)
         ]
     );
@@ -267,6 +267,8 @@ fn a_header_names_each_attribute_once_and_nothing_else() {
         errors(&schema, b""),
         [id(1, AttributeMissing), x(1, AttributeMissing)]
     );
+    // Space around a name is no part of it.
+    assert!(read(&schema, b"id, x \na,1\n").is_ok());
     // A name that is no text is not repeated.
     assert_eq!(
         errors(&schema, b"id,x,\xff\n"),
