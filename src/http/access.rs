@@ -44,7 +44,8 @@ pub struct Operation {
 impl Operation {
     /// Whether the operation is done once under an idempotency key.
     pub fn takes_idempotency_key(&self) -> bool {
-        takes_key(self.method) && matches!(self.access, Access::AnyKey | Access::Roles(_))
+        takes_key(self.method, self.path)
+            && matches!(self.access, Access::AnyKey | Access::Roles(_))
     }
 
     /// What somebody who may not call the operation does in its place.
@@ -188,6 +189,8 @@ pub const OPERATIONS: &[Operation] = &[
             UnsupportedMediaType,
             UndecodableBody,
             LimitExceeded,
+            BodyTooLarge,
+            BodyTimeout,
             InvalidData,
             TooManyUploads,
             StoreFull,

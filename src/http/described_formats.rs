@@ -29,7 +29,7 @@ pub struct FileFormatDocument {
     pub thousands: Option<ThousandsWord>,
     /// Forms of days, tried in order; `YYYY-MM-DD` where nothing is said.
     #[serde(default)]
-    #[schema(max_items = 8, examples(json!(["DD.MM.YYYY", "YYYY-MM-DD hh:mm:ss"])))]
+    #[schema(max_items = 8)]
     pub dates: Vec<String>,
     /// First year that two digits stand for; needed where a form has `YY`.
     #[serde(default)]

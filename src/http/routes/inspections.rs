@@ -8,6 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::catalog::{self, PURPOSES};
 use vizard_anonymizer::inspect::{self, Inspection};
+use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 
 use super::query::InspectionQuery;
 use super::records::upload_share;
@@ -16,7 +17,7 @@ use crate::http::auth::Principal;
 use crate::http::coding;
 use crate::http::described::SchemaDocument;
 use crate::http::extract::{UrlQuery, require_media_type};
-use crate::http::problem::Problem;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::http::upload::inspect_body;
 
@@ -183,6 +184,11 @@ async fn inspect_file(
     UrlQuery(query): UrlQuery<InspectionQuery>,
     request: Request,
 ) -> Result<Answer, Problem> {
+    let is_name = (1..=NAME_CHARACTERS_MAX).contains(&query.name.chars().count());
+    if !is_name || query.name.contains(char::is_control) {
+        let detail = "name has 1 to 64 characters and no control character";
+        return Err(Problem::new(ProblemKind::InvalidQuery, detail));
+    }
     let (parts, body) = request.into_parts();
     require_media_type(&parts.headers, &["text/csv"])?;
     let coding = coding::of_body(&parts.headers)?;

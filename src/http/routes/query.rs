@@ -369,7 +369,13 @@ pub struct TableQuery {
 pub struct InspectionQuery {
     /// Name of the dataset that is proposed.
     #[serde(default = "unnamed")]
-    #[param(min_length = 1, max_length = 64, example = "admissions")]
+    #[param(
+        required = false,
+        min_length = 1,
+        max_length = 64,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$",
+        example = "admissions"
+    )]
     pub name: String,
 }
 

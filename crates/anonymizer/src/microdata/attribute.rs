@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dialect::{CellFormat, FileFormat};
+use super::dialect::{CellFormat, FileFormat, or_default};
 use super::spelling::{DEFAULT_FORMS, Form};
 
 /// Characters in a name.
@@ -107,7 +107,11 @@ pub struct Attribute {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub meant: Vec<Doubt>,
     /// How its cells are written, where they differ from the file's.
-    #[serde(default, skip_serializing_if = "is_as_the_file")]
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_as_the_file"
+    )]
     pub format: CellFormat,
 }
 

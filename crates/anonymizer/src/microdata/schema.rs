@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attribute::{Attribute, Role, check_name};
-use super::dialect::FileFormat;
+use super::dialect::{FileFormat, or_default};
 use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
@@ -90,7 +90,11 @@ pub struct SchemaDocument {
     missing: MissingPolicy,
     #[serde(default, skip_serializing_if = "ExtraColumns::is_refuse")]
     extra_columns: ExtraColumns,
-    #[serde(default, skip_serializing_if = "is_canonical")]
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_canonical"
+    )]
     format: FileFormat,
     attributes: Vec<Attribute>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -362,6 +362,10 @@ fn formats_that_contradict_themselves_are_refused() {
             "{format}"
         );
     }
+    // Null says nothing.
+    let nulls = json!({"delimiter": null, "quote": null, "encoding": null, "decimal": null,
+        "thousands": null, "two_digit_years_from": null});
+    assert!(read(nulls, attribute("decimal", Value::Null)).is_ok());
     let both = attribute("decimal", json!({"decimal": "."}));
     assert!(read(json!({"decimal": ",", "thousands": "."}), both).is_ok());
 }

@@ -1,6 +1,6 @@
 //! What a schema says of the form of its files and of their cells.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::date_format::DateFormat;
 use crate::microdata::attribute::{Attribute, AttributeType, Role, check_words};
@@ -89,10 +89,18 @@ pub struct FileFormat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
     /// Around cells of CSV.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_default"
+    )]
     pub quote: Quote,
     /// Of CSV; JSON is UTF-8.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_default"
+    )]
     pub encoding: Encoding,
     /// In numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,6 +146,15 @@ pub struct CellFormat {
     /// Words that are read as `false`.
     #[serde(rename = "false", default, skip_serializing_if = "Vec::is_empty")]
     pub false_words: Vec<String>,
+}
+
+/// Null says nothing.
+pub(in crate::microdata) fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

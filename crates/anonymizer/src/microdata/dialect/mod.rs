@@ -14,4 +14,5 @@ mod file_format;
 
 pub use cell_reader::{CellReader, CellValue};
 pub use date_format::DateFormat;
+pub(super) use file_format::or_default;
 pub use file_format::{CellFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};
