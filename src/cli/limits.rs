@@ -99,6 +99,8 @@ options! {
     hierarchy_levels_max, "VIZARD_HIERARCHY_LEVELS_MAX", "LEVELS", 256;
     /// Queued jobs of one dataset; further ones are asked to come again
     queued_jobs_max, "VIZARD_QUEUED_JOBS_MAX", "N";
+    /// Queued jobs of the explorations of one dataset
+    exploration_jobs_max, "VIZARD_EXPLORATION_JOBS_MAX", "N";
     /// Random queries behind the query error of one report
     report_queries_max, "VIZARD_REPORT_QUERIES_MAX", "N";
     /// Requests of one key per second, on average

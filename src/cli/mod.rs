@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
-//! `risk`, `anonymize` and `verify` work on files, with the same engines and the same verifier;
+//! `risk`, `anonymize`, `explore` and `verify` work on files, with the same engines and the same verifier;
 //! `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
@@ -13,6 +13,7 @@ pub mod client;
 mod demo;
 mod environment;
 mod exit;
+mod explore;
 mod healthcheck;
 mod input;
 mod inspect;
@@ -62,6 +63,8 @@ enum Command {
     Risk(risk::Options),
     /// Run one job on files, without a server.
     Anonymize(anonymize::Options),
+    /// Try many settings on files, and say which are worth having.
+    Explore(explore::Options),
     /// Check a release on files against the records it was made from.
     Verify(verify::Options),
     /// Run the whole story on the bundled sample over HTTP, then go on serving.
@@ -89,6 +92,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(options) => inspect::run(&options),
         Command::Risk(options) => risk::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
+        Command::Explore(options) => explore::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),
         Command::Serve(options) => serve::run(*options),

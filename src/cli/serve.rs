@@ -199,7 +199,7 @@ impl Server {
             begin_metrics()?,
             shutdown.clone(),
         )
-        .with_report_page(crate::web::report_page)
+        .with_pages(crate::web::report_page, crate::web::exploration_page)
         .with_tls(tls.clone());
         if let Some(issuer) = oidc {
             let started = Oidc::start(issuer, Arc::new(SystemClock), shutdown.clone()).await;

@@ -123,6 +123,8 @@ limits! {
     hierarchy_levels_max = 64, "levels";
     /// Queued jobs of one dataset.
     queued_jobs_max = 100, "jobs";
+    /// Queued jobs of the explorations of one dataset.
+    exploration_jobs_max = 400, "jobs";
     /// Random queries behind the query error of one report.
     report_queries_max = 100_000, "queries";
     /// Requests of one key in a second, on average.

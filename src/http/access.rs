@@ -9,7 +9,7 @@ use axum::http::Method;
 
 use super::auth::Role::{self, Admin, Analyst, Auditor, Consent, Steward, Uploader};
 use super::idempotency::takes_key;
-use super::own_problems::{HIERARCHY, JSON, NOTHING};
+use super::own_problems::{HIERARCHY, JOB, JSON, NOTHING};
 use super::problem::ProblemKind::{self, *};
 
 /// Who may call an operation.
@@ -371,22 +371,39 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     at("list_engines", "GET", "/v1/engines", Access::AnyKey, &[]),
     at(
+        "create_exploration",
+        "POST",
+        "/v1/explorations",
+        STEWARD,
+        JOB,
+    ),
+    at(
+        "list_explorations",
+        "GET",
+        "/v1/explorations",
+        STEWARD,
+        &[InvalidQuery],
+    ),
+    at(
+        "get_exploration",
+        "GET",
+        "/v1/explorations/{id}",
+        STEWARD,
+        &[NotAcceptable],
+    ),
+    at(
+        "cancel_exploration",
+        "POST",
+        "/v1/explorations/{id}/cancel",
+        STEWARD,
+        NOTHING,
+    ),
+    at(
         "create_job",
         "POST",
         "/v1/jobs",
         STEWARD,
-        &[
-            MalformedJson,
-            UnsupportedMediaType,
-            InvalidBody,
-            InvalidParameter,
-            BelowFloor,
-            NotFound,
-            NoRecords,
-            LimitExceeded,
-            QueueFull,
-            StoreFull,
-        ],
+        JOB,
     ),
     at("list_jobs", "GET", "/v1/jobs", STEWARD, &[InvalidQuery]),
     at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[InvalidQuery]),

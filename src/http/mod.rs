@@ -50,5 +50,5 @@ mod upload;
 
 pub use listener::{serve, serve_observation};
 pub use problem::{Problem, ProblemKind};
-pub use state::{AppState, ReportPage};
+pub use state::{AppState, ExplorationPage, ReportPage};
 pub use tls::{Tls, TlsError};

@@ -17,6 +17,20 @@ pub(super) const HIERARCHY: &[ProblemKind] = &[
     StoreFull,
 ];
 
+/// Problems of a job that is ordered, or of many.
+pub(super) const JOB: &[ProblemKind] = &[
+    MalformedJson,
+    UnsupportedMediaType,
+    InvalidBody,
+    InvalidParameter,
+    BelowFloor,
+    NotFound,
+    NoRecords,
+    LimitExceeded,
+    QueueFull,
+    StoreFull,
+];
+
 /// Problems of a body in JSON, and of a store that takes something in.
 pub(super) const JSON: &[ProblemKind] = &[
     MalformedJson,

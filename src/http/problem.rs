@@ -341,6 +341,16 @@ impl Problem {
         )
     }
 
+    /// What it says of this case.
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// The parameter at fault, where one is.
+    pub fn parameter(&self) -> Option<&str> {
+        self.0.parameter.as_deref()
+    }
+
     /// Lists and counts what is wrong with the lines of the body.
     #[must_use]
     pub fn with_errors(mut self, error: &TableError) -> Self {

@@ -58,6 +58,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::engines::router())
         .merge(routes::jobs::router())
         .merge(routes::job_events::router())
+        .merge(routes::explorations::router())
         .merge(routes::releases::router())
         .merge(routes::tables::router())
         .merge(routes::documents::router())

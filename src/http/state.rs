@@ -22,6 +22,8 @@ use crate::store::Store;
 /// Pages are drawn next door: a server is handed the function, so that routes
 /// and pages need not know each other.
 pub type ReportPage = fn(&Value, &Value, &Value, &Value) -> String;
+/// Draws an exploration as a page: the exploration, and what the dataset is called.
+pub type ExplorationPage = fn(&Value, &Value) -> String;
 
 /// The state of a server: cheap to clone, shared by all requests.
 #[derive(Clone)]
@@ -40,6 +42,8 @@ pub struct AppState {
     pub(super) tls: Option<Tls>,
     /// Draws reports; without it they come as JSON alone.
     pub(super) report_page: Option<ReportPage>,
+    /// Draws explorations, likewise.
+    pub(super) exploration_page: Option<ExplorationPage>,
     /// Uploads that are read.
     pub(super) uploads: Arc<Shares>,
     /// Event streams that are open.
@@ -74,6 +78,7 @@ impl AppState {
             reading: Arc::default(),
             gate: Gate::new(Arc::clone(&store), Arc::clone(&clock), &settings),
             report_page: None,
+            exploration_page: None,
             tls: None,
             store,
             clock,
@@ -90,10 +95,11 @@ impl AppState {
         self
     }
 
-    /// The same, with reports as pages too.
+    /// The same, with reports and explorations as pages too.
     #[must_use]
-    pub fn with_report_page(mut self, draw: ReportPage) -> Self {
-        self.report_page = Some(draw);
+    pub fn with_pages(mut self, report: ReportPage, exploration: ExplorationPage) -> Self {
+        self.report_page = Some(report);
+        self.exploration_page = Some(exploration);
         self
     }
 

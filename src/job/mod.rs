@@ -9,12 +9,16 @@ pub mod coarse;
 pub mod composition;
 pub mod consent;
 mod draw;
+mod exploration;
 mod failure;
 pub mod floors;
 mod memory;
 mod spec;
 
 pub use draw::{NoRandomness, draw_seed};
+pub use exploration::{
+    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures,
+};
 pub use failure::JobFailure;
 pub use memory::{JobSize, estimate_bytes};
 pub use spec::{

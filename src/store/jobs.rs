@@ -11,7 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use vizard_anonymizer::privacy::Seed;
 
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
 
 /// How often a job may be acquired before it is given up.
 pub const ATTEMPTS_MAX: u32 = 5;
@@ -93,6 +93,8 @@ pub struct NewJob {
     pub memory_bytes: u64,
     /// Queued jobs that the dataset may have, this one included.
     pub queued_jobs_max: u64,
+    /// The exploration that it belongs to, and its number there.
+    pub setting: Option<(ExplorationId, u32)>,
 }
 
 /// A job as it is kept.
@@ -116,6 +118,8 @@ pub struct JobRow {
     pub created_by: String,
     /// Bytes of memory that it is estimated to need; `None`: no estimate was kept.
     pub memory_bytes: Option<u64>,
+    /// The exploration that it belongs to.
+    pub exploration: Option<ExplorationId>,
     /// Where it stands.
     pub state: JobState,
     /// Grows by one with every visible change; events resume from it.

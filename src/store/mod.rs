@@ -21,6 +21,7 @@ mod chain;
 pub mod datasets;
 mod durable;
 pub mod error;
+pub mod explorations;
 pub mod hierarchies;
 pub mod idempotency;
 pub mod jobs;
@@ -52,6 +53,7 @@ pub use approvals::{Approval, FloorCheck, OperatorRules, PublishRules, publish_q
 pub use audit::{AuditAnchor, AuditBreak, AuditFilter, AuditPage, AuditRow, AuditVerdict, Refused};
 pub use datasets::{DatasetRow, Erasure, NewDataset};
 pub use error::{Conflict, DriverError, StoreError};
+pub use explorations::{ExplorationRow, NewExploration, SettingRow};
 pub use hierarchies::{
     HierarchyHead, HierarchyPage, HierarchyPut, HierarchyRow, HierarchyScope, NewHierarchy,
 };

@@ -8,10 +8,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vizard_anonymizer::catalog::exploration::Measures;
 
 use super::approvals::{Approval, PublishRules};
 use super::preferences::PreferenceChange;
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
 use crate::job::approval::Ground;
 use crate::job::floors::Below;
 
@@ -156,6 +157,9 @@ pub struct ReleaseCommit {
     pub candidates: Vec<u8>,
     /// The tables in order.
     pub tables: Vec<NewReleaseTable>,
+    /// The exploration whose job it is, with the figures that decide whether its
+    /// tables are kept.
+    pub explored: Option<(ExplorationId, Measures)>,
     /// With a check: publish in the same transaction if it allows; else stay a draft.
     pub publish: Option<PublishRequest>,
 }

@@ -13,16 +13,14 @@
 mod advice;
 mod bars;
 mod grid;
-mod markup;
 mod measure;
 mod sentences;
 mod summary;
 
 use serde_json::Value;
 
+use super::{STYLE, markup};
 use markup::{Page, number, words};
-
-const STYLE: &str = include_str!("report/style.css");
 
 /// The page for a report, the verification beside it, the manifest, and what
 /// the dataset is called (`name`, `purpose`): a manifest may have ids alone.

@@ -56,6 +56,7 @@ pub fn commit(
         lineage,
         candidates,
         tables: tables.ok_or(JobFailure::Internal)?,
+        explored: None,
         publish,
     })
 }

@@ -64,6 +64,11 @@ async fn sweep(store: &Store) {
         Ok(_) => {}
         Err(error) => tracing::warn!(%error, "sweep failed"),
     }
+    match store.exploration_sweep(Act::by(NAME)).await {
+        Ok(0) => {}
+        Ok(jobs) => tracing::info!(jobs, "the time of explorations was up"),
+        Err(error) => tracing::warn!(%error, "explorations were not swept"),
+    }
     if let Err(error) = store.subject_tokens_sweep().await {
         tracing::warn!(%error, "subject tokens were not swept");
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use vizard_anonymizer::catalog::exploration::Measures;
 use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::Table;
@@ -23,6 +24,7 @@ use super::load::{self, LoadError, Loaded};
 use super::packed_room::PackedRoom;
 use super::steps::Steps;
 use crate::failpoint;
+use crate::ids::ExplorationId;
 use crate::job::composition::compare;
 use crate::job::{JobFailure, JobSpec};
 use crate::store::{
@@ -90,7 +92,7 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
             .map(|_| "succeeded"),
         (None, Ended::Failed(failure)) => shared
             .store
-            .job_fail(shared.act(), job.id, token, told(&failure))
+            .job_fail(shared.act(), job.id, token, told(job, &failure))
             .await
             .map(|has_figures| count_infeasible(&failure, has_figures)),
     };
@@ -99,12 +101,22 @@ pub async fn run_job(shared: &Arc<Shared>, acquired: AcquiredJob, drain: &Cancel
     tell_end(job, &steps, written);
 }
 
-/// A failure as the store keeps it, with or without its figures.
-fn told(failure: &JobFailure) -> JobProblem {
+/// A failure as the store keeps it, with or without its figures. An exploration
+/// tells none: its many answers would walk along the frequencies of the values.
+fn told(job: &JobRow, failure: &JobFailure) -> JobProblem {
+    let figures = || failure.problem_with_figures();
     JobProblem {
         plain: failure.problem(),
-        with_figures: failure.problem_with_figures(),
+        with_figures: job.exploration.map_or_else(figures, |_| None),
     }
+}
+
+/// The figures by which an exploration compares what its job made.
+fn explored(job: &JobRow, commit: &ReleaseCommit) -> Option<(ExplorationId, Measures)> {
+    let exploration = job.exploration?;
+    let excluded = commit.claims["excluded"].as_u64().unwrap_or(0);
+    let measures = Measures::of(&commit.report, &commit.verification, excluded);
+    Some((exploration, measures))
 }
 
 /// Counts the answers that say something of the records; answers the outcome.
@@ -184,7 +196,10 @@ async fn produce_release(
     let given = (loaded, secrets, operator);
     let work = move || run_loaded(given, &engine, spec, &watch, &mut steps);
     match shared.pool.run(work).await {
-        Ok(Ended::Done(commit)) => beside_others(shared, job, commit).await,
+        Ok(Ended::Done(mut commit)) => {
+            commit.explored = explored(job, &commit);
+            beside_others(shared, job, commit).await
+        }
         Ok(ended) => ended,
         Err(panicked) => {
             tracing::error!(job = %job.id, error = %panicked, "engine failed");

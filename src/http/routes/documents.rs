@@ -28,7 +28,7 @@ use crate::ids::ReleaseId;
 use crate::store::{ReleaseDocument, ReleaseRead};
 
 /// What a browser is told of a page: it loads and runs nothing.
-const PAGE_HEADERS: [(HeaderName, &str); 2] = [
+pub(super) const PAGE_HEADERS: [(HeaderName, &str); 2] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -232,7 +232,7 @@ async fn visible_verification(
 }
 
 /// What a dataset of this schema is called.
-fn named(schema: &Value) -> Value {
+pub(super) fn named(schema: &Value) -> Value {
     serde_json::json!({ "name": schema["name"], "purpose": schema["purpose"] })
 }
 

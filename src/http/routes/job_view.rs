@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::http::problem::ProblemDocument;
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
 use crate::store::{JobRow, JobState};
 
 /// A job.
@@ -29,6 +29,8 @@ pub struct JobView {
     parameters: Value,
     /// `manual` or `automatic`.
     publish: String,
+    /// The exploration that it belongs to.
+    exploration: Option<ExplorationId>,
     /// Why the job may be below the operator's floors, where it asked for that.
     #[schema(value_type = Option<String>)]
     floor_exception: Value,
@@ -111,6 +113,7 @@ impl From<JobRow> for JobView {
             engine: row.engine,
             parameters: row.spec["parameters"].take(),
             publish: row.publish,
+            exploration: row.exploration,
             floor_exception: row.spec["floor_exception"].take(),
             memory_bytes: row.memory_bytes,
             progress: progress(row.state, row.progress),

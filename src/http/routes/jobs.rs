@@ -81,6 +81,7 @@ async fn create_job(
         created_by: principal.name().to_owned(),
         memory_bytes,
         queued_jobs_max: state.settings.limits.queued_jobs_max,
+        setting: None,
     };
     let act = principal.act_answering(|row| Some(queued(row)));
     let row = match state.store.job_create(act, job).await {
@@ -208,9 +209,20 @@ async fn version_of(
     spec: &JobSpec,
     dataset: &DatasetRow,
 ) -> Result<VersionRow, Problem> {
-    match spec.version.unwrap_or(dataset.version) {
+    if dataset.records == 0 {
+        check_parameters(spec, &super::stored_schema(dataset)?)?;
+    }
+    check_version(state, spec.version, dataset).await
+}
+
+/// A version of this number, or the latest, that a job may run on.
+pub(super) async fn check_version(
+    state: &AppState,
+    version: Option<u64>,
+    dataset: &DatasetRow,
+) -> Result<VersionRow, Problem> {
+    match version.unwrap_or(dataset.version) {
         version if version == dataset.version && dataset.records == 0 => {
-            check_parameters(spec, &super::stored_schema(dataset)?)?;
             let detail = "upload records first";
             Err(Problem::new(ProblemKind::NoRecords, detail))
         }
@@ -241,7 +253,7 @@ fn check_epoch(version: &VersionRow, latest: &VersionRow) -> Result<(), Problem>
 }
 
 /// Checks what can be checked without a record.
-fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(), Problem> {
+pub(super) fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(), Problem> {
     let schema = super::version_schema(version)?;
     check_parameters(spec, &schema)?;
     if spec.series.is_some() && version.version != dataset.version {
@@ -328,7 +340,7 @@ fn check_publishing(state: &AppState, spec: &JobSpec) -> Result<(), Problem> {
 }
 
 /// Refuses a job below the operator's floors that asks for no exception.
-fn check_floors(
+pub(super) fn check_floors(
     state: &AppState,
     spec: &JobSpec,
     (dataset, version): (&DatasetRow, &VersionRow),
@@ -360,7 +372,7 @@ fn check_floors(
 
 /// Refuses a job that no worker would run, by what is known of it now; the bytes
 /// of memory that it is estimated to need.
-fn check_cost(
+pub(super) fn check_cost(
     state: &AppState,
     spec: &JobSpec,
     dataset: &DatasetRow,

@@ -7,6 +7,7 @@ pub mod datasets;
 pub mod documentation;
 pub mod documents;
 pub mod engines;
+pub mod explorations;
 pub mod floors;
 pub mod health;
 pub mod hierarchies;

@@ -305,6 +305,21 @@ pub struct JobQuery {
     pub dataset: Option<DatasetId>,
 }
 
+/// Which explorations are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExplorationQuery {
+    /// Items on the page.
+    #[serde(default = "limit_default")]
+    #[param(required = false, minimum = 1, maximum = 200, default = 50)]
+    pub limit: u32,
+    /// `next_cursor` of the page before; absent: the newest.
+    pub cursor: Option<Uuid>,
+    /// Only explorations of this dataset.
+    pub dataset: Option<DatasetId>,
+}
+
 /// How long an answer about a job may wait for the job's end.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ids::{DatasetId, JobId, KeyId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, KeyId, ReleaseId};
 use crate::store::Buried;
 
 /// One row of the log, but for its place in the chain.
@@ -73,6 +73,15 @@ impl Entry {
     /// About a job of a dataset.
     pub(super) fn job(action: &'static str, id: JobId, dataset: DatasetId) -> Self {
         Self::new(action, "job", Some(id.to_string())).within(dataset)
+    }
+
+    /// About an exploration of a dataset.
+    pub(super) fn exploration(
+        action: &'static str,
+        id: ExplorationId,
+        dataset: DatasetId,
+    ) -> Self {
+        Self::new(action, "exploration", Some(id.to_string())).within(dataset)
     }
 
     /// About a release of a dataset.

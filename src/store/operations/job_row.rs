@@ -1,6 +1,6 @@
 //! The row of a job.
 
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::jobs as sql;
 use crate::store::{JobRow, JobState, StoreError};
@@ -18,6 +18,9 @@ pub(super) fn job_row(row: &Row) -> Result<JobRow, StoreError> {
         publish: row.text("publish")?,
         created_by: row.text("created_by")?,
         memory_bytes: row.count_or_null("memory_bytes")?,
+        exploration: row
+            .uuid_or_null("exploration_id")?
+            .map(ExplorationId::from),
         state: row.word("state", JobState::parse)?,
         revision: row.count("revision")?,
         progress: row.json_or_null("progress")?,

@@ -37,6 +37,24 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
     if queued >= job.queued_jobs_max {
         return Err(Conflict::QueueFull.into());
     }
+    let row = queue(session, job).await?;
+    let mut detail = json!({
+        "engine": row.engine,
+        "version": row.dataset_version,
+        "preference_version": row.preference_version,
+        "publish": row.publish,
+    });
+    // The reason stands in the manifest: it is no count.
+    if row.spec["floor_exception"].is_string() {
+        detail["floor_exception"] = json!(true);
+    }
+    let entry = Entry::job("create_job", row.id, row.dataset).telling(detail);
+    Ok(Done::one(row, entry))
+}
+
+/// Writes the row of a job that waits for a worker, and wakes one.
+pub(super) async fn queue(session: &mut Session, job: NewJob) -> Result<JobRow, StoreError> {
+    let dataset = job.dataset.uuid();
     let version = cells![dataset, job.dataset_version];
     let version = session
         .row("dataset_version", version_sql::GET, version)
@@ -56,24 +74,14 @@ async fn create(session: &mut Session, job: NewJob) -> Result<Done<JobRow>, Stor
         now,
         seed,
         job.memory_bytes,
+        job.setting.map(|(exploration, _)| exploration.uuid()),
+        job.setting.map(|(_, number)| u64::from(number)),
     ];
     if session.run(sql::CREATE, cells).await? == 0 {
         return Err(Conflict::Exists.into());
     }
     session.signal(Signal::JobQueued);
-    let row = get(session, job.id).await?;
-    let mut detail = json!({
-        "engine": row.engine,
-        "version": row.dataset_version,
-        "preference_version": row.preference_version,
-        "publish": row.publish,
-    });
-    // The reason stands in the manifest: it is no count.
-    if row.spec["floor_exception"].is_string() {
-        detail["floor_exception"] = json!(true);
-    }
-    let entry = Entry::job("create_job", row.id, row.dataset).telling(detail);
-    Ok(Done::one(row, entry))
+    get(session, job.id).await
 }
 
 async fn cancel_request(session: &mut Session, id: JobId) -> Result<Done<JobRow>, StoreError> {

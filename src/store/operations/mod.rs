@@ -16,6 +16,7 @@ mod audit;
 mod dataset_row;
 mod datasets;
 mod entry;
+mod explorations;
 mod hierarchies;
 mod idempotency;
 mod in_force;

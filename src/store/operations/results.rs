@@ -15,6 +15,7 @@ use vizard_anonymizer::microdata::{Schema, Sha256};
 use super::approvals::{Agreement, Second, claim, note, second};
 use super::dataset_row::{floors, hold};
 use super::entry::{Done, Entry};
+use super::explorations::keep_best;
 use super::in_force::changed_since;
 use super::job_row::get;
 use super::leases::{Lease, change};
@@ -83,6 +84,11 @@ pub(super) async fn complete(
     let detail = json!({"release": commit.id});
     let completed = Entry::job("complete_job", lease.id, dataset).telling(detail);
     let mut done = Done::one(ReleaseState::Draft, completed);
+    if let Some((exploration, measures)) = commit.explored {
+        let made = (id, &access);
+        let kept = keep_best(session, exploration, made, (measures, &actor)).await?;
+        done.entries.extend(kept);
+    }
     let Some(request) = commit.publish else {
         return Ok(done);
     };

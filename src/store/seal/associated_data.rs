@@ -23,7 +23,7 @@ pub(in crate::store) enum Purpose {
     /// Subjects and their terms, with their history, who has a token, and the
     /// dataset's secret.
     Preferences,
-    /// Pieces, report and verification of one release.
+    /// Pieces, report, verification and figures of one release.
     Release,
 }
 
@@ -77,6 +77,8 @@ pub(in crate::store) enum AssociatedData<'a> {
     Report(ReleaseId),
     /// The verification of a release.
     Verification(ReleaseId),
+    /// The figures of a release that an exploration made.
+    Measures(ReleaseId),
     /// A piece of a release's table.
     Piece {
         release: ReleaseId,
@@ -120,6 +122,7 @@ impl AssociatedData<'_> {
             AssociatedData::Candidates(release) => Data::new("candidates", release.uuid()),
             AssociatedData::Report(release) => Data::new("report", release.uuid()),
             AssociatedData::Verification(release) => Data::new("verification", release.uuid()),
+            AssociatedData::Measures(release) => Data::new("measures", release.uuid()),
             AssociatedData::Piece {
                 release,
                 table,

@@ -13,7 +13,7 @@ macro_rules! select {
              job.engine, job.spec, job.publish, job.created_by, job.memory_bytes, job.state, job.revision, \
              job.progress, job.problem, job.attempts, job.cancel_requested, job.worker, \
              job.lease_expires_at, job.created_at, job.started_at, job.finished_at, \
-             release.id AS release_id \
+             job.exploration_id, release.id AS release_id \
              FROM job LEFT JOIN release ON release.job_id = job.id ",
             $tail
         )
@@ -41,7 +41,7 @@ macro_rules! acquire {
              \"label\":\"worker lost, taking over\",\"fraction\":0}' ELSE NULL END \
              WHERE id = (SELECT id FROM job WHERE state = 'queued' OR (state = 'running' \
              AND lease_expires_at <= $6 AND attempts < $5 AND NOT cancel_requested) \
-             ORDER BY id LIMIT 1",
+             ORDER BY CASE WHEN exploration_id IS NULL THEN 0 ELSE 1 END, id LIMIT 1",
             $lock,
             ") RETURNING id"
         )
@@ -79,11 +79,12 @@ macro_rules! list {
 
 statements! {
     /// `$1` id, `$2` dataset, `$3` version, `$4` preference version, `$5` engine, `$6` spec,
-    /// `$7` publish, `$8` who, `$9` now, `$10` seed, `$11` memory.
+    /// `$7` publish, `$8` who, `$9` now, `$10` seed, `$11` memory, `$12` exploration or null,
+    /// `$13` setting or null.
     CREATE = "INSERT INTO job (id, dataset_id, dataset_version, preference_version, engine, \
         spec, publish, created_by, state, revision, attempts, cancel_requested, created_at, seed, \
-        memory_bytes) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9, $10, $11) \
+        memory_bytes, exploration_id, setting) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 1, 0, FALSE, $9, $10, $11, $12, $13) \
         ON CONFLICT (id) DO NOTHING";
     /// `$1` id.
     GET = select!("WHERE job.id = $1");
@@ -117,8 +118,9 @@ statements! {
     /// `$1` time of leases, `$2` most attempts.
     WAITING = "SELECT count(*) AS jobs FROM job WHERE state = 'queued' OR (state = 'running' \
         AND lease_expires_at <= $1 AND attempts < $2 AND NOT cancel_requested)";
-    /// `$1` dataset: jobs of it that wait.
-    QUEUED = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 AND state = 'queued'";
+    /// `$1` dataset: jobs of it that wait, but for those of explorations.
+    QUEUED = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 AND state = 'queued' \
+        AND exploration_id IS NULL";
     /// `$1` dataset, `$2` version: problems of its jobs that have figures.
     FIGURES = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 \
         AND dataset_version = $2 AND tells_figures";

@@ -12,6 +12,7 @@ pub(super) mod approvals;
 pub(super) mod audit;
 pub(super) mod dataset_keys;
 pub(super) mod datasets;
+pub(super) mod explorations;
 pub(super) mod hierarchies;
 pub(super) mod idempotency;
 pub(super) mod jobs;
@@ -91,7 +92,13 @@ pub(super) struct Dialect {
     pub(super) job_sweep_cancelled: &'static str,
     /// `$1` cursor, `$2` states (JSON), `$3` only these datasets (JSON or null), `$4` limit.
     pub(super) job_list: &'static str,
-    /// The same for releases.
+    /// `$1` cursor, `$2` only these datasets (JSON or null), `$3` limit.
+    pub(super) exploration_list: &'static str,
+    /// Reads an exploration and holds its row.
+    pub(super) exploration_lock: &'static str,
+    /// `$1` now.
+    pub(super) exploration_sweep: &'static str,
+    /// `$1` cursor, `$2` states (JSON), `$3` only these datasets (JSON or null), `$4` limit.
     pub(super) release_list: &'static str,
     /// Reads a release's state and holds its row.
     pub(super) release_lock: &'static str,
@@ -120,6 +127,9 @@ pub(super) const POSTGRES: Dialect = Dialect {
     job_sweep_failed: jobs::POSTGRES_SWEEP_FAILED,
     job_sweep_cancelled: jobs::POSTGRES_SWEEP_CANCELLED,
     job_list: jobs::POSTGRES_LIST,
+    exploration_list: explorations::POSTGRES_LIST,
+    exploration_lock: explorations::POSTGRES_LOCK,
+    exploration_sweep: explorations::POSTGRES_SWEEP,
     release_list: releases::POSTGRES_LIST,
     release_lock: releases::POSTGRES_LOCK,
     subject_tokens_sweep: subject_tokens::POSTGRES_SWEEP,
@@ -146,6 +156,9 @@ pub(super) const SQLITE: Dialect = Dialect {
     job_sweep_failed: jobs::SQLITE_SWEEP_FAILED,
     job_sweep_cancelled: jobs::SQLITE_SWEEP_CANCELLED,
     job_list: jobs::SQLITE_LIST,
+    exploration_list: explorations::SQLITE_LIST,
+    exploration_lock: explorations::SQLITE_LOCK,
+    exploration_sweep: explorations::SQLITE_SWEEP,
     release_list: releases::SQLITE_LIST,
     release_lock: releases::SQLITE_LOCK,
     subject_tokens_sweep: subject_tokens::SQLITE_SWEEP,
@@ -153,7 +166,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 16] = [
+    let shared: [&[&str]; 17] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -162,6 +175,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         hierarchies::ALL,
         preferences::ALL,
         jobs::ALL,
+        explorations::ALL,
         releases::ALL,
         approvals::ALL,
         subject_tokens::ALL,
@@ -191,6 +205,9 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.job_sweep_failed,
         dialect.job_sweep_cancelled,
         dialect.job_list,
+        dialect.exploration_list,
+        dialect.exploration_lock,
+        dialect.exploration_sweep,
         dialect.release_list,
         dialect.release_lock,
         dialect.subject_tokens_sweep,

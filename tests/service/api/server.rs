@@ -112,7 +112,7 @@ impl Server {
         let oidc = settings.access.oidc.clone();
         let (own, end) = (clock.clone(), shutdown.clone());
         let mut state = AppState::new(store.clone(), own, settings, metrics, end)
-            .with_report_page(vizard::web::report_page);
+            .with_pages(vizard::web::report_page, vizard::web::exploration_page);
         if let Some(issuer) = oidc {
             let believed = Oidc::start(issuer, clock, shutdown.clone()).await;
             state = state.with_oidc(believed.expect("the issuer's keys can be had"));

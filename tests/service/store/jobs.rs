@@ -22,6 +22,7 @@ fn job(dataset: DatasetId, dataset_version: u64) -> NewJob {
         created_by: "a test".to_owned(),
         memory_bytes: 5 << 30,
         queued_jobs_max: u64::MAX,
+        setting: None,
     }
 }
 

@@ -293,6 +293,7 @@ impl Stage {
             created_by: "a test".to_owned(),
             memory_bytes: 1 << 20,
             queued_jobs_max: u64::MAX,
+            setting: None,
         }
     }
 
@@ -386,6 +387,7 @@ pub fn draft() -> ReleaseCommit {
             table("microdata", vec![piece(b"first", 6), piece(b"second", 4)]),
             table("buckets", vec![piece(b"third", 2)]),
         ],
+        explored: None,
         publish: None,
     }
 }

@@ -131,6 +131,12 @@ impl Engine {
         })
     }
 
+    /// Whether the engine called `name` has this parameter.
+    pub fn takes(name: &str, parameter: &str) -> bool {
+        let entry = ENGINES.iter().find(|entry| entry.info.name == name);
+        entry.is_some_and(|entry| !(entry.parameters)()["properties"][parameter].is_null())
+    }
+
     /// Name in the API and in manifests.
     pub fn name(&self) -> &'static str {
         self.info.name

@@ -7,6 +7,7 @@
 
 mod encoded;
 mod engines;
+pub mod exploration;
 mod identifying;
 mod parameters;
 mod produce;

@@ -1,0 +1,454 @@
+//! An exploration as a page: loss against risk as a picture, and the settings as
+//! a table.
+//!
+//! A pure function from the document of `GET /v1/explorations/{id}`, or of what
+//! `vizard explore` wrote, to one HTML file that needs nothing else.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::STYLE;
+use super::markup::{Page, decimal, number, shortened, words};
+
+/// The picture, in its own units.
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 420.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = 44.0;
+/// Lines across each axis.
+const TICKS: u32 = 5;
+/// Signs for engines; more engines than these share the last.
+const SIGNS: [Sign; 6] = [
+    Sign::Circle,
+    Sign::Square,
+    Sign::Diamond,
+    Sign::Triangle,
+    Sign::Cross,
+    Sign::Ring,
+];
+
+/// How a setting of an engine is drawn.
+#[derive(Clone, Copy)]
+enum Sign {
+    Circle,
+    Square,
+    Diamond,
+    Triangle,
+    Cross,
+    Ring,
+}
+
+/// A setting that has both figures.
+struct Point<'a> {
+    setting: &'a Value,
+    at: [f64; 2],
+    is_on_front: bool,
+}
+
+/// The page of an exploration; `dataset` is what it is called (`name`).
+pub fn exploration_page(exploration: &Value, dataset: &Value) -> String {
+    let mut page = Page::new();
+    let title = match dataset["name"].as_str().unwrap_or_default() {
+        "" => "Exploration".to_owned(),
+        name => format!("Exploration of {name}"),
+    };
+    page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+    page.raw("<meta name=\"color-scheme\" content=\"light dark\">");
+    page.element("title", "", &title);
+    page.raw("<style>").raw(STYLE);
+    page.raw("</style></head><body><main>");
+    page.element("h1", "", &title);
+    header(&mut page, exploration);
+    let settings = list(&exploration["settings"]);
+    let front: Vec<u64> = numbers(&exploration["front"]);
+    let points: Vec<Point<'_>> = settings
+        .iter()
+        .filter_map(|setting| {
+            let at = [setting["loss"].as_f64()?, setting["risk"].as_f64()?];
+            let is_on_front = setting["setting"]
+                .as_u64()
+                .is_some_and(|number| front.contains(&number));
+            Some(Point {
+                setting,
+                at,
+                is_on_front,
+            })
+        })
+        .collect();
+    let axes = [&exploration["loss"], &exploration["risk"]].map(axis);
+    picture(&mut page, &points, &axes);
+    let best = numbers(&exploration["best"]);
+    table(&mut page, settings, (&front, &best));
+    refused(&mut page, list(&exploration["refused"]));
+    page.raw("</main></body></html>\n");
+    page.finish()
+}
+
+/// What people call an axis.
+fn axis(word: &Value) -> String {
+    match word.as_str().unwrap_or_default() {
+        "ncp" => "NCP".into(),
+        "inference_lift" => "lift of inference".into(),
+        other => words(other),
+    }
+}
+
+fn header(page: &mut Page, exploration: &Value) {
+    let settings = list(&exploration["settings"]);
+    let verified = settings
+        .iter()
+        .filter(|one| one["state"] == "succeeded")
+        .count();
+    let none = settings.iter().filter(|one| one["state"] == "failed");
+    let open = settings
+        .iter()
+        .filter(|one| matches!(one["state"].as_str(), Some("queued" | "running")));
+    page.raw("<div class=\"cards\">");
+    for (label, count) in [
+        ("settings", settings.len()),
+        ("verified and measured", verified),
+        ("without a release", none.count()),
+        ("still to come", open.count()),
+        ("on the front", list(&exploration["front"]).len()),
+    ] {
+        page.raw("<div class=\"card\"><b>")
+            .text(&number(&count.into()))
+            .raw("</b><span>")
+            .text(label)
+            .raw("</span></div>");
+    }
+    page.raw("</div>");
+    page.element("p", "note", NOTE);
+}
+
+const NOTE: &str = "Every setting was run, verified from its published bytes and measured. Loss and \
+     risk come from the original table: this page is for stewards. Records that a setting \
+     leaves out count as lost. A setting is on the front where no other one has less of both.";
+
+/// Loss to the right, risk upwards; the front as a line.
+fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
+    page.raw("<section><h2>Loss against risk</h2>");
+    if points.is_empty() {
+        page.element("p", "note", "No setting has both figures yet.")
+            .raw("</section>");
+        return;
+    }
+    let ends = [0, 1].map(|axis| end_of(points, axis));
+    let place = |at: [f64; 2]| {
+        let x = LEFT + (WIDTH - LEFT - RIGHT) * at[0] / ends[0];
+        let y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * at[1] / ends[1];
+        (x, y)
+    };
+    page.raw("<figure><svg class=\"scatter\"");
+    page.attribute("viewBox", &format!("0 0 {WIDTH} {HEIGHT}"));
+    page.raw(" role=\"img\"");
+    let said = format!("{} against {} of {} settings", axes[0], axes[1], points.len());
+    page.attribute("aria-label", &said).raw(">");
+    for tick in 0..=TICKS {
+        let share = f64::from(tick) / f64::from(TICKS);
+        let (x, y) = place([ends[0] * share, ends[1] * share]);
+        line(page, [LEFT, y, WIDTH - RIGHT, y]);
+        label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(ends[1] * share));
+        label(page, (x, HEIGHT - BOTTOM + 18.0), "middle", &decimal(ends[0] * share));
+    }
+    let middle = (LEFT + WIDTH - RIGHT) / 2.0;
+    let loss = format!("{} →", axes[0]);
+    label(page, (middle, HEIGHT - 6.0), "middle", &loss);
+    page.raw("<text text-anchor=\"middle\" transform=\"rotate(-90)\"");
+    page.length("x", -(TOP + HEIGHT - BOTTOM) / 2.0).length("y", 14.0);
+    page.raw(">").text(&format!("{} →", axes[1])).raw("</text>");
+    front_line(page, points, &place);
+    let signs = signs(points);
+    // Those of the front over the others.
+    for on_front in [false, true] {
+        for point in points.iter().filter(|point| point.is_on_front == on_front) {
+            let engine = point.setting["engine"].as_str().unwrap_or_default();
+            let sign = signs.get(engine).copied().unwrap_or(Sign::Ring);
+            draw(page, sign, (place(point.at), on_front), Some(point.setting));
+        }
+    }
+    page.raw("</svg><figcaption>");
+    page.text("Down and to the left is better. Filled signs are on the front.");
+    page.raw("</figcaption></figure>");
+    legend(page, &signs);
+    page.raw("</section>");
+}
+
+/// Where an axis ends: a little behind the largest figure.
+fn end_of(points: &[Point<'_>], axis: usize) -> f64 {
+    let most = points.iter().map(|point| point.at[axis]).fold(0.0, f64::max);
+    if most > 0.0 { most * 1.05 } else { 1.0 }
+}
+
+/// A sign for each engine, in the order of their names.
+fn signs<'a>(points: &[Point<'a>]) -> BTreeMap<&'a str, Sign> {
+    let engines = points.iter().map(|point| point.setting["engine"].as_str());
+    let names: BTreeMap<&str, ()> = engines.flatten().map(|name| (name, ())).collect();
+    let last = SIGNS.len() - 1;
+    let signs = names.into_keys().enumerate();
+    signs
+        .map(|(at, name)| (name, SIGNS[at.min(last)]))
+        .collect()
+}
+
+fn front_line(page: &mut Page, points: &[Point<'_>], place: &dyn Fn([f64; 2]) -> (f64, f64)) {
+    let mut front: Vec<[f64; 2]> = points
+        .iter()
+        .filter(|point| point.is_on_front)
+        .map(|point| point.at)
+        .collect();
+    front.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    let corners: Vec<String> = front
+        .iter()
+        .enumerate()
+        .flat_map(|(at, point)| {
+            // Between two of them the line keeps the risk of the first.
+            let before = at.checked_sub(1).map(|before| [point[0], front[before][1]]);
+            before.into_iter().chain([*point])
+        })
+        .map(|corner| {
+            let (x, y) = place(corner);
+            format!("{x:.2},{y:.2}")
+        })
+        .collect();
+    page.raw("<polyline class=\"front\"")
+        .attribute("points", &corners.join(" "))
+        .raw("/>");
+}
+
+fn draw(
+    page: &mut Page,
+    sign: Sign,
+    ((x, y), is_on_front): ((f64, f64), bool),
+    setting: Option<&Value>,
+) {
+    page.raw("<path");
+    page.attribute("class", if is_on_front { "point best" } else { "point" });
+    page.attribute("d", &outline(sign, (x, y))).raw(">");
+    if let Some(setting) = setting {
+        let figures = format!(
+            "{}: {} {}; loss {}, risk {}",
+            number(&setting["setting"]),
+            setting["engine"].as_str().unwrap_or_default(),
+            parameters(setting),
+            number(&setting["loss"]),
+            number(&setting["risk"])
+        );
+        page.element("title", "", &figures);
+    }
+    page.raw("</path>");
+}
+
+/// The outline of a sign around a place.
+fn outline(sign: Sign, (x, y): (f64, f64)) -> String {
+    let corners = |points: &[(f64, f64)]| {
+        let points = points
+            .iter()
+            .map(|(right, down)| format!("{:.2},{:.2}", x + right, y + down));
+        format!("M{}Z", points.collect::<Vec<_>>().join("L"))
+    };
+    let circle = |radius: f64| {
+        format!(
+            "M{:.2},{y:.2}a{radius},{radius} 0 1,0 {:.2},0a{radius},{radius} 0 1,0 {:.2},0Z",
+            x - radius,
+            radius * 2.0,
+            -radius * 2.0
+        )
+    };
+    match sign {
+        Sign::Circle => circle(4.5),
+        Sign::Ring => circle(6.0),
+        Sign::Square => corners(&[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)]),
+        Sign::Diamond => corners(&[(0.0, -5.5), (5.5, 0.0), (0.0, 5.5), (-5.5, 0.0)]),
+        Sign::Triangle => corners(&[(0.0, -5.5), (5.2, 4.0), (-5.2, 4.0)]),
+        Sign::Cross => corners(&[
+            (-1.5, -5.0),
+            (1.5, -5.0),
+            (1.5, -1.5),
+            (5.0, -1.5),
+            (5.0, 1.5),
+            (1.5, 1.5),
+            (1.5, 5.0),
+            (-1.5, 5.0),
+            (-1.5, 1.5),
+            (-5.0, 1.5),
+            (-5.0, -1.5),
+            (-1.5, -1.5),
+        ]),
+    }
+}
+
+fn legend(page: &mut Page, signs: &BTreeMap<&str, Sign>) {
+    page.raw("<ul class=\"legend\">");
+    for (name, sign) in signs {
+        page.raw("<li><svg class=\"sign\" viewBox=\"0 0 16 16\" aria-hidden=\"true\">");
+        draw(page, *sign, ((8.0, 8.0), true), None);
+        page.raw("</svg>").text(name).raw("</li>");
+    }
+    page.raw("</ul>");
+}
+
+/// The settings: those of the front first, by growing loss; then the others.
+fn table(page: &mut Page, settings: &[Value], (front, best): (&[u64], &[u64])) {
+    let of = |number: &u64| settings.iter().find(|one| one["setting"] == *number);
+    let is_other = |one: &&Value| {
+        let number = one["setting"].as_u64();
+        number.is_none_or(|number| !front.contains(&number))
+    };
+    let first: Vec<&Value> = front.iter().filter_map(of).collect();
+    let others: Vec<&Value> = settings.iter().filter(is_other).collect();
+    for (heading, rows) in [("On the front", first), ("The others", others)] {
+        if rows.is_empty() {
+            continue;
+        }
+        page.raw("<section>").element("h2", "", heading);
+        page.raw("<div class=\"wide\"><table><thead><tr><th class=\"n\">No.</th><th>Engine</th>");
+        page.raw("<th>Parameters</th><th class=\"n\">Loss</th><th class=\"n\">Risk</th>");
+        page.raw("<th class=\"n\">NCP</th><th class=\"n\">Query error</th>");
+        page.raw("<th class=\"n\">Largest re-identification</th><th class=\"n\">Mean leakage</th>");
+        page.raw("<th class=\"n\">Lift of inference</th><th class=\"n\">Left out</th>");
+        page.raw("<th>Outcome</th></tr></thead><tbody>");
+        for row in rows {
+            table_row(page, row, best);
+        }
+        page.raw("</tbody></table></div></section>");
+    }
+}
+
+fn table_row(page: &mut Page, row: &Value, best: &[u64]) {
+    let measures = &row["measures"];
+    page.raw("<tr>").element("td", "n", &number(&row["setting"]));
+    page.element("td", "", row["engine"].as_str().unwrap_or_default());
+    page.element("td", "", &parameters(row));
+    for figure in [
+        &row["loss"],
+        &row["risk"],
+        &measures["ncp"],
+        &measures["query_error"],
+        &measures["reidentification_max"],
+        &measures["leakage_mean"],
+        &measures["inference_lift"],
+        &measures["left_out"],
+    ] {
+        page.element("td", "n", &number(figure));
+    }
+    let is_best = row["setting"]
+        .as_u64()
+        .is_some_and(|number| best.contains(&number));
+    page.raw("<td>");
+    match (row["state"].as_str(), row["problem"].as_str()) {
+        (Some("succeeded"), _) if is_best => page.element("span", "yes", "among the best"),
+        (Some("succeeded"), _) => page.text("verified"),
+        (_, Some(problem)) => page.text(problem),
+        (state, None) => page.text(state.unwrap_or_default()),
+    };
+    page.raw("</td></tr>");
+}
+
+fn refused(page: &mut Page, refused: &[Value]) {
+    if refused.is_empty() {
+        return;
+    }
+    page.raw("<section><h2>Not run</h2><div class=\"wide\"><table><thead><tr><th>Engine</th>");
+    page.raw("<th>Parameters</th><th>Why</th></tr></thead><tbody>");
+    for one in refused {
+        page.raw("<tr>")
+            .element("td", "", one["engine"].as_str().unwrap_or_default());
+        page.element("td", "", &parameters(one));
+        let why = format!(
+            "{}: {}",
+            one["parameter"].as_str().unwrap_or_default(),
+            one["reason"].as_str().unwrap_or_default()
+        );
+        page.element("td", "", &why).raw("</tr>");
+    }
+    page.raw("</tbody></table></div></section>");
+}
+
+/// The parameters of a setting in a line.
+fn parameters(setting: &Value) -> String {
+    let fields = setting["parameters"].as_object().into_iter().flatten();
+    let told: Vec<String> = fields
+        .map(|(name, value)| match value {
+            Value::Array(_) | Value::Object(_) => {
+                format!("{name} {}", shortened(&value.to_string(), 60))
+            }
+            value => format!("{name} {}", number(value)),
+        })
+        .collect();
+    told.join(", ")
+}
+
+fn line(page: &mut Page, [x, y, to_x, to_y]: [f64; 4]) {
+    page.raw("<line class=\"axis\"").length("x1", x).length("y1", y);
+    page.length("x2", to_x).length("y2", to_y).raw("/>");
+}
+
+fn label(page: &mut Page, (x, y): (f64, f64), anchor: &'static str, text: &str) {
+    page.raw("<text").length("x", x).length("y", y);
+    page.attribute("text-anchor", anchor).raw(">");
+    page.text(text).raw("</text>");
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    list(value).iter().filter_map(Value::as_u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn exploration() -> Value {
+        json!({
+            "loss": "query_error", "risk": "leakage_mean", "front": [2, 1], "best": [2],
+            "settings": [
+                {"setting": 1, "engine": "lgb", "parameters": {"k": 5}, "state": "succeeded",
+                 "loss": 0.5, "risk": 0.1, "problem": null,
+                 "measures": {"records": 9, "left_out": 0.0, "query_error": 0.5}},
+                {"setting": 2, "engine": "mondrian", "parameters": {"k": 2}, "state": "succeeded",
+                 "loss": 0.2, "risk": 0.3, "problem": null, "measures": {"records": 9, "left_out": 0}},
+                {"setting": 3, "engine": "arp", "parameters": {"l": 9, "sensitive": ["<b>"]},
+                 "state": "failed", "problem": "no l of 9 & more", "measures": null,
+                 "loss": null, "risk": null},
+            ],
+            "refused": [{"engine": "rmr", "parameters": {}, "parameter": "m", "reason": "missing"}],
+        })
+    }
+
+    #[test]
+    fn each_setting_is_in_the_table_and_each_measured_one_in_the_picture() {
+        let page = exploration_page(&exploration(), &json!({"name": "ward <7>"}));
+        assert!(page.contains("Exploration of ward &lt;7&gt;"));
+        assert_eq!(page.matches("class=\"point best\"").count(), 2 + 2, "points and legend");
+        assert_eq!(page.matches("<tr><td class=\"n\">").count(), 3);
+        assert!(page.contains("no l of 9 &amp; more"));
+        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>\"]"));
+        assert!(page.contains("among the best"));
+        assert!(page.contains("m: missing"));
+        let front = page.find("On the front").expect("a table");
+        let others = page.find("The others").expect("a table");
+        assert!(front < others);
+    }
+
+    #[test]
+    fn an_exploration_of_which_nothing_is_known_is_a_page() {
+        let page = exploration_page(&Value::Null, &Value::Null);
+        assert!(page.contains("No setting has both figures yet."));
+        let mut odd = exploration();
+        odd["settings"][0]["loss"] = json!(0.0);
+        odd["settings"][1]["loss"] = json!(0.0);
+        odd["settings"][1]["risk"] = json!(0.0);
+        let page = exploration_page(&odd, &Value::Null);
+        assert!(!page.contains("NaN") && !page.contains("inf"));
+    }
+}
