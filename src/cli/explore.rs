@@ -70,7 +70,7 @@ pub struct Options {
     #[arg(long, value_name = "LOSS", default_value = "query_error", value_parser = loss())]
     loss: LossAxis,
     /// What settings are compared by as risk
-    #[arg(long, value_name = "RISK", default_value = "leakage_mean", value_parser = risk())]
+    #[arg(long, value_name = "RISK", default_value = "reidentification_max", value_parser = risk())]
     risk: RiskAxis,
     /// Of so many settings, the best, a specification is written
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -356,15 +356,14 @@ fn explored(
 }
 
 /// The figures of a setting, or why there is no release.
-fn measured(
-    input: &Input,
-    setting: &Setting,
-) -> Result<(Option<String>, Option<Measures>), Exit> {
+fn measured(input: &Input, setting: &Setting) -> Result<(Option<String>, Option<Measures>), Exit> {
     let schema = input.table.schema();
     let engine = Engine::parse(&setting.engine, &setting.parameters, schema);
     let engine = engine.map_err(Exit::of_engine)?;
     let job = &input.spec.job;
-    let seed = job.seed.map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?;
+    let seed = job
+        .seed
+        .map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?;
     let assignment = Assignment {
         table: &input.table,
         preferences: &input.preferences,
@@ -425,7 +424,10 @@ fn write(
         let mut spec = serde_json::to_value(&input.spec)?;
         spec["job"]["engine"] = json!(setting.engine);
         spec["job"]["parameters"] = setting.parameters.clone();
-        put(&format!("spec-{}.json", setting.number), &format!("{spec:#}\n"))?;
+        put(
+            &format!("spec-{}.json", setting.number),
+            &format!("{spec:#}\n"),
+        )?;
     }
     Ok(())
 }
@@ -445,7 +447,10 @@ fn line_of(outcome: &SettingOutcome) -> String {
         _ if outcome.state == "cancelled" => "not begun: the time is up".into(),
         _ => "verified; it has not both figures".into(),
     };
-    format!("{}  {}  {parameters}: {what}", outcome.setting, outcome.engine)
+    format!(
+        "{}  {}  {parameters}: {what}",
+        outcome.setting, outcome.engine
+    )
 }
 
 /// The front for people.

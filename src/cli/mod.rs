@@ -10,6 +10,7 @@ mod anchor;
 mod anonymize;
 mod check;
 pub mod client;
+mod compare;
 mod demo;
 mod environment;
 mod exit;
@@ -65,6 +66,8 @@ enum Command {
     Anonymize(anonymize::Options),
     /// Try many settings on files, and say which are worth having.
     Explore(explore::Options),
+    /// Set two releases on files side by side.
+    Compare(compare::Options),
     /// Check a release on files against the records it was made from.
     Verify(verify::Options),
     /// Run the whole story on the bundled sample over HTTP, then go on serving.
@@ -93,6 +96,7 @@ pub fn run() -> ExitCode {
         Command::Risk(options) => risk::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Explore(options) => explore::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),
         Command::Serve(options) => serve::run(*options),

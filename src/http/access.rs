@@ -398,13 +398,7 @@ pub const OPERATIONS: &[Operation] = &[
         STEWARD,
         NOTHING,
     ),
-    at(
-        "create_job",
-        "POST",
-        "/v1/jobs",
-        STEWARD,
-        JOB,
-    ),
+    at("create_job", "POST", "/v1/jobs", STEWARD, JOB),
     at("list_jobs", "GET", "/v1/jobs", STEWARD, &[InvalidQuery]),
     at("get_job", "GET", "/v1/jobs/{id}", STEWARD, &[InvalidQuery]),
     at(
@@ -447,6 +441,21 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/releases/{id}/report",
         ANALYST,
         &[NotAcceptable],
+    ),
+    at(
+        "compare_releases",
+        "POST",
+        "/v1/releases/{id}/compare",
+        STEWARD,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
+            InvalidParameter,
+            LimitExceeded,
+        ],
     ),
     at(
         "get_release_verification",

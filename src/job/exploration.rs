@@ -217,8 +217,12 @@ impl SettingOutcome {
             parameters: setting.parameters,
             state: state.into(),
             problem: None,
-            loss: measures.as_ref().and_then(|measures| axes.loss.of(measures)),
-            risk: measures.as_ref().and_then(|measures| axes.risk.of(measures)),
+            loss: measures
+                .as_ref()
+                .and_then(|measures| axes.loss.of(measures)),
+            risk: measures
+                .as_ref()
+                .and_then(|measures| axes.risk.of(measures)),
             measures,
         }
     }

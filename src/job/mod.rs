@@ -6,6 +6,7 @@
 
 pub mod approval;
 pub mod coarse;
+mod comparison;
 pub mod composition;
 pub mod consent;
 mod draw;
@@ -15,6 +16,7 @@ pub mod floors;
 mod memory;
 mod spec;
 
+pub use comparison::{ComparedFigure, compared};
 pub use draw::{NoRandomness, draw_seed};
 pub use exploration::{
     ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures,

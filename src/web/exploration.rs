@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use vizard_anonymizer::catalog::exploration::{LossAxis, RiskAxis};
 
 use super::STYLE;
 use super::markup::{Page, decimal, number, shortened, words};
@@ -14,12 +15,12 @@ use super::markup::{Page, decimal, number, shortened, words};
 /// The picture, in its own units.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 62.0;
+const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
-/// Lines across each axis.
-const TICKS: u32 = 5;
+/// Steps of an axis, about.
+const STEPS: f64 = 5.0;
 /// Signs for engines; more engines than these share the last.
 const SIGNS: [Sign; 6] = [
     Sign::Circle,
@@ -90,10 +91,13 @@ pub fn exploration_page(exploration: &Value, dataset: &Value) -> String {
 
 /// What people call an axis.
 fn axis(word: &Value) -> String {
-    match word.as_str().unwrap_or_default() {
-        "ncp" => "NCP".into(),
-        "inference_lift" => "lift of inference".into(),
-        other => words(other),
+    let word = word.as_str().unwrap_or_default();
+    let loss = LossAxis::ALL.into_iter().find(|axis| axis.as_str() == word);
+    let risk = RiskAxis::ALL.into_iter().find(|axis| axis.as_str() == word);
+    match (loss, risk) {
+        (Some(loss), _) => loss.title().into(),
+        (_, Some(risk)) => risk.title().into(),
+        (None, None) => words(word),
     }
 }
 
@@ -137,29 +141,38 @@ fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
             .raw("</section>");
         return;
     }
-    let ends = [0, 1].map(|axis| end_of(points, axis));
+    let scales = [0, 1].map(|axis| Scale::of(points, axis));
     let place = |at: [f64; 2]| {
-        let x = LEFT + (WIDTH - LEFT - RIGHT) * at[0] / ends[0];
-        let y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * at[1] / ends[1];
+        let [right, up] = [0, 1].map(|axis| scales[axis].share(at[axis]));
+        let x = LEFT + (WIDTH - LEFT - RIGHT) * right;
+        let y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * up;
         (x, y)
     };
     page.raw("<figure><svg class=\"scatter\"");
     page.attribute("viewBox", &format!("0 0 {WIDTH} {HEIGHT}"));
     page.raw(" role=\"img\"");
-    let said = format!("{} against {} of {} settings", axes[0], axes[1], points.len());
+    let said = format!(
+        "{} against {} of {} settings",
+        axes[0],
+        axes[1],
+        points.len()
+    );
     page.attribute("aria-label", &said).raw(">");
-    for tick in 0..=TICKS {
-        let share = f64::from(tick) / f64::from(TICKS);
-        let (x, y) = place([ends[0] * share, ends[1] * share]);
+    for loss in scales[0].ticks() {
+        let (x, _) = place([loss, scales[1].from]);
+        label(page, (x, HEIGHT - BOTTOM + 18.0), "middle", &decimal(loss));
+    }
+    for risk in scales[1].ticks() {
+        let (_, y) = place([scales[0].from, risk]);
         line(page, [LEFT, y, WIDTH - RIGHT, y]);
-        label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(ends[1] * share));
-        label(page, (x, HEIGHT - BOTTOM + 18.0), "middle", &decimal(ends[0] * share));
+        label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(risk));
     }
     let middle = (LEFT + WIDTH - RIGHT) / 2.0;
     let loss = format!("{} →", axes[0]);
     label(page, (middle, HEIGHT - 6.0), "middle", &loss);
     page.raw("<text text-anchor=\"middle\" transform=\"rotate(-90)\"");
-    page.length("x", -(TOP + HEIGHT - BOTTOM) / 2.0).length("y", 14.0);
+    page.length("x", -(TOP + HEIGHT - BOTTOM) / 2.0)
+        .length("y", 14.0);
     page.raw(">").text(&format!("{} →", axes[1])).raw("</text>");
     front_line(page, points, &place);
     let signs = signs(points);
@@ -178,10 +191,53 @@ fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
     page.raw("</section>");
 }
 
-/// Where an axis ends: a little behind the largest figure.
-fn end_of(points: &[Point<'_>], axis: usize) -> f64 {
-    let most = points.iter().map(|point| point.at[axis]).fold(0.0, f64::max);
-    if most > 0.0 { most * 1.05 } else { 1.0 }
+/// An axis with round steps. It begins at 0 unless all figures are in its upper
+/// half.
+struct Scale {
+    from: f64,
+    step: f64,
+    steps: u32,
+}
+
+impl Scale {
+    fn of(points: &[Point<'_>], axis: usize) -> Self {
+        let figures = || points.iter().map(|point| point.at[axis]);
+        let most = figures().fold(0.0, f64::max);
+        let least = figures().fold(most, f64::min);
+        let low = if least > most / 2.0 && least < most {
+            least
+        } else {
+            0.0
+        };
+        let step = round_step((most - low) / STEPS);
+        let from = (low / step).floor() * step;
+        let steps = ((most * 1.01 - from) / step).ceil().clamp(1.0, 20.0) as u32;
+        Self { from, step, steps }
+    }
+
+    /// How far along the axis a figure is, 0 to 1.
+    fn share(&self, figure: f64) -> f64 {
+        (figure - self.from) / (self.step * f64::from(self.steps))
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        // Rounded, so that 3 × 0.1 is 0.3.
+        let at = |tick: u32| self.from + self.step * f64::from(tick);
+        (0..=self.steps).map(move |tick| (at(tick) * 1e9).round() / 1e9)
+    }
+}
+
+/// The next of 1, 2, 5 times a power of ten.
+fn round_step(least: f64) -> f64 {
+    if !(least > 0.0 && least.is_finite()) {
+        return 0.2;
+    }
+    let power = 10_f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|step| step * power);
+    steps
+        .into_iter()
+        .find(|step| *step >= least)
+        .unwrap_or(10.0 * power)
 }
 
 /// A sign for each engine, in the order of their names.
@@ -321,7 +377,8 @@ fn table(page: &mut Page, settings: &[Value], (front, best): (&[u64], &[u64])) {
 
 fn table_row(page: &mut Page, row: &Value, best: &[u64]) {
     let measures = &row["measures"];
-    page.raw("<tr>").element("td", "n", &number(&row["setting"]));
+    page.raw("<tr>")
+        .element("td", "n", &number(&row["setting"]));
     page.element("td", "", row["engine"].as_str().unwrap_or_default());
     page.element("td", "", &parameters(row));
     for figure in [
@@ -384,7 +441,9 @@ fn parameters(setting: &Value) -> String {
 }
 
 fn line(page: &mut Page, [x, y, to_x, to_y]: [f64; 4]) {
-    page.raw("<line class=\"axis\"").length("x1", x).length("y1", y);
+    page.raw("<line class=\"axis\"")
+        .length("x1", x)
+        .length("y1", y);
     page.length("x2", to_x).length("y2", to_y).raw("/>");
 }
 
@@ -429,7 +488,11 @@ mod tests {
     fn each_setting_is_in_the_table_and_each_measured_one_in_the_picture() {
         let page = exploration_page(&exploration(), &json!({"name": "ward <7>"}));
         assert!(page.contains("Exploration of ward &lt;7&gt;"));
-        assert_eq!(page.matches("class=\"point best\"").count(), 2 + 2, "points and legend");
+        assert_eq!(
+            page.matches("class=\"point best\"").count(),
+            2 + 2,
+            "points and legend"
+        );
         assert_eq!(page.matches("<tr><td class=\"n\">").count(), 3);
         assert!(page.contains("no l of 9 &amp; more"));
         assert!(page.contains("&lt;b&gt;") && !page.contains("<b>\"]"));

@@ -13,9 +13,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::catalog::exploration::{
-    GridSettings, RefusedSetting, Setting, best, front,
-};
+use vizard_anonymizer::catalog::exploration::{GridSettings, RefusedSetting, Setting, best, front};
 
 use super::documents::{PAGE_HEADERS, named};
 use super::jobs::{check, check_cost, check_floors, check_version};
@@ -28,7 +26,9 @@ use crate::http::negotiate::preferred;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
-use crate::job::{ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures};
+use crate::job::{
+    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures,
+};
 use crate::store::{
     Conflict, ExplorationRow, NewExploration, NewJob, Page, ReleaseState, SettingRow, StoreError,
 };

@@ -253,7 +253,11 @@ fn check_epoch(version: &VersionRow, latest: &VersionRow) -> Result<(), Problem>
 }
 
 /// Checks what can be checked without a record.
-pub(super) fn check(spec: &JobSpec, dataset: &DatasetRow, version: &VersionRow) -> Result<(), Problem> {
+pub(super) fn check(
+    spec: &JobSpec,
+    dataset: &DatasetRow,
+    version: &VersionRow,
+) -> Result<(), Problem> {
     let schema = super::version_schema(version)?;
     check_parameters(spec, &schema)?;
     if spec.series.is_some() && version.version != dataset.version {

@@ -76,11 +76,7 @@ impl Entry {
     }
 
     /// About an exploration of a dataset.
-    pub(super) fn exploration(
-        action: &'static str,
-        id: ExplorationId,
-        dataset: DatasetId,
-    ) -> Self {
+    pub(super) fn exploration(action: &'static str, id: ExplorationId, dataset: DatasetId) -> Self {
         Self::new(action, "exploration", Some(id.to_string())).within(dataset)
     }
 

@@ -18,9 +18,7 @@ pub(super) fn job_row(row: &Row) -> Result<JobRow, StoreError> {
         publish: row.text("publish")?,
         created_by: row.text("created_by")?,
         memory_bytes: row.count_or_null("memory_bytes")?,
-        exploration: row
-            .uuid_or_null("exploration_id")?
-            .map(ExplorationId::from),
+        exploration: row.uuid_or_null("exploration_id")?.map(ExplorationId::from),
         state: row.word("state", JobState::parse)?,
         revision: row.count("revision")?,
         progress: row.json_or_null("progress")?,

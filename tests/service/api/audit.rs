@@ -161,6 +161,12 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let queued = watched.call("create_job", |call| call.json(&spec)).await;
     let job = queued.json()["id"].as_str().expect("an id").to_owned();
     watched.call("cancel_job", |call| call.at("id", job)).await;
+    let explored = story::exploration(dataset);
+    let begin = |call: Call| call.json(&explored);
+    let begun = watched.call("create_exploration", begin).await;
+    let begun = begun.json()["id"].as_str().expect("an id").to_owned();
+    let stop = |call: Call| call.at("id", begun);
+    watched.call("cancel_exploration", stop).await;
     server.work();
     let release = story::release(&client, &spec).await;
     let of_release = |call: Call| call.at("id", &release);
@@ -168,6 +174,11 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let table = |call| of_release(call).at("table", "microdata");
     watched.call("get_release_table", table).await;
     watched.call("get_release_report", of_release).await;
+    let itself = json!({"with": release});
+    let compare = |call| of_release(call).json(&itself);
+    watched
+        .call_as("compare_releases", "get_release_report", compare)
+        .await;
     watched.call("get_release_verification", of_release).await;
     watched.call("withdraw_release", of_release).await;
     watched.call("erase_dataset", of_dataset).await;

@@ -7,6 +7,7 @@ mod composition;
 mod datasets;
 mod doubled_headers;
 mod engines;
+mod explorations;
 mod exports;
 mod first_key;
 mod floors;

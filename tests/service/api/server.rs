@@ -295,6 +295,33 @@ pub mod story {
             "report": {"queries": 20}})
     }
 
+    /// Two settings of one engine, both kept.
+    pub fn exploration(dataset: &str) -> Value {
+        json!({"dataset": dataset, "engines": [{"engine": "lgb", "parameters": {"l": 2}}],
+            "k": [2, 4], "report": {"queries": 20}})
+    }
+
+    /// Begins an exploration; its id.
+    pub async fn explore(steward: &Client, asked: &Value) -> String {
+        let begun = steward.call("create_exploration").json(asked).send().await;
+        let begun = begun.expect(202);
+        assert_eq!(begun["state"], "running");
+        begun["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// The exploration, once all of its settings have ended.
+    pub async fn explored(steward: &Client, id: &str) -> Value {
+        for _ in 0..600 {
+            let call = steward.call("get_exploration").at("id", id);
+            let found = call.send().await.expect(200);
+            if found["state"] != "running" {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the exploration does not end");
+    }
+
     /// The attack of a kind on an attribute in the verification of a release; null
     /// where there is none.
     pub async fn attack(steward: &Client, release: &str, (kind, attribute): (&str, &str)) -> Value {

@@ -22,6 +22,8 @@ pub enum Object {
     DatasetInBody,
     /// On the job in the path.
     Job,
+    /// On the exploration in the path.
+    Exploration,
     /// On the release in the path.
     Release,
     /// On the key in the path.
@@ -79,6 +81,14 @@ fn dataset(_: &str) -> Value {
 
 fn job(dataset: &str) -> Value {
     story::job(dataset)
+}
+
+fn exploration(dataset: &str) -> Value {
+    story::exploration(dataset)
+}
+
+fn with(release: &str) -> Value {
+    json!({"with": release})
 }
 
 fn subjects(_: &str) -> Value {
@@ -159,10 +169,19 @@ pub const SAMPLES: &[Sample] = &[
     on("get_job", Object::Job, Body::None),
     on("cancel_job", Object::Job, Body::None),
     on("stream_job_events", Object::Job, Body::None),
+    on(
+        "create_exploration",
+        Object::DatasetInBody,
+        Body::Json(exploration),
+    ),
+    on("list_explorations", Object::Nothing, Body::None),
+    on("get_exploration", Object::Exploration, Body::None),
+    on("cancel_exploration", Object::Exploration, Body::None),
     on("list_releases", Object::Nothing, Body::None),
     on("get_release", Object::Release, Body::None),
     on("get_release_table", Object::Release, Body::None),
     on("get_release_report", Object::Release, Body::None),
+    on("compare_releases", Object::Release, Body::Json(with)),
     on("get_release_verification", Object::Release, Body::None),
     on("publish_release", Object::Release, Body::None),
     ending(on("withdraw_release", Object::Release, Body::None), 2),

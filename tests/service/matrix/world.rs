@@ -81,6 +81,8 @@ pub struct World {
     pub draft: Made,
     pub withdrawn: Made,
     pub foreign_published: Made,
+    /// Of the own dataset, and of the foreign one.
+    pub explorations: [String; 2],
     /// A key that nobody uses, tied to the own dataset.
     pub key: String,
     /// Keys whose tie goes beyond it: to nothing, to another dataset, to both.
@@ -127,6 +129,10 @@ impl World {
         let draft = made(&client, &own, "").await;
         let withdrawn = made(&client, &own, "withdraw_release").await;
         let foreign_published = made(&client, &foreign, "publish_release").await;
+        let explorations = [
+            story::explore(&client, &story::exploration(&own)).await,
+            story::explore(&client, &story::exploration(&foreign)).await,
+        ];
         let (key, _) = spare_key(&server, json!([own])).await;
         let mut wider_keys = Vec::new();
         for (what, datasets) in [
@@ -149,6 +155,7 @@ impl World {
             draft,
             withdrawn,
             foreign_published,
+            explorations,
             key,
             wider_keys,
             revoked,
@@ -206,6 +213,7 @@ impl World {
         match object {
             Object::Dataset | Object::DatasetInBody => self.own.clone(),
             Object::Job => self.published.job.clone(),
+            Object::Exploration => self.explorations[0].clone(),
             Object::Release => self.published.release.clone(),
             Object::Key => self.key.clone(),
             Object::Nothing | Object::Everything | Object::Token => String::new(),
@@ -224,6 +232,9 @@ impl World {
             }
             Object::Job if caller.tied => {
                 hidden.push(("foreign", self.foreign_published.job.clone()));
+            }
+            Object::Exploration if caller.tied => {
+                hidden.push(("foreign", self.explorations[1].clone()));
             }
             Object::Release => {
                 if caller.tied {
@@ -250,6 +261,7 @@ impl World {
                 self.published.job.clone(),
                 self.foreign_published.job.clone(),
             ],
+            Object::Exploration => self.explorations.to_vec(),
             Object::Release => [
                 &self.published,
                 &self.draft,
@@ -272,6 +284,7 @@ pub fn unknown_id(object: Object) -> Option<String> {
     let prefix = match object {
         Object::Dataset | Object::DatasetInBody => "dataset",
         Object::Job => "job",
+        Object::Exploration => "exploration",
         Object::Release => "release",
         Object::Key => "key",
         Object::Nothing | Object::Everything | Object::Token => return None,

@@ -8,6 +8,7 @@ mod audit;
 mod chain;
 mod datasets;
 mod dropped;
+mod explorations;
 mod ground;
 mod hierarchies;
 mod idempotency;

@@ -26,9 +26,9 @@ pub enum RiskAxis {
     /// Mean probability that a record of a person's group is theirs.
     ReidentificationMean,
     /// Its maximum.
+    #[default]
     ReidentificationMax,
     /// Mean probability of a person's own sensitive value.
-    #[default]
     LeakageMean,
     /// Its maximum.
     LeakageMax,
@@ -139,7 +139,9 @@ fn points(settings: &[(u32, Measures)], axes: Axes) -> Vec<Point> {
     let mut points: Vec<Point> = settings.iter().filter_map(of).collect();
     points.sort_by(|(one, [loss, risk]), (other, [other_loss, other_risk])| {
         let by_loss = loss.total_cmp(other_loss);
-        by_loss.then(risk.total_cmp(other_risk)).then(one.cmp(other))
+        by_loss
+            .then(risk.total_cmp(other_risk))
+            .then(one.cmp(other))
     });
     points
 }

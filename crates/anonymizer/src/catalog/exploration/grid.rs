@@ -165,8 +165,14 @@ impl GridSettings {
     fn add(&mut self, engine: &str, parameters: Value, schema: &Schema) {
         let is_this =
             |other: (&String, &Value)| other.0.as_str() == engine && *other.1 == parameters;
-        let settings = self.settings.iter().map(|one| (&one.engine, &one.parameters));
-        let refused = self.refused.iter().map(|one| (&one.engine, &one.parameters));
+        let settings = self
+            .settings
+            .iter()
+            .map(|one| (&one.engine, &one.parameters));
+        let refused = self
+            .refused
+            .iter()
+            .map(|one| (&one.engine, &one.parameters));
         if settings.chain(refused).any(is_this) {
             return;
         }

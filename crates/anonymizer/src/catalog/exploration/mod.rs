@@ -14,7 +14,9 @@ mod grid;
 mod measures;
 
 pub use front::{Axes, LossAxis, RiskAxis, best, front};
-pub use grid::{EngineChoice, Grid, GridError, GridSettings, RefusedSetting, SETTINGS_MAX, Setting};
+pub use grid::{
+    EngineChoice, Grid, GridError, GridSettings, RefusedSetting, SETTINGS_MAX, Setting,
+};
 pub use measures::Measures;
 
 #[cfg(test)]

@@ -61,7 +61,11 @@ fn combinations_that_an_engine_refuses_are_told_with_the_reason() {
     }));
     let found = found.expect("settings");
     assert_eq!(found.settings.len(), 1);
-    let refused: Vec<&str> = found.refused.iter().map(|one| one.engine.as_str()).collect();
+    let refused: Vec<&str> = found
+        .refused
+        .iter()
+        .map(|one| one.engine.as_str())
+        .collect();
     assert_eq!(
         refused,
         ["mondrian", "one_to_many", "one_to_many", "nothing"]
@@ -115,7 +119,7 @@ fn measured(figures: &[(f64, f64)]) -> Vec<(u32, Measures)> {
     let of = |(number, (loss, risk)): (u32, &(f64, f64))| {
         let measures = Measures {
             query_error: Some(*loss),
-            leakage_mean: Some(*risk),
+            reidentification_max: Some(*risk),
             ..Measures::default()
         };
         (number, measures)
