@@ -10,6 +10,7 @@ pub mod engines;
 pub mod floors;
 pub mod health;
 pub mod hierarchies;
+pub mod hierarchy_review;
 pub mod inspections;
 pub mod job_events;
 pub mod job_view;

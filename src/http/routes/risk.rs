@@ -20,6 +20,7 @@ use crate::http::extract::UrlPath;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::DatasetId;
+use crate::store::{DatasetRow, VersionRow};
 
 /// Bytes of records as numbers that are held for one answer.
 const BYTES_MAX: u64 = 1 << 30;
@@ -156,6 +157,20 @@ impl RiskView {
     }
 }
 
+/// The current version of a dataset, if it has records that are held.
+pub(super) async fn current_records(
+    state: &AppState,
+    dataset: &DatasetRow,
+) -> Result<Option<VersionRow>, Problem> {
+    let versions = state.store.version_list(dataset.id).await?;
+    let is_current = |version: &VersionRow| {
+        version.version == dataset.version
+            && version.purged_at.is_none()
+            && version.total_records > 0
+    };
+    Ok(versions.into_iter().find(is_current))
+}
+
 /// Say who stands out in a dataset
 ///
 /// For every set of up to three quasi-identifiers, and for sets that grow: how many subjects are alone, how small classes are, and the
@@ -174,11 +189,7 @@ async fn get_dataset_risk(
     principal.sees(id, "dataset")?;
     let dataset = state.store.dataset_get(id).await?;
     let schema = Arc::new(super::stored_schema(&dataset)?);
-    let versions = state.store.version_list(id).await?;
-    let current = versions
-        .into_iter()
-        .find(|version| version.version == dataset.version && version.purged_at.is_none());
-    let Some(current) = current.filter(|version| version.total_records > 0) else {
+    let Some(current) = current_records(&state, &dataset).await? else {
         let detail = "the dataset has no records: upload some";
         return Err(Problem::new(ProblemKind::NoRecords, detail));
     };
