@@ -1,8 +1,8 @@
 //! The command line: one file a command.
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
-//! `risk`, `anonymize` and `verify` work on files, with the same engines and the same verifier;
-//! `openapi` and `healthcheck` serve builds and containers. Every option is
+//! `risk`, `hierarchy`, `anonymize` and `verify` work on files, with the same engines and the same
+//! verifier; `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
 mod access_options;
@@ -14,6 +14,7 @@ mod demo;
 mod environment;
 mod exit;
 mod healthcheck;
+mod hierarchy;
 mod input;
 mod inspect;
 mod keys;
@@ -60,6 +61,8 @@ enum Command {
     Inspect(inspect::Options),
     /// Say who stands out in records, before any job.
     Risk(risk::Options),
+    /// Say what a hierarchy is, and what records have that it lacks.
+    Hierarchy(hierarchy::Options),
     /// Run one job on files, without a server.
     Anonymize(anonymize::Options),
     /// Check a release on files against the records it was made from.
@@ -88,6 +91,7 @@ pub fn run() -> ExitCode {
     let ended = match cli.command {
         Command::Inspect(options) => inspect::run(&options),
         Command::Risk(options) => risk::run(&options),
+        Command::Hierarchy(options) => hierarchy::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Openapi => openapi(),
