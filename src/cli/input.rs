@@ -100,11 +100,6 @@ impl InputOptions {
         &self.records
     }
 
-    /// Whether a specification is named.
-    pub fn has_spec(&self) -> bool {
-        self.spec.is_some()
-    }
-
     /// Reads with the specification in this file.
     pub fn take_spec(&mut self, path: PathBuf) {
         self.spec = Some(path);

@@ -26,6 +26,7 @@ mod options;
 mod pinned;
 mod policy_options;
 mod progress;
+mod purposes;
 mod release_folder;
 mod risk;
 mod sample;
