@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use crate::microdata::{
-    AttributeType, CellFormat, DateFormat, DecimalSign, DirectIdentifier, Thousands,
+    AttributeType, CellFormat, DateFormat, DatePattern, DecimalSign, DirectIdentifier, Thousands,
     identifying_form,
 };
 
@@ -90,11 +90,11 @@ pub(super) fn is_missing_word(text: &str, words: &[&str]) -> bool {
 }
 
 impl Cells {
-    /// The day of a cell, in days since 1970-01-01.
-    pub fn day_of(&self, cell: &str) -> Option<i32> {
-        let form = self.reading.dates.first().cloned();
-        let form = form.unwrap_or_else(|| DateFormat::new("YYYY-MM-DD"));
-        form.day_of(cell, Some(TWO_DIGIT_YEARS_FROM))
+    /// What reads the days of its cells.
+    pub fn pattern(&self) -> Option<DatePattern> {
+        let iso = DateFormat::new("YYYY-MM-DD");
+        let form = self.reading.dates.first().unwrap_or(&iso);
+        form.pattern(Some(TWO_DIGIT_YEARS_FROM))
     }
 }
 
@@ -158,44 +158,47 @@ fn take_days(cells: &mut Cells, known: &[(&str, u64)]) -> bool {
     }
     let step = known.len().div_ceil(DAYS_LOOKED_AT).max(1);
     let looked_at: Vec<(&str, u64)> = known.iter().copied().step_by(step).collect();
-    let mut fitting: Vec<(DateFormat, f64)> = Vec::new();
+    let mut fitting: Vec<(DateFormat, DatePattern, f64)> = Vec::new();
     for time in TIMES {
         for day in DAYS {
             let form = DateFormat::new(format!("{day}{time}"));
-            let from = Some(TWO_DIGIT_YEARS_FROM);
+            let Some(pattern) = form.pattern(Some(TWO_DIGIT_YEARS_FROM)) else {
+                continue;
+            };
             let first = looked_at.first().map(|(text, _)| *text).unwrap_or_default();
             let last = looked_at.last().map(|(text, _)| *text).unwrap_or_default();
             // Most forms fit nothing at all.
             let middle = looked_at[looked_at.len() / 2].0;
             if [first, middle, last]
                 .iter()
-                .all(|text| form.day_of(text, from).is_none())
+                .all(|text| pattern.day_of(text).is_none())
             {
                 continue;
             }
             let is_plain = day == "YYYYMMDD";
             let fits = |text: &str| {
-                let day = form.day_of(text, from);
+                let day = pattern.day_of(text);
                 // Eight digits are a day only if they are a likely one.
                 day.is_some_and(|day| !is_plain || (-36_524..=47_847).contains(&day))
             };
             let fitting_share = share(&looked_at, fits);
             if fitting_share >= if is_plain { 1.0 } else { SHARE } {
-                fitting.push((form, fitting_share));
+                fitting.push((form, pattern, fitting_share));
             }
         }
     }
     // The strictest of those that fit best: `DD` before `D`.
-    let best = fitting.iter().map(|(_, share)| *share).fold(0.0, f64::max);
-    fitting.retain(|(_, share)| *share >= best);
-    let Some((form, _)) = fitting.first().cloned() else {
+    let best = fitting
+        .iter()
+        .map(|(_, _, share)| *share)
+        .fold(0.0, f64::max);
+    fitting.retain(|(_, _, share)| *share >= best);
+    let Some((form, pattern, _)) = fitting.first().cloned() else {
         return false;
     };
     let swapped = other_order(&form);
-    let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _)| *one == other));
-    let others = count(known, |text| {
-        form.day_of(text, Some(TWO_DIGIT_YEARS_FROM)).is_none()
-    });
+    let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _, _)| *one == other));
+    let others = count(known, |text| pattern.day_of(text).is_none());
     if others > 0 {
         cells.questions.push(format!(
             "{others} cells are no such days: mend them, or name them in missing_values"

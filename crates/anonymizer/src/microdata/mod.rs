@@ -70,8 +70,8 @@ pub use column::CodedColumn;
 pub use coverage::{AttributeCoverage, Coverage, Lacking, LackingValue};
 pub use csv::{ScannedRow, scan_rows};
 pub use dialect::{
-    CellFormat, CellReader, CellValue, DateFormat, DecimalSign, Encoding, FileFormat, Quote,
-    Thousands,
+    CellFormat, CellReader, CellValue, DateFormat, DatePattern, DecimalSign, Encoding, FileFormat,
+    Quote, Thousands,
 };
 pub use direct_identifier::{DirectIdentifier, direct_identifier, identifying_form};
 pub use domain::{Domain, Values};
