@@ -294,9 +294,10 @@ fn best_format(known: &[(&str, u64)], prior: Option<DecimalSign>) -> Option<Cell
     if let Some(prior) = prior {
         signs.sort_by_key(|(decimal, _)| *decimal != prior);
     }
-    let has_signs = known
-        .iter()
-        .any(|(text, _)| text.contains([',', '.', ' ', '\'', '\u{a0}', '\u{202f}', '\u{2019}']));
+    // A point and a comma part thousands too.
+    let has_signs = Thousands::ALL
+        .into_iter()
+        .any(|sign| has_thousands(known, sign));
     let mut best: Option<(f64, CellFormat)> = None;
     for signs in signs {
         let format = number_format(signs);
@@ -340,15 +341,11 @@ fn can_be_thousand_times(known: &[(&str, u64)], format: &CellFormat) -> bool {
     })
 }
 
-/// Whether a sign between groups of three digits stands in a cell.
+/// Whether a cell holds a sign that may part groups of three digits.
 fn has_thousands(known: &[(&str, u64)], sign: Thousands) -> bool {
-    let signs: &[char] = match sign {
-        Thousands::Point => &['.'],
-        Thousands::Comma => &[','],
-        Thousands::Space => &[' ', '\u{a0}', '\u{202f}'],
-        Thousands::Apostrophe => &['\'', '\u{2019}'],
-    };
-    known.iter().any(|(text, _)| text.contains(signs))
+    let signs = sign.signs();
+    let has_sign = |text: &str| signs.iter().any(|sign| text.contains(sign));
+    known.iter().any(|(text, _)| has_sign(text))
 }
 
 /// Whether a number begins with a zero and another digit, as codes do.
