@@ -384,16 +384,18 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Pri
         None => Some((number, number)),
         Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
     });
-    if is_whole {
+    let are_codes = cells.has_leading_zeros && open == 0;
+    if is_whole || are_codes {
         cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+    }
+    if is_whole {
         // A column without a fraction shows no sign of it.
         format.decimal = format.thousands.and(format.decimal);
     }
-    if cells.has_leading_zeros && open == 0 {
+    if are_codes {
         cells.kind = Some(AttributeType::Categorical);
         let why = "digits with leading zeros: codes, which a number would lose";
         cells.reasons.push(why.into());
-        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
         return true;
     }
     let is_wide = cells

@@ -241,11 +241,7 @@ fn key_of(drafts: &[Draft<'_>], records: u64) -> Option<usize> {
             Some(Meaning::PersonNumber) if is_nearly_own(draft) => Some(0),
             Some(Meaning::CaseNumber) if is_unique => Some(1),
             Some(Meaning::OtherNumber) if is_unique => Some(2),
-            Some(Meaning::CaseNumber)
-                if is_nearly_own(draft) && draft.known(records) == records =>
-            {
-                Some(4)
-            }
+            Some(Meaning::CaseNumber) if is_nearly_own(draft) => Some(4),
             _ if is_unique && draft.cells.identifier.is_some() => Some(3),
             None if is_unique => Some(5),
             _ => None,

@@ -65,10 +65,9 @@ impl CellRules {
     /// The rules of a schema.
     pub fn of(schema: &Schema) -> Self {
         let file = schema.format();
-        let key = schema.subject_key().at();
-        let attributes = schema.attributes().iter().enumerate();
+        let attributes = schema.attributes().iter();
         let rules: Vec<CellRule> = attributes
-            .map(|(at, attribute)| CellRule::of(attribute, file, at == key))
+            .map(|attribute| CellRule::of(attribute, file))
             .collect();
         let says_nothing = rules.iter().all(CellRule::is_nothing);
         Self {
@@ -137,7 +136,7 @@ fn is_one_of(words: &[Box<[u8]>], cell: &[u8]) -> bool {
 }
 
 impl CellRule {
-    fn of(attribute: &Attribute, file: &FileFormat, is_key: bool) -> Self {
+    fn of(attribute: &Attribute, file: &FileFormat) -> Self {
         let missing_values = bytes_of(&attribute.missing_values);
         let mut missing = missing_values.clone();
         missing.extend(bytes_of(&file.missing_values));
@@ -145,8 +144,6 @@ impl CellRule {
             Role::Identifier | Role::Ignore => Form::AsItIs,
             _ => Form::of(attribute, file),
         };
-        // A key that is missing is an error, whatever word stands for it.
-        debug_assert!(!is_key || attribute.missing_values.is_empty());
         Self {
             missing,
             missing_values,
