@@ -7,6 +7,9 @@ use crate::microdata::{
 };
 
 /// Words that programs write where there is no value, in lower case.
+///
+/// A list of its own: these are proposed, and a person reads the proposal. What
+/// becomes missing unasked is in `normalize`.
 const MISSING_WORDS: [&str; 13] = [
     "null", "na", "n/a", "#n/a", "nan", "none", "nil", "-", "--", ".", "?", "(null)", "missing",
 ];
