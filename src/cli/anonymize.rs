@@ -20,10 +20,11 @@ use vizard_anonymizer::verify::{Section, reruns};
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
-use super::inspect::{self, SPEC, purpose};
+use super::inspect::{self, SPEC};
 use super::new_folder::{NewFolder, check_place, parent_of};
 use super::options::cores;
 use super::progress::Bar;
+use super::purposes::{PurposeOptions, named};
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
@@ -35,9 +36,11 @@ pub struct Options {
     #[command(flatten)]
     input: InputOptions,
     /// Without --spec: inspect the records, print a proposal for this purpose,
-    /// `public` or `contract`, and write it as a specification
-    #[arg(long, value_name = "PURPOSE", conflicts_with = "spec", value_parser = purpose)]
-    purpose: Option<&'static Purpose>,
+    /// `public`, `contract` or one of your own, and write it as a specification
+    #[arg(long, value_name = "PURPOSE", conflicts_with = "spec")]
+    purpose: Option<String>,
+    #[command(flatten)]
+    purposes: PurposeOptions,
     /// Where the proposal is written
     #[arg(long, value_name = "FILE", default_value = SPEC, requires = "purpose")]
     write_spec: PathBuf,
@@ -167,14 +170,15 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     let mut watch = StopWatch::start();
     check_place(&options.out)?;
     options.check_lineage()?;
-    let mut named = options.input.clone();
-    if let Some(purpose) = options.purpose.filter(|_| !named.has_spec()) {
-        if !propose(options, purpose)? {
+    let mut files = options.input.clone();
+    if let Some(name) = &options.purpose {
+        let purposes = options.purposes.read()?;
+        if !propose(options, named(&purposes, name)?)? {
             return Ok(());
         }
-        named.take_spec(options.write_spec.clone());
+        files.take_spec(options.write_spec.clone());
     }
-    let input = named.read()?;
+    let input = files.read()?;
     if input.summary.loses_many() && !options.allow_loss {
         let source = options.input.records_path().display().to_string();
         return Err(Exit::Loss(source, input.summary));

@@ -13,6 +13,7 @@ use hyper::body::Bytes;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use vizard_anonymizer::catalog::Purposes;
 use vizard_anonymizer::release::Guarantee;
 
 use super::client::Client;
@@ -72,6 +73,7 @@ async fn demo(options: &Options) -> Result<(), Exit> {
         limits: Limits::default(),
         idempotency_retention_s: Settings::default().idempotency_retention_s,
         anchor: None,
+        purposes: Purposes::default(),
     })
     .await?;
     let folder = options.store.data.join("demo");

@@ -85,14 +85,19 @@ impl Input {
 }
 
 impl InputOptions {
+    /// Records, and the specification with their schema.
+    pub fn of(records: PathBuf, spec: Option<PathBuf>) -> Self {
+        Self {
+            spec,
+            records,
+            preferences: None,
+            hierarchies: Vec::new(),
+        }
+    }
+
     /// The file of the records.
     pub fn records_path(&self) -> &Path {
         &self.records
-    }
-
-    /// Whether a specification is named.
-    pub fn has_spec(&self) -> bool {
-        self.spec.is_some()
     }
 
     /// Reads with the specification in this file.
@@ -172,15 +177,7 @@ impl InputOptions {
                 .any(|attribute| attribute.hierarchy.as_deref() == Some(name))
         };
         for file in self.hierarchies.iter().filter(|file| named(&file.name)) {
-            let content = read(&file.path)?;
-            let format = if has_extension(&file.path, "json") {
-                HierarchyFormat::Json
-            } else {
-                HierarchyFormat::Csv
-            };
-            let source = HierarchySource::read(&content, format)
-                .map_err(|error| Exit::Input(file.path.display().to_string(), error))?;
-            set.insert(file.name.clone(), source);
+            set.insert(file.name.clone(), read_hierarchy(&file.path)?);
         }
         Ok(set)
     }
@@ -270,6 +267,17 @@ pub fn open(path: &Path) -> Result<File, Exit> {
         let what = TableError::Read("is no plain file".into());
         Err(Exit::Input(path.display().to_string(), what))
     }
+}
+
+/// The hierarchy in a file, as CSV, or as JSON where its name says so.
+pub fn read_hierarchy(path: &Path) -> Result<HierarchySource, Exit> {
+    let format = if has_extension(path, "json") {
+        HierarchyFormat::Json
+    } else {
+        HierarchyFormat::Csv
+    };
+    HierarchySource::read(&read(path)?, format)
+        .map_err(|error| Exit::Input(path.display().to_string(), error))
 }
 
 /// The bytes of a file.

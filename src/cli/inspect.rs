@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use vizard_anonymizer::catalog::{JobProposal, PURPOSES, Purpose, job_for};
+use vizard_anonymizer::catalog::{JobProposal, Purpose, job_for};
 use vizard_anonymizer::inspect::{
     AttributeProposal, InspectError, InspectLimits, Inspection, inspect,
 };
 
 use super::exit::Exit;
 use super::input::open;
+use super::purposes::{PurposeOptions, named};
 
 /// Options of `vizard inspect`.
 #[derive(Args, Debug)]
@@ -22,10 +23,12 @@ pub struct Options {
     /// Print the whole answer as JSON, hierarchies with all their values
     #[arg(long)]
     json: bool,
-    /// Write a specification for a release of this purpose: `public` or
-    /// `contract`
-    #[arg(long, value_name = "PURPOSE", value_parser = purpose)]
-    purpose: Option<&'static Purpose>,
+    /// Write a specification for a release of this purpose: `public`, `contract`
+    /// or one of your own
+    #[arg(long, value_name = "PURPOSE")]
+    purpose: Option<String>,
+    #[command(flatten)]
+    purposes: PurposeOptions,
     /// Where the specification is written
     #[arg(long, value_name = "FILE", default_value = SPEC, requires = "purpose")]
     write_spec: PathBuf,
@@ -34,21 +37,13 @@ pub struct Options {
 /// Where a specification is written if nothing is said.
 pub const SPEC: &str = "spec.json";
 
-/// The purpose of a name.
-pub fn purpose(name: &str) -> Result<&'static Purpose, String> {
-    Purpose::find(name).ok_or_else(|| {
-        let names: Vec<&str> = PURPOSES.iter().map(|purpose| purpose.name).collect();
-        format!("there is {}", names.join(" and "))
-    })
-}
-
 /// Inspects, prints, writes.
 pub fn run(options: &Options) -> Result<(), Exit> {
+    let purposes = options.purposes.read()?;
+    let purpose = options.purpose.as_deref();
+    let purpose = purpose.map(|name| named(&purposes, name)).transpose()?;
     let inspection = of_file(&options.file)?;
-    let jobs: Vec<JobProposal> = PURPOSES
-        .iter()
-        .filter_map(|purpose| job_for(purpose, &inspection))
-        .collect();
+    let jobs = purposes.jobs_for(&inspection);
     if options.json {
         let mut document = vizard_anonymizer::inspect::document(&inspection);
         document["jobs"] = json!(jobs);
@@ -56,7 +51,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     } else {
         print!("{}", told(&inspection, &jobs));
     }
-    if let Some(purpose) = options.purpose {
+    if let Some(purpose) = purpose {
         let spec = specification(&inspection, purpose)?;
         write(&options.write_spec, &spec)?;
         println!(

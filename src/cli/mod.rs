@@ -1,8 +1,8 @@
 //! The command line: one file a command.
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
-//! `risk`, `anonymize`, `explore` and `verify` work on files, with the same engines and the same verifier;
-//! `openapi` and `healthcheck` serve builds and containers. Every option is
+//! `risk`, `hierarchy`, `anonymize`, `explore`, `compare` and `verify` work on files, with the same
+//! engines and the same verifier; `openapi` and `healthcheck` serve builds and containers. Every option is
 //! also an environment variable.
 
 mod access_options;
@@ -16,6 +16,7 @@ mod environment;
 mod exit;
 mod explore;
 mod healthcheck;
+mod hierarchy;
 mod input;
 mod inspect;
 mod keys;
@@ -27,6 +28,7 @@ mod options;
 mod pinned;
 mod policy_options;
 mod progress;
+mod purposes;
 mod release_folder;
 mod risk;
 mod sample;
@@ -62,6 +64,8 @@ enum Command {
     Inspect(inspect::Options),
     /// Say who stands out in records, before any job.
     Risk(risk::Options),
+    /// Say what a hierarchy is, and what records have that it lacks.
+    Hierarchy(hierarchy::Options),
     /// Run one job on files, without a server.
     Anonymize(anonymize::Options),
     /// Try many settings on files, and say which are worth having.
@@ -94,6 +98,7 @@ pub fn run() -> ExitCode {
     let ended = match cli.command {
         Command::Inspect(options) => inspect::run(&options),
         Command::Risk(options) => risk::run(&options),
+        Command::Hierarchy(options) => hierarchy::run(&options),
         Command::Anonymize(options) => anonymize::run(&options),
         Command::Explore(options) => explore::run(&options),
         Command::Compare(options) => compare::run(&options),

@@ -9,6 +9,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use vizard_anonymizer::catalog::Purposes;
 
 use super::access_options::AccessOptions;
 use super::anchor::{AnchorOptions, Keeper};
@@ -19,6 +20,7 @@ use super::limits::LimitOptions;
 use super::listen::{Listen, ListenOptions, bind};
 use super::options::{StoreOption, WorkerOptions, read_secret, shutdown_signal};
 use super::policy_options::PolicyOptions;
+use super::purposes::PurposeOptions;
 use super::telemetry::{SERVICE_FILTER, TelemetryOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{AccessSettings, Limits, Secret, Settings, judge_admin_key};
@@ -42,6 +44,8 @@ pub struct Options {
     worker: WorkerOptions,
     #[command(flatten)]
     policy: PolicyOptions,
+    #[command(flatten)]
+    purposes: PurposeOptions,
     /// File that holds the administrator's bearer token [default: VIZARD_ADMIN_KEY]
     #[arg(long, env = "VIZARD_ADMIN_KEY_FILE", value_name = "FILE")]
     admin_key_file: Option<PathBuf>,
@@ -81,6 +85,7 @@ async fn serve(options: &Options) -> Result<(), Exit> {
         idempotency_retention_s: options.idempotency_retention_s,
         access: options.access.settings()?,
         anchor: Some(options.anchor.clone()),
+        purposes: options.purposes.read()?,
     };
     let unknown = unknown_variables(&super::program()).join(", ");
     if options.check_config {
@@ -142,6 +147,8 @@ pub struct Plan {
     pub access: AccessSettings,
     /// Where the head of the audit log is kept too.
     pub anchor: Option<AnchorOptions>,
+    /// What inspections propose jobs for.
+    pub purposes: Purposes,
 }
 
 /// A running server, with its workers.
@@ -176,6 +183,7 @@ impl Server {
             limits: plan.limits,
             idempotency_retention_s: plan.idempotency_retention_s,
             access: plan.access,
+            purposes: plan.purposes,
             floors: plan.worker.floors.clone(),
             second_steward: plan.worker.second_steward,
             audit_anchor: plan

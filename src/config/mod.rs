@@ -14,6 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use vizard_anonymizer::catalog::Purposes;
 use vizard_anonymizer::privacy::Floors;
 
 pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
@@ -94,6 +95,8 @@ pub struct Settings {
     pub floors: Floors,
     /// Which publications need a second steward.
     pub second_steward: SecondSteward,
+    /// What inspections propose jobs for.
+    pub purposes: Purposes,
 }
 
 impl Default for Settings {
@@ -114,6 +117,7 @@ impl Default for Settings {
             access: AccessSettings::default(),
             floors: Floors::of_service(),
             second_steward: SecondSteward::default(),
+            purposes: Purposes::default(),
         }
     }
 }

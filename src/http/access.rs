@@ -269,6 +269,13 @@ pub const OPERATIONS: &[Operation] = &[
         &[InvalidQuery, InvalidId, NotFound],
     ),
     at(
+        "review_hierarchy",
+        "GET",
+        "/v1/hierarchies/{name}/review",
+        UPLOADER,
+        &[InvalidQuery, InvalidId, NotFound],
+    ),
+    at(
         "list_hierarchies",
         "GET",
         "/v1/hierarchies",
@@ -288,6 +295,13 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/datasets/{id}/hierarchies/{name}",
         UPLOADER,
         &[InvalidQuery],
+    ),
+    at(
+        "review_dataset_hierarchy",
+        "GET",
+        "/v1/datasets/{id}/hierarchies/{name}/review",
+        STEWARD,
+        &[InvalidQuery, TooManyUploads],
     ),
     at(
         "list_dataset_hierarchies",

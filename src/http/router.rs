@@ -50,6 +50,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::risk::router())
         .merge(routes::hierarchies::router())
         .merge(routes::dataset_hierarchies::router())
+        .merge(routes::hierarchy_review::router())
         .merge(routes::preferences::router())
         .merge(routes::preference_import::router())
         .merge(routes::subject_tokens::router())

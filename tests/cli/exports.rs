@@ -168,6 +168,54 @@ fn what_is_wrong_is_said_and_how_to_mend_it() {
 }
 
 #[test]
+fn an_own_purpose_is_proposed_and_run_like_those_of_everybody() {
+    let desk = Desk::new();
+    let own = json!([{"name": "partners", "max_reidentification": 0.13, "l": 2,
+        "readers": "the hospitals of the group", "source": "the board's decision"}]);
+    std::fs::write(desk.path("purposes.json"), own.to_string()).unwrap();
+    let named = ["--purpose", "partners", "--purpose-file", "purposes.json"];
+    let inspected = desk.run(&[&["inspect", "export.csv"], &named[..]].concat());
+    let told = said(&inspected);
+    assert_eq!(inspected.status.code(), Some(0), "{told}");
+    for what in [
+        "\npublic: ",
+        "\npartners: ",
+        "for the hospitals of the group: found with a probability of at most 0.13",
+        "k = 8",
+        "the board's decision",
+    ] {
+        assert!(told.contains(what), "{what}: {told}");
+    }
+    let anonymize = ["anonymize", "--records", "export.csv", "--out", "release"];
+    let ran = desk.run(&[&anonymize[..], &named[..], &["--accept"]].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("k_anonymity: claimed 8"),
+        "{}",
+        said(&ran)
+    );
+
+    let unknown = ["--purpose", "world", "--purpose-file", "purposes.json"];
+    let unknown = desk.run(&[&["inspect", "export.csv"], &unknown[..]].concat());
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        said(&unknown).contains("public, contract and partners"),
+        "{}",
+        said(&unknown)
+    );
+    std::fs::write(desk.path("purposes.json"), "[{\"name\": \"partners\"}]").unwrap();
+    for command in [
+        &["inspect", "export.csv"][..],
+        &["serve", "--check-config", "--listen", "127.0.0.1:0"],
+    ] {
+        let refused = desk.run(&[command, &["--purpose-file", "purposes.json"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let told = said(&refused);
+        assert!(told.contains("purposes.json: is no list of"), "{told}");
+    }
+}
+
+#[test]
 fn an_inspection_is_told_as_json_with_its_jobs() {
     let desk = Desk::new();
     let inspected = desk.run(&["inspect", "export.csv", "--json"]);

@@ -3,6 +3,7 @@
 
 mod corruptions;
 mod exports;
+mod hierarchy;
 mod limits;
 mod offline;
 mod operating;
@@ -33,6 +34,7 @@ fn every_command_explains_itself() {
         "work",
         "inspect",
         "risk",
+        "hierarchy",
         "anonymize",
         "verify",
         "demo",

@@ -164,6 +164,17 @@ async fn get_hierarchy(
     UrlPath(name): UrlPath<String>,
     UrlQuery(query): UrlQuery<HierarchyGetQuery>,
 ) -> Result<Response, Problem> {
+    let row = library_hierarchy(&state, &principal, (name, query.digest)).await?;
+    Ok(shown(row, query.content))
+}
+
+/// A hierarchy of the library. A key that is tied to datasets finds those that
+/// their schemas name.
+pub(super) async fn library_hierarchy(
+    state: &AppState,
+    principal: &Principal,
+    (name, digest): (String, Option<String>),
+) -> Result<HierarchyRow, Problem> {
     check_name(&name)?;
     if let Some(datasets) = principal.datasets() {
         let names = state.store.hierarchy_names(datasets.to_vec()).await?;
@@ -171,8 +182,7 @@ async fn get_hierarchy(
             return Err(Problem::not_found("hierarchy"));
         }
     }
-    let row = state.store.hierarchy_get(None, name, query.digest).await?;
-    Ok(shown(row, query.content))
+    Ok(state.store.hierarchy_get(None, name, digest).await?)
 }
 
 /// List the library's hierarchies

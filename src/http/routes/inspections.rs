@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::catalog::{self, PURPOSES};
+use vizard_anonymizer::catalog::{JobProposal, Purposes};
 use vizard_anonymizer::inspect::{self, Inspection};
 use vizard_anonymizer::microdata::attribute::NAME_CHARACTERS_MAX;
 
@@ -131,7 +131,8 @@ struct SensitiveView {
 #[schema(as = JobProposal)]
 #[allow(dead_code, reason = "describes what `catalog` proposes")]
 struct JobProposalView {
-    /// `public` (largest re-identification 0.09) or `contract` (0.2).
+    /// `public` (largest re-identification 0.09), `contract` (0.2), or one of the
+    /// operator's own.
     purpose: String,
     /// What a job calls its engine.
     engine: String,
@@ -147,18 +148,14 @@ struct JobProposalView {
 struct Proposed {
     #[serde(flatten)]
     inspection: Value,
-    jobs: Value,
+    jobs: Vec<JobProposal>,
 }
 
 impl Proposed {
-    fn of(inspection: &Inspection) -> Self {
-        let jobs = PURPOSES.iter();
-        let jobs: Vec<_> = jobs
-            .filter_map(|purpose| catalog::job_for(purpose, inspection))
-            .collect();
+    fn of(inspection: &Inspection, purposes: &Purposes) -> Self {
         Self {
             inspection: inspect::document(inspection),
-            jobs: serde_json::json!(jobs),
+            jobs: purposes.jobs_for(inspection),
         }
     }
 }
@@ -194,5 +191,8 @@ async fn inspect_file(
     let coding = coding::of_body(&parts.headers)?;
     let share = upload_share(&state, &principal)?;
     let inspection = inspect_body(&state, body, (query.name, coding), share).await?;
-    Ok(Answer::ok(&Proposed::of(&inspection)))
+    Ok(Answer::ok(&Proposed::of(
+        &inspection,
+        &state.settings.purposes,
+    )))
 }

@@ -12,6 +12,7 @@ pub mod explorations;
 pub mod floors;
 pub mod health;
 pub mod hierarchies;
+pub mod hierarchy_review;
 pub mod inspections;
 pub mod job_events;
 pub mod job_view;

@@ -234,6 +234,26 @@ pub struct HierarchyGetQuery {
     pub content: bool,
 }
 
+/// Which hierarchy is reviewed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HierarchyReviewQuery {
+    /// Digest of an older revision; absent: the latest.
+    pub digest: Option<String>,
+}
+
+/// Which hierarchy is reviewed, and against what.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DatasetHierarchyReviewQuery {
+    /// Digest of an older revision; absent: the latest.
+    pub digest: Option<String>,
+    /// Name of an attribute; absent: those whose schema names the hierarchy.
+    pub attribute: Option<String>,
+}
+
 /// Which part of a list of hierarchies is wanted.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -8,9 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::inspect::risk::{
-    AttributeExposure, Risk, RiskColumns, SensitiveSpread, SetRisk, risk,
-};
+use vizard_anonymizer::inspect::risk::{Risk, RiskColumns, risk};
 use vizard_anonymizer::microdata::Chunk;
 
 use super::records::upload_share;
@@ -20,6 +18,7 @@ use crate::http::extract::UrlPath;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::DatasetId;
+use crate::store::{DatasetRow, VersionRow};
 
 /// Bytes of records as numbers that are held for one answer.
 const BYTES_MAX: u64 = 1 << 30;
@@ -31,8 +30,9 @@ pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
 }
 
 /// The risk of a dataset's records.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = DatasetRisk)]
+#[allow(dead_code, reason = "describes what `risk` says of records")]
 struct RiskView {
     /// The version that was looked at.
     version: u64,
@@ -54,8 +54,9 @@ struct RiskView {
 }
 
 /// What one attribute adds to the risk.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = AttributeExposure)]
+#[allow(dead_code, reason = "describes what `risk` says of records")]
 struct AttributeExposureView {
     /// Its name.
     name: String,
@@ -70,8 +71,9 @@ struct AttributeExposureView {
 }
 
 /// What somebody finds who knows a set of attributes.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = SetRisk)]
+#[allow(dead_code, reason = "describes what `risk` says of records")]
 struct SetRiskView {
     /// Their names, in schema order.
     attributes: Vec<String>,
@@ -90,8 +92,9 @@ struct SetRiskView {
 }
 
 /// How the values of a sensitive attribute are spread.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = SensitiveSpread)]
+#[allow(dead_code, reason = "describes what `risk` says of records")]
 struct SensitiveSpreadView {
     /// Its name.
     name: String,
@@ -105,55 +108,26 @@ struct SensitiveSpreadView {
     missing: u64,
 }
 
-impl From<AttributeExposure> for AttributeExposureView {
-    fn from(one: AttributeExposure) -> Self {
-        Self {
-            name: one.name,
-            distinct: one.distinct,
-            missing: one.missing,
-            minimal_unique_sets: one.minimal_unique_sets.to_vec(),
-        }
-    }
+/// The risk of a version's records.
+#[derive(Serialize)]
+struct Measured {
+    version: u64,
+    #[serde(flatten)]
+    risk: Risk,
 }
 
-impl From<SetRisk> for SetRiskView {
-    fn from(one: SetRisk) -> Self {
-        Self {
-            attributes: one.attributes,
-            unique: one.unique,
-            below: one.below.to_vec(),
-            k_min: one.k_min,
-            prosecutor: one.prosecutor,
-            marketer: one.marketer,
-        }
-    }
-}
-
-impl From<SensitiveSpread> for SensitiveSpreadView {
-    fn from(one: SensitiveSpread) -> Self {
-        Self {
-            name: one.name,
-            distinct: one.distinct,
-            most_frequent: one.most_frequent,
-            entropy_bits: one.entropy_bits,
-            missing: one.missing,
-        }
-    }
-}
-
-impl RiskView {
-    fn of(version: u64, found: Risk) -> Self {
-        Self {
-            version,
-            records: found.records,
-            subjects: found.subjects,
-            attributes: found.attributes.into_iter().map(Into::into).collect(),
-            sets: found.sets.into_iter().map(Into::into).collect(),
-            is_narrowed: found.is_narrowed,
-            growing: found.growing.into_iter().map(Into::into).collect(),
-            sensitive: found.sensitive.into_iter().map(Into::into).collect(),
-        }
-    }
+/// The current version of a dataset, if it has records that are held.
+pub(super) async fn current_records(
+    state: &AppState,
+    dataset: &DatasetRow,
+) -> Result<Option<VersionRow>, Problem> {
+    let versions = state.store.version_list(dataset.id).await?;
+    let is_current = |version: &VersionRow| {
+        version.version == dataset.version
+            && version.purged_at.is_none()
+            && version.total_records > 0
+    };
+    Ok(versions.into_iter().find(is_current))
 }
 
 /// Say who stands out in a dataset
@@ -170,15 +144,11 @@ async fn get_dataset_risk(
     State(state): State<AppState>,
     principal: Principal,
     UrlPath(id): UrlPath<DatasetId>,
-) -> Result<Json<RiskView>, Problem> {
+) -> Result<Json<Measured>, Problem> {
     principal.sees(id, "dataset")?;
     let dataset = state.store.dataset_get(id).await?;
     let schema = Arc::new(super::stored_schema(&dataset)?);
-    let versions = state.store.version_list(id).await?;
-    let current = versions
-        .into_iter()
-        .find(|version| version.version == dataset.version && version.purged_at.is_none());
-    let Some(current) = current.filter(|version| version.total_records > 0) else {
+    let Some(current) = current_records(&state, &dataset).await? else {
         let detail = "the dataset has no records: upload some";
         return Err(Problem::new(ProblemKind::NoRecords, detail));
     };
@@ -211,7 +181,10 @@ async fn get_dataset_risk(
         Some(pool.install(|| risk(&columns, None)))
     });
     match looking.await {
-        Ok(Some(found)) => Ok(Json(RiskView::of(current.version, found))),
+        Ok(Some(risk)) => Ok(Json(Measured {
+            version: current.version,
+            risk,
+        })),
         _ => {
             tracing::error!(dataset = %id, "the risk of a dataset could not be measured");
             Err(Problem::internal())

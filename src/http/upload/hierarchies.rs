@@ -52,7 +52,7 @@ pub async fn load_hierarchies(
         match row.await {
             Ok(row) => {
                 found.heads.push(row.head.clone());
-                found.set.insert(name.clone(), parse(row).await?);
+                found.set.insert(name.clone(), parse_hierarchy(row).await?);
             }
             Err(StoreError::NotFound { .. }) if is_lenient => {}
             Err(StoreError::NotFound { .. }) => {
@@ -123,8 +123,8 @@ pub fn pins(set: &HierarchySet) -> Value {
     serde_json::json!(digests)
 }
 
-/// A large tree takes a while: it is read where waiting harms nobody.
-async fn parse(row: HierarchyRow) -> Result<HierarchySource, Problem> {
+/// A stored hierarchy. A large tree takes a while: it is read where waiting harms nobody.
+pub async fn parse_hierarchy(row: HierarchyRow) -> Result<HierarchySource, Problem> {
     let read = tokio::task::spawn_blocking(move || {
         let format = HierarchyFormat::of_media_type(&row.head.media_type)?;
         HierarchySource::read(&row.content, format).ok()

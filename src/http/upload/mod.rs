@@ -17,7 +17,7 @@ mod streamed;
 mod threads;
 
 pub use forgotten::without_subject;
-pub use hierarchies::{Found, load_hierarchies, pins, require_extended};
+pub use hierarchies::{Found, load_hierarchies, parse_hierarchy, pins, require_extended};
 pub use inspections::inspect_body;
 pub use preferences::{KeptPreferences, receive_preferences};
 

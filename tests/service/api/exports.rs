@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use vizard::config::Settings;
+use vizard_anonymizer::catalog::Purposes;
 
 use super::{Server, on_both, story};
 
@@ -148,6 +150,38 @@ async fn an_export_is_released_by_what_its_inspection_proposes(server: Server) {
             .await
             .expect(200);
         assert_eq!(view["state"], "draft", "{}", job["purpose"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operators_own_purpose_gets_a_job_beside_those_of_everybody() {
+    let own = json!([{"name": "partners", "max_reidentification": 0.1, "l": 4,
+        "readers": "the hospitals of the group", "source": "the board's decision"}]);
+    let settings = Settings {
+        purposes: Purposes::with_own(own.to_string().as_bytes()).expect("a purpose"),
+        ..Settings::default()
+    };
+    let server = Server::sqlite_with(settings).await;
+    let client = server.key(&["uploader"]).await;
+    let inspect = client.call("inspect_file").body("text/csv", export(400));
+    let found = inspect.send().await.expect(200);
+    let jobs = found["jobs"].as_array().expect("a list");
+    let names: Vec<&str> = jobs
+        .iter()
+        .filter_map(|job| job["purpose"].as_str())
+        .collect();
+    assert_eq!(names, ["public", "contract", "partners"]);
+    assert_eq!(
+        (&jobs[2]["parameters"]["k"], &jobs[2]["parameters"]["l"]),
+        (&json!(10), &json!(4))
+    );
+    let reasons = jobs[2]["reasons"].to_string();
+    for said in [
+        "the hospitals of the group",
+        "at most 0.1",
+        "the board's decision",
+    ] {
+        assert!(reasons.contains(said), "{said}: {reasons}");
     }
 }
 

@@ -14,6 +14,7 @@ mod floors;
 mod formats;
 mod hierarchies;
 mod hierarchy_owners;
+mod hierarchy_review;
 mod idempotency;
 mod job_events;
 mod jobs;

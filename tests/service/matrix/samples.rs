@@ -140,6 +140,7 @@ pub const SAMPLES: &[Sample] = &[
     ending(on("erase_subject", Object::Dataset, Body::None), 1),
     on("put_hierarchy", Object::Everything, Body::Csv(hierarchy)),
     on("get_hierarchy", Object::Nothing, Body::None),
+    on("review_hierarchy", Object::Nothing, Body::None),
     on("list_hierarchies", Object::Nothing, Body::None),
     on(
         "put_dataset_hierarchy",
@@ -147,6 +148,7 @@ pub const SAMPLES: &[Sample] = &[
         Body::Csv(hierarchy),
     ),
     on("get_dataset_hierarchy", Object::Dataset, Body::None),
+    on("review_dataset_hierarchy", Object::Dataset, Body::None),
     on("list_dataset_hierarchies", Object::Dataset, Body::None),
     on("put_preference", Object::Dataset, Body::Json(nothing)),
     on("get_preference", Object::Dataset, Body::None),

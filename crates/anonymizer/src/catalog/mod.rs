@@ -12,6 +12,7 @@ mod identifying;
 mod parameters;
 mod produce;
 mod purpose;
+mod purposes;
 
 pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_file};
 pub use engines::{Engine, descriptions};
@@ -20,3 +21,4 @@ pub use produce::{
     Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, produce, report,
 };
 pub use purpose::{JobProposal, PURPOSES, Purpose, job_for};
+pub use purposes::Purposes;

@@ -4,48 +4,57 @@
 //! person, from which k follows, and the l that is wished for. [`job_for`] takes
 //! both to what a file allows, and says what it took back. *Ours.*
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::inspect::{Inspection, SensitiveCount};
 use crate::microdata::Multiplicity;
+use crate::privacy::Share;
 
 /// t of a sensitive attribute of which no l hides the most frequent value.
 const T_OF_SKEWED: f64 = 0.2;
 
 /// What a release is for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Purpose {
     /// What the command line and the API call it.
-    pub name: &'static str,
-    /// Largest probability with which a reader finds a person's record.
+    pub name: Cow<'static, str>,
+    /// Largest probability with which a reader finds a person's record, in parts
+    /// per billion at the finest.
     pub max_reidentification: f64,
     /// Values among which a reader cannot tell a person's, if the data have so
     /// many.
     pub l: u32,
     /// Who may read it.
-    pub readers: &'static str,
+    pub readers: Cow<'static, str>,
     /// Where the threshold comes from.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
-/// The purposes that there are.
+/// The purposes that every operator has; [`Purposes`](super::Purposes) adds
+/// their own.
 pub static PURPOSES: [Purpose; 2] = [
     Purpose {
-        name: "public",
+        name: Cow::Borrowed("public"),
         max_reidentification: 0.09,
         l: 5,
-        readers: "anybody",
-        source: "European Medicines Agency, Policy 0070 guidance, and Health Canada, Public \
-                 Release of Clinical Information: 0.09",
+        readers: Cow::Borrowed("anybody"),
+        source: Cow::Borrowed(
+            "European Medicines Agency, Policy 0070 guidance, and Health Canada, Public \
+             Release of Clinical Information: 0.09",
+        ),
     },
     Purpose {
-        name: "contract",
+        name: Cow::Borrowed("contract"),
         max_reidentification: 0.2,
         l: 3,
-        readers: "researchers who signed that they will not look for people",
-        source: "cells of five, El Emam, Guide to the De-Identification of Personal Health \
-                 Information, 2013: 0.2",
+        readers: Cow::Borrowed("researchers who signed that they will not look for people"),
+        source: Cow::Borrowed(
+            "cells of five, El Emam, Guide to the De-Identification of Personal Health \
+             Information, 2013: 0.2",
+        ),
     },
 ];
 
@@ -53,7 +62,7 @@ pub static PURPOSES: [Purpose; 2] = [
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobProposal {
     /// The purpose.
-    pub purpose: &'static str,
+    pub purpose: String,
     /// What the job calls its engine.
     pub engine: &'static str,
     /// Its parameters.
@@ -63,15 +72,11 @@ pub struct JobProposal {
 }
 
 impl Purpose {
-    /// The purpose of this name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        PURPOSES.iter().find(|purpose| purpose.name == name)
-    }
-
     /// The least k that keeps its risk: who finds a person's group finds one of
     /// k records.
     pub fn k(&self) -> u32 {
-        (1.0 / self.max_reidentification).ceil() as u32
+        // Every purpose is a share.
+        Share::new(self.max_reidentification).map_or(u32::MAX, Share::reciprocal_ceiling)
     }
 }
 
@@ -88,12 +93,19 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
         return None;
     }
     let k = purpose.k();
-    let mut reasons = vec![format!(
-        "k = {k}: at most 1 in {k} records is a person's, {:.3} ≤ {} ({})",
-        1.0 / f64::from(k),
-        purpose.max_reidentification,
-        purpose.source
-    )];
+    let mut reasons = vec![
+        format!(
+            "for {}: found with a probability of at most {}, and one of {} values where the data \
+             have so many",
+            purpose.readers, purpose.max_reidentification, purpose.l
+        ),
+        format!(
+            "k = {k}: at most 1 in {k} records is a person's, {:.3} ≤ {} ({})",
+            1.0 / f64::from(k),
+            purpose.max_reidentification,
+            purpose.source
+        ),
+    ];
     let bounds: Vec<(&SensitiveCount, u32)> = inspection
         .sensitive
         .iter()
@@ -123,7 +135,7 @@ pub fn job_for(purpose: &Purpose, inspection: &Inspection) -> Option<JobProposal
     let (engine, parameters, why) = engine_for((purpose, is_many), &bounds);
     reasons.push(why.into());
     Some(JobProposal {
-        purpose: purpose.name,
+        purpose: purpose.name.to_string(),
         engine,
         parameters,
         reasons,
@@ -210,8 +222,7 @@ mod tests {
                 purpose.name
             );
         }
-        assert_eq!(Purpose::find("public").map(Purpose::k), Some(12));
-        assert_eq!(Purpose::find("contract").map(Purpose::k), Some(5));
+        assert_eq!(PURPOSES.each_ref().map(Purpose::k), [12, 5]);
     }
 
     #[test]

@@ -68,10 +68,6 @@ impl<'c> Draft<'c> {
         !matches!(self.role, Role::Identifier | Role::Ignore)
     }
 
-    pub fn known(&self, records: u64) -> u64 {
-        records.saturating_sub(self.cells.missing)
-    }
-
     /// How its values are spread, as a job counts them: the spellings of one
     /// value together, and words for a missing value as missing.
     pub fn sensitive_count(&self) -> Option<SensitiveCount> {

@@ -2,11 +2,14 @@
 
 use super::columns::Column;
 use crate::microdata::{
-    AttributeType, CellFormat, DateFormat, DecimalSign, DirectIdentifier, Thousands,
+    AttributeType, CellFormat, DateFormat, DatePattern, DecimalSign, DirectIdentifier, Thousands,
     identifying_form,
 };
 
 /// Words that programs write where there is no value, in lower case.
+///
+/// A list of its own: these are proposed, and a person reads the proposal. What
+/// becomes missing unasked is in `normalize`.
 const MISSING_WORDS: [&str; 13] = [
     "null", "na", "n/a", "#n/a", "nan", "none", "nil", "-", "--", ".", "?", "(null)", "missing",
 ];
@@ -90,11 +93,11 @@ pub(super) fn is_missing_word(text: &str, words: &[&str]) -> bool {
 }
 
 impl Cells {
-    /// The day of a cell, in days since 1970-01-01.
-    pub fn day_of(&self, cell: &str) -> Option<i32> {
-        let form = self.reading.dates.first().cloned();
-        let form = form.unwrap_or_else(|| DateFormat::new("YYYY-MM-DD"));
-        form.day_of(cell, Some(TWO_DIGIT_YEARS_FROM))
+    /// What reads the days of its cells.
+    pub fn pattern(&self) -> Option<DatePattern> {
+        let iso = DateFormat::new("YYYY-MM-DD");
+        let form = self.reading.dates.first().unwrap_or(&iso);
+        form.pattern(Some(TWO_DIGIT_YEARS_FROM))
     }
 }
 
@@ -158,44 +161,47 @@ fn take_days(cells: &mut Cells, known: &[(&str, u64)]) -> bool {
     }
     let step = known.len().div_ceil(DAYS_LOOKED_AT).max(1);
     let looked_at: Vec<(&str, u64)> = known.iter().copied().step_by(step).collect();
-    let mut fitting: Vec<(DateFormat, f64)> = Vec::new();
+    let mut fitting: Vec<(DateFormat, DatePattern, f64)> = Vec::new();
     for time in TIMES {
         for day in DAYS {
             let form = DateFormat::new(format!("{day}{time}"));
-            let from = Some(TWO_DIGIT_YEARS_FROM);
+            let Some(pattern) = form.pattern(Some(TWO_DIGIT_YEARS_FROM)) else {
+                continue;
+            };
             let first = looked_at.first().map(|(text, _)| *text).unwrap_or_default();
             let last = looked_at.last().map(|(text, _)| *text).unwrap_or_default();
             // Most forms fit nothing at all.
             let middle = looked_at[looked_at.len() / 2].0;
             if [first, middle, last]
                 .iter()
-                .all(|text| form.day_of(text, from).is_none())
+                .all(|text| pattern.day_of(text).is_none())
             {
                 continue;
             }
             let is_plain = day == "YYYYMMDD";
             let fits = |text: &str| {
-                let day = form.day_of(text, from);
+                let day = pattern.day_of(text);
                 // Eight digits are a day only if they are a likely one.
                 day.is_some_and(|day| !is_plain || (-36_524..=47_847).contains(&day))
             };
             let fitting_share = share(&looked_at, fits);
             if fitting_share >= if is_plain { 1.0 } else { SHARE } {
-                fitting.push((form, fitting_share));
+                fitting.push((form, pattern, fitting_share));
             }
         }
     }
     // The strictest of those that fit best: `DD` before `D`.
-    let best = fitting.iter().map(|(_, share)| *share).fold(0.0, f64::max);
-    fitting.retain(|(_, share)| *share >= best);
-    let Some((form, _)) = fitting.first().cloned() else {
+    let best = fitting
+        .iter()
+        .map(|(_, _, share)| *share)
+        .fold(0.0, f64::max);
+    fitting.retain(|(_, _, share)| *share >= best);
+    let Some((form, pattern, _)) = fitting.first().cloned() else {
         return false;
     };
     let swapped = other_order(&form);
-    let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _)| *one == other));
-    let others = count(known, |text| {
-        form.day_of(text, Some(TWO_DIGIT_YEARS_FROM)).is_none()
-    });
+    let is_ambiguous = swapped.is_some_and(|other| fitting.iter().any(|(one, _, _)| *one == other));
+    let others = count(known, |text| pattern.day_of(text).is_none());
     if others > 0 {
         cells.questions.push(format!(
             "{others} cells are no such days: mend them, or name them in missing_values"
@@ -291,9 +297,10 @@ fn best_format(known: &[(&str, u64)], prior: Option<DecimalSign>) -> Option<Cell
     if let Some(prior) = prior {
         signs.sort_by_key(|(decimal, _)| *decimal != prior);
     }
-    let has_signs = known
-        .iter()
-        .any(|(text, _)| text.contains([',', '.', ' ', '\'', '\u{a0}', '\u{202f}', '\u{2019}']));
+    // A point and a comma part thousands too.
+    let has_signs = Thousands::ALL
+        .into_iter()
+        .any(|sign| has_thousands(known, sign));
     let mut best: Option<(f64, CellFormat)> = None;
     for signs in signs {
         let format = number_format(signs);
@@ -337,15 +344,11 @@ fn can_be_thousand_times(known: &[(&str, u64)], format: &CellFormat) -> bool {
     })
 }
 
-/// Whether a sign between groups of three digits stands in a cell.
+/// Whether a cell holds a sign that may part groups of three digits.
 fn has_thousands(known: &[(&str, u64)], sign: Thousands) -> bool {
-    let signs: &[char] = match sign {
-        Thousands::Point => &['.'],
-        Thousands::Comma => &[','],
-        Thousands::Space => &[' ', '\u{a0}', '\u{202f}'],
-        Thousands::Apostrophe => &['\'', '\u{2019}'],
-    };
-    known.iter().any(|(text, _)| text.contains(signs))
+    let signs = sign.signs();
+    let has_sign = |text: &str| signs.iter().any(|sign| text.contains(sign));
+    known.iter().any(|(text, _)| has_sign(text))
 }
 
 /// Whether a number begins with a zero and another digit, as codes do.
@@ -384,16 +387,18 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Pri
         None => Some((number, number)),
         Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
     });
-    if is_whole {
+    let are_codes = cells.has_leading_zeros && open == 0;
+    if is_whole || are_codes {
         cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
+    }
+    if is_whole {
         // A column without a fraction shows no sign of it.
         format.decimal = format.thousands.and(format.decimal);
     }
-    if cells.has_leading_zeros && open == 0 {
+    if are_codes {
         cells.kind = Some(AttributeType::Categorical);
         let why = "digits with leading zeros: codes, which a number would lose";
         cells.reasons.push(why.into());
-        cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));
         return true;
     }
     let is_wide = cells

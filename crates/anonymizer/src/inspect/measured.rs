@@ -5,9 +5,12 @@
 //! that were held: all of them, or every second, fourth, …, which the answer
 //! says.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::columns::Column;
+use super::risk::Classes;
 
 /// Attributes of a set at most.
 const SET_SIZE_MAX: usize = 3;
@@ -69,16 +72,34 @@ pub(super) fn small_sets(columns: &[(String, &Column)]) -> Vec<SmallSet> {
     order.sort_by(|&left, &right| separations[right].total_cmp(&separations[left]));
     order.truncate(ATTRIBUTES_MAX);
     order.sort_unstable();
+    let codes: BTreeMap<usize, Vec<u32>> = order
+        .iter()
+        .map(|&at| (at, spaced(&columns[at].1.hashes)))
+        .collect();
+    let records = codes.values().next().map_or(0, Vec::len);
+    let whole = Classes::whole(records, records);
     let mut found: Vec<(Vec<usize>, f64)> = Vec::new();
     for size in 1..=SET_SIZE_MAX {
-        for set in sets_of(&order, size) {
-            let has_found = |(part, _): &(Vec<usize>, f64)| part.iter().all(|at| set.contains(at));
-            if found.iter().any(has_found) {
+        for part in sets_of(&order, size - 1) {
+            if has_part(&found, &part) {
                 continue;
             }
-            let unique = unique_share(&set, columns);
-            if unique >= UNIQUE_SHARE {
-                found.push((set, unique));
+            let divided = |classes: Classes, at: &usize| classes.by(&codes[at], None);
+            let classes = part.iter().fold(whole.clone(), divided);
+            let last = part.last().copied();
+            let behind = order
+                .iter()
+                .filter(|&&at| last.is_none_or(|last| at > last));
+            for &at in behind {
+                let set = [&part[..], &[at]].concat();
+                if has_part(&found, &set) {
+                    continue;
+                }
+                let alone = classes.by(&codes[&at], None).alone();
+                let unique = alone as f64 / records.max(1) as f64;
+                if unique >= UNIQUE_SHARE {
+                    found.push((set, unique));
+                }
             }
         }
     }
@@ -89,6 +110,12 @@ pub(super) fn small_sets(columns: &[(String, &Column)]) -> Vec<SmallSet> {
         unique: rounded(unique),
     });
     told.collect()
+}
+
+/// Whether a set that was found is a part of this one.
+fn has_part(found: &[(Vec<usize>, f64)], set: &[usize]) -> bool {
+    let is_part = |(part, _): &(Vec<usize>, f64)| part.iter().all(|at| set.contains(at));
+    found.iter().any(is_part)
 }
 
 fn sets_of(order: &[usize], size: usize) -> Vec<Vec<usize>> {
@@ -113,24 +140,16 @@ fn sets_of(order: &[usize], size: usize) -> Vec<Vec<usize>> {
 
 /// How many of the records that are held sets are measured on.
 pub(super) fn records_of_sets(held: usize) -> usize {
-    held.div_ceil(held.div_ceil(RECORDS_MAX).max(1))
+    held.div_ceil(step_of(held))
 }
 
-fn unique_share(set: &[usize], columns: &[(String, &Column)]) -> f64 {
-    let all = columns[set[0]].1.hashes.len();
-    let step = all.div_ceil(RECORDS_MAX).max(1);
-    let records = all.div_ceil(step);
-    let key_of = |record: usize| {
-        set.iter().fold(0_u64, |key, &at| {
-            let hash = u64::from(columns[at].1.hashes[record]);
-            // Every column moves the others: two columns that change places
-            // are another key.
-            (key.rotate_left(21) ^ hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        })
-    };
-    let mut keys: Vec<u64> = (0..all).step_by(step).map(key_of).collect();
-    keys.sort_unstable();
-    let runs = keys.chunk_by(|left, right| left == right);
-    let alone = runs.filter(|run| run.len() == 1).count();
-    alone as f64 / records.max(1) as f64
+/// Every which record sets are measured on.
+fn step_of(held: usize) -> usize {
+    held.div_ceil(RECORDS_MAX).max(1)
+}
+
+/// The hashes of the records that sets are measured on.
+fn spaced(hashes: &[u32]) -> Vec<u32> {
+    let step = step_of(hashes.len());
+    hashes.iter().copied().step_by(step).collect()
 }

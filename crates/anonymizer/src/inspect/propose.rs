@@ -148,8 +148,11 @@ fn multiplicity_of(
 fn check_header(header: &[String]) -> Result<(), InspectError> {
     let is_value = |name: &&String| {
         let is_number = name.replace(',', ".").parse::<f64>().is_ok();
-        let day = |form: &str| DateFormat::new(form).day_of(name, Some(TWO_DIGIT_YEARS_FROM));
-        is_number || day("DD.MM.YYYY").is_some() || day("YYYY-MM-DD").is_some()
+        let is_day = |form: &str| {
+            let pattern = DateFormat::new(form).pattern(Some(TWO_DIGIT_YEARS_FROM));
+            pattern.is_some_and(|pattern| pattern.day_of(name).is_some())
+        };
+        is_number || is_day("DD.MM.YYYY") || is_day("YYYY-MM-DD")
     };
     if header.iter().filter(is_value).count() * 4 > header.len() {
         return Err(InspectError::NoTable(NO_HEADER.into()));
@@ -238,11 +241,7 @@ fn key_of(drafts: &[Draft<'_>], records: u64) -> Option<usize> {
             Some(Meaning::PersonNumber) if is_nearly_own(draft) => Some(0),
             Some(Meaning::CaseNumber) if is_unique => Some(1),
             Some(Meaning::OtherNumber) if is_unique => Some(2),
-            Some(Meaning::CaseNumber)
-                if is_nearly_own(draft) && draft.known(records) == records =>
-            {
-                Some(4)
-            }
+            Some(Meaning::CaseNumber) if is_nearly_own(draft) => Some(4),
             _ if is_unique && draft.cells.identifier.is_some() => Some(3),
             None if is_unique => Some(5),
             _ => None,

@@ -134,9 +134,12 @@ fn equal_counts(column: &Column, cells: &Cells) -> Option<Vec<Vec<RuleNumber>>> 
 }
 
 fn days(column: &Column, cells: &Cells, rules: &mut Vec<(HierarchyRule, String)>) {
+    let Some(pattern) = cells.pattern() else {
+        return;
+    };
     let mut found: Vec<i32> = column
         .texts()
-        .filter_map(|(text, _)| cells.day_of(text))
+        .filter_map(|(text, _)| pattern.day_of(text))
         // Days that stand for none would stretch the tree.
         .filter(|day| (-54_787..=73_049).contains(day) && *day != -25_567)
         .collect();

@@ -6,6 +6,7 @@ use super::columns::Column;
 use super::dialect::Found;
 use super::draft::Draft;
 use super::forms::{Prior, SURE_WORDS, is_missing_word, other_order, shown_sign};
+use crate::microdata::value_text::date_days;
 use crate::microdata::{AttributeType, DateFormat, DecimalSign, FileFormat};
 
 /// Days that programs write where none is known.
@@ -187,12 +188,15 @@ fn is_of_file(word: &str) -> bool {
 
 /// Days that stand for none, where a few have them.
 fn take_no_days(draft: &mut Draft<'_>) {
+    let Some(pattern) = draft.cells.pattern() else {
+        return;
+    };
     let all: u64 = draft.column.values.iter().map(|(_, count)| count).sum();
     for word in NO_DAYS {
-        let day = DateFormat::new("YYYY-MM-DD").day_of(word, None);
+        let day = date_days(word);
         let same = draft.column.values.iter();
         let count: u64 = same
-            .filter(|(text, _)| day.is_some() && draft.cells.day_of(text) == day)
+            .filter(|(text, _)| day.is_some() && pattern.day_of(text) == day)
             .map(|(_, count)| count)
             .sum();
         if count > 0 && (count as f64) < NO_DAY_SHARE * all as f64 {

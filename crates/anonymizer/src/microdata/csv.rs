@@ -320,13 +320,13 @@ fn scan(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     /// Yields the text in pieces of at most `piece` bytes.
-    struct Pieces<'a>(&'a [u8], usize);
+    pub struct Pieces<'a>(pub &'a [u8], pub usize);
 
     impl Read for Pieces<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

@@ -11,6 +11,9 @@ use super::error::CellErrorCode;
 /// Attributes that a hint names.
 const NAMES_MAX: usize = 3;
 /// Words that programs write where there is no value, in lower case.
+///
+/// A list of its own: of cells that were refused anyway it only says what may be
+/// wrong. What changes a table is in `normalize`, what is proposed in `inspect`.
 const MISSING_WORDS: [&[u8]; 9] = [
     b"null", b"na", b"n/a", b"nan", b"none", b"nil", b"-", b".", b"?",
 ];

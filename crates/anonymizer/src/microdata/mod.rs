@@ -13,6 +13,7 @@ pub mod chunk;
 pub mod chunk_codec;
 pub mod codes;
 pub mod column;
+pub mod coverage;
 pub mod dialect;
 pub mod domain;
 pub mod error;
@@ -66,10 +67,11 @@ pub use chunk_codec::{decode_chunk, encode_chunk};
 pub(crate) use codes::of_width;
 pub use codes::{Codes, CodesIter};
 pub use column::CodedColumn;
+pub use coverage::{AttributeCoverage, Coverage, Lacking, LackingValue};
 pub use csv::{ScannedRow, scan_rows};
 pub use dialect::{
-    CellFormat, CellReader, CellValue, DateFormat, DecimalSign, Encoding, FileFormat, Quote,
-    Thousands,
+    CellFormat, CellReader, CellValue, DateFormat, DatePattern, DecimalSign, Encoding, FileFormat,
+    Quote, Thousands,
 };
 pub use direct_identifier::{DirectIdentifier, direct_identifier, identifying_form};
 pub use domain::{Domain, Values};
@@ -77,8 +79,8 @@ pub use error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 pub use expectation::expectation;
 pub use hex::{from_hex, to_hex};
 pub use hierarchy::{
-    Gap, Hierarchy, HierarchyFormat, HierarchyRule, HierarchySet, HierarchySource, Intervals, Node,
-    NodeIndex, RuleNumber, csv_of_rule,
+    Gap, Hierarchy, HierarchyFormat, HierarchyReview, HierarchyRule, HierarchySet, HierarchySource,
+    Intervals, Labels, LargestNode, Level, Node, NodeIndex, RuleNumber, csv_of_rule,
 };
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};

@@ -20,6 +20,10 @@ use super::spelling::{Form, seen};
 use super::value_text::MISSING_LABEL;
 
 /// Words that say that there is no value, in lower case.
+///
+/// A list of its own: these become missing unasked, and releases depend on it.
+/// So `none` and `nil`, which a hint suspects and an inspection asks about, are
+/// not here: they may be answers.
 const MISSING_WORDS: [&str; 18] = [
     "",
     "-",

@@ -37,8 +37,20 @@ pub fn date_days(text: &str) -> Option<i32> {
                 .then(|| sum * 10 + u32::from(digit - b'0'))
         })
     };
-    let year = number(&[y1, y2, y3, y4]).filter(|&year| year >= 1)?;
-    let date = NaiveDate::from_ymd_opt(year as i32, number(&[m1, m2])?, number(&[d1, d2])?)?;
+    days_of([
+        number(&[y1, y2, y3, y4])?,
+        number(&[m1, m2])?,
+        number(&[d1, d2])?,
+    ])
+}
+
+/// Days since 1970-01-01 of a year from 1 to 9999, a month and a day, if there is
+/// such a day.
+pub fn days_of([year, month, day]: [u32; 3]) -> Option<i32> {
+    let year = i32::try_from(year)
+        .ok()
+        .filter(|year| (1..=9999).contains(year))?;
+    let date = NaiveDate::from_ymd_opt(year, month, day)?;
     Some(date.to_epoch_days())
 }
 

@@ -238,6 +238,22 @@ fn signs_of_numbers_are_read_as_other_columns_show_them() {
 }
 
 #[test]
+fn every_space_between_thousands_is_found() {
+    for space in [" ", "\u{a0}", "\u{2009}", "\u{202f}"] {
+        let records = (0..30).map(|at| format!("p{at};{}{space}2{:02}\n", at + 1, at % 7));
+        let text = format!("patient;cost\n{}", records.collect::<String>());
+        let inspection = inspected(&text).expect("a table");
+        let cost = &inspection.attributes[1];
+        assert_eq!(cost.kind, Some(AttributeType::Integer), "{space:?}");
+        assert!(
+            cost.reasons.iter().any(|why| why.contains("three digits")),
+            "{space:?}: {:?}",
+            cost.reasons
+        );
+    }
+}
+
+#[test]
 fn words_that_may_be_values_stand_for_nothing_in_their_column_alone() {
     let records = (0..40).map(|at| {
         let dose = if at % 9 == 0 {

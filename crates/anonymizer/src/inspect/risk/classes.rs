@@ -2,19 +2,45 @@
 
 use rustc_hash::FxHashMap;
 
-use super::columns::RiskColumns;
-
 /// Records in classes, and the subjects of each class.
-pub(super) struct Classes {
+#[derive(Clone)]
+pub(in crate::inspect) struct Classes {
     /// The class of each record.
-    pub of_records: Vec<u32>,
+    of_records: Vec<u32>,
     /// Subjects of each class.
     pub sizes: Vec<u32>,
 }
 
+/// Subjects as numbers.
+#[derive(Default)]
+pub(in crate::inspect) struct Subjects {
+    numbers: FxHashMap<Box<str>, u32>,
+    pub of_records: Vec<u32>,
+}
+
 /// One bit a record.
 #[derive(Clone, Default)]
-pub(super) struct Bits(Vec<u64>);
+pub(in crate::inspect) struct Bits(Vec<u64>);
+
+impl Subjects {
+    /// The subject of the next record.
+    pub fn take(&mut self, key: &str) {
+        let number = match self.numbers.get(key) {
+            Some(&number) => number,
+            None => {
+                let number = self.numbers.len() as u32;
+                self.numbers.insert(key.into(), number);
+                number
+            }
+        };
+        self.of_records.push(number);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.numbers.len()
+    }
+}
 
 impl Bits {
     pub fn new(records: usize) -> Self {
@@ -40,16 +66,16 @@ impl Bits {
 
 impl Classes {
     /// All records in one class.
-    pub fn whole(columns: &RiskColumns) -> Self {
+    pub fn whole(records: usize, subjects: usize) -> Self {
         Self {
-            of_records: vec![0; columns.records],
-            sizes: vec![subjects(columns) as u32],
+            of_records: vec![0; records],
+            sizes: vec![subjects as u32],
         }
     }
 
-    /// The classes, divided by an attribute.
-    pub fn by(&self, columns: &RiskColumns, attribute: usize) -> Self {
-        let codes = &columns.attributes[attribute].1.codes;
+    /// The classes, divided by what an attribute has in each record. Without
+    /// subjects each record is one.
+    pub fn by(&self, codes: &[u32], subjects: Option<&Subjects>) -> Self {
         let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
         let pairs = self.of_records.iter().zip(codes);
         let of_records: Vec<u32> = pairs
@@ -59,18 +85,18 @@ impl Classes {
                 *numbers.entry(key).or_insert(next)
             })
             .collect();
-        let sizes = sizes(columns, &of_records, numbers.len());
+        let sizes = sizes(subjects, &of_records, numbers.len());
         Self { of_records, sizes }
     }
 
     /// Of each subject, the subjects of the smallest class that one of their
     /// records is in.
-    pub fn of_subjects(&self, columns: &RiskColumns) -> Vec<u32> {
+    pub fn of_subjects(&self, subjects: Option<&Subjects>) -> Vec<u32> {
         let sizes = self
             .of_records
             .iter()
             .map(|&class| self.sizes[class as usize]);
-        match &columns.subjects {
+        match subjects {
             None => sizes.collect(),
             Some(subjects) => {
                 let mut smallest = vec![u32::MAX; subjects.count()];
@@ -81,6 +107,16 @@ impl Classes {
                 smallest
             }
         }
+    }
+
+    /// Classes of one subject.
+    pub fn alone(&self) -> usize {
+        self.sizes.iter().filter(|&&size| size == 1).count()
+    }
+
+    /// The class of each record.
+    pub fn of_records(&self) -> &[u32] {
+        &self.of_records
     }
 
     /// The records whose subject is alone in their class.
@@ -95,18 +131,10 @@ impl Classes {
     }
 }
 
-/// The number of subjects.
-pub(super) fn subjects(columns: &RiskColumns) -> usize {
-    match &columns.subjects {
-        Some(subjects) => subjects.count(),
-        None => columns.records,
-    }
-}
-
 /// Subjects of each class: one with several records counts once in each.
-fn sizes(columns: &RiskColumns, of_records: &[u32], classes: usize) -> Vec<u32> {
+fn sizes(subjects: Option<&Subjects>, of_records: &[u32], classes: usize) -> Vec<u32> {
     let mut sizes = vec![0; classes];
-    match &columns.subjects {
+    match subjects {
         None => of_records
             .iter()
             .for_each(|&class| sizes[class as usize] += 1),

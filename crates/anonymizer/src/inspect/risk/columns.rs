@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::classes::{Classes, Subjects};
 use super::figures::{SensitiveSpread, rounded};
 use crate::microdata::value_text::MISSING_LABEL;
 use crate::microdata::{AttributeIndex, Chunk, ChunkColumn, Multiplicity, Role, Schema};
@@ -37,13 +38,6 @@ pub(super) struct Numbered {
 struct Counted {
     numbered: Numbered,
     counts: Vec<u64>,
-}
-
-/// Subjects as numbers.
-#[derive(Default)]
-pub(super) struct Subjects {
-    numbers: FxHashMap<Box<str>, u32>,
-    pub of_records: Vec<u32>,
 }
 
 impl Numbered {
@@ -182,6 +176,24 @@ impl RiskColumns {
         self.schema.attribute(self.attributes[at].0).name.clone()
     }
 
+    /// All records in one class.
+    pub(super) fn whole(&self) -> Classes {
+        Classes::whole(self.records, self.subject_count())
+    }
+
+    /// The number of subjects.
+    pub(super) fn subject_count(&self) -> usize {
+        match &self.subjects {
+            Some(subjects) => subjects.count(),
+            None => self.records,
+        }
+    }
+
+    /// The classes of records, divided by an attribute.
+    pub(super) fn divided(&self, classes: &Classes, at: usize) -> Classes {
+        classes.by(&self.attributes[at].1.codes, self.subjects.as_ref())
+    }
+
     /// The schema of the records.
     pub(super) fn schema(&self) -> &Schema {
         &self.schema
@@ -194,25 +206,6 @@ impl RiskColumns {
             counted.spread(name, self.records as u64)
         });
         all.collect()
-    }
-}
-
-impl Subjects {
-    fn take(&mut self, key: &str) {
-        let number = match self.numbers.get(key) {
-            Some(&number) => number,
-            None => {
-                let number = self.numbers.len() as u32;
-                self.numbers.insert(key.into(), number);
-                number
-            }
-        };
-        self.of_records.push(number);
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.numbers.len()
     }
 }
 

@@ -17,6 +17,7 @@ mod sets;
 #[cfg(test)]
 mod tests;
 
+pub(super) use classes::Classes;
 pub use columns::RiskColumns;
 pub use figures::{AttributeExposure, PopulationRisk, Risk, SensitiveSpread, SetRisk};
 pub use population::{Population, PopulationError};

@@ -9,7 +9,6 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
-use super::classes::Classes;
 use super::columns::{MISSING, RiskColumns};
 use super::figures::{PopulationRisk, rounded};
 use crate::microdata::{CellReader, CellValue, ScannedRow, TableError, scan_rows};
@@ -127,13 +126,13 @@ impl Population {
 
     /// What a reader finds who knows it.
     pub fn risk(&self, columns: &RiskColumns) -> PopulationRisk {
-        let mut classes = Classes::whole(columns);
+        let mut classes = columns.whole();
         for &at in &self.attributes {
-            classes = classes.by(columns, at);
+            classes = columns.divided(&classes, at);
         }
         // A record of each class shows the values that all of it have.
         let mut shown: Vec<Option<usize>> = vec![None; classes.sizes.len()];
-        for (record, &class) in classes.of_records.iter().enumerate() {
+        for (record, &class) in classes.of_records().iter().enumerate() {
             shown[class as usize].get_or_insert(record);
         }
         let pairs = shown.into_iter().zip(&classes.sizes);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::classes::{Bits, Classes, subjects};
+use super::classes::{Bits, Classes};
 use super::columns::RiskColumns;
 use super::figures::{AttributeExposure, Risk, SetRisk, rounded};
 
@@ -30,12 +30,12 @@ struct Single {
 
 /// All but the spread of sensitive attributes and the population.
 pub(super) fn risk_of(columns: &RiskColumns) -> Risk {
-    let whole = Classes::whole(columns);
+    let whole = columns.whole();
     let all: Vec<usize> = (0..columns.attributes.len()).collect();
     let singles: Vec<Single> = all
         .par_iter()
         .map(|&at| {
-            let classes = whole.by(columns, at);
+            let classes = columns.divided(&whole, at);
             Single {
                 unique: classes.unique(),
                 risk: set_risk(columns, &[at], &classes),
@@ -63,7 +63,7 @@ pub(super) fn risk_of(columns: &RiskColumns) -> Risk {
     });
     Risk {
         records: columns.records as u64,
-        subjects: subjects(columns) as u64,
+        subjects: columns.subject_count() as u64,
         attributes,
         sets: looked.into_iter().map(|looked| looked.risk).collect(),
         is_narrowed: narrow.len() < all.len(),
@@ -79,7 +79,7 @@ fn larger(columns: &RiskColumns, singles: &[Single], narrow: &[usize]) -> Vec<Lo
     let of_pairs: Vec<(Looked, Bits)> = pairs
         .par_iter()
         .map(|&[left, right]| {
-            let classes = singles[left].classes.by(columns, right);
+            let classes = columns.divided(&singles[left].classes, right);
             let unique = classes.unique();
             let parts = [&singles[left].unique, &singles[right].unique];
             let pair = Looked {
@@ -97,11 +97,11 @@ fn larger(columns: &RiskColumns, singles: &[Single], narrow: &[usize]) -> Vec<Lo
     let triples: Vec<Looked> = pairs
         .par_iter()
         .flat_map_iter(|&[left, middle]| {
-            let classes = singles[left].classes.by(columns, middle);
+            let classes = columns.divided(&singles[left].classes, middle);
             let behind = narrow.iter().filter(|&&at| at > middle);
             let triples: Vec<Looked> = behind
                 .map(|&right| {
-                    let triple = classes.by(columns, right);
+                    let triple = columns.divided(&classes, right);
                     let parts = [[left, middle], [left, right], [middle, right]];
                     let parts: Vec<&Bits> = parts.into_iter().filter_map(bits_of).collect();
                     Looked {
@@ -142,7 +142,7 @@ fn pairs_of(attributes: &[usize]) -> Vec<[usize; 2]> {
 fn set_risk(columns: &RiskColumns, set: &[usize], classes: &Classes) -> SetRisk {
     let mut set = set.to_vec();
     set.sort_unstable();
-    let smallest = classes.of_subjects(columns);
+    let smallest = classes.of_subjects(columns.subjects.as_ref());
     let all = smallest.len().max(1) as f64;
     let below = |bound: u32| {
         let small = smallest.iter().filter(|&&size| size < bound).count();
@@ -181,7 +181,7 @@ fn growing(columns: &RiskColumns, whole: Classes) -> Vec<SetRisk> {
     };
     while let Some((at, best)) = left
         .par_iter()
-        .map(|&at| (at, classes.by(columns, at)))
+        .map(|&at| (at, columns.divided(&classes, at)))
         .reduce_with(better)
     {
         set.push(at);

@@ -65,10 +65,9 @@ impl CellRules {
     /// The rules of a schema.
     pub fn of(schema: &Schema) -> Self {
         let file = schema.format();
-        let key = schema.subject_key().at();
-        let attributes = schema.attributes().iter().enumerate();
+        let attributes = schema.attributes().iter();
         let rules: Vec<CellRule> = attributes
-            .map(|(at, attribute)| CellRule::of(attribute, file, at == key))
+            .map(|attribute| CellRule::of(attribute, file))
             .collect();
         let says_nothing = rules.iter().all(CellRule::is_nothing);
         Self {
@@ -106,13 +105,7 @@ pub(in crate::microdata) fn expected_form(
 ) -> Option<String> {
     let format = &attribute.format;
     let (decimal, thousands) = format.numbers(file);
-    let group = match thousands {
-        None => "",
-        Some(Thousands::Point) => ".",
-        Some(Thousands::Comma) => ",",
-        Some(Thousands::Space) => " ",
-        Some(Thousands::Apostrophe) => "'",
-    };
+    let group = thousands.map_or("", |thousands| thousands.signs()[0]);
     let sign = match decimal.unwrap_or_default() {
         DecimalSign::Point => ".",
         DecimalSign::Comma => ",",
@@ -143,7 +136,7 @@ fn is_one_of(words: &[Box<[u8]>], cell: &[u8]) -> bool {
 }
 
 impl CellRule {
-    fn of(attribute: &Attribute, file: &FileFormat, is_key: bool) -> Self {
+    fn of(attribute: &Attribute, file: &FileFormat) -> Self {
         let missing_values = bytes_of(&attribute.missing_values);
         let mut missing = missing_values.clone();
         missing.extend(bytes_of(&file.missing_values));
@@ -151,8 +144,6 @@ impl CellRule {
             Role::Identifier | Role::Ignore => Form::AsItIs,
             _ => Form::of(attribute, file),
         };
-        // A key that is missing is an error, whatever word stands for it.
-        debug_assert!(!is_key || attribute.missing_values.is_empty());
         Self {
             missing,
             missing_values,
@@ -340,23 +331,14 @@ impl NumberForm {
 /// Adds the digits of a whole number without the signs between groups of
 /// three; `None` where a group has other than three.
 fn without(thousands: Thousands, whole: &[u8], plain: &mut Vec<u8>) -> Option<()> {
-    let signs: &[&[u8]] = match thousands {
-        Thousands::Point => &[b"."],
-        Thousands::Comma => &[b","],
-        // Plain, not breaking, thin, and thin and not breaking.
-        Thousands::Space => &[
-            b" ",
-            "\u{a0}".as_bytes(),
-            "\u{2009}".as_bytes(),
-            "\u{202f}".as_bytes(),
-        ],
-        Thousands::Apostrophe => &[b"'", "\u{2019}".as_bytes()],
-    };
+    let signs = thousands.signs();
     let digits = whole.strip_prefix(b"-").or(whole.strip_prefix(b"+"));
     let digits = digits.unwrap_or(whole);
-    let has_sign = signs
-        .iter()
-        .any(|sign| digits.windows(sign.len()).any(|part| part == *sign));
+    let has_sign = signs.iter().any(|sign| {
+        digits
+            .windows(sign.len())
+            .any(|part| part == sign.as_bytes())
+    });
     let is_odd = digits.starts_with(b"0") || digits.iter().any(|byte| matches!(byte, b'e' | b'E'));
     if has_sign && is_odd {
         // `0.500` and `1.2E+05` are fractions of another dialect.
@@ -367,7 +349,7 @@ fn without(thousands: Thousands, whole: &[u8], plain: &mut Vec<u8>) -> Option<()
     let mut group = 0;
     let mut is_first = true;
     while let [byte, behind @ ..] = rest {
-        let sign = signs.iter().find(|sign| rest.starts_with(sign));
+        let sign = signs.iter().find(|sign| rest.starts_with(sign.as_bytes()));
         match sign {
             Some(sign) => {
                 if !(group == 3 || (is_first && (1..=3).contains(&group))) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::microdata::value_text::date_days;
+use crate::microdata::value_text::days_of;
 
 /// Characters in a form.
 const CHARACTERS_MAX: usize = 40;
@@ -65,7 +65,7 @@ enum Part {
 
 /// A form that cells are read by.
 #[derive(Clone, Debug)]
-pub(super) struct DatePattern {
+pub struct DatePattern {
     parts: Vec<Part>,
     /// Where everything stands, if every part has its own number of bytes.
     places: Option<Places>,
@@ -159,15 +159,9 @@ impl DateFormat {
         }
     }
 
-    /// The day of a cell of this form, in days since 1970-01-01, if it is one;
-    /// `from` is the first year that two digits mean.
-    pub fn day_of(&self, cell: &str, from: Option<u16>) -> Option<i32> {
-        let [year, month, day] = self.pattern(from)?.read(cell)?;
-        date_days(&format!("{year:04}-{month:02}-{day:02}"))
-    }
-
-    /// The form for reading; `from` is the first year that two digits mean.
-    pub(super) fn pattern(&self, from: Option<u16>) -> Option<DatePattern> {
+    /// The form for reading, made once for many cells; `from` is the first year
+    /// that two digits mean. `None`: it is no form.
+    pub fn pattern(&self, from: Option<u16>) -> Option<DatePattern> {
         let parts = self.parts().ok()?;
         Some(DatePattern {
             places: Places::of(&parts),
@@ -231,8 +225,13 @@ impl DateFormat {
 }
 
 impl DatePattern {
+    /// The day of a cell of this form, in days since 1970-01-01, if it is one.
+    pub fn day_of(&self, cell: &str) -> Option<i32> {
+        days_of(self.read_bytes(cell.as_bytes())?)
+    }
+
     /// The same as [`Self::read`] of bytes that may be no text.
-    pub fn read_bytes(&self, cell: &[u8]) -> Option<[u32; 3]> {
+    pub(super) fn read_bytes(&self, cell: &[u8]) -> Option<[u32; 3]> {
         match &self.places {
             Some(places) => places.read(cell),
             None => self.read(std::str::from_utf8(cell).ok()?),
@@ -241,7 +240,7 @@ impl DatePattern {
 
     /// Year, month and day of a cell of this form; whether there is such a day
     /// is not checked.
-    pub fn read(&self, cell: &str) -> Option<[u32; 3]> {
+    fn read(&self, cell: &str) -> Option<[u32; 3]> {
         let [mut year, mut month, mut day] = [0; 3];
         let mut rest = cell;
         for part in &self.parts {

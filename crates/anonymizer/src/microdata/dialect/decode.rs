@@ -133,18 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Yields the bytes in pieces of at most `.1`.
-    struct Pieces<'a>(&'a [u8], usize);
-
-    impl Read for Pieces<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            let length = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..length].copy_from_slice(&self.0[..length]);
-            self.0 = &self.0[length..];
-            Ok(length)
-        }
-    }
+    use crate::microdata::csv::tests::Pieces;
 
     fn decoded(bytes: &[u8], encoding: Encoding, (piece, room): (usize, usize)) -> Vec<u8> {
         let mut input = Decoded::new(Pieces(bytes, piece), encoding);

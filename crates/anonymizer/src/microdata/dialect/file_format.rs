@@ -81,6 +81,22 @@ pub enum Thousands {
     Apostrophe,
 }
 
+impl Thousands {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Point, Self::Comma, Self::Space, Self::Apostrophe];
+
+    /// The signs that are taken for it, the plain one first.
+    pub fn signs(self) -> &'static [&'static str] {
+        match self {
+            Self::Point => &["."],
+            Self::Comma => &[","],
+            // Plain, not breaking, thin, and thin and not breaking.
+            Self::Space => &[" ", "\u{a0}", "\u{2009}", "\u{202f}"],
+            Self::Apostrophe => &["'", "\u{2019}"],
+        }
+    }
+}
+
 /// How a text file of a dataset is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

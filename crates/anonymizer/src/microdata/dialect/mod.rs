@@ -13,6 +13,6 @@ pub(super) mod decode;
 mod file_format;
 
 pub use cell_reader::{CellReader, CellValue};
-pub use date_format::DateFormat;
+pub use date_format::{DateFormat, DatePattern};
 pub(super) use file_format::or_default;
 pub use file_format::{CellFormat, DecimalSign, Encoding, FileFormat, Quote, Thousands};

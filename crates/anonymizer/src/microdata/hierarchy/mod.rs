@@ -8,10 +8,12 @@
 
 mod leaf_lines;
 mod read;
+mod review;
 pub mod rule;
 mod tree;
 
 pub use read::{HierarchyFormat, Intervals, csv_of_rule};
+pub use review::{HierarchyReview, Labels, LargestNode, Level};
 pub use rule::{HierarchyRule, RuleNumber};
 pub(super) use tree::Branch;
 pub use tree::{Gap, Hierarchy, Node, NodeIndex};

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::HierarchySource;
 use super::leaf_lines::{LEVELS_MAX, csv_branch};
+use super::review::{HierarchyReview, of_intervals, of_tree};
 use super::rule::{HierarchyRule, RuleError, csv_of};
 use super::tree::{Branch, Hierarchy};
 use crate::microdata::error::TableError;
@@ -138,6 +139,14 @@ impl HierarchySource {
         match self {
             Self::Tree(tree) => tree.leaf_count(),
             Self::Intervals(_) => 0,
+        }
+    }
+
+    /// What the hierarchy is.
+    pub fn review(&self) -> HierarchyReview {
+        match self {
+            Self::Tree(tree) => of_tree(tree),
+            Self::Intervals(intervals) => of_intervals(intervals.width, &intervals.fanouts),
         }
     }
 

@@ -118,3 +118,21 @@ fn words_stand_for_truth_and_for_what_is_missing() {
     assert_eq!(canonical(date, format, "31.12.9999"), "");
     assert_eq!(canonical(date, format, "9999-12-31"), "");
 }
+
+#[test]
+fn every_sign_between_thousands_is_read() {
+    for thousands in Thousands::ALL {
+        let format = CellFormat {
+            decimal: Some(match thousands {
+                Thousands::Comma => DecimalSign::Point,
+                _ => DecimalSign::Comma,
+            }),
+            thousands: Some(thousands),
+            ..CellFormat::default()
+        };
+        for sign in thousands.signs() {
+            let cell = format!("1{sign}234");
+            assert_eq!(format.number_of(&cell), Some(1234.0), "{cell:?}");
+        }
+    }
+}
