@@ -253,6 +253,7 @@ fn run_job(
         reproducible_seed: chosen.by_somebody,
         accept_exact: &job.accept_exact,
         queries: job.report.queries,
+        fit: job.report.fit.as_ref(),
         reruns: reruns(input.table.subjects()),
         verify: !options.no_verify,
         report: !options.no_report,

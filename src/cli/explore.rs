@@ -375,6 +375,7 @@ fn measured(input: &Input, setting: &Setting) -> Result<(Option<String>, Option<
         reproducible_seed: job.seed.is_some(),
         accept_exact: &job.accept_exact,
         queries: job.report.queries,
+        fit: job.report.fit.as_ref(),
         reruns: reruns(input.table.subjects()),
         verify: true,
         report: true,

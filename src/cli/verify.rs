@@ -94,7 +94,8 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             lineage: &lineage,
             cancel: CancelFlag::never(),
         };
-        report(&evidence, job.report.queries, &mut |_| true)
+        let asked = (job.report.queries, job.report.fit.as_ref());
+        report(&evidence, asked, &mut |_| true)
     };
     let of_files = files(&release, &verdict, report)?;
     verdict.checks.extend(of_files);

@@ -59,7 +59,7 @@ pub struct ExplorationSpec {
     pub seconds_max: u64,
     /// What settings are compared by as loss.
     #[serde(default)]
-    #[schema(value_type = String, pattern = "^(query_error|ncp)$")]
+    #[schema(value_type = String, pattern = "^(query_error|ncp|fit)$")]
     pub loss: LossAxis,
     /// What they are compared by as risk.
     #[serde(default)]
@@ -129,7 +129,7 @@ impl ExplorationSpec {
             publish: PublishMode::Manual,
             seed_given: false,
             accept_exact: self.accept_exact.clone(),
-            report: self.report,
+            report: self.report.clone(),
             series: None,
             floor_exception: None,
         }
@@ -190,6 +190,10 @@ struct MeasuresDocument {
     /// Mean of (upper − lower) / actual over the same queries.
     #[schema(required = false, nullable = false)]
     query_range: Option<f64>,
+    /// How far the statistic that `report.fit` names is from the original's, without
+    /// its sign.
+    #[schema(required = false, nullable = false)]
+    fit: Option<f64>,
     /// Largest probability that a record of a group is a person's.
     #[schema(required = false, nullable = false)]
     reidentification_max: Option<f64>,

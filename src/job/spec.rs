@@ -12,6 +12,7 @@ use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;
 use vizard_anonymizer::privacy::{Changes, Share};
 use vizard_anonymizer::release::{AcceptedExact, SeriesMode};
+use vizard_anonymizer::utility::Fit;
 
 use crate::ids::DatasetId;
 
@@ -48,12 +49,19 @@ pub enum PreferenceUse {
 }
 
 /// What the report is to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportOptions {
     /// Random aggregate queries behind the query error; 0 for none.
     #[serde(default = "queries_default")]
     pub queries: u32,
+    /// A statistic whose difference between original and release is told, rounded so
+    /// that it tells no record: `{"statistic": "mean", "of": …}`, `{"statistic":
+    /// "cross_table", "of": …, "by": …}` or `{"statistic": "regression", "of": …,
+    /// "on": …}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub fit: Option<Fit>,
 }
 
 fn queries_default() -> u32 {
@@ -64,6 +72,7 @@ impl Default for ReportOptions {
     fn default() -> Self {
         Self {
             queries: queries_default(),
+            fit: None,
         }
     }
 }

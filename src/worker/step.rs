@@ -318,6 +318,7 @@ fn run_loaded(
             reproducible_seed: false,
             accept_exact: &spec.accept_exact,
             queries: spec.report.queries,
+            fit: spec.report.fit.as_ref(),
             reruns: reruns(table.subjects()),
             verify: true,
             report: true,

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::catalog::{Engine, check_accepted, is_reason};
+use vizard_anonymizer::catalog::{Engine, check_accepted, check_fit, is_reason};
 use vizard_anonymizer::microdata::Schema;
 use vizard_anonymizer::release::SeriesMode;
 
@@ -290,6 +290,7 @@ fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
         check_series(series, &engine, schema)?;
     }
     check_accepted(schema, &spec.accept_exact).map_err(JobFailure::from)?;
+    check_fit(schema, spec.report.fit.as_ref()).map_err(JobFailure::from)?;
     Ok(())
 }
 

@@ -20,7 +20,8 @@ async fn an_exploration_measures_each_setting_and_keeps_the_best(server: Server)
     let dataset = story::filled_dataset(&client).await;
     let mut asked = story::exploration(&dataset);
     asked["k"] = json!([2, 3, 4, 6]);
-    asked["engines"] = json!([{"engine": "lgb", "parameters": {"l": 2}}, {"engine": "mondrian"}]);
+    asked["engines"] = json!([{"engine": "lgb", "parameters": {"l": 2}},
+        {"engine": "lgb", "parameters": {"l": 2, "generalization": "mdp"}}]);
     asked["keep"] = json!(2);
     asked["loss"] = json!("ncp");
     let begun = client.call("create_exploration").json(&asked).send().await;

@@ -146,6 +146,7 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
         reproducible_seed: true,
         accept_exact: &accepted,
         queries: 1_000,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -160,6 +160,7 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         reproducible_seed: true,
         accept_exact: &[],
         queries: 0,
+        fit: None,
         reruns: 0,
         // A manifest of what nobody verified says so, and does not hold.
         verify: true,

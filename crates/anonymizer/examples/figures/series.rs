@@ -217,6 +217,7 @@ fn publish(
         reproducible_seed: true,
         accept_exact: &[],
         queries: 1_000,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -43,6 +43,7 @@ pub fn timed(
         reproducible_seed: true,
         accept_exact: &[],
         queries: 0,
+        fit: None,
         reruns: 0,
         verify: is_whole,
         report: is_whole,

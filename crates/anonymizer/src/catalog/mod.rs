@@ -18,7 +18,8 @@ pub use encoded::{EncodedTable, Piece, TextRoom, TextRooms, in_memory, written_f
 pub use engines::{Engine, descriptions};
 pub use identifying::{Identifying, IdentifyingBy, check_accepted, how_to_mend, is_reason};
 pub use produce::{
-    Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, produce, report,
+    Assignment, Observer, ProduceError, Produced, Stage, Unobserved, attacks, check_fit, produce,
+    report,
 };
 pub use purpose::{JobProposal, PURPOSES, Purpose, job_for};
 pub use purposes::Purposes;

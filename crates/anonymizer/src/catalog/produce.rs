@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
-use crate::microdata::{Preference, Table};
+use crate::microdata::{Preference, Schema, Table};
 use crate::privacy::{BlockForm, CancelFlag, Cancelled, History, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
@@ -21,7 +21,7 @@ use crate::release::{
     AcceptedExact, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
     PublishedTable, Release, WireError, WireFault, guarantees, rounded_to_tens, statement,
 };
-use crate::utility;
+use crate::utility::{self, Fit};
 use crate::verify::{self, Verdict, verify};
 
 use super::Engine;
@@ -54,6 +54,8 @@ pub struct Assignment<'a> {
     pub accept_exact: &'a [AcceptedExact],
     /// Random aggregate queries behind the report's query error.
     pub queries: u32,
+    /// A statistic whose difference the report tells.
+    pub fit: Option<&'a Fit>,
     /// Tables on which the engine runs again, where the verifier attacks the
     /// release by it ([`verify::reruns`]); 0 for none.
     pub reruns: u64,
@@ -158,6 +160,7 @@ fn produce_all(
     let policy = assignment.engine.policy(schema)?;
     let (table, accepted) = (assignment.table, assignment.accept_exact);
     check_accepted(schema, accepted)?;
+    check_fit(schema, assignment.fit)?;
     refuse(look_like_identifiers(table, accepted))?;
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences)
         .keeping(assignment.history.clone());
@@ -222,7 +225,8 @@ fn produce_all(
             steps.measured(share);
             !context.cancel.is_cancelled()
         };
-        produced.report = Some(report(&evidence, assignment.queries, &mut watch));
+        let asked = (assignment.queries, assignment.fit);
+        produced.report = Some(report(&evidence, asked, &mut watch));
         context.check()?;
     }
     Ok(produced)
@@ -315,11 +319,23 @@ fn verdict(
     })
 }
 
-/// The report of a release that holds; `queries` as the job asks. `watch` is
+/// Whether a schema has the statistic that a report is to tell.
+///
+/// # Errors
+/// `report.fit` is an invalid parameter.
+pub fn check_fit(schema: &Schema, fit: Option<&Fit>) -> Result<(), EngineError> {
+    let checked = fit.map_or(Ok(()), |fit| fit.check(schema));
+    checked.map_err(|mismatch| EngineError::InvalidParameter {
+        parameter: "report.fit".into(),
+        reason: mismatch.to_string(),
+    })
+}
+
+/// The report of a release that holds; queries and statistic as the job asks. `watch` is
 /// told the share that is done, and says whether the rest is wanted.
 pub fn report(
     evidence: &utility::Evidence,
-    queries: u32,
+    (queries, fit): (u32, Option<&Fit>),
     watch: &mut dyn FnMut(f64) -> bool,
 ) -> Value {
     let measured = utility::measure(evidence);
@@ -337,6 +353,10 @@ pub fn report(
         }
     ) {
         return serde_json::to_value(report).unwrap_or(Value::Null);
+    }
+    // A release that is no rows of one record each shows no such statistic.
+    if let Some(Ok(Some(error))) = fit.map(|fit| utility::fit::measure(evidence, fit)) {
+        report.insert("fit", utility::fit::DESCRIPTION, &error);
     }
     let workload = Workload::standard(queries);
     let published = query::error::Published {

@@ -205,7 +205,7 @@ fn pair(
 }
 
 /// The standard deviation of numbers that are not missing; none of equal ones.
-fn deviation(rows: usize, number: &OfRow<'_, f64>) -> Option<f64> {
+pub(super) fn deviation(rows: usize, number: &OfRow<'_, f64>) -> Option<f64> {
     let mut mean = Mean::default();
     (0..rows).for_each(|row| mean.add(number(row), 1.0));
     let middle = mean.get()?;
@@ -223,7 +223,8 @@ pub(super) fn numbers(domain: &Domain) -> Vec<f64> {
     codes.map(|code| domain.number(code)).collect()
 }
 
-fn averaged<'g>(
+/// A numeric attribute as its rows show it, and as it was.
+pub(super) fn averaged<'g>(
     prepared: &'g JoinedEvidence<'_>,
     attribute: PreparedAttribute<'g>,
 ) -> Averaged<'g> {

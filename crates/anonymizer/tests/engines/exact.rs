@@ -70,6 +70,7 @@ fn run(
         reproducible_seed: false,
         accept_exact: &accept_exact,
         queries: 10,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -74,6 +74,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
         reproducible_seed: false,
         accept_exact: &accepted(schema),
         queries: QUERIES,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

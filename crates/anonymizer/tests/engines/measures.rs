@@ -136,6 +136,7 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
         reproducible_seed: true,
         accept_exact: &[],
         queries: 20,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

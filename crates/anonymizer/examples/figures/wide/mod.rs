@@ -89,6 +89,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
         reproducible_seed: true,
         accept_exact: &accepted,
         queries: u32::try_from(number("--queries", 1_000))?,
+        fit: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -17,6 +17,8 @@ pub enum LossAxis {
     QueryError,
     /// NCP; not every kind of release has it.
     Ncp,
+    /// How far the statistic that the job names is from the original's.
+    Fit,
 }
 
 /// What is compared as risk.
@@ -38,13 +40,14 @@ pub enum RiskAxis {
 
 impl LossAxis {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::QueryError, Self::Ncp];
+    pub const ALL: [Self; 3] = [Self::QueryError, Self::Ncp, Self::Fit];
 
     /// The word of the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::QueryError => "query_error",
             Self::Ncp => "ncp",
+            Self::Fit => "fit",
         }
     }
 
@@ -53,6 +56,7 @@ impl LossAxis {
         match self {
             Self::QueryError => "query error",
             Self::Ncp => "NCP",
+            Self::Fit => "difference of the statistic",
         }
     }
 
@@ -64,6 +68,8 @@ impl LossAxis {
             // A count misses the share that is left out.
             Self::QueryError => measures.query_error.map(|error| error + left_out),
             Self::Ncp => measures.ncp.map(|ncp| ncp + (1.0 - ncp) * left_out),
+            // In units of its own, to which a share cannot be added.
+            Self::Fit => measures.fit,
         }
     }
 }
