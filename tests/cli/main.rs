@@ -2,6 +2,7 @@
 //! commands on the bundled sample.
 
 mod corruptions;
+mod explorations;
 mod exports;
 mod hierarchy;
 mod limits;
@@ -36,6 +37,8 @@ fn every_command_explains_itself() {
         "risk",
         "hierarchy",
         "anonymize",
+        "explore",
+        "compare",
         "verify",
         "demo",
         "keys",
