@@ -112,7 +112,6 @@ struct LargestNodeView {
 #[schema(as = DatasetHierarchyReview)]
 #[allow(dead_code, reason = "describes what `microdata` says of a hierarchy")]
 struct DatasetHierarchyReviewView {
-    #[schema(inline)]
     #[serde(flatten)]
     review: HierarchyReviewView,
     /// The version whose records were looked at; null: there are no records.

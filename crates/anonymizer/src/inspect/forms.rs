@@ -363,6 +363,14 @@ fn count(known: &[(&str, u64)], holds: impl Fn(&str) -> bool) -> u64 {
     cells.map(|(_, count)| count).sum()
 }
 
+/// The least and the greatest.
+fn range_of(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    numbers.fold(None, |range, number| match range {
+        None => Some((number, number)),
+        Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
+    })
+}
+
 /// Whether the cells are numbers; their signs are noted. Where two ways of
 /// reading fit, `prior` is what other columns show.
 fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Prior) -> bool {
@@ -383,10 +391,7 @@ fn take_numbers(cells: &mut Cells, known: &[(&str, u64)], (prior, is_shown): Pri
     });
     let others = count(known, |text| format.number_of(text).is_none());
     let numbers = known.iter().filter_map(|(text, _)| format.number_of(text));
-    cells.range = numbers.fold(None, |range, number| match range {
-        None => Some((number, number)),
-        Some((least, most)) => Some((f64::min(least, number), f64::max(most, number))),
-    });
+    cells.range = range_of(numbers);
     let are_codes = cells.has_leading_zeros && open == 0;
     if is_whole || are_codes {
         cells.identifier = identifying_form(known.iter().map(|(text, _)| *text));

@@ -164,9 +164,12 @@ impl Values {
     }
 
     fn told(self, is_many: bool) -> Lacking {
-        let is_shared = |held: &Held| match is_many {
-            true => held.subjects.len() >= SUBJECTS_MIN,
-            false => held.records >= SUBJECTS_MIN as u64,
+        let is_shared = |held: &Held| {
+            if is_many {
+                held.subjects.len() >= SUBJECTS_MIN
+            } else {
+                held.records >= SUBJECTS_MIN as u64
+            }
         };
         let mut shared: Vec<LackingValue> = self
             .held
