@@ -85,7 +85,7 @@ impl Gather<'_, '_> {
             }
             Row::End => 1,
         };
-        let names: Vec<&[u8]> = (0..rows.width()).map(|at| trimmed(rows.cell(at))).collect();
+        let names: Vec<&[u8]> = (0..rows.width()).map(|at| rows.cell(at)).collect();
         if let Some(first) = names.first()
             && let Some(hint) = Hint::of_header(first, names.len())
         {
@@ -120,7 +120,7 @@ impl Gather<'_, '_> {
         };
         let mut columns = Vec::with_capacity(places.len());
         for (index, column) in &places {
-            let is_it = |name: &&[u8]| *name == column.as_bytes();
+            let is_it = |name: &&[u8]| trimmed(name) == column.as_bytes();
             let code = match names.iter().filter(|name| is_it(name)).count() {
                 1 => {
                     columns.extend(names.iter().position(|name| is_it(&name)));
@@ -154,7 +154,9 @@ impl Gather<'_, '_> {
         let mut is_sound = true;
         for (column, name) in names.iter().enumerate() {
             let text = std::str::from_utf8(name).ok();
-            let fault = match text.and_then(|name| schema.find(name)) {
+            // Space around a name is no part of it, unless the schema says so.
+            let find = |name: &str| schema.find(name).or_else(|| schema.find(name.trim()));
+            let fault = match text.and_then(find) {
                 Some(index) if index == schema.subject_key() && key.is_none() => {
                     key = Some(column);
                     continue;
@@ -169,7 +171,7 @@ impl Gather<'_, '_> {
                     continue;
                 }
                 Some(index) => Fault::of_attribute(line, index, CellErrorCode::AttributeRepeated),
-                None if schema.reads_past(name) => continue,
+                None if schema.reads_past(name) || schema.reads_past(trimmed(name)) => continue,
                 // No text of the header: it may be a record.
                 None => Fault {
                     place: Some(LinePosition::Cell(column + 1)),
