@@ -6,6 +6,7 @@ mod exports;
 mod limits;
 mod offline;
 mod operating;
+mod parts;
 mod places;
 mod secrets;
 
