@@ -23,6 +23,7 @@ use super::input::{Input, InputOptions};
 use super::inspect::{self, SPEC};
 use super::new_folder::{NewFolder, check_place, parent_of};
 use super::options::cores;
+use super::parts::{refuse_unknown, tell_parts};
 use super::progress::Bar;
 use super::purposes::{PurposeOptions, named};
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
@@ -147,7 +148,11 @@ fn ask(questions: &[DoubtfulValues]) {
 
 /// Inspects the records and writes a specification; whether to go on.
 fn propose(options: &Options, purpose: &Purpose) -> Result<bool, Exit> {
-    let records = options.input.records_path();
+    let Some(records) = options.input.records_path() else {
+        return Err(Exit::Usage(
+            "tables that are joined need a specification: name one with --spec".into(),
+        ));
+    };
     let inspection = inspect::of_file(records)?;
     let jobs: Vec<_> = job_for(purpose, &inspection).into_iter().collect();
     print!("{}", inspect::told(&inspection, &jobs));
@@ -180,8 +185,12 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     }
     let input = files.read()?;
     if input.summary.loses_many() && !options.allow_loss {
-        let source = options.input.records_path().display().to_string();
+        let source = options.input.records_name();
         return Err(Exit::Loss(source, input.summary));
+    }
+    if let Some(parts) = &input.parts {
+        tell_parts(parts);
+        refuse_unknown(&options.input, parts, options.allow_loss)?;
     }
     ask(&input.summary.questions);
     watch.lap("read_ms");

@@ -18,7 +18,7 @@ pub enum Exit {
     Usage(String),
     /// Input that cannot be taken, with line errors.
     Input(String, TableError),
-    /// A file that is no table of records, and what it is instead.
+    /// Files that are not the records that they should be, and what they are instead.
     NoTable(String, String),
     /// Input of which too much would be left out, and the missing values of it.
     Loss(String, ReadSummary),
@@ -72,10 +72,13 @@ fn print_input(source: &str, error: &TableError) {
         let attribute = kind.attribute.as_deref().unwrap_or("-");
         let lines: Vec<String> = kind.first_lines.iter().map(u64::to_string).collect();
         let (code, lines) = (kind.code.word(), lines.join(", "));
+        let part = kind
+            .part
+            .map_or_else(String::new, |part| format!("part {part}, line "));
         let expected = kind.expected.as_ref();
         let expected = expected.map_or_else(String::new, |form| format!("; expected {form}"));
         eprintln!(
-            "  {attribute}: {} × {code}, first in {lines}{expected}",
+            "  {attribute}: {} × {code}, first in {part}{lines}{expected}",
             kind.count
         );
     }
@@ -93,8 +96,10 @@ fn error_line(cell: &CellError) -> String {
     let column = cell.column.map(|at| format!(", column {at}"));
     let attribute = cell.attribute.as_deref().unwrap_or("-");
     let reason = cell.reason.map(|reason| format!(" ({reason})"));
+    let part = cell.part.map(|part| format!("part {part}, "));
     format!(
-        "line {}{}, {attribute}: {}{}",
+        "{}line {}{}, {attribute}: {}{}",
+        part.unwrap_or_default(),
         cell.line,
         column.unwrap_or_default(),
         cell.code.word(),

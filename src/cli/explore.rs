@@ -136,7 +136,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 fn in_pool(options: &Options) -> Result<(), Exit> {
     let input = options.input.read()?;
     if input.summary.loses_many() && !options.allow_loss {
-        let source = options.input.records_path().display().to_string();
+        let source = options.input.records_name();
         return Err(Exit::Loss(source, input.summary));
     }
     let grid = options.grid(&input)?;

@@ -93,7 +93,11 @@ fn covered(
 
 /// The schema that an inspection proposes.
 fn proposed(input: &InputOptions) -> Result<Schema, Exit> {
-    let inspection = inspect::of_file(input.records_path())?;
+    let Some(records) = input.records_path() else {
+        let text = "--spec FILE is needed for records that are joined from several files";
+        return Err(Exit::Usage(text.into()));
+    };
+    let inspection = inspect::of_file(records)?;
     inspection.schema.ok_or_else(|| {
         Exit::Usage(
             "--spec FILE is needed: no column of the records names the person, so no schema can \

@@ -13,13 +13,14 @@ use clap::Args;
 use rand::TryRng;
 use rand::rngs::SysRng;
 use vizard_anonymizer::microdata::{
-    DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, Preference, ReadLimits,
-    ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder, TableError, Target,
-    read_parquet_records, read_preferences, read_records, repeated_member,
+    DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, PartsSummary, Preference,
+    ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder,
+    TableError, Target, read_parquet_records, read_preferences, read_records, repeated_member,
 };
 use vizard_anonymizer::release::InputDescription;
 
 use super::exit::Exit;
+use super::parts::read_joined;
 use crate::job::OfflineSpec;
 
 /// Files that the offline commands read.
@@ -29,9 +30,14 @@ pub struct InputOptions {
     /// and `hierarchies` by name, as JSON
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
-    /// The records, as CSV, NDJSON or Parquet
-    #[arg(long, value_name = "FILE")]
-    records: PathBuf,
+    /// The records, as CSV, NDJSON or Parquet; named several times, tables about
+    /// one subject that are joined by its key, as CSV or NDJSON
+    #[arg(long, value_name = "[TABLE=]FILE", required = true)]
+    records: Vec<PathBuf>,
+    /// Which table gives which attribute, as JSON; `fhir` and `omop` are part of the
+    /// program. Without it the header of each file says so
+    #[arg(long, value_name = "FILE|fhir|omop")]
+    mapping: Option<PathBuf>,
     /// The subjects' preferences, as CSV or NDJSON
     #[arg(long, value_name = "FILE")]
     preferences: Option<PathBuf>,
@@ -60,14 +66,19 @@ impl FromStr for NamedFile {
     }
 }
 
+/// What the records' files brought, and each table of them where they are joined.
+type Brought = (ReadSummary, Option<PartsSummary>);
+
 /// What was read.
 pub struct Input {
     /// Schema and job.
     pub spec: OfflineSpec,
     /// The records.
     pub table: Table,
-    /// What was read of the records' file.
+    /// What was read of the records' files.
     pub summary: ReadSummary,
+    /// What each table brought, where several are joined.
+    pub parts: Option<PartsSummary>,
     /// The subjects' preferences.
     pub preferences: Vec<Preference>,
 }
@@ -89,15 +100,30 @@ impl InputOptions {
     pub fn of(records: PathBuf, spec: Option<PathBuf>) -> Self {
         Self {
             spec,
-            records,
+            records: vec![records],
+            mapping: None,
             preferences: None,
             hierarchies: Vec::new(),
         }
     }
 
-    /// The file of the records.
-    pub fn records_path(&self) -> &Path {
-        &self.records
+    /// The file of the records; `None` where they are joined from tables.
+    pub fn records_path(&self) -> Option<&Path> {
+        match (&self.records[..], &self.mapping) {
+            ([one], None) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// What the files of the records are called: each with its number, where
+    /// there are several.
+    pub fn records_name(&self) -> String {
+        if let [one] = &self.records[..] {
+            return one.display().to_string();
+        }
+        let files = (1..).zip(&self.records);
+        let files = files.map(|(part, path)| format!("part {part}: {}", path.display()));
+        files.collect::<Vec<_>>().join(", ")
     }
 
     /// Reads with the specification in this file.
@@ -115,8 +141,15 @@ impl InputOptions {
             return false;
         };
         let hierarchies = self.hierarchies.iter().map(|file| &file.path);
-        let mut files = [&self.records]
-            .into_iter()
+        // Behind the name of a table stands a file as well.
+        let named = self.records.iter().filter_map(|given| {
+            let (_, path) = given.to_str()?.split_once('=')?;
+            Some(PathBuf::from(path))
+        });
+        let named: Vec<PathBuf> = named.collect();
+        let mut files = (self.records.iter())
+            .chain(&named)
+            .chain(&self.mapping)
             .chain(&self.spec)
             .chain(&self.preferences)
             .chain(hierarchies);
@@ -126,12 +159,13 @@ impl InputOptions {
     /// Reads all files.
     pub fn read(&self) -> Result<Input, Exit> {
         let (spec, hierarchies) = self.read_spec()?;
-        let (table, summary) = self.read_records(&spec, &hierarchies)?;
+        let (table, (summary, parts)) = self.read_records(&spec, &hierarchies)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;
         Ok(Input {
             spec,
             table,
             summary,
+            parts,
             preferences,
         })
     }
@@ -203,12 +237,12 @@ impl InputOptions {
         &self,
         spec: &OfflineSpec,
         hierarchies: &HierarchySet,
-    ) -> Result<(Table, ReadSummary), Exit> {
-        let at_fault = |error| Exit::Input(self.records.display().to_string(), error);
+    ) -> Result<(Table, Brought), Exit> {
+        let at_fault = |error| Exit::Input(self.records_name(), error);
         let schema = Arc::new(spec.schema.clone());
         let mut builder = TableBuilder::new(Arc::clone(&schema), hierarchies).map_err(at_fault)?;
-        let summary = self.read_chunks(&schema, hierarchies, &mut |chunk| builder.push(chunk))?;
-        Ok((builder.finish().map_err(at_fault)?, summary))
+        let brought = self.read_chunks(&schema, hierarchies, &mut |chunk| builder.push(chunk))?;
+        Ok((builder.finish().map_err(at_fault)?, brought))
     }
 
     /// Reads the records chunk by chunk.
@@ -217,30 +251,35 @@ impl InputOptions {
         schema: &Schema,
         hierarchies: &HierarchySet,
         sink: &mut Sink<'_>,
-    ) -> Result<ReadSummary, Exit> {
+    ) -> Result<Brought, Exit> {
         let target = Target {
             schema,
             hierarchies,
             limits: ReadLimits::default(),
         };
+        let Some(path) = self.records_path() else {
+            let (mapping, source) = (self.mapping.as_deref(), self.records_name());
+            let (summary, parts) = read_joined(&self.records, mapping, source, &target, sink)?;
+            return Ok((summary, Some(parts)));
+        };
         // Who reads needs a table in memory as a whole, so its subjects may be
         // as well.
         let mut spill = Vec::new();
         let mut subjects = SubjectKeys::new(hash_key()?, &mut spill);
-        let file = open(&self.records)?;
-        let summary = if has_extension(&self.records, "parquet") {
+        let file = open(path)?;
+        let summary = if has_extension(path, "parquet") {
             let mut room = Vec::new();
             read_parquet_records(file, &target, &mut room, &mut subjects, sink)
         } else {
-            let format = format_of(&self.records);
-            read_records(file, format, &target, &mut subjects, sink)
+            read_records(file, format_of(path), &target, &mut subjects, sink)
         };
-        summary.map_err(|error| Exit::Input(self.records.display().to_string(), error))
+        let at_fault = |error| Exit::Input(self.records_name(), error);
+        Ok((summary.map_err(at_fault)?, None))
     }
 }
 
 /// A secret key for the hashes of subjects, so that nobody can make two collide.
-fn hash_key() -> Result<[u8; 16], Exit> {
+pub fn hash_key() -> Result<[u8; 16], Exit> {
     let mut key = [0; 16];
     SysRng
         .try_fill_bytes(&mut key)
@@ -248,7 +287,8 @@ fn hash_key() -> Result<[u8; 16], Exit> {
     Ok(key)
 }
 
-fn format_of(path: &Path) -> RecordFormat {
+/// The form of a file, by its name.
+pub fn format_of(path: &Path) -> RecordFormat {
     if has_extension(path, "ndjson") || has_extension(path, "jsonl") {
         RecordFormat::Ndjson
     } else {
@@ -288,7 +328,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Exit> {
     Ok(bytes)
 }
 
-fn has_extension(path: &Path, wanted: &str) -> bool {
+/// Whether a file's name ends so.
+pub fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }

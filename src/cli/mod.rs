@@ -25,6 +25,7 @@ mod listen;
 mod new_folder;
 mod open_files;
 mod options;
+mod parts;
 mod pinned;
 mod policy_options;
 mod progress;

@@ -11,6 +11,9 @@ use vizard_anonymizer::microdata::{CellError, FaultCount, TableError};
 /// One thing wrong with one line of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LineError {
+    /// The part that the line stands in, from 1; only of a body of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<u32>,
     /// Line of the body, from 1 (a CSV header is line 1).
     #[schema(examples(17))]
     pub line: u64,
@@ -44,6 +47,9 @@ pub struct LineErrorCount {
     /// How often.
     #[schema(examples(5_200))]
     pub count: u64,
+    /// The part that the first lines stand in, from 1; only of a body of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<u32>,
     /// The first lines, at most three.
     pub first_lines: Vec<u64>,
     /// How such cells are written, as the schema says it; of numbers and dates.
@@ -89,6 +95,7 @@ impl LineErrors {
 impl From<&CellError> for LineError {
     fn from(error: &CellError) -> Self {
         Self {
+            part: error.part,
             line: error.line,
             column: error.column,
             attribute: error.attribute.clone(),
@@ -104,6 +111,7 @@ impl From<&FaultCount> for LineErrorCount {
             attribute: kind.attribute.clone(),
             code: kind.code.word().into(),
             count: kind.count,
+            part: kind.part,
             first_lines: kind.first_lines.clone(),
             expected: kind.expected.clone(),
         }

@@ -8,6 +8,7 @@ mod hierarchy;
 mod limits;
 mod offline;
 mod operating;
+mod parts;
 mod places;
 mod secrets;
 

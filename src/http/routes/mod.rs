@@ -21,6 +21,7 @@ pub mod keys;
 pub mod ledger;
 pub mod my_preferences;
 pub mod page;
+mod part_views;
 pub mod pinned;
 pub mod preference_import;
 pub mod preferences;

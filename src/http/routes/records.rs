@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::microdata::{
-    Doubt, DoubtfulValues, Merged, ReadLimits, ReadSummary, RecordFormat, Schema, UpsertCounts,
+    Doubt, DoubtfulValues, Merged, PartsSummary, ReadLimits, ReadSummary, RecordFormat, Schema,
+    UpsertCounts,
 };
 
+use super::part_views::{self, OtherResourceView, PartView, RecordParts};
 use super::pinned::{self, PinnedView};
 use super::query::{UploadHierarchies, UploadMode, UploadQuery};
 use super::tables::Binary;
@@ -25,17 +27,18 @@ use crate::http::extract::{UrlPath, UrlQuery, require_media_type};
 use crate::http::problem::{LossView, MissingView, Problem, ProblemKind};
 use crate::http::shares::Share;
 use crate::http::state::AppState;
-use crate::http::upload::{self, UploadContext, UploadFormat, Upserted};
+use crate::http::upload::{self, Boundary, UploadContext, UploadFormat, Upserted};
 use crate::ids::DatasetId;
 use crate::store::{NewVersion, VersionMode, VersionRow};
 
 /// Media types of many preferences.
 const MEDIA_TYPES: [&str; 2] = ["text/csv", "application/x-ndjson"];
-/// Media types of records.
-const RECORD_MEDIA_TYPES: [&str; 3] = [
+/// Media types of records; the last one is of anybody's records alone.
+const RECORD_MEDIA_TYPES: [&str; 4] = [
     "text/csv",
     "application/x-ndjson",
     "application/vnd.apache.parquet",
+    "multipart/form-data",
 ];
 
 pub(in crate::http) fn router() -> OpenApiRouter<AppState> {
@@ -98,6 +101,12 @@ pub(super) struct UploadView {
     near_duplicates: Vec<NearDuplicatesView>,
     /// Hierarchies that the upload was read with; the version pins them.
     hierarchies: Vec<PinnedView>,
+    /// What each table brought, of an upload of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<PartView>>,
+    /// Resources that the mapping does not name, of an upload of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_resources: Option<Vec<OtherResourceView>>,
     /// Subjects that an upsert touched.
     #[serde(skip_serializing_if = "Option::is_none")]
     subjects: Option<UpsertedView>,
@@ -164,7 +173,8 @@ impl From<UpsertCounts> for UpsertedView {
 impl UploadView {
     fn new(
         row: &VersionRow,
-        (summary, upserted): (&ReadSummary, Option<Upserted>),
+        (summary, parts): (&ReadSummary, Option<&PartsSummary>),
+        upserted: Option<Upserted>,
         pinned: &[PinnedView],
     ) -> Self {
         Self {
@@ -176,6 +186,8 @@ impl UploadView {
             total_records: row.total_records,
             near_duplicates: NearDuplicatesView::of(&row.near_duplicates),
             hierarchies: pinned.to_vec(),
+            parts: parts.map(part_views::tables),
+            other_resources: parts.map(part_views::others),
             subjects: upserted.map(|upserted| upserted.subjects.into()),
             sha256: summary.sha256_hex(),
         }
@@ -197,6 +209,12 @@ struct UploadCheckView {
     /// Records that the new version would have.
     #[schema(examples(98729))]
     total_records: u64,
+    /// What each table brought, of an upload of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<PartView>>,
+    /// Resources that the mapping does not name, of an upload of parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_resources: Option<Vec<OtherResourceView>>,
     /// Subjects that an upsert would touch.
     #[serde(skip_serializing_if = "Option::is_none")]
     subjects: Option<UpsertedView>,
@@ -210,7 +228,7 @@ struct UploadCheckView {
 
 impl UploadCheckView {
     fn new(
-        summary: &ReadSummary,
+        (summary, parts): (&ReadSummary, Option<&PartsSummary>),
         (records_before, upserted): (u64, Option<Upserted>),
         near_duplicates: &Value,
         hierarchies: Vec<PinnedView>,
@@ -221,6 +239,8 @@ impl UploadCheckView {
             attributes: MissingView::of(summary),
             questions: summary.questions.iter().map(QuestionView::from).collect(),
             total_records: records_before + summary.records,
+            parts: parts.map(part_views::tables),
+            other_resources: parts.map(part_views::others),
             subjects: upserted.map(|upserted| upserted.subjects.into()),
             near_duplicates: NearDuplicatesView::of(near_duplicates),
             hierarchies,
@@ -231,16 +251,24 @@ impl UploadCheckView {
 
 /// Refuses an upload that leaves out many of its records, or that puts none in
 /// the place of those that are there.
-fn refuse_loss(summary: &ReadSummary, replaced: u64) -> Result<(), Problem> {
+fn refuse_loss(
+    (summary, parts): (&ReadSummary, Option<&PartsSummary>),
+    replaced: u64,
+) -> Result<(), Problem> {
     let (records, dropped) = (summary.records, summary.dropped);
     let empties = replaced > 0 && records == 0;
-    let what = match (summary.loses_many(), empties) {
-        (false, false) => return Ok(()),
+    let unknown = parts.and_then(PartsSummary::loses_many);
+    let what = match (summary.loses_many(), unknown) {
         (true, _) => format!(
             "{dropped} of {} records lack a value and would be left out",
             records + dropped
         ),
-        (false, true) => format!("{replaced} records would be replaced by none"),
+        (_, Some(table)) => format!(
+            "{} of {} rows of a table are of unknown subjects and would be left out",
+            table.unknown_subjects, table.rows
+        ),
+        _ if empties => format!("{replaced} records would be replaced by none"),
+        _ => return Ok(()),
     };
     let detail = format!(
         "{what}; nothing was kept of this upload. Mend the records, or send them again with \
@@ -269,10 +297,21 @@ fn require_whole(summary: &ReadSummary) -> Result<(), Problem> {
 }
 
 /// The form of a body of records.
-fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, Problem> {
-    Ok(match require_media_type(headers, &RECORD_MEDIA_TYPES)? {
+fn upload_format(headers: &HeaderMap, is_of_one: bool) -> Result<UploadFormat, Problem> {
+    let known = &RECORD_MEDIA_TYPES[..RECORD_MEDIA_TYPES.len() - usize::from(is_of_one)];
+    Ok(match require_media_type(headers, known)? {
         "text/csv" => UploadFormat::Streamed(RecordFormat::Csv),
         "application/x-ndjson" => UploadFormat::Streamed(RecordFormat::Ndjson),
+        "multipart/form-data" => {
+            let text = headers.get(header::CONTENT_TYPE);
+            let text = text.and_then(|value| value.to_str().ok());
+            let boundary = text.and_then(Boundary::of_media_type).ok_or_else(|| {
+                let detail =
+                    "the content type of parts names their boundary, of 1 to 70 characters";
+                Problem::new(ProblemKind::InvalidBody, detail)
+            })?;
+            UploadFormat::Parts(boundary)
+        }
         _ => UploadFormat::Parquet,
     })
 }
@@ -290,7 +329,9 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
 /// All of them become one new version, or none: then the answer lists up to
 /// 100 errors by line, and their number; of Parquet, whose columns are flat,
 /// the line is the record's number from 1, or 0 for the columns themselves.
-/// The body is streamed, and may be packed by gzip or zstd. An upload that
+/// The body is streamed, and may be packed by gzip or zstd. As
+/// `multipart/form-data` it is several tables about one subject, which are joined
+/// by the subject's key. An upload that
 /// leaves out more than 5 % of its records for missing values, or that replaces
 /// records by none, is refused unless `allow_loss` is true. With `dry_run` all of
 /// this is answered, and nothing is kept.
@@ -301,7 +342,7 @@ pub(super) fn record_format(headers: &HeaderMap) -> Result<RecordFormat, Problem
         ("content-encoding" = Option<String>, Header, description = "`gzip` or `zstd`, where the body is packed.")),
     request_body(description = "Records; the header of CSV names the attributes of the schema.",
         content((String = "text/csv", example = "patient,age,salary\n1001,34,52000\n"), (String = "application/x-ndjson"),
-            (Binary = "application/vnd.apache.parquet"))),
+            (Binary = "application/vnd.apache.parquet"), (RecordParts = "multipart/form-data"))),
     responses((status = 201, description = "The new version.", body = UploadView),
         (status = 200, description = "What the upload would make (`dry_run`).", body = UploadCheckView)),
 )]
@@ -325,7 +366,7 @@ pub(super) async fn take_upload(
     request: Request,
 ) -> Result<Answer, Problem> {
     let (parts, body) = request.into_parts();
-    let format = upload_format(&parts.headers)?;
+    let format = upload_format(&parts.headers, only.is_some())?;
     let share = Arc::new(upload_share(state, principal)?);
     let form = (format, coding::of_body(&parts.headers)?);
     let mut intake = intake(state, id, (query.mode, query.hierarchies), form).await?;
@@ -343,6 +384,7 @@ pub(super) async fn take_upload(
         Ok(received) => received,
     };
     let (summary, upserted, merged) = (received.summary, received.upserted, received.merged);
+    let tables = received.parts;
     let replaced = match (mode, upserted) {
         (VersionMode::Replace, _) => records_before,
         (_, Some(upserted)) => upserted.records_replaced,
@@ -353,7 +395,7 @@ pub(super) async fn take_upload(
         require_whole(&summary)?;
     }
     if !query.allow_loss {
-        refuse_loss(&summary, replaced)?;
+        refuse_loss((&summary, tables.as_ref()), replaced)?;
     }
     let near_duplicates = NearDuplicatesView::kept(&merged, &schema);
     if query.dry_run {
@@ -362,7 +404,8 @@ pub(super) async fn take_upload(
             (_, Some(upserted)) => upserted.records_kept,
             (_, None) => records_before,
         };
-        let view = UploadCheckView::new(&summary, (stays, upserted), &near_duplicates, pinned);
+        let read = (&summary, tables.as_ref());
+        let view = UploadCheckView::new(read, (stays, upserted), &near_duplicates, pinned);
         return Ok(Answer::new(StatusCode::OK, &view));
     }
     let version = NewVersion {
@@ -380,7 +423,7 @@ pub(super) async fn take_upload(
         chunks: received.chunks,
     };
     let uploaded = move |row: &VersionRow| {
-        let view = UploadView::new(row, (&summary, upserted), &pinned);
+        let view = UploadView::new(row, (&summary, tables.as_ref()), upserted, &pinned);
         Answer::new(StatusCode::CREATED, &view)
     };
     let kept = uploaded.clone();

@@ -8,8 +8,10 @@
 
 mod body_reader;
 mod forgotten;
+mod form;
 mod hierarchies;
 mod inspections;
+mod multipart;
 mod preferences;
 mod spool;
 mod stored;
@@ -19,6 +21,7 @@ mod threads;
 pub use forgotten::without_subject;
 pub use hierarchies::{Found, load_hierarchies, parse_hierarchy, pins, require_extended};
 pub use inspections::inspect_body;
+pub use multipart::Boundary;
 pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;
@@ -26,8 +29,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use tokio::runtime::Handle;
 use vizard_anonymizer::microdata::{
-    Merged, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Spellings, SubjectKeys,
-    TableError, Target, TextSize, encode_chunk, read_parquet_records, read_records,
+    Merged, PartsSummary, ReadLimits, ReadSummary, RecordFormat, Replaced, Schema, Sink, Spellings,
+    Spill, SubjectKeys, TableError, Target, TextSize, encode_chunk, read_parquet_records,
+    read_parts, read_records,
 };
 
 use super::coding::{ContentCoding, Growth, Inflater};
@@ -37,6 +41,7 @@ use super::state::AppState;
 use crate::spill_file::SpillFile;
 use crate::store::{ChunkSource, DatasetRow, Store, VersionMode};
 use body_reader::BodyReader;
+use form::RecordForm;
 use spool::{BodyFault, Spool, spool_body};
 use stored::{Stored, check_total};
 use streamed::{ReadError, streamed};
@@ -45,12 +50,14 @@ pub use stored::Upserted;
 pub use threads::ReadingThreads;
 
 /// The form of a body of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UploadFormat {
     /// One that is read while it arrives.
     Streamed(RecordFormat),
     /// A file with its table of contents at its end: read when it is there.
     Parquet,
+    /// Tables about one subject, one behind the other.
+    Parts(Boundary),
 }
 
 /// What an upload is read for.
@@ -88,6 +95,8 @@ impl UploadContext {
 pub struct Received {
     /// Its counts and its digest.
     pub summary: ReadSummary,
+    /// What each table brought, of a body of parts.
+    pub parts: Option<PartsSummary>,
     /// Its spellings of one value.
     pub merged: Vec<Merged>,
     /// The chunks to be committed.
@@ -159,16 +168,8 @@ fn read(
     let mut body = Inflater::new(body, coding, growth).map_err(ReadError::SpillFile)?;
     let fault = body.fault();
     let mut cells = SpillFile::new().map_err(ReadError::SpillFile)?;
-    let summary = match intake.format {
-        UploadFormat::Streamed(format) => {
-            read_records(body, format, &target, &mut subjects, &mut keep)
-        }
-        UploadFormat::Parquet => match spool_body(&mut body) {
-            Ok(file) => read_parquet_records(file, &target, &mut cells, &mut subjects, &mut keep),
-            Err(BodyFault::Body(error)) => Err(TableError::Read(error.kind().to_string())),
-            Err(BodyFault::SpillFile(error)) => return Err(ReadError::SpillFile(error)),
-        },
-    };
+    let rooms = (&target, &mut cells);
+    let read = read_body(&mut body, &intake.format, rooms, &mut subjects, &mut keep);
     if let Some(&fault) = fault.get() {
         return Err(ReadError::Packing(fault));
     }
@@ -179,9 +180,11 @@ fn read(
     if let Some(error) = failure.or(room.failure()).or(cells.failure()) {
         return Err(ReadError::SpillFile(error));
     }
+    let (summary, parts) = read?;
     let chunks = spool.into_chunks().map_err(ReadError::SpillFile)?;
     let received = Received {
-        summary: summary?,
+        summary,
+        parts,
         merged: spellings.merged(),
         chunks: Box::new(chunks),
         upserted: None,
@@ -190,6 +193,33 @@ fn read(
         None => Ok(received),
         Some(replaced) => with_kept(received, &replaced, (&stored, &texts)),
     }
+}
+
+/// Reads a body of any form; `cells` is room for what is read of it.
+fn read_body(
+    body: &mut impl std::io::Read,
+    format: &UploadFormat,
+    (target, cells): (&Target<'_>, &mut SpillFile),
+    subjects: &mut SubjectKeys<'_>,
+    keep: &mut Sink<'_>,
+) -> Result<(ReadSummary, Option<PartsSummary>), ReadError> {
+    let summary = match format {
+        UploadFormat::Streamed(format) => read_records(body, *format, target, subjects, keep)?,
+        UploadFormat::Parquet => match spool_body(body) {
+            Ok(file) => read_parquet_records(file, target, cells, subjects, keep)?,
+            Err(BodyFault::Body(error)) => {
+                return Err(TableError::Read(error.kind().to_string()).into());
+            }
+            Err(BodyFault::SpillFile(error)) => return Err(ReadError::SpillFile(error)),
+        },
+        UploadFormat::Parts(boundary) => {
+            let (mapping, mut form) = RecordForm::open(body, boundary)?;
+            let rooms = (target, cells as &mut dyn Spill);
+            let (summary, parts) = read_parts(&mut form, mapping.as_ref(), rooms, subjects, keep)?;
+            return Ok((summary, Some(parts)));
+        }
+    };
+    Ok((summary, None))
 }
 
 /// What an upsert brought, with the stored records that it leaves before its own.

@@ -23,6 +23,7 @@ mod limits;
 mod listener;
 mod lists;
 mod missing;
+mod parts;
 mod populations;
 mod preconditions;
 mod preferences;

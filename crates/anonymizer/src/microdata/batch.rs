@@ -27,6 +27,8 @@ pub(super) struct Batch {
     cells: Vec<Vec<(u32, u32)>>,
     /// Line of each record.
     lines: Vec<u64>,
+    /// For each table that records are joined from, the line of each record there.
+    lines_in: Vec<Vec<u64>>,
     faults: Vec<Fault>,
     dropped: u64,
     /// For each column, the records left out that have no value there.
@@ -45,6 +47,7 @@ impl Batch {
             text: Vec::with_capacity(BATCH_BYTES_MAX * 2),
             cells: vec![Vec::with_capacity(BATCH_RECORDS_MAX); columns],
             lines: Vec::with_capacity(BATCH_RECORDS_MAX),
+            lines_in: Vec::new(),
             faults: Vec::new(),
             dropped: 0,
             gaps: vec![0; columns],
@@ -56,6 +59,14 @@ impl Batch {
     /// Line of each record.
     pub fn lines(&self) -> &[u64] {
         &self.lines
+    }
+
+    /// The line of a record in a table that it is joined from; its own line where
+    /// that table has none of it, or there are no tables.
+    pub fn line_of(&self, record: usize, table: Option<usize>) -> u64 {
+        let lines = table.and_then(|table| self.lines_in.get(table));
+        let line = lines.map_or(0, |lines| lines[record]);
+        if line == 0 { self.lines[record] } else { line }
     }
 
     /// Rows that are no records, in order of lines.
@@ -104,6 +115,7 @@ impl Batch {
         self.text.clear();
         self.cells.iter_mut().for_each(Vec::clear);
         self.lines.clear();
+        self.lines_in.iter_mut().for_each(Vec::clear);
         self.faults.clear();
         self.dropped = 0;
         self.gaps.fill(0);
@@ -165,6 +177,10 @@ impl Batch {
             self.cells[at].push((start as u32, cell.len() as u32));
         }
         self.lines.push(line);
+        self.lines_in.resize_with(rows.tables(), Vec::new);
+        for (table, lines) in self.lines_in.iter_mut().enumerate() {
+            lines.push(rows.line_in(table));
+        }
         true
     }
 }

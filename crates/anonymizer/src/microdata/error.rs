@@ -8,6 +8,8 @@ use std::fmt;
 /// One thing wrong with one cell or line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
+    /// Where the records come in parts, the part that the line stands in, from 1.
+    pub part: Option<u32>,
     /// Line of the input, from 1 (a CSV header is line 1).
     pub line: u64,
     /// Where in the line, from 1: the cell of CSV, the byte of NDJSON.
@@ -55,6 +57,9 @@ pub struct FaultCount {
     pub code: CellErrorCode,
     /// How often.
     pub count: u64,
+    /// Where the records come in parts, the part that the first lines stand in,
+    /// from 1.
+    pub part: Option<u32>,
     /// The first lines, at most three.
     pub first_lines: Vec<u64>,
     /// How such cells are written, where the schema says it.
@@ -104,6 +109,8 @@ cell_error_codes! {
     NotInHierarchy = "not_in_hierarchy";
     /// A second record of one subject where a subject has one record.
     DuplicateSubject = "duplicate_subject";
+    /// A subject of whom no table of one row a subject knows.
+    SubjectUnknown = "subject_unknown";
     /// More or fewer cells than the header names.
     WrongCellCount = "wrong_cell_count";
     /// A header that lacks an attribute of the schema.
@@ -167,6 +174,10 @@ pub enum TableError {
     /// A hierarchy that the schema names was not given.
     #[error("hierarchy `{0}` is not known")]
     HierarchyUnknown(String),
+    /// The parts of the records do not fit each other, the schema or what maps
+    /// them to it.
+    #[error("parts: {0}")]
+    Parts(String),
     /// The input could not be read to its end.
     #[error("input could not be read: {0}")]
     Read(String),

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{CellError, CellErrorCode, FaultCount, Reason, TableError};
 use super::hint::Hint;
-use super::row::Fault;
+use super::row::{Fault, part_and_line};
 
 /// First errors of a kind that are listed.
 const OF_A_KIND_MAX: usize = 10;
@@ -136,12 +136,15 @@ impl Faults {
         for (code, of_code) in self.kinds {
             for (name, kind) in of_code {
                 let attribute = (!name.is_empty()).then_some(name);
-                let lines = kind.first.iter().map(|first| first.line);
+                let lines = kind.first.iter().map(|first| part_and_line(first.line));
+                let part = lines.clone().next().and_then(|(part, _)| part);
+                let lines = lines.filter(|line| line.0 == part).map(|(_, line)| line);
                 summary.push(FaultCount {
                     expected: attribute.as_deref().and_then(|name| expected(name, code)),
                     attribute: attribute.clone(),
                     code,
                     count: kind.count,
+                    part,
                     first_lines: lines.take(LINES_NAMED).collect(),
                 });
                 let listed = kind.first.into_iter();
@@ -151,15 +154,17 @@ impl Faults {
         summary.sort_by_key(|kind| Reverse(kind.count));
         errors.sort_by_key(|(first, ..)| (first.line, first.before));
         errors.truncate(TableError::LISTED_MAX);
-        let errors = errors
-            .into_iter()
-            .map(|(first, code, attribute)| CellError {
-                line: first.line,
+        let errors = errors.into_iter().map(|(first, code, attribute)| {
+            let (part, line) = part_and_line(first.line);
+            CellError {
+                part,
+                line,
                 column: first.form.0,
                 attribute,
                 code,
                 reason: first.form.1,
-            });
+            }
+        });
         Err(TableError::Cells {
             errors: errors.collect(),
             total: self.total,

@@ -5,6 +5,8 @@
 //! the other. A chunk goes out when it is full; behind
 //! the first error none does, and checking goes on.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use super::attribute::{Doubt, NAME_CHARACTERS_MAX};
@@ -22,6 +24,10 @@ use super::row::{DoubtfulValues, Fault, MissingCount, ReadSummary};
 use super::schema::{MissingPolicy, Multiplicity, Schema};
 use super::subjects::SubjectKeys;
 
+/// Faults of rows that many records share which are remembered, so that each is
+/// told once; further ones are told with each record.
+const SHARED_FAULTS_MAX: usize = 10_000;
+
 /// The records of one upload on their way into chunks.
 pub(super) struct Intake<'t, 's> {
     schema: &'t Schema,
@@ -33,6 +39,11 @@ pub(super) struct Intake<'t, 's> {
     open_bytes: usize,
     digest: ContentDigest,
     faults: Faults,
+    /// For each attribute, the table that it is joined from; empty where there is
+    /// one table.
+    tables: Vec<Option<usize>>,
+    /// Line, attribute and code of faults of joined rows.
+    shared: BTreeSet<(u64, usize, CellErrorCode)>,
     /// Chunks that are full and not yet handed on.
     closed: Vec<Chunk>,
     records: u64,
@@ -61,6 +72,8 @@ impl<'t, 's> Intake<'t, 's> {
             open_bytes: 0,
             digest: ContentDigest::new(schema),
             faults: Faults::default(),
+            tables: Vec::new(),
+            shared: BTreeSet::new(),
             closed: Vec::new(),
             records: 0,
             dropped: 0,
@@ -86,6 +99,17 @@ impl<'t, 's> Intake<'t, 's> {
     pub fn fault_of_column(&mut self, line: u64, name: Option<&str>, code: CellErrorCode) {
         let name = name.map(told_name);
         self.faults.add(line, name.as_deref(), code);
+    }
+
+    /// Takes records that are joined: `tables` says for each attribute from
+    /// which table, and its faults stand on the lines of that one.
+    pub fn joins(&mut self, tables: Vec<Option<usize>>) {
+        self.tables = tables;
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
     }
 
     /// Notes what the whole input looks like.
@@ -175,7 +199,16 @@ impl<'t, 's> Intake<'t, 's> {
         faults.sort_by_key(|&(record, at, _)| (record, at));
         for (record, at, code) in faults {
             let index = AttributeIndex::from_usize(at);
-            self.fault(&Fault::of_attribute(batch.lines()[record], index, code));
+            let table = self.tables.get(at).copied().flatten();
+            let line = batch.line_of(record, table);
+            // A row that many records share is at fault once.
+            if table.is_some() && !self.shared.insert((line, at, code)) {
+                continue;
+            }
+            if self.shared.len() > SHARED_FAULTS_MAX {
+                self.shared.pop_last();
+            }
+            self.fault(&Fault::of_attribute(line, index, code));
         }
     }
 

@@ -85,6 +85,21 @@ impl ReadSummary {
     }
 }
 
+/// A line of a part holds the part's number above so many bits.
+const PART_SHIFT: u32 = 44;
+
+/// A line of a part, as one number: part before line, as they are read. Parts
+/// count from 1; 0 is the only part of what has no parts.
+pub(super) const fn line_in_part(part: u32, line: u64) -> u64 {
+    ((part as u64) << PART_SHIFT) | line
+}
+
+/// The part of such a number, and the line.
+pub(super) fn part_and_line(line: u64) -> (Option<u32>, u64) {
+    let part = (line >> PART_SHIFT) as u32;
+    ((part > 0).then_some(part), line & ((1 << PART_SHIFT) - 1))
+}
+
 /// Where in a line, from 1, its form is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LinePosition {
@@ -177,6 +192,17 @@ pub(super) trait Rows {
 
     /// A cell of the row at hand, not trimmed.
     fn cell(&self, column: usize) -> &[u8];
+
+    /// Number of tables that the rows are joined from; 0 where they are of one.
+    #[inline]
+    fn tables(&self) -> usize {
+        0
+    }
+
+    /// The line that a table gave the row at hand; 0 where it gave none.
+    fn line_in(&self, _table: usize) -> u64 {
+        0
+    }
 
     /// Whether the cell is text that somebody wrote in the dialect of the file;
     /// others have their type from the format.

@@ -40,7 +40,7 @@ type Entry = (u64, u64, u64);
 
 /// The subjects seen so far.
 pub struct SubjectKeys<'a> {
-    key: [u8; 16],
+    hasher: KeyHasher,
     open: Vec<Entry>,
     run_entries_max: usize,
     /// Entries of each spilled run, in order of spilling.
@@ -48,6 +48,23 @@ pub struct SubjectKeys<'a> {
     spill: &'a mut (dyn Spill + Send),
     /// Which stored records are replaced, where that is asked.
     replaced: Option<Replaced>,
+}
+
+/// Hashes subject keys under a secret.
+#[derive(Clone, Copy)]
+pub(super) struct KeyHasher([u8; 16]);
+
+impl KeyHasher {
+    /// SipHash twice, each over its own half of the secret key, which stands
+    /// before the text: the standard library's hasher takes no key.
+    pub fn hash(&self, subject: &[u8]) -> [u64; 2] {
+        [&self.0[..8], &self.0[8..]].map(|half| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(half);
+            hasher.write(subject);
+            hasher.finish()
+        })
+    }
 }
 
 /// How many subjects an upsert touched.
@@ -143,7 +160,7 @@ impl<'a> SubjectKeys<'a> {
     /// No subject yet. `key` is random and secret; `spill` is empty.
     pub fn new(key: [u8; 16], spill: &'a mut (dyn Spill + Send)) -> Self {
         Self {
-            key,
+            hasher: KeyHasher(key),
             open: Vec::new(),
             run_entries_max: RUN_ENTRIES_MAX,
             runs: Vec::new(),
@@ -215,7 +232,7 @@ impl<'a> SubjectKeys<'a> {
     /// Adds one subject; `line` is 0 for a record that is stored already, and
     /// has a flag where that is of an upsert, or where the record was left out.
     fn add(&mut self, subject: &[u8], line: u64) -> Result<(), TableError> {
-        let [high, low] = self.hash(subject);
+        let [high, low] = self.hasher.hash(subject);
         self.open.push((high, low, line));
         if self.open.len() >= self.run_entries_max {
             self.spill_run()?;
@@ -276,15 +293,9 @@ impl<'a> SubjectKeys<'a> {
         Ok(())
     }
 
-    /// SipHash twice, each over its own half of the secret key, which stands
-    /// before the text: the standard library's hasher takes no key.
-    fn hash(&self, subject: &[u8]) -> [u64; 2] {
-        [&self.key[..8], &self.key[8..]].map(|half| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write(half);
-            hasher.write(subject);
-            hasher.finish()
-        })
+    /// What its keys are hashed with.
+    pub(super) fn hasher(&self) -> KeyHasher {
+        self.hasher
     }
 
     fn spill_run(&mut self) -> Result<(), TableError> {
