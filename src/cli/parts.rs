@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use vizard_anonymizer::microdata::{
-    Mapping, Part, Parts, PartsSummary, ReadSummary, RecordFormat, Sink, Spill, SubjectKeys,
-    TableError, Target, read_parts,
+    Mapping, Part, Parts, PartsSummary, ReadSummary, Sink, Spill, SubjectKeys, TableError, Target,
+    read_parts,
 };
 
 use super::exit::Exit;
