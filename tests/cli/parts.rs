@@ -87,10 +87,10 @@ fn patient(person: usize) -> Value {
     json!({"resourceType": "Patient", "id": format!("pat-{person}"), "active": true,
         "identifier": [{"system": "urn:oid:1.2.3", "value": person.to_string()}],
         "name": [{"use": "official", "family": "Muster", "given": ["Kim"]}],
-        "gender": ["female", "male"][person % 2],
+        "gender": (["female", "male"][person % 2]),
         "birthDate": format!("{}-0{}-1{}", 1930 + person % 70, person % 9 + 1, person % 10),
         "deceasedBoolean": false,
-        "address": [{"use": "home", "city": "Dresden", "postalCode": ["01067", "01069"][person / 3 % 2]}]})
+        "address": [{"use": "home", "city": "Dresden", "postalCode": (["01067", "01069"][person / 3 % 2])}]})
 }
 
 fn condition(person: usize, code: &str) -> Value {
