@@ -120,7 +120,7 @@ enum Line {
         engine: String,
         parameters: Value,
         problem: Option<String>,
-        measures: Option<Measures>,
+        measures: Option<Box<Measures>>,
     },
 }
 
@@ -264,7 +264,7 @@ impl Results {
                 problem,
                 measures,
             } if *engine == setting.engine && *parameters == setting.parameters => {
-                Some((problem.clone(), *measures))
+                Some((problem.clone(), measures.as_deref().copied()))
             }
             _ => None,
         })
@@ -275,7 +275,7 @@ impl Results {
             engine: outcome.engine.clone(),
             parameters: outcome.parameters.clone(),
             problem: outcome.problem.clone(),
-            measures: outcome.measures,
+            measures: outcome.measures.map(Box::new),
         };
         let text = serde_json::to_string(&line)?;
         let mut file = self.file.lock().unwrap_or_else(|held| held.into_inner());

@@ -163,10 +163,9 @@ fn fhir_bulk_data_is_joined_to_a_verified_release() {
     );
 }
 
-#[test]
-fn an_omop_extract_is_joined_to_a_verified_release() {
-    let desk = Desk::new();
-    let spec = json!({"schema": {"name": "omop", "subject_key": "person_id", "multiplicity": "many",
+/// What an OMOP extract is published as.
+fn omop_spec() -> Value {
+    json!({"schema": {"name": "omop", "subject_key": "person_id", "multiplicity": "many",
         "attributes": [{"name": "person_id", "role": "identifier"},
             {"name": "year_of_birth", "role": "quasi_identifier", "type": "integer"},
             {"name": "gender_concept_id", "role": "quasi_identifier", "type": "categorical"},
@@ -174,7 +173,13 @@ fn an_omop_extract_is_joined_to_a_verified_release() {
             {"name": "condition_concept_id", "role": "sensitive", "type": "categorical", "hierarchy": "concept"}]},
         "hierarchies": {"concept": {"rule": "flat",
             "values": ["312327", "255848", "198809", "81902", "201826", "4230399", "316139"]}},
-        "job": job()});
+        "job": job()})
+}
+
+#[test]
+fn an_omop_extract_is_joined_to_a_verified_release() {
+    let desk = Desk::new();
+    let spec = omop_spec();
     let concepts = spec["hierarchies"]["concept"]["values"].as_array().unwrap();
     let mut persons = String::from(
         "person_id,gender_concept_id,year_of_birth,month_of_birth,day_of_birth,birth_datetime,\

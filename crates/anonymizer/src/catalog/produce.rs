@@ -150,6 +150,14 @@ pub fn produce(
     produced.map_err(|Cancelled| EngineError::Cancelled)?
 }
 
+/// Refuses what no release may be made of.
+fn check_input(assignment: &Assignment) -> Result<(), ProduceError> {
+    let (table, accepted) = (assignment.table, assignment.accept_exact);
+    check_accepted(table.schema(), accepted)?;
+    check_fit(table.schema(), assignment.fit)?;
+    refuse(look_like_identifiers(table, accepted))
+}
+
 fn produce_all(
     assignment: &Assignment,
     context: &RunContext,
@@ -158,10 +166,7 @@ fn produce_all(
 ) -> Result<Produced, ProduceError> {
     let schema = assignment.table.schema();
     let policy = assignment.engine.policy(schema)?;
-    let (table, accepted) = (assignment.table, assignment.accept_exact);
-    check_accepted(schema, accepted)?;
-    check_fit(schema, assignment.fit)?;
-    refuse(look_like_identifiers(table, accepted))?;
+    check_input(assignment)?;
     let requirements = Requirements::new(assignment.table, policy, assignment.preferences)
         .keeping(assignment.history.clone());
     observer.begins(Stage::Engine);

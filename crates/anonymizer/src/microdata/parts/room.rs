@@ -341,7 +341,11 @@ mod tests {
             } else {
                 Vec::new()
             };
-            vec![(text, true), (Vec::new(), false), (long, at % 2 == 0)]
+            vec![
+                (text, true),
+                (Vec::new(), false),
+                (long, at.is_multiple_of(2)),
+            ]
         };
         let offsets: Vec<u64> = (0..20_000_u64)
             .map(|at| {

@@ -123,7 +123,7 @@ impl Gather<'_, '_> {
             let is_it = |name: &&[u8]| trimmed(name) == column.as_bytes();
             let code = match names.iter().filter(|name| is_it(name)).count() {
                 1 => {
-                    columns.extend(names.iter().position(|name| is_it(&name)));
+                    columns.extend(names.iter().position(is_it));
                     continue;
                 }
                 0 => CellErrorCode::AttributeMissing,
