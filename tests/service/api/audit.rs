@@ -80,6 +80,24 @@ impl Watched<'_> {
         }
     }
 
+    /// An exploration that is begun and stopped.
+    async fn explorations(&mut self, dataset: &str) {
+        let asked = story::exploration(dataset);
+        let begin = |call: Call| call.json(&asked);
+        let begun = self.call("create_exploration", begin).await;
+        let begun = begun.json()["id"].as_str().expect("an id").to_owned();
+        let stop = |call: Call| call.at("id", begun);
+        self.call("cancel_exploration", stop).await;
+    }
+
+    /// A release beside itself, whose report is read for it.
+    async fn comparison(&mut self, release: &str) {
+        let itself = json!({"with": release});
+        let compare = |call: Call| call.at("id", release).json(&itself);
+        self.call_as("compare_releases", "get_release_report", compare)
+            .await;
+    }
+
     /// A person's rights: a copy, a correction, an erasure.
     async fn rights_of_one(&mut self, dataset: &str) {
         let one = |call: Call| call.at("id", dataset).at("subject", "p1");
@@ -161,12 +179,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let queued = watched.call("create_job", |call| call.json(&spec)).await;
     let job = queued.json()["id"].as_str().expect("an id").to_owned();
     watched.call("cancel_job", |call| call.at("id", job)).await;
-    let explored = story::exploration(dataset);
-    let begin = |call: Call| call.json(&explored);
-    let begun = watched.call("create_exploration", begin).await;
-    let begun = begun.json()["id"].as_str().expect("an id").to_owned();
-    let stop = |call: Call| call.at("id", begun);
-    watched.call("cancel_exploration", stop).await;
+    watched.explorations(dataset).await;
     server.work();
     let release = story::release(&client, &spec).await;
     let of_release = |call: Call| call.at("id", &release);
@@ -174,11 +187,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let table = |call| of_release(call).at("table", "microdata");
     watched.call("get_release_table", table).await;
     watched.call("get_release_report", of_release).await;
-    let itself = json!({"with": release});
-    let compare = |call| of_release(call).json(&itself);
-    watched
-        .call_as("compare_releases", "get_release_report", compare)
-        .await;
+    watched.comparison(&release).await;
     watched.call("get_release_verification", of_release).await;
     watched.call("withdraw_release", of_release).await;
     watched.call("erase_dataset", of_dataset).await;

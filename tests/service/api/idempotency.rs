@@ -62,6 +62,15 @@ impl Twice<'_> {
         self.seen.insert(id);
         first.json()
     }
+
+    /// An exploration that is begun and stopped.
+    async fn explorations(&mut self, dataset: &str) {
+        let asked = story::exploration(dataset);
+        let begin = |call: Call| call.json(&asked);
+        let begun = id_of(&self.call("create_exploration", begin).await);
+        let stop = |call: Call| call.at("id", &begun);
+        self.call("cancel_exploration", stop).await;
+    }
 }
 
 fn id_of(view: &Value) -> String {
@@ -120,11 +129,7 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let spec = story::job(&dataset);
     let job = id_of(&twice.call("create_job", |call| call.json(&spec)).await);
     twice.call("cancel_job", |call| call.at("id", &job)).await;
-    let explored = story::exploration(&dataset);
-    let begin = |call: Call| call.json(&explored);
-    let begun = id_of(&twice.call("create_exploration", begin).await);
-    let stop = |call: Call| call.at("id", &begun);
-    twice.call("cancel_exploration", stop).await;
+    twice.explorations(&dataset).await;
     server.work();
     let release = story::release(&client, &spec).await;
     twice

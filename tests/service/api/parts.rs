@@ -186,6 +186,44 @@ async fn resources_of_fhir_are_joined_and_others_counted(server: Server) {
     assert_eq!(uploaded["other_resources"], others);
 }
 
+/// Forms that cannot be taken, with what is said of each.
+fn wrong_forms(patients: &str, diagnoses: &str) -> Vec<(String, &'static str)> {
+    vec![
+        (
+            form(&[("p", "text/plain", patients)]),
+            "text/csv or application/x-ndjson",
+        ),
+        (
+            form(&[
+                ("p", "text/csv", patients),
+                ("mapping", "text/plain", "fhir"),
+            ]),
+            "before the tables",
+        ),
+        (
+            form(&[
+                ("mapping", "application/json", "{}"),
+                ("p", "text/csv", patients),
+            ]),
+            "missing field",
+        ),
+        (
+            form(&[("mapping", "text/plain", "hl7")]),
+            "`fhir` or `omop`",
+        ),
+        (
+            form(&[
+                ("p", "text/csv", patients),
+                ("d", "text/csv", diagnoses),
+                ("d", "text/csv", diagnoses),
+            ]),
+            "",
+        ),
+        (form(&[]), ""),
+        (patients.to_owned(), "closing boundary"),
+    ]
+}
+
 async fn a_form_that_is_none_keeps_nothing(server: Server) {
     let client = server.key(&["uploader", "steward"]).await;
     let made = client.call("create_dataset").json(&schema()).send().await;
@@ -199,41 +237,9 @@ async fn a_form_that_is_none_keeps_nothing(server: Server) {
             .at("id", &id)
             .body(&media_type(), body)
     };
-    for (body, said) in [
-        (cut, "closing boundary"),
-        (
-            form(&[("p", "text/plain", &patients)]),
-            "text/csv or application/x-ndjson",
-        ),
-        (
-            form(&[
-                ("p", "text/csv", &patients),
-                ("mapping", "text/plain", "fhir"),
-            ]),
-            "before the tables",
-        ),
-        (
-            form(&[
-                ("mapping", "application/json", "{}"),
-                ("p", "text/csv", &patients),
-            ]),
-            "missing field",
-        ),
-        (
-            form(&[("mapping", "text/plain", "hl7")]),
-            "`fhir` or `omop`",
-        ),
-        (
-            form(&[
-                ("p", "text/csv", &patients),
-                ("d", "text/csv", &diagnoses),
-                ("d", "text/csv", &diagnoses),
-            ]),
-            "",
-        ),
-        (form(&[]), ""),
-        (patients.clone(), "closing boundary"),
-    ] {
+    let mut wrong = wrong_forms(&patients, &diagnoses);
+    wrong.push((cut, "closing boundary"));
+    for (body, said) in wrong {
         let problem = upload(body)
             .send()
             .await
