@@ -57,7 +57,7 @@ fn combinations_that_an_engine_refuses_are_told_with_the_reason() {
     let found = settings(&json!({
         "engines": [{"engine": "mondrian"}, {"engine": "one_to_many", "parameters": {"k": 2}},
             {"engine": "nothing"}],
-        "k": [1, 3],
+        "k": [0, 3],
     }));
     let found = found.expect("settings");
     assert_eq!(found.settings.len(), 1);
