@@ -88,6 +88,8 @@ pub struct Multipart<R> {
     /// Whether the part at hand ends behind these bytes.
     is_last: bool,
     has_ended: bool,
+    /// Whether the closing boundary was passed.
+    is_over: bool,
 }
 
 impl<R: Read> Multipart<R> {
@@ -106,11 +108,15 @@ impl<R: Read> Multipart<R> {
             content: 0,
             is_last: false,
             has_ended: false,
+            is_over: false,
         }
     }
 
     /// Passes what is left of the part at hand, and reads the header of the next.
     pub fn next_head(&mut self) -> Result<Option<Head>, FormError> {
+        if self.is_over {
+            return Ok(None);
+        }
         loop {
             self.start += std::mem::take(&mut self.content);
             if self.is_last {
@@ -121,6 +127,7 @@ impl<R: Read> Multipart<R> {
         self.start += self.delimiter.len();
         self.need(2)?;
         if self.at_hand().starts_with(b"--") {
+            self.is_over = true;
             return Ok(None);
         }
         let end = self.find_within(b"\r\n", FormFault::Boundary)?;
@@ -359,6 +366,8 @@ mod tests {
             let text = String::from_utf8(text).unwrap();
             parts.push((head.name, head.media_type, text));
         }
+        // Who asks again is told again.
+        assert_eq!(form.next_head().map_err(fault)?, None);
         Ok(parts)
     }
 
