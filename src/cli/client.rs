@@ -1,22 +1,29 @@
 //! The HTTP client of the commands that talk to a server.
 //!
 //! One request, one answer in memory, no redirect, no proxy: `demo` and
-//! `healthcheck` ask a server beside them.
+//! `healthcheck` ask a server beside them, `push` one at a URL. A body may be
+//! a stream.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use hyper::body::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{ClientBuilder, Method, redirect};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::{Body, Certificate, ClientBuilder, Method, redirect};
 use serde_json::Value;
 
 use super::pinned;
+
+/// How long a server at a URL may take to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server's answer.
 pub struct Answer {
     /// Status code.
     pub status: u16,
+    /// The header.
+    pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
 }
@@ -60,6 +67,21 @@ impl Client {
         let config = pinned::trusting_only(certificate)?;
         let requests = builder().tls_backend_preconfigured(config);
         Self::new(format!("https://{address}"), requests)
+    }
+
+    /// The server at an `http` or `https` URL; over TLS with the authorities of a
+    /// PEM file alone, or else those that the system trusts.
+    pub fn of_url(url: &str, authorities: Option<&Path>) -> Result<Self> {
+        let mut requests = builder().connect_timeout(CONNECT_TIMEOUT);
+        if let Some(path) = authorities {
+            let pem = std::fs::read(path).context("the authorities cannot be read")?;
+            let trusted = Certificate::from_pem_bundle(&pem);
+            let trusted = trusted.context("the authorities are no PEM file of certificates")?;
+            requests = requests.tls_certs_only(trusted);
+        } else if url.starts_with("http://") {
+            requests = requests.tls_certs_only([]);
+        }
+        Self::new(url.trim_end_matches('/').to_owned(), requests)
     }
 
     fn new(base: String, requests: ClientBuilder) -> Result<Self> {
@@ -119,6 +141,19 @@ impl Client {
         self.ask(request).await
     }
 
+    /// Any request with a header of its own and a body that may be a stream.
+    pub async fn send_as(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Body,
+    ) -> Result<Answer> {
+        let request = self.requests.request(method, self.url(path)).body(body);
+        let request = request.headers(headers).header(ACCEPT, "application/json");
+        self.ask(request).await
+    }
+
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
@@ -131,8 +166,13 @@ impl Client {
         let answer = request.send().await.map_err(reqwest::Error::without_url);
         let answer = answer.context("the server does not answer")?;
         let status = answer.status().as_u16();
+        let headers = answer.headers().clone();
         let body = answer.bytes().await.context("the answer broke off")?;
-        Ok(Answer { status, body })
+        Ok(Answer {
+            status,
+            headers,
+            body,
+        })
     }
 }
 

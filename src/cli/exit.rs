@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use vizard_anonymizer::catalog::ProduceError;
 use vizard_anonymizer::engine::EngineError;
-use vizard_anonymizer::microdata::{CellError, ReadSummary, TableError};
+use vizard_anonymizer::microdata::{ReadSummary, TableError};
 
 use super::telemetry::tell_end;
+use crate::http::line_errors::{LineError, LineErrors};
 
 /// An end other than success. The codes are part of the contract (api.md).
 #[derive(Debug)]
@@ -20,12 +21,18 @@ pub enum Exit {
     Input(String, TableError),
     /// Files that are not the records that they should be, and what they are instead.
     NoTable(String, String),
+    /// What a server refused: what it was, why, and what is wrong with its lines.
+    Refused(String, String, Box<LineErrors>),
     /// Input of which too much would be left out, and the missing values of it.
     Loss(String, ReadSummary),
     /// No release with these parameters exists.
     Infeasible(String),
     /// A release does not hold what it claims.
     VerificationFailed(Vec<String>),
+    /// A draft that stays one, and the figures that are not as asked for.
+    Threshold(Vec<String>),
+    /// A draft that stays one until two stewards have published it.
+    Stewards(String),
 }
 
 impl Exit {
@@ -41,37 +48,51 @@ impl Exit {
             Self::VerificationFailed(checks) => {
                 eprintln!("verification failed: {}", checks.join(", "));
             }
+            Self::Refused(what, why, lines) => {
+                eprintln!("{what}: {why}");
+                print_lines(lines);
+            }
+            Self::Threshold(figures) => {
+                eprintln!("left as a draft: {}", figures.join("; "));
+            }
+            Self::Stewards(text) => eprintln!("two stewards are needed: {text}"),
         }
         ExitCode::from(self.code())
     }
 
-    fn code(&self) -> u8 {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
         match self {
             Self::Internal(_) => 1,
             Self::Usage(_) => 2,
-            Self::Input(..) | Self::NoTable(..) | Self::Loss(..) => 3,
+            Self::Input(..) | Self::NoTable(..) | Self::Refused(..) | Self::Loss(..) => 3,
             Self::Infeasible(_) => 4,
             Self::VerificationFailed(_) => 5,
+            Self::Threshold(_) => 6,
+            Self::Stewards(_) => 7,
         }
     }
 }
 
 fn print_input(source: &str, error: &TableError) {
     eprintln!("{source}: {error}");
-    let TableError::Cells {
+    if let Some(lines) = LineErrors::of(error) {
+        print_lines(&lines);
+    }
+}
+
+fn print_lines(lines: &LineErrors) {
+    let LineErrors {
         errors,
         total,
         summary,
         hints,
-    } = error
-    else {
-        return;
-    };
+    } = lines;
     hints.iter().for_each(|hint| eprintln!("  hint: {hint}"));
     for kind in summary {
         let attribute = kind.attribute.as_deref().unwrap_or("-");
         let lines: Vec<String> = kind.first_lines.iter().map(u64::to_string).collect();
-        let (code, lines) = (kind.code.word(), lines.join(", "));
+        let (code, lines) = (&kind.code, lines.join(", "));
         let part = kind
             .part
             .map_or_else(String::new, |part| format!("part {part}, line "));
@@ -82,8 +103,8 @@ fn print_input(source: &str, error: &TableError) {
             kind.count
         );
     }
-    for cell in errors {
-        eprintln!("  {}", error_line(cell));
+    for error in errors {
+        eprintln!("  {}", error_line(error));
     }
     let listed = errors.len() as u64;
     if *total > listed {
@@ -92,17 +113,17 @@ fn print_input(source: &str, error: &TableError) {
 }
 
 /// One error: where it stands, its code, and how the form of the line is wrong.
-fn error_line(cell: &CellError) -> String {
-    let column = cell.column.map(|at| format!(", column {at}"));
-    let attribute = cell.attribute.as_deref().unwrap_or("-");
-    let reason = cell.reason.map(|reason| format!(" ({reason})"));
-    let part = cell.part.map(|part| format!("part {part}, "));
+fn error_line(error: &LineError) -> String {
+    let column = error.column.map(|at| format!(", column {at}"));
+    let attribute = error.attribute.as_deref().unwrap_or("-");
+    let reason = error.reason.as_ref().map(|reason| format!(" ({reason})"));
+    let part = error.part.map(|part| format!("part {part}, "));
     format!(
         "{}line {}{}, {attribute}: {}{}",
         part.unwrap_or_default(),
-        cell.line,
+        error.line,
         column.unwrap_or_default(),
-        cell.code.word(),
+        error.code,
         reason.unwrap_or_default()
     )
 }

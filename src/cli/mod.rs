@@ -2,8 +2,9 @@
 //!
 //! `serve`, `work`, `demo`, `keys` and `migrate` work on a store; `inspect`,
 //! `risk`, `hierarchy`, `anonymize`, `explore`, `compare` and `verify` work on files, with the same
-//! engines and the same verifier; `openapi` and `healthcheck` serve builds and containers. Every option is
-//! also an environment variable.
+//! engines and the same verifier; `push` sends a file to a server on a schedule;
+//! `openapi` and `healthcheck` serve builds and containers. Every option of a
+//! service is also an environment variable.
 
 mod access_options;
 mod anchor;
@@ -30,6 +31,7 @@ mod pinned;
 mod policy_options;
 mod progress;
 mod purposes;
+mod push;
 mod release_folder;
 mod risk;
 mod sample;
@@ -75,6 +77,8 @@ enum Command {
     Compare(compare::Options),
     /// Check a release on files against the records it was made from.
     Verify(verify::Options),
+    /// Upload a file to a server, run a job on it and publish the release, on a schedule.
+    Push(push::Options),
     /// Run the whole story on the bundled sample over HTTP, then go on serving.
     Demo(demo::Options),
     /// Create, list and revoke API keys; rotate the master key.
@@ -104,6 +108,7 @@ pub fn run() -> ExitCode {
         Command::Explore(options) => explore::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::Verify(options) => verify::run(&options),
+        Command::Push(options) => push::run(&options),
         Command::Openapi => openapi(),
         Command::Serve(options) => serve::run(*options),
         Command::Work(options) => work::run(options),

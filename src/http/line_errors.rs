@@ -3,13 +3,13 @@
 //! All errors are counted by attribute and code, the first are listed, and
 //! hints say what the whole body looks like. docs/PROBLEMS.md lists the codes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use vizard_anonymizer::microdata::{CellError, FaultCount, TableError};
 
 /// One thing wrong with one line of a body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LineError {
     /// The part that the line stands in, from 1; only of a body of parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct LineError {
 }
 
 /// How often one thing is wrong with one attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LineErrorCount {
     /// Attribute concerned, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct LineErrorCount {
 }
 
 /// What is wrong with the lines of a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LineErrors {
     /// Counts by attribute and code.
     pub summary: Vec<LineErrorCount>,

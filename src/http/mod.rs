@@ -22,7 +22,7 @@ mod extract;
 mod framing;
 mod header;
 mod idempotency;
-mod line_errors;
+pub mod line_errors;
 mod linger;
 mod listener;
 mod misfit;

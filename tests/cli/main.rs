@@ -1,6 +1,8 @@
 //! Tests of the command line: help texts, exit codes, and the offline
 //! commands on the bundled sample.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod corruptions;
 mod explorations;
 mod exports;
@@ -10,6 +12,7 @@ mod offline;
 mod operating;
 mod parts;
 mod places;
+mod push;
 mod secrets;
 
 use std::process::{Command, Output};
@@ -41,6 +44,7 @@ fn every_command_explains_itself() {
         "explore",
         "compare",
         "verify",
+        "push",
         "demo",
         "keys",
         "migrate",
@@ -88,6 +92,7 @@ fn wrong_usage_is_exit_code_2() {
     for arguments in [
         &["--no-such-option"][..],
         &["anonymize"],
+        &["push"],
         &["nonsense"],
         &["keys", "create", "--role", "king"],
     ] {
