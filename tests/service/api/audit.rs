@@ -90,12 +90,20 @@ impl Watched<'_> {
         self.call("cancel_exploration", stop).await;
     }
 
-    /// A release beside itself, whose report is read for it.
-    async fn comparison(&mut self, release: &str) {
+    /// A release that is published, read, set beside itself and withdrawn.
+    async fn release(&mut self, release: &str) {
+        let of_release = |call: Call| call.at("id", release);
+        self.call("publish_release", of_release).await;
+        let table = |call| of_release(call).at("table", "microdata");
+        self.call("get_release_table", table).await;
+        self.call("get_release_report", of_release).await;
         let itself = json!({"with": release});
-        let compare = |call: Call| call.at("id", release).json(&itself);
+        let compare = |call| of_release(call).json(&itself);
+        // Its report is read for it.
         self.call_as("compare_releases", "get_release_report", compare)
             .await;
+        self.call("get_release_verification", of_release).await;
+        self.call("withdraw_release", of_release).await;
     }
 
     /// A person's rights: a copy, a correction, an erasure.
@@ -182,14 +190,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     watched.explorations(dataset).await;
     server.work();
     let release = story::release(&client, &spec).await;
-    let of_release = |call: Call| call.at("id", &release);
-    watched.call("publish_release", of_release).await;
-    let table = |call| of_release(call).at("table", "microdata");
-    watched.call("get_release_table", table).await;
-    watched.call("get_release_report", of_release).await;
-    watched.comparison(&release).await;
-    watched.call("get_release_verification", of_release).await;
-    watched.call("withdraw_release", of_release).await;
+    watched.release(&release).await;
     watched.call("erase_dataset", of_dataset).await;
 
     assert_eq!(watched.seen, audited(), "an operation is not watched here");
