@@ -1,8 +1,8 @@
 //! One statistic that a steward names: how far the release's is from the original's.
 //!
 //! Over the published records: what is left out is told beside it. The difference is
-//! rounded to a step that is at least ten times as far as one record can move the
-//! statistic, so that it tells no record. Only the release's cells and buckets are
+//! rounded to a step that is at least ten times as far as one record can move it,
+//! with the release's cells as they are, so that it tells no record. Only the release's cells and buckets are
 //! used for its side, read as in [`super::group_means`]: the middle of a cell, the
 //! mean of a bucket.
 
@@ -184,7 +184,9 @@ fn mean(rows: usize, of: &Averaged<'_>) -> Moved {
         (count > 0.0).then(|| (sum / count, count))
     };
     let ((original, count), (shown, _)) = (mean(&of.original)?, mean(&of.shown)?);
-    Some((shown - original, range(rows, &of.original)? / count))
+    // Either side moves by so much.
+    let influence = 2.0 * range(rows, &of.original)? / count;
+    Some((shown - original, influence))
 }
 
 fn regression(rows: usize, (of, on): (&Averaged<'_>, &Averaged<'_>)) -> Moved {
@@ -205,13 +207,15 @@ fn regression(rows: usize, (of, on): (&Averaged<'_>, &Averaged<'_>)) -> Moved {
             with += (of - mean_of) * (on - mean_on);
             own += (on - mean_on).powi(2);
         }
-        (own > 0.0).then_some((with / own, count))
+        (own > 0.0).then_some((with / own, own))
     };
-    let (original, count) = slope(&of.original, &on.original)?;
-    let (shown, _) = slope(&of.shown, &on.shown)?;
     let wide = |one: &Averaged<'_>, scale: f64| Some(range(rows, &one.original)? / scale);
-    let influence = wide(of, scale_of)? * wide(on, scale_on)? / count;
-    Some((shown - original, influence))
+    let (wide_of, wide_on) = (wide(of, scale_of)?, wide(on, scale_on)?);
+    // A record at the end of both ranges pulls the line by its distance from it.
+    let influence = |(slope, own): (f64, f64)| wide_on * (wide_of + slope.abs() * wide_on) / own;
+    let original = slope(&of.original, &on.original)?;
+    let shown = slope(&of.shown, &on.shown)?;
+    Some((shown.0 - original.0, influence(original) + influence(shown)))
 }
 
 fn cross_table(rows: usize, (of, by): (&Spread<'_>, &Spread<'_>)) -> Moved {
@@ -231,7 +235,8 @@ fn cross_table(rows: usize, (of, by): (&Spread<'_>, &Spread<'_>)) -> Moved {
         }
     }
     let differ: f64 = shares.iter().map(|share| share.abs()).sum();
-    Some((differ / 2.0, each))
+    // A record moves one share of each side.
+    Some((differ / 2.0, 2.0 * each))
 }
 
 #[cfg(test)]
@@ -262,9 +267,9 @@ mod tests {
         let (difference, influence) =
             mean(4, &of([1.0, 3.0, 9.0, 11.0], [2.0, 2.0, 12.0, 12.0])).expect("numbers");
         assert!((difference - 1.0).abs() < 1e-12);
-        assert!((influence - 10.0 / 4.0).abs() < 1e-12);
+        assert!((influence - 2.0 * 10.0 / 4.0).abs() < 1e-12);
         let lacking = of([f64::NAN, 3.0, 9.0, 12.0], [f64::NAN, 3.0, 9.0, 12.0]);
-        assert_eq!(mean(4, &lacking), Some((0.0, 3.0)));
+        assert_eq!(mean(4, &lacking), Some((0.0, 6.0)));
         assert_eq!(mean(4, &of([2.0; 4], [2.0; 4])), None);
     }
 
