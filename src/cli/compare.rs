@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::input::read;
-use super::release_folder::{REPORT, VERIFICATION};
+use super::release_folder::{MANIFEST, REPORT, VERIFICATION};
 use crate::job::{ComparedFigure, compared};
 
 /// Options of `vizard compare`.
@@ -31,6 +31,11 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Exit> {
     let [first, second] = [&options.first, &options.second].map(|folder| documents(folder));
     let (first, second) = (first?, second?);
+    if first.2["input"] != second.2["input"] {
+        let text = "the releases are of different records: their manifests name other datasets or \
+                    versions";
+        return Err(Exit::Usage(text.into()));
+    }
     let figures = compared((&first.0, &first.1), (&second.0, &second.1));
     if options.json {
         println!("{:#}", json!(figures));
@@ -40,8 +45,8 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Report and verification of a release.
-fn documents(folder: &Path) -> Result<(Value, Value), Exit> {
+/// Report, verification and manifest of a release.
+fn documents(folder: &Path) -> Result<(Value, Value, Value), Exit> {
     let document = |name: &str| -> Result<Value, Exit> {
         let path = folder.join(name);
         let text = read(&path)?;
@@ -50,7 +55,11 @@ fn documents(folder: &Path) -> Result<(Value, Value), Exit> {
             Exit::NoTable(path.display().to_string(), what)
         })
     };
-    Ok((document(REPORT)?, document(VERIFICATION)?))
+    Ok((
+        document(REPORT)?,
+        document(VERIFICATION)?,
+        document(MANIFEST)?,
+    ))
 }
 
 fn told(figures: &[ComparedFigure], all: bool) -> String {

@@ -31,7 +31,8 @@ use vizard_anonymizer::verify::reruns;
 use super::exit::Exit;
 use super::input::{Input, InputOptions, read};
 use super::options::cores;
-use crate::job::{JobFailure, SettingOutcome, draw_seed, figures};
+use super::parts::refuse_unknown;
+use crate::job::{JobFailure, SettingOutcome, draw_seed, figures, not_measured};
 use crate::web::exploration_page;
 
 /// What is known so far, a line each.
@@ -139,6 +140,9 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
         let source = options.input.records_name();
         return Err(Exit::Loss(source, input.summary));
     }
+    if let Some(parts) = &input.parts {
+        refuse_unknown(&options.input, parts, options.allow_loss)?;
+    }
     let grid = options.grid(&input)?;
     let tried = grid.settings(input.table.schema());
     let tried = tried.map_err(|error| Exit::Usage(error.to_string()))?;
@@ -147,7 +151,11 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
         let why = why.unwrap_or("no setting is asked for");
         return Err(Exit::Usage(format!("no setting can be run: {why}")));
     }
-    let results = Results::open(&options.out, &input)?;
+    if let Some(why) = not_measured(options.loss, &input.spec.job.report) {
+        return Err(Exit::Usage(format!("--loss: {why}")));
+    }
+    let this = digest(&input, &options.input.hierarchy_files()?);
+    let results = Results::open(&options.out, this)?;
     let outcomes = explored(options, &input, &tried.settings, &results)?;
     let axes = options.axes();
     let figures = figures(&outcomes);
@@ -217,11 +225,10 @@ struct Results {
 
 impl Results {
     /// Of this input; refuses a folder that holds another exploration.
-    fn open(folder: &Path, input: &Input) -> Result<Self, Exit> {
+    fn open(folder: &Path, this: String) -> Result<Self, Exit> {
         let cannot = || format!("{} cannot be written", folder.display());
         std::fs::create_dir_all(folder).with_context(cannot)?;
         let path = folder.join(RESULTS);
-        let this = digest(input)?;
         let mut found = Vec::new();
         let mut is_new = true;
         if path.exists() {
@@ -286,7 +293,7 @@ impl Results {
 
 /// SHA-256 of what decides figures: records, schema, hierarchies, preferences, and
 /// what of the job is not varied.
-fn digest(input: &Input) -> Result<String, Exit> {
+fn digest(input: &Input, hierarchies: &[(String, Vec<u8>)]) -> String {
     let spec = &input.spec;
     let preferences: Vec<_> = input
         .preferences
@@ -298,10 +305,11 @@ fn digest(input: &Input) -> Result<String, Exit> {
         input.summary.sha256_hex(),
         spec.schema,
         spec.hierarchies,
+        hierarchies,
         preferences,
         job
     ]);
-    Ok(to_hex(&Sha256::of(all.to_string().as_bytes())))
+    to_hex(&Sha256::of(all.to_string().as_bytes()))
 }
 
 /// Runs the settings that are not known yet, as many at a time as there are threads.
@@ -419,6 +427,7 @@ fn write(
         Ok(std::fs::write(&path, text).with_context(cannot)?)
     };
     put(DOCUMENT, &format!("{document:#}\n"))?;
+    remove_specs(folder).context("specifications of an earlier run cannot be removed")?;
     let called = json!({"name": input.spec.schema.name()});
     put(PAGE, &exploration_page(document, &called))?;
     for setting in settings.iter().filter(|one| best.contains(&one.number)) {
@@ -429,6 +438,20 @@ fn write(
             &format!("spec-{}.json", setting.number),
             &format!("{spec:#}\n"),
         )?;
+    }
+    Ok(())
+}
+
+/// Removes the specifications of an earlier run: its settings had other numbers.
+fn remove_specs(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("spec-"));
+        let number = number.and_then(|name| name.strip_suffix(".json"));
+        if number.is_some_and(|number| number.parse::<u32>().is_ok()) {
+            std::fs::remove_file(entry.path())?;
+        }
     }
     Ok(())
 }
@@ -470,7 +493,7 @@ fn told(outcomes: &[SettingOutcome], (front, best): (&[u32], &[u32]), axes: Axes
     if !best.is_empty() {
         text.push_str(
             "* nearest to losing nothing and telling nothing: spec-<number>.json is theirs, for\n  \
-             vizard anonymize --spec\n",
+             vizard anonymize --spec, with the same --hierarchy files\n",
         );
     }
     text

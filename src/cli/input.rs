@@ -126,6 +126,14 @@ impl InputOptions {
         files.collect::<Vec<_>>().join(", ")
     }
 
+    /// Names and contents of the hierarchies that are named beside the specification.
+    pub fn hierarchy_files(&self) -> Result<Vec<(String, Vec<u8>)>, Exit> {
+        let files = self.hierarchies.iter();
+        files
+            .map(|file| Ok((file.name.clone(), read(&file.path)?)))
+            .collect()
+    }
+
     /// Reads with the specification in this file.
     pub fn take_spec(&mut self, path: PathBuf) {
         self.spec = Some(path);

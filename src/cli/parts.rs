@@ -135,6 +135,16 @@ pub fn refuse_unknown(
     }
 }
 
+/// Says on standard error which tables have rows that are not counted.
+pub fn warn_of_unknown(parts: &PartsSummary) {
+    for table in parts.tables.iter().filter(|one| one.unknown_subjects > 0) {
+        eprintln!(
+            "{}: {} of {} rows are of unknown subjects, and left out",
+            table.table, table.unknown_subjects, table.rows
+        );
+    }
+}
+
 /// What the parts brought, for people.
 pub fn tell_parts(parts: &PartsSummary) {
     for table in &parts.tables {

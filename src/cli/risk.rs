@@ -14,6 +14,7 @@ use vizard_anonymizer::microdata::TableError;
 use super::exit::Exit;
 use super::input::{InputOptions, open};
 use super::options::cores;
+use super::parts::warn_of_unknown;
 
 /// Sets that are printed.
 const SETS_TOLD: usize = 12;
@@ -53,9 +54,12 @@ fn measured(options: &Options) -> Result<Risk, Exit> {
         columns.add(&chunk);
         Ok(())
     };
-    options
+    let (_, parts) = options
         .input
         .read_chunks(&spec.schema, &hierarchies, &mut add)?;
+    if let Some(parts) = &parts {
+        warn_of_unknown(parts);
+    }
     let population = match &options.population {
         None => None,
         Some(path) => {

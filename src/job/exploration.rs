@@ -190,8 +190,8 @@ struct MeasuresDocument {
     /// Mean of (upper − lower) / actual over the same queries.
     #[schema(required = false, nullable = false)]
     query_range: Option<f64>,
-    /// How far the statistic that `report.fit` names is from the original's, without
-    /// its sign.
+    /// How far the statistic that `report.fit` names may be from the original's: the
+    /// difference without its sign, and its step.
     #[schema(required = false, nullable = false)]
     fit: Option<f64>,
     /// Largest probability that a record of a group is a person's.
@@ -234,6 +234,19 @@ impl SettingOutcome {
 
 /// The word of a job's state.
 type JobState = &'static str;
+
+/// Why a loss would be measured of no setting: then nothing could be compared.
+pub fn not_measured(loss: LossAxis, report: &ReportOptions) -> Option<&'static str> {
+    match loss {
+        LossAxis::QueryError if report.queries == 0 => {
+            Some("the loss query_error needs report.queries above 0")
+        }
+        LossAxis::Fit if report.fit.is_none() => {
+            Some("the loss fit needs report.fit, the statistic that it is the difference of")
+        }
+        _ => None,
+    }
+}
 
 /// Numbers and figures of settings.
 pub fn figures(outcomes: &[SettingOutcome]) -> Vec<(u32, Measures)> {

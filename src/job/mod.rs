@@ -19,7 +19,7 @@ mod spec;
 pub use comparison::{ComparedFigure, compared};
 pub use draw::{NoRandomness, draw_seed};
 pub use exploration::{
-    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures,
+    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures, not_measured,
 };
 pub use failure::JobFailure;
 pub use memory::{JobSize, estimate_bytes};

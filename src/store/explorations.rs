@@ -64,6 +64,8 @@ pub struct ExplorationRow {
     pub settings_open: u32,
     /// Those that were cancelled.
     pub settings_cancelled: u32,
+    /// When the last one ended; `None` where none has.
+    pub ended_at: Option<DateTime<Utc>>,
     /// Its settings in order; empty in a list of explorations.
     pub settings: Vec<SettingRow>,
 }
@@ -85,6 +87,8 @@ pub struct SettingRow {
     pub problem: Option<Value>,
     /// What it made, and whether its tables are kept.
     pub release: Option<(ReleaseId, ReleaseState)>,
+    /// Whether a first of two stewards said that it may go out.
+    pub is_approved: bool,
     /// The figures of what it made.
     pub measures: Option<Measures>,
     /// When it was first acquired.

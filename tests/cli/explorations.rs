@@ -130,6 +130,7 @@ fn what_cannot_be_explored_is_told() {
         (["--engine", "rmr"], "no setting can be run"),
         (["--loss", "beauty"], "possible values"),
         (["--grid", "nothing.json"], "cannot be used with"),
+        (["--keep", "many"], "invalid value"),
     ] {
         let ran = desk.explore(&arguments);
         assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
@@ -180,6 +181,11 @@ fn two_releases_stand_side_by_side() {
             .iter()
             .all(|one| one["difference"] == 0.0)
     );
+    let mut other = desk.document("k10/manifest.json");
+    other["input"]["dataset"] = json!("another");
+    std::fs::write(desk.path("k10/manifest.json"), other.to_string()).unwrap();
+    let unlike = desk.run(&["compare", "k5", "k10"]);
+    assert_eq!(unlike.status.code(), Some(2), "{}", said(&unlike));
     let missing = desk.run(&["compare", "k5", "nothing"]);
     assert_eq!(missing.status.code(), Some(1), "{}", said(&missing));
 }

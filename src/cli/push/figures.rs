@@ -73,7 +73,10 @@ fn figure(report: &Value, name: &str) -> Option<f64> {
     }
     let (measure, path) = name.split_once('.')?;
     let value = report.get("measures")?.get(measure)?.get("value")?;
-    below(value, path)?.as_f64()
+    let value = below(value, path)?.as_f64()?;
+    // How far, to whichever side.
+    let is_distance = name == "fit.difference";
+    Some(if is_distance { value.abs() } else { value })
 }
 
 /// What stands at a path; names of attributes may have dots themselves.

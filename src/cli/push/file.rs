@@ -287,7 +287,8 @@ impl PushFile {
             return Ok(key);
         }
         let place = match &self.key_env {
-            Some(name) => format!("the environment variable {name}"),
+            // Not its name: somebody may have written the key there.
+            Some(_) => "the environment variable of key_env".to_owned(),
             None => "the file of the API key".into(),
         };
         Err(Exit::Usage(format!("{place} holds no API key")))

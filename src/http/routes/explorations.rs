@@ -27,7 +27,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::ids::{DatasetId, ExplorationId, JobId, ReleaseId};
 use crate::job::{
-    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures,
+    ExplorationSpec, KEEP_MAX, KeptExploration, SECONDS_MAX, SettingOutcome, figures, not_measured,
 };
 use crate::store::{
     Conflict, ExplorationRow, NewExploration, NewJob, Page, ReleaseState, SettingRow, StoreError,
@@ -125,13 +125,15 @@ struct RefusedSettingDocument {
 impl ExplorationHead {
     fn of(row: &ExplorationRow, asked: &ExplorationSpec) -> Self {
         let open = row.settings_open;
+        // A setting may be stopped by its job alone.
+        let time_was_up = row.settings_cancelled > 0 && row.ended_at >= Some(row.ends_at);
         Self {
             id: row.id,
-            state: match (open, row.cancelled_at, row.settings_cancelled) {
-                (1.., _, _) => "running",
-                (0, Some(_), _) => "cancelled",
-                (0, None, 1..) => "time_up",
-                (0, None, 0) => "done",
+            state: match (open, row.cancelled_at) {
+                (1.., _) => "running",
+                (0, Some(_)) => "cancelled",
+                (0, None) if time_was_up => "time_up",
+                (0, None) => "done",
             },
             dataset: row.dataset,
             version: row.dataset_version,
@@ -238,7 +240,9 @@ fn queued(row: &ExplorationRow) -> Result<Answer, Problem> {
 }
 
 fn check_bounds(asked: &ExplorationSpec) -> Result<(), Problem> {
-    let (parameter, detail) = if asked.keep > KEEP_MAX {
+    let (parameter, detail) = if let Some(detail) = not_measured(asked.loss, &asked.report) {
+        ("loss", detail.to_owned())
+    } else if asked.keep > KEEP_MAX {
         ("keep", format!("keep lies between 0 and {KEEP_MAX}"))
     } else if !(1..=SECONDS_MAX).contains(&asked.seconds_max) {
         let detail = format!("seconds_max lies between 1 and {SECONDS_MAX}");

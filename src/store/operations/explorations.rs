@@ -37,6 +37,7 @@ fn exploration_row(row: &Row) -> Result<ExplorationRow, StoreError> {
         settings_total: row.count32("settings_total")?,
         settings_open: row.count32("settings_open")?,
         settings_cancelled: row.count32("settings_cancelled")?,
+        ended_at: row.time_or_null("ended_at")?,
         settings: Vec::new(),
     })
 }
@@ -136,6 +137,7 @@ async fn setting(session: &mut Session, row: &Row) -> Result<SettingRow, StoreEr
         state: row.word("state", JobState::parse)?,
         problem: row.json_or_null("problem")?,
         release,
+        is_approved: row.uuid_or_null("approval")?.is_some(),
         measures,
         started_at: row.time_or_null("started_at")?,
         finished_at: row.time_or_null("finished_at")?,
@@ -183,8 +185,16 @@ pub(super) async fn keep_best(
     let mut entries = Vec::new();
     for setting in settings {
         match setting.release {
-            Some((id, ReleaseState::Draft)) if !best.contains(&setting.number) => {
-                entries.extend(withdraw(session, id, actor.to_owned()).await?.entries);
+            Some((id, ReleaseState::Draft))
+                if !best.contains(&setting.number) && !setting.is_approved =>
+            {
+                // A steward may have published it a moment ago: its row is held first.
+                let lock = session.dialect().release_lock;
+                let row = session.row("release", lock, cells![id.uuid()]).await?;
+                let state = row.map(|row| row.word("state", ReleaseState::parse));
+                if state.transpose()? == Some(ReleaseState::Draft) {
+                    entries.extend(withdraw(session, id, actor.to_owned()).await?.entries);
+                }
             }
             _ => {}
         }

@@ -12,7 +12,9 @@ macro_rules! select {
              (SELECT count(*) FROM job WHERE job.exploration_id = exploration.id \
              AND job.state IN ('queued', 'running')) AS settings_open, \
              (SELECT count(*) FROM job WHERE job.exploration_id = exploration.id \
-             AND job.state = 'cancelled') AS settings_cancelled FROM exploration ",
+             AND job.state = 'cancelled') AS settings_cancelled, \
+             (SELECT max(job.finished_at) FROM job WHERE job.exploration_id = exploration.id) \
+             AS ended_at FROM exploration ",
             $tail
         )
     };
@@ -62,8 +64,10 @@ statements! {
     /// `$1` id: its settings, and what became of them.
     SETTINGS = "SELECT job.id, job.setting, job.engine, job.spec, job.state, job.problem, \
         job.started_at, job.finished_at, release.id AS release_id, \
-        release.state AS release_state, release.measures \
+        release.state AS release_state, release.measures, \
+        release_approval.release_id AS approval \
         FROM job LEFT JOIN release ON release.job_id = job.id \
+        LEFT JOIN release_approval ON release_approval.release_id = release.id \
         WHERE job.exploration_id = $1 ORDER BY job.setting";
     /// `$1` release, `$2` measures.
     MEASURED = "UPDATE release SET measures = $2 WHERE id = $1";

@@ -177,6 +177,9 @@ async fn what_cannot_be_run_is_told_with_the_reason(server: Server) {
     asked["keep"] = json!(21);
     post(&asked).await.expect_problem(422, "invalid-parameter");
     asked["keep"] = json!(1);
+    asked["loss"] = json!("fit");
+    post(&asked).await.expect_problem(422, "invalid-parameter");
+    asked["loss"] = json!("ncp");
     asked["seconds_max"] = json!(0);
     post(&asked).await.expect_problem(422, "invalid-parameter");
     let empty = story::dataset(&client).await;

@@ -4,11 +4,13 @@
 //! rounded to a step that is at least ten times as far as one record can move it,
 //! with the release's cells as they are, so that it tells no record. Only the release's cells and buckets are
 //! used for its side, read as in [`super::group_means`]: the middle of a cell, the
-//! mean of a bucket.
+//! mean of a bucket. Rows whose cell is masked are in no mean and no slope, on
+//! neither side.
 
 use serde::{Deserialize, Serialize};
 
 use crate::microdata::{AttributeType, Role, Schema};
+use crate::release::{Cell, JoinedAttribute};
 
 use super::evidence::{Evidence, EvidenceError, JoinedEvidence};
 use super::group_means::{Averaged, averaged, deviation};
@@ -123,7 +125,7 @@ pub fn measure(evidence: &Evidence<'_>, fit: &Fit) -> Result<Option<FitError>, E
     let rows = prepared.joined.rows();
     let number = |name: &str| {
         let found = prepared.attributes().find(|one| one.published.name == name);
-        found.map(|attribute| averaged(&prepared, attribute))
+        found.map(|attribute| known(attribute.published, averaged(&prepared, attribute)))
     };
     let found = match fit {
         Fit::Mean { of } => number(of).map(|of| mean(rows, &of)),
@@ -149,6 +151,26 @@ pub fn measure(evidence: &Evidence<'_>, fit: &Fit) -> Result<Option<FitError>, E
             step: rounded.map(|(_, step)| step),
         }
     }))
+}
+
+/// The numbers of rows that show one. A masked cell has no middle: its ends would be
+/// those of everybody in the table, also of who is left out.
+fn known<'g>(published: &'g JoinedAttribute<'g>, of: Averaged<'g>) -> Averaged<'g> {
+    let is_masked = |cell: &Cell| matches!(cell, Cell::Masked);
+    let masked: Vec<bool> = published.cells.iter().map(is_masked).collect();
+    let is_shown = move |row: usize| {
+        let pool = published.buckets.as_ref().and_then(|all| all.pool_of(row));
+        pool.is_some() || !masked[published.codes.at(row) as usize]
+    };
+    let is_original = is_shown.clone();
+    let (shown, original) = (of.shown, of.original);
+    let number = |is_there: bool, number: f64| if is_there { number } else { f64::NAN };
+    Averaged {
+        shown: Box::new(move |row| number(is_shown(row), shown(row))),
+        original: Box::new(move |row| number(is_original(row), original(row))),
+        name: of.name,
+        is_sensitive: of.is_sensitive,
+    }
 }
 
 /// A difference, and how far one record can move it.

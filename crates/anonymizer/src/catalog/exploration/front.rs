@@ -69,7 +69,10 @@ impl LossAxis {
             Self::QueryError => measures.query_error.map(|error| error + left_out),
             Self::Ncp => measures.ncp.map(|ncp| ncp + (1.0 - ncp) * left_out),
             // In units of its own, to which a share cannot be added.
-            Self::Fit => measures.fit,
+            Self::Fit => measures
+                .fit
+                .filter(|_| left_out < 1.0)
+                .map(|fit| fit / (1.0 - left_out)),
         }
     }
 }

@@ -20,8 +20,8 @@ pub struct Measures {
     /// Mean of (upper − lower) / actual over the same queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_range: Option<f64>,
-    /// How far the statistic that the job names is from the original's, without its
-    /// sign.
+    /// How far the statistic that the job names may be from the original's: the
+    /// difference without its sign, and the step that it is rounded to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<f64>,
     /// Largest probability that a record of a group is a person's.
@@ -70,7 +70,9 @@ impl Measures {
             ncp,
             query_error: one(&value("query_error")["relative_error"]["mean"]),
             query_range: one(&value("query_error")["relative_range"]["mean"]),
-            fit: one(&value("fit")["difference"]).map(f64::abs),
+            fit: one(&value("fit")["difference"])
+                .zip(one(&value("fit")["step"]))
+                .map(|(difference, step)| difference.abs() + step),
             reidentification_max: one(&risk["prosecutor_max"]),
             reidentification_mean: one(&risk["prosecutor_mean"]),
             leakage_max: one(&leakage["subjects"]["max"]),

@@ -189,6 +189,9 @@ impl<'t, 'r> Gather<'t, 'r> {
         cells: impl Iterator<Item = (&'c [u8], bool)> + Clone,
         intake: &mut Intake<'_, '_>,
     ) -> Result<bool, TableError> {
+        // Longer ones are refused when they are joined, and take no room until then.
+        let most = self.target.limits.cell_bytes_max;
+        let cells = cells.map(move |(cell, is_written)| (shortened(cell, most), is_written));
         let has_many = self.plan.tables[table].has_many();
         self.plan.tables[table].read += 1;
         let at = (table, line_in_part(self.part, line));
@@ -199,7 +202,8 @@ impl<'t, 'r> Gather<'t, 'r> {
         if self.subjects.len() <= table {
             self.subjects.resize_with(table + 1, SubjectRows::default);
         }
-        if self.subjects[table].len() as u64 >= self.target.limits.records_max {
+        let kept: usize = self.subjects.iter().map(SubjectRows::len).sum();
+        if kept as u64 >= self.target.limits.records_max {
             self.lose(table);
             let code = CellErrorCode::TooManyRecords;
             self.fault(Fault::of_line(line, code), intake);
@@ -307,7 +311,12 @@ impl<'t, 'r> Gather<'t, 'r> {
                     let kind = found.refers_to.as_deref();
                     is_unknown |=
                         nth == 0 && kind.is_some_and(|kind| !self.plan.is_subject_type(kind));
-                    cells.push((found.text, found.is_string));
+                    let most = self.target.limits.cell_bytes_max;
+                    let text = match shortened(found.text.as_bytes(), most) {
+                        all if all.len() == found.text.len() => found.text,
+                        cut => String::from_utf8_lossy(cut).into_owned(),
+                    };
+                    cells.push((text, found.is_string));
                 }
                 Ok(None) => cells.push((String::new(), false)),
                 Err(how) => faults.push(Fault {
@@ -338,6 +347,15 @@ impl<'t, 'r> Gather<'t, 'r> {
         }
         Ok(true)
     }
+}
+
+/// A cell, or of one that is too long as much as shows that.
+fn shortened(cell: &[u8], most: usize) -> &[u8] {
+    if cell.len() <= most {
+        return cell;
+    }
+    let cell = cell.trim_ascii();
+    &cell[..cell.len().min(most + 1)]
 }
 
 /// Whether the values of an attribute are texts, of which every digit counts.

@@ -41,6 +41,9 @@ pub struct Mapping {
     subject: String,
     #[serde(default)]
     unknown_subjects: UnknownSubjects,
+    /// Address of the server whose resources these are, where references have it.
+    #[serde(default)]
+    base: Option<String>,
     tables: BTreeMap<String, TableDocument>,
 }
 
@@ -117,6 +120,8 @@ pub(super) struct Plan {
     pub tables: Vec<TablePlan>,
     /// Whether rows of unknown subjects are left out.
     pub drops_unknown: bool,
+    /// Address before the types of references, without a slash at its end.
+    pub base: Option<String>,
 }
 
 fn wrong(what: impl Into<String>) -> TableError {
@@ -199,6 +204,15 @@ impl Mapping {
                 if std::mem::replace(&mut places[index.at()], true) {
                     return Err(wrong(format!("{at}: another table has it as well")));
                 }
+                if *text == document.subject
+                    || attributes
+                        .iter()
+                        .any(|(_, known): &(_, Place)| known.column == *text)
+                {
+                    return Err(wrong(format!(
+                        "{at}: another attribute of the table has the same place"
+                    )));
+                }
                 attributes.push((index, Place::of(text)));
             }
             tables.push(TablePlan::new(
@@ -215,6 +229,10 @@ impl Mapping {
             is_mapped: true,
             tables,
             drops_unknown: self.unknown_subjects == UnknownSubjects::Drop,
+            base: self
+                .base
+                .as_deref()
+                .map(|base| base.trim_end_matches('/').to_owned()),
         };
         plan.refuse_two_of_many()?;
         Ok(plan)
@@ -273,6 +291,7 @@ impl Plan {
             is_mapped: false,
             tables: Vec::new(),
             drops_unknown: false,
+            base: None,
         }
     }
 
@@ -287,12 +306,23 @@ impl Plan {
 
     /// Adds the table of a part whose header has these attributes of the schema;
     /// its position.
+    ///
+    /// # Errors
+    /// A part that says nothing of its subjects, or too many parts.
     pub fn add_of_header(
         &mut self,
         part: u32,
         attributes: &[AttributeIndex],
         schema: &Schema,
-    ) -> usize {
+    ) -> Result<usize, TableError> {
+        if attributes.is_empty() {
+            return Err(wrong(format!(
+                "part {part} has no attribute but the subject key"
+            )));
+        }
+        if self.tables.len() >= TABLES_MAX {
+            return Err(wrong(format!("more than {TABLES_MAX} tables")));
+        }
         let role = |index: &AttributeIndex| schema.attribute(*index).role;
         let is_protected =
             |index: &AttributeIndex| matches!(role(index), Role::Sensitive | Role::SemiSensitive);
@@ -306,7 +336,7 @@ impl Plan {
         let mut table = TablePlan::new(format!("part {part}"), rows, placed);
         table.is_brought = true;
         self.tables.push(table);
-        self.tables.len() - 1
+        Ok(self.tables.len() - 1)
     }
 
     /// Refuses more than one table of many rows a subject.
@@ -332,6 +362,12 @@ impl Plan {
 
     /// Whether a reference to a resource of this type is one to a subject.
     pub fn is_subject_type(&self, kind: &str) -> bool {
+        let base = self.base.as_deref();
+        let local = base.and_then(|base| kind.strip_prefix(base)?.strip_prefix('/'));
+        let kind = local.unwrap_or(kind);
+        if kind.contains('/') {
+            return false;
+        }
         let own = |table: &TablePlan| table.subject.path.as_ref().is_ok_and(Path::is_own_id);
         let mut tables = self.tables.iter().filter(|table| own(table)).peekable();
         tables.peek().is_none() || tables.any(|table| table.name == kind)
@@ -381,7 +417,7 @@ mod tests {
         let read = Mapping::read(mapping().to_string().as_bytes()).unwrap();
         let plan = read.plan(&schema()).unwrap();
         assert_eq!(plan.places(&schema()), [None, Some((0, 1)), Some((1, 1))]);
-        let changes: [(&str, Value, &str); 8] = [
+        let changes: [(&str, Value, &str); 9] = [
             ("/subject", json!("zip"), "subject key"),
             ("/tables", json!({}), "from 1 to"),
             (
@@ -403,6 +439,11 @@ mod tests {
                 "/tables/b/attributes",
                 json!({"zip": "z", "icd": "y"}),
                 "another table",
+            ),
+            (
+                "/tables/a/attributes",
+                json!({"zip": "id"}),
+                "the same place",
             ),
             ("/tables/a/rows", json!("many"), "what nobody observed"),
             ("/tables/a/rows", json!("some"), "expected `one` or `many`"),
@@ -431,12 +472,12 @@ mod tests {
         let schema = schema();
         let mut plan = Plan::of_headers();
         let all = schema.select(|attribute| attribute.role != Role::Identifier);
-        plan.add_of_header(1, &all[..1], &schema);
-        plan.add_of_header(2, &all[1..], &schema);
+        plan.add_of_header(1, &all[..1], &schema).unwrap();
+        plan.add_of_header(2, &all[1..], &schema).unwrap();
         let many: Vec<bool> = plan.tables.iter().map(TablePlan::has_many).collect();
         assert_eq!(many, [false, true]);
         assert!(plan.refuse_two_of_many().is_ok());
-        plan.add_of_header(3, &all[1..], &schema);
+        plan.add_of_header(3, &all[1..], &schema).unwrap();
         assert!(plan.refuse_two_of_many().is_err());
     }
 
@@ -451,5 +492,6 @@ mod tests {
                 {"name": "diagnosis", "role": "sensitive", "type": "categorical"}]}));
         let plan = fhir.plan(&schema.unwrap()).unwrap();
         assert!(plan.is_subject_type("Patient") && !plan.is_subject_type("Group"));
+        assert!(!plan.is_subject_type("https://a.example/Patient"));
     }
 }

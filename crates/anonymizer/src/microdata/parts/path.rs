@@ -179,9 +179,9 @@ fn is_inexact(number: &Number) -> bool {
     !number.is_i64() && !number.is_u64()
 }
 
-/// Type and id of what a reference of FHIR refers to: `Patient/1`, the same
-/// behind an address, with `/_history/2` behind it, or `urn:uuid:…`, which says
-/// no type.
+/// Type and id of what a reference of FHIR refers to: `Patient/1`, also with
+/// `/_history/2` behind it, or `urn:uuid:…`, which says no type. Behind an address
+/// the type has that address before it: another server's patients have the same ids.
 fn referred(reference: &str) -> (Option<&str>, &str) {
     let reference = reference.trim();
     if let Some(id) = reference.strip_prefix("urn:uuid:") {
@@ -192,10 +192,7 @@ fn referred(reference: &str) -> (Option<&str>, &str) {
         None => reference,
     };
     match reference.rsplit_once('/') {
-        Some((before, id)) => {
-            let kind = before.rsplit('/').next().unwrap_or(before);
-            (Some(kind), id)
-        }
+        Some((kind, id)) => (Some(kind), id),
         None => (None, reference),
     }
 }
@@ -281,7 +278,7 @@ mod tests {
             ("Patient/123", Some("Patient"), "123"),
             (
                 "https://a.example/fhir/Patient/1-2.3",
-                Some("Patient"),
+                Some("https://a.example/fhir/Patient"),
                 "1-2.3",
             ),
             ("Patient/123/_history/4", Some("Patient"), "123"),

@@ -268,6 +268,10 @@ fn headers_that_do_not_make_the_schema_are_refused() {
             "{files:?}: {told:?}"
         );
     }
+    let Err(TableError::Parts(what)) = csv(&schema, &["p\n", "p,age,cost\n"]) else {
+        panic!("a part that says nothing of its subjects is refused");
+    };
+    assert!(what.contains("no attribute but"), "{what}");
     let two = ["p,icd\n", "p,age,cost\n", "p,lab\n"];
     let lab = self::schema(json!({"attributes": [{"name": "p", "role": "identifier"},
         {"name": "icd", "role": "sensitive", "type": "categorical"},
@@ -278,6 +282,14 @@ fn headers_that_do_not_make_the_schema_are_refused() {
         panic!("two tables of many rows are refused");
     };
     assert!(what.contains("what nobody observed"), "{what}");
+}
+
+#[test]
+fn a_cell_that_is_too_long_takes_no_room_and_is_told() {
+    let long = format!("p,icd\na,{}\n", "x".repeat(5_000));
+    let told = errors(csv(&schema(json!({})), &["p,age,cost\na,1,2\n", &long]));
+    let expected = (Some(2), 2, "icd".to_owned(), CellErrorCode::CellTooLong);
+    assert_eq!(told, [expected]);
 }
 
 #[test]

@@ -192,7 +192,10 @@ impl Gather<'_, '_> {
             }
             return Ok(None);
         };
-        let table = self.plan.add_of_header(self.part, &attributes, schema);
+        if !is_sound && attributes.is_empty() {
+            return Ok(None);
+        }
+        let table = self.plan.add_of_header(self.part, &attributes, schema)?;
         self.plan.refuse_two_of_many()?;
         columns.insert(0, key);
         Ok(is_sound.then_some((table, columns)))

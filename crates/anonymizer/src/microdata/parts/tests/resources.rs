@@ -36,7 +36,8 @@ fn resources_of_one_file_are_joined_in_any_order_and_others_are_counted() {
         patient("b", 40),
         condition("urn:uuid:b", "K80"),
     ];
-    let (summary, parts) = fhir(&lines, &mapping(&[])).unwrap();
+    let base = json!("https://a.example/fhir/");
+    let (summary, parts) = fhir(&lines, &mapping(&[("base", base)])).unwrap();
     let by_hand = "p,age,cost,icd\nb,40,1.5,I21\na,30,1.5,J18\nb,40,1.5,K80\n";
     assert_eq!(summary, read_whole(&schema(json!({})), by_hand));
     assert_eq!(parts.other_resources, [("Observation", 2), ("other", 1)]);
@@ -50,15 +51,17 @@ fn a_condition_of_an_unknown_patient_is_counted() {
         condition("Patient/a", "I21"),
         condition("Group/a", "J18"),
         condition("Patient/z", "K80"),
+        // Another server's patient, though one here has the same id.
+        condition("https://b.example/fhir/Patient/a", "K80"),
     ];
     let unknown = |line| (Some(1), line, "p".to_owned(), CellErrorCode::SubjectUnknown);
     assert_eq!(
         errors(fhir(&lines, &mapping(&[]))),
-        [unknown(3), unknown(4)]
+        [unknown(3), unknown(4), unknown(5)]
     );
     let drops = mapping(&[("unknown_subjects", json!("drop"))]);
     let (summary, parts) = fhir(&lines, &drops).unwrap();
-    assert_eq!((summary.records, parts.tables[0].unknown_subjects), (1, 2));
+    assert_eq!((summary.records, parts.tables[0].unknown_subjects), (1, 3));
 }
 
 #[test]
