@@ -308,7 +308,7 @@ fn upload_format(headers: &HeaderMap, is_of_one: bool) -> Result<UploadFormat, P
             let boundary = text.and_then(Boundary::of_media_type).ok_or_else(|| {
                 let detail =
                     "the content type of parts names their boundary, of 1 to 70 characters";
-                Problem::new(ProblemKind::InvalidBody, detail)
+                Problem::new(ProblemKind::UnsupportedMediaType, detail)
             })?;
             UploadFormat::Parts(boundary)
         }
