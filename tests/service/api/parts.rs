@@ -251,7 +251,10 @@ async fn a_form_that_is_none_keeps_nothing(server: Server) {
         .call("upload_records")
         .at("id", &id)
         .body("multipart/form-data", whole.clone());
-    nameless.send().await.expect_problem(415, "unsupported-media-type");
+    nameless
+        .send()
+        .await
+        .expect_problem(415, "unsupported-media-type");
     // A correction of one person is no form.
     let one = client.call("put_subject").at("id", &id).at("subject", "p1");
     let refused = one.body(&media_type(), whole).send().await;

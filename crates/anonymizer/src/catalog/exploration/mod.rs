@@ -2,7 +2,7 @@
 //!
 //! [`Grid`] says what is tried, and gives its settings; [`Measures`] are what a
 //! verified release loses and what its readers may find, in a few figures;
-//! [`front`] are the settings that no other one beats, and [`best`] those of them
+//! [`front()`] are the settings that no other one beats, and [`best`] those of them
 //! that are near to losing nothing and telling nothing. *Ours.*
 //!
 //! An exploration looks at releases and never changes how one is made: each is
