@@ -106,6 +106,7 @@ impl Published {
             reproducible_seed: true,
             accept_exact: &[],
             queries: 0,
+            fit: None,
             reruns: 0,
             // The manifest of what nobody verified says so, and does not hold.
             verify: true,
