@@ -286,7 +286,7 @@ fn looked_at(
     let index = index.filter(|&index| schema.attribute(index).kind.is_some());
     index.map(|index| vec![index]).ok_or_else(|| {
         let detail = "attribute: the schema has no attribute of this name that has a type";
-        Problem::new(ProblemKind::InvalidQuery, detail)
+        Problem::new(ProblemKind::NotFound, detail)
     })
 }
 

@@ -80,7 +80,7 @@ async fn a_hierarchy_is_reviewed_before_and_beside_the_records_of_a_dataset(serv
     );
     for name in ["patient", "street"] {
         let refused = review("other").query("attribute", name).send().await;
-        let problem = refused.expect_problem(400, "invalid-query");
+        let problem = refused.expect_problem(404, "not-found");
         assert!(!problem.to_string().contains(name), "{problem}");
     }
     let digest = own["digest"].as_str().expect("a digest");
