@@ -16,7 +16,7 @@ use vizard_anonymizer::engine::{CancelFlag, Progress, RunContext, Silent};
 use vizard_anonymizer::microdata::{DoubtfulValues, Table};
 use vizard_anonymizer::privacy::Seed;
 use vizard_anonymizer::release::Format;
-use vizard_anonymizer::verify::{Section, reruns};
+use vizard_anonymizer::verify::Section;
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions};
@@ -252,20 +252,9 @@ fn run_job(
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
         .map_err(Exit::of_engine)?;
     let assignment = Assignment {
-        table: &input.table,
-        preferences: &input.preferences,
-        engine: &engine,
-        input: input.description(),
-        history: None,
-        public: &[],
-        suppressed: input.summary.dropped,
-        reproducible_seed: chosen.by_somebody,
-        accept_exact: &job.accept_exact,
-        queries: job.report.queries,
-        fit: job.report.fit.as_ref(),
-        reruns: reruns(input.table.subjects()),
         verify: !options.no_verify,
         report: !options.no_report,
+        ..input.assignment(&engine, chosen.by_somebody)
     };
     let bar = Bar::new();
     let drawn = std::io::IsTerminal::is_terminal(&std::io::stderr());

@@ -20,13 +20,10 @@ use serde_json::{Value, json};
 use vizard_anonymizer::catalog::exploration::{
     Axes, EngineChoice, Grid, LossAxis, Measures, RiskAxis, Setting, best, front,
 };
-use vizard_anonymizer::catalog::{
-    Assignment, Engine, ProduceError, Unobserved, in_memory, produce,
-};
+use vizard_anonymizer::catalog::{Engine, ProduceError, Unobserved, in_memory, produce};
 use vizard_anonymizer::engine::{CancelFlag, EngineError, RunContext, Silent};
 use vizard_anonymizer::microdata::{Sha256, to_hex};
 use vizard_anonymizer::privacy::Seed;
-use vizard_anonymizer::verify::reruns;
 
 use super::exit::Exit;
 use super::input::{Input, InputOptions, read};
@@ -95,17 +92,23 @@ pub struct Options {
 }
 
 fn loss() -> impl TypedValueParser<Value = LossAxis> {
-    let words = LossAxis::ALL.map(LossAxis::as_str);
-    PossibleValuesParser::new(words).map(|word| {
-        let found = LossAxis::ALL.into_iter().find(|axis| axis.as_str() == word);
-        found.unwrap_or_default()
-    })
+    one_of(LossAxis::ALL, LossAxis::as_str)
 }
 
 fn risk() -> impl TypedValueParser<Value = RiskAxis> {
-    let words = RiskAxis::ALL.map(RiskAxis::as_str);
-    PossibleValuesParser::new(words).map(|word| {
-        let found = RiskAxis::ALL.into_iter().find(|axis| axis.as_str() == word);
+    one_of(RiskAxis::ALL, RiskAxis::as_str)
+}
+
+/// Takes the word of one of these.
+fn one_of<T, const N: usize>(
+    all: [T; N],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Default + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.map(word)).map(move |given| {
+        let found = all.into_iter().find(|one| word(*one) == given);
         found.unwrap_or_default()
     })
 }
@@ -372,22 +375,7 @@ fn measured(input: &Input, setting: &Setting) -> Result<(Option<String>, Option<
     let seed = job
         .seed
         .map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?;
-    let assignment = Assignment {
-        table: &input.table,
-        preferences: &input.preferences,
-        engine: &engine,
-        input: input.description(),
-        history: None,
-        public: &[],
-        suppressed: input.summary.dropped,
-        reproducible_seed: job.seed.is_some(),
-        accept_exact: &job.accept_exact,
-        queries: job.report.queries,
-        fit: job.report.fit.as_ref(),
-        reruns: reruns(input.table.subjects()),
-        verify: true,
-        report: true,
-    };
+    let assignment = input.assignment(&engine, job.seed.is_some());
     let context = RunContext {
         seed: seed.clone(),
         dataset_secret: seed,

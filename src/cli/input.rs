@@ -12,12 +12,14 @@ use anyhow::Context;
 use clap::Args;
 use rand::TryRng;
 use rand::rngs::SysRng;
+use vizard_anonymizer::catalog::{Assignment, Engine};
 use vizard_anonymizer::microdata::{
     DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, PartsSummary, Preference,
     ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder,
     TableError, Target, read_parquet_records, read_preferences, read_records, repeated_member,
 };
 use vizard_anonymizer::release::InputDescription;
+use vizard_anonymizer::verify::reruns;
 
 use super::exit::Exit;
 use super::parts::read_joined;
@@ -84,6 +86,27 @@ pub struct Input {
 }
 
 impl Input {
+    /// What a run of an engine works on, verified and measured.
+    pub fn assignment<'a>(&'a self, engine: &'a Engine, reproducible_seed: bool) -> Assignment<'a> {
+        let job = &self.spec.job;
+        Assignment {
+            table: &self.table,
+            preferences: &self.preferences,
+            engine,
+            input: self.description(),
+            history: None,
+            public: &[],
+            suppressed: self.summary.dropped,
+            reproducible_seed,
+            accept_exact: &job.accept_exact,
+            queries: job.report.queries,
+            fit: job.report.fit.as_ref(),
+            reruns: reruns(self.table.subjects()),
+            verify: true,
+            report: true,
+        }
+    }
+
     /// What a manifest says about it: offline there is one version, and the
     /// schema's name is the dataset's.
     pub fn description(&self) -> InputDescription {

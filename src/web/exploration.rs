@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use vizard_anonymizer::catalog::exploration::{LossAxis, RiskAxis};
 
-use super::STYLE;
-use super::markup::{Page, decimal, number, shortened, words};
+use super::markup::{Page, decimal, label, line, list, number, shortened, words};
 
 /// The picture, in its own units.
 const WIDTH: f64 = 720.0;
@@ -51,17 +50,11 @@ struct Point<'a> {
 
 /// The page of an exploration; `dataset` is what it is called (`name`).
 pub fn exploration_page(exploration: &Value, dataset: &Value) -> String {
-    let mut page = Page::new();
     let title = match dataset["name"].as_str().unwrap_or_default() {
         "" => "Exploration".to_owned(),
         name => format!("Exploration of {name}"),
     };
-    page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
-    page.raw("<meta name=\"color-scheme\" content=\"light dark\">");
-    page.element("title", "", &title);
-    page.raw("<style>").raw(STYLE);
-    page.raw("</style></head><body><main>");
+    let mut page = Page::titled(&title);
     page.element("h1", "", &title);
     header(&mut page, exploration);
     let settings = list(&exploration["settings"]);
@@ -85,7 +78,6 @@ pub fn exploration_page(exploration: &Value, dataset: &Value) -> String {
     let best = numbers(&exploration["best"]);
     table(&mut page, settings, (&front, &best));
     refused(&mut page, list(&exploration["refused"]));
-    page.raw("</main></body></html>\n");
     page.finish()
 }
 
@@ -164,7 +156,7 @@ fn picture(page: &mut Page, points: &[Point<'_>], axes: &[String; 2]) {
     }
     for risk in scales[1].ticks() {
         let (_, y) = place([scales[0].from, risk]);
-        line(page, [LEFT, y, WIDTH - RIGHT, y]);
+        line(page, LEFT, y, WIDTH - RIGHT);
         label(page, (LEFT - 8.0, y + 4.0), "end", &decimal(risk));
     }
     let middle = (LEFT + WIDTH - RIGHT) / 2.0;
@@ -438,23 +430,6 @@ fn parameters(setting: &Value) -> String {
         })
         .collect();
     told.join(", ")
-}
-
-fn line(page: &mut Page, [x, y, to_x, to_y]: [f64; 4]) {
-    page.raw("<line class=\"axis\"")
-        .length("x1", x)
-        .length("y1", y);
-    page.length("x2", to_x).length("y2", to_y).raw("/>");
-}
-
-fn label(page: &mut Page, (x, y): (f64, f64), anchor: &'static str, text: &str) {
-    page.raw("<text").length("x", x).length("y", y);
-    page.attribute("text-anchor", anchor).raw(">");
-    page.text(text).raw("</text>");
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn numbers(value: &Value) -> Vec<u64> {

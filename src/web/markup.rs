@@ -5,15 +5,13 @@
 
 use serde_json::Value;
 
+/// The style that all pages have inside them.
+const STYLE: &str = include_str!("style.css");
+
 /// A page that is being written.
 pub struct Page(String);
 
 impl Page {
-    /// An empty page.
-    pub fn new() -> Self {
-        Self(String::with_capacity(64 * 1024))
-    }
-
     /// Markup of the program.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
@@ -59,10 +57,46 @@ impl Page {
         self.attribute(name, &format!("{value:.2}"))
     }
 
-    /// The page as text.
-    pub fn finish(self) -> String {
+    /// A page with a title for the window and the style, up to where its content
+    /// begins.
+    pub fn titled(title: &str) -> Self {
+        let mut page = Self(String::with_capacity(64 * 1024));
+        page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+        page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+        page.raw("<meta name=\"color-scheme\" content=\"light dark\">");
+        page.element("title", "", title);
+        page.raw("<style>").raw(STYLE);
+        page.raw("</style></head><body><main>");
+        page
+    }
+
+    /// The page as text, closed.
+    pub fn finish(mut self) -> String {
+        self.raw("</main></body></html>\n");
         self.0
     }
+}
+
+/// The elements of a list; none of anything else.
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A text at a place.
+pub fn label(page: &mut Page, (x, y): (f64, f64), anchor: &'static str, text: &str) {
+    page.raw("<text").length("x", x).length("y", y);
+    page.attribute("text-anchor", anchor)
+        .raw(">")
+        .text(text)
+        .raw("</text>");
+}
+
+/// A level line across a picture.
+pub fn line(page: &mut Page, from: f64, y: f64, to: f64) {
+    page.raw("<line class=\"axis\"")
+        .length("x1", from)
+        .length("y1", y);
+    page.length("x2", to).length("y2", y).raw("/>");
 }
 
 /// A name of a figure as words: `mean_range` is `mean range`.

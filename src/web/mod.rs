@@ -6,6 +6,3 @@ pub mod report;
 
 pub use exploration::exploration_page;
 pub use report::report_page;
-
-/// The style that all pages have inside them.
-const STYLE: &str = include_str!("style.css");

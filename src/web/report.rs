@@ -19,8 +19,8 @@ mod summary;
 
 use serde_json::Value;
 
-use super::{STYLE, markup};
-use markup::{Page, number, words};
+use super::markup;
+use markup::{Page, list, number, words};
 
 /// The page for a report, the verification beside it, the manifest, and what
 /// the dataset is called (`name`, `purpose`): a manifest may have ids alone.
@@ -30,7 +30,6 @@ pub fn report_page(
     manifest: &Value,
     dataset: &Value,
 ) -> String {
-    let mut page = Page::new();
     let name = match text(&dataset["name"]) {
         "" => text(&manifest["input"]["dataset"]),
         name => name,
@@ -39,13 +38,7 @@ pub fn report_page(
         "" => "Release report".to_owned(),
         name => format!("Release of {name}"),
     };
-    page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
-    page.raw("<meta name=\"color-scheme\" content=\"light dark\">");
-    page.element("title", "", &title);
-    page.raw("<style>")
-        .raw(STYLE)
-        .raw("</style></head><body><main>");
+    let mut page = Page::titled(&title);
     let documents = (report, verification, manifest);
     summary::header(&mut page, (&title, text(&dataset["purpose"])), documents);
     sentences::affected(&mut page, &manifest["affected"]);
@@ -54,7 +47,6 @@ pub fn report_page(
     measures(&mut page, report);
     checks(&mut page, verification);
     tables(&mut page, manifest);
-    page.raw("</main></body></html>\n");
     page.finish()
 }
 
@@ -295,10 +287,6 @@ fn tables(page: &mut Page, manifest: &Value) {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

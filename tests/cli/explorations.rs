@@ -2,23 +2,16 @@
 //! side.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::command;
-
-struct Desk {
-    folder: tempfile::TempDir,
-}
+use super::desk::{Desk, said};
 
 impl Desk {
     /// A folder with made-up records and a specification.
-    fn new() -> Self {
-        let desk = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
+    fn with_stays() -> Self {
+        let desk = Self::empty();
         desk.records(240);
         let spec = json!({
             "schema": {"name": "stays", "subject_key": "id", "attributes": [
@@ -29,7 +22,7 @@ impl Desk {
             "job": {"engine": "mondrian", "parameters": {"k": 5}, "seed": 7,
                 "report": {"queries": 50, "fit": {"statistic": "mean", "of": "age"}}},
         });
-        std::fs::write(desk.path("spec.json"), spec.to_string()).unwrap();
+        desk.write("spec.json", &spec.to_string());
         desk
     }
 
@@ -40,17 +33,7 @@ impl Desk {
             let illness = ["flu", "gout", "asthma", "measles"][at / 3 % 4];
             writeln!(text, "p{at},{age},{ward},{illness}").unwrap();
         }
-        std::fs::write(self.path("records.csv"), text).unwrap();
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Runs a command in the folder.
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = command(arguments);
-        command.current_dir(self.folder.path()).output().unwrap()
+        self.write("records.csv", &text);
     }
 
     fn explore(&self, more: &[&str]) -> Output {
@@ -58,21 +41,11 @@ impl Desk {
         let settings = ["--k", "2,5,10", "--effort", "none,fast", "--out", "found"];
         self.run(&[&input[..], &settings, more].concat())
     }
-
-    fn document(&self, name: &str) -> Value {
-        let text = std::fs::read(self.path(name)).unwrap();
-        serde_json::from_slice(&text).unwrap()
-    }
-}
-
-fn said(output: &Output) -> String {
-    let text = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8(text).unwrap()
 }
 
 #[test]
 fn an_exploration_is_gone_on_with_and_its_best_can_be_run() {
-    let desk = Desk::new();
+    let desk = Desk::with_stays();
     let none = desk.explore(&["--seconds-max", "0", "--json"]);
     assert_eq!(none.status.code(), Some(0), "{}", said(&none));
     let begun: Value = serde_json::from_slice(&none.stdout).unwrap();
@@ -125,7 +98,7 @@ fn an_exploration_is_gone_on_with_and_its_best_can_be_run() {
 
 #[test]
 fn what_cannot_be_explored_is_told() {
-    let desk = Desk::new();
+    let desk = Desk::with_stays();
     for (arguments, told) in [
         (["--engine", "rmr"], "no setting can be run"),
         (["--loss", "beauty"], "possible values"),
@@ -137,7 +110,7 @@ fn what_cannot_be_explored_is_told() {
         assert!(said(&ran).contains(told), "{}", said(&ran));
     }
     let wrong = json!({"engines": [{"engine": "mondrian"}], "k": [2], "speed": 3});
-    std::fs::write(desk.path("grid.json"), wrong.to_string()).unwrap();
+    desk.write("grid.json", &wrong.to_string());
     let input = ["explore", "--records", "records.csv", "--spec", "spec.json"];
     let ran = desk.run(&[&input[..], &["--grid", "grid.json", "--out", "found"]].concat());
     assert_eq!(ran.status.code(), Some(2));
@@ -146,11 +119,11 @@ fn what_cannot_be_explored_is_told() {
 
 #[test]
 fn two_releases_stand_side_by_side() {
-    let desk = Desk::new();
+    let desk = Desk::with_stays();
     for k in ["5", "10"] {
         let mut spec = desk.document("spec.json");
         spec["job"]["parameters"]["k"] = json!(k.parse::<u32>().unwrap());
-        std::fs::write(desk.path("spec.json"), spec.to_string()).unwrap();
+        desk.write("spec.json", &spec.to_string());
         let out = format!("k{k}");
         let run = [
             "anonymize",
@@ -183,7 +156,7 @@ fn two_releases_stand_side_by_side() {
     );
     let mut other = desk.document("k10/manifest.json");
     other["input"]["dataset"] = json!("another");
-    std::fs::write(desk.path("k10/manifest.json"), other.to_string()).unwrap();
+    desk.write("k10/manifest.json", &other.to_string());
     let unlike = desk.run(&["compare", "k5", "k10"]);
     assert_eq!(unlike.status.code(), Some(2), "{}", said(&unlike));
     let missing = desk.run(&["compare", "k5", "nothing"]);

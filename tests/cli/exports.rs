@@ -2,21 +2,15 @@
 //! nothing written by hand.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::command;
-
-struct Desk {
-    folder: tempfile::TempDir,
-}
+use super::desk::{Desk, said};
 
 impl Desk {
     /// A folder with an export in it.
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    fn with_export() -> Self {
+        let desk = Self::empty();
         let mut text = String::from("Patientennr;Alter;PLZ;Hauptdiagnose;Kosten;Aufnahmedatum\r\n");
         for at in 0..300 {
             let age = if at % 80 == 0 {
@@ -35,29 +29,14 @@ impl Desk {
             )
             .unwrap();
         }
-        std::fs::write(folder.path().join("export.csv"), text).unwrap();
-        Self { folder }
+        desk.write("export.csv", &text);
+        desk
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Runs a command in the folder.
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = command(arguments);
-        command.current_dir(self.folder.path()).output().unwrap()
-    }
-}
-
-fn said(output: &Output) -> String {
-    let text = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8(text).unwrap()
 }
 
 #[test]
 fn two_commands_make_a_verified_release_of_an_export() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     let anonymize = ["anonymize", "--records", "export.csv", "--out", "release"];
     let first = desk.run(&[&anonymize[..], &["--purpose", "contract"]].concat());
     let told = said(&first);
@@ -72,8 +51,7 @@ fn two_commands_make_a_verified_release_of_an_export() {
         assert!(told.contains(what), "{what}: {told}");
     }
     assert!(!desk.path("release").exists(), "nobody accepted it");
-    let spec = std::fs::read(desk.path("spec.json")).unwrap();
-    let spec: Value = serde_json::from_slice(&spec).unwrap();
+    let spec = desk.document("spec.json");
     assert_eq!(spec["schema"]["format"]["decimal"], ",");
     assert_eq!(spec["hierarchies"]["PLZ"]["rule"], "prefixes");
 
@@ -86,7 +64,7 @@ fn two_commands_make_a_verified_release_of_an_export() {
 
 #[test]
 fn accepted_unread_a_proposal_is_run_at_once() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     let ran = desk.run(&[
         "anonymize",
         "--records",
@@ -110,7 +88,7 @@ fn accepted_unread_a_proposal_is_run_at_once() {
 
 #[test]
 fn no_specification_of_somebody_else_is_written_over() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     std::fs::write(desk.path("spec.json"), "{}").unwrap();
     let inspect = ["inspect", "export.csv", "--purpose", "public"];
     let refused = desk.run(&inspect);
@@ -126,7 +104,7 @@ fn no_specification_of_somebody_else_is_written_over() {
 
 #[test]
 fn what_is_wrong_is_said_and_how_to_mend_it() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     let neither = desk.run(&["anonymize", "--records", "export.csv", "--out", "release"]);
     assert_eq!(neither.status.code(), Some(2));
     assert!(said(&neither).contains("--purpose"), "{}", said(&neither));
@@ -169,7 +147,7 @@ fn what_is_wrong_is_said_and_how_to_mend_it() {
 
 #[test]
 fn an_own_purpose_is_proposed_and_run_like_those_of_everybody() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     let own = json!([{"name": "partners", "max_reidentification": 0.13, "l": 2,
         "readers": "the hospitals of the group", "source": "the board's decision"}]);
     std::fs::write(desk.path("purposes.json"), own.to_string()).unwrap();
@@ -217,7 +195,7 @@ fn an_own_purpose_is_proposed_and_run_like_those_of_everybody() {
 
 #[test]
 fn an_inspection_is_told_as_json_with_its_jobs() {
-    let desk = Desk::new();
+    let desk = Desk::with_export();
     let inspected = desk.run(&["inspect", "export.csv", "--json"]);
     assert_eq!(inspected.status.code(), Some(0), "{}", said(&inspected));
     let found: Value = serde_json::from_slice(&inspected.stdout).unwrap();

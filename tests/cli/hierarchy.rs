@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use super::command;
+use super::desk::said;
 
 const CSV: &str = "01067;010;*\n01069;010;*\n04103;041;Leipzig;*\n99999;*\n";
 
@@ -38,10 +39,6 @@ fn review(more: &[&str]) -> Output {
 fn run(folder: &Path, more: &[&str]) -> Output {
     let mut command = command(&[&["hierarchy", "places.csv"], more].concat());
     command.current_dir(folder).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8([&output.stdout[..], &output.stderr[..]].concat()).unwrap()
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod corruptions;
+mod desk;
 mod explorations;
 mod exports;
 mod hierarchy;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use super::desk::said;
+
 /// Runs the binary in a folder, with no variable of the service but `set`.
 fn in_folder(folder: &Path, arguments: &[&str], set: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vizard"));
@@ -20,11 +22,6 @@ fn in_folder(folder: &Path, arguments: &[&str], set: &[(&str, &str)]) -> Output 
         .current_dir(folder)
         .output();
     output.expect("the binary was built")
-}
-
-fn said(output: &Output) -> String {
-    let both = [&output.stdout[..], &output.stderr].concat();
-    String::from_utf8(both).expect("text")
 }
 
 fn is_empty(folder: &Path) -> bool {

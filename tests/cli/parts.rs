@@ -1,43 +1,17 @@
 //! Several tables about one subject, from files to a verified release.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::command;
+use super::desk::{Desk, said};
 
 const PERSONS: usize = 160;
 const CODES: [&str; 7] = [
     "I21.4", "J18.9", "K80.1", "N39.0", "E11.7", "S72.0", "I50.1",
 ];
 
-struct Desk {
-    folder: tempfile::TempDir,
-}
-
 impl Desk {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Runs a command in the folder.
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = command(arguments);
-        command.current_dir(self.folder.path()).output().unwrap()
-    }
-
     /// Anonymizes these records and verifies the release; what was said.
     fn release(&self, records: &[&str]) -> String {
         let made = ["--out", "release", "--lineage", "lineage.csv"];
@@ -51,14 +25,8 @@ impl Desk {
     }
 
     fn manifest(&self) -> Value {
-        let manifest = std::fs::read(self.path("release/manifest.json")).unwrap();
-        serde_json::from_slice(&manifest).unwrap()
+        self.document("release/manifest.json")
     }
-}
-
-fn said(output: &Output) -> String {
-    let text = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8(text).unwrap()
 }
 
 /// The nth code of a person, and whether there is one.
@@ -122,7 +90,7 @@ fn bulk_data() -> [String; 2] {
 
 #[test]
 fn fhir_bulk_data_is_joined_to_a_verified_release() {
-    let desk = Desk::new();
+    let desk = Desk::empty();
     let [conditions, patients] = bulk_data();
     desk.write("spec.json", &fhir_spec().to_string());
     desk.write("Condition.000.ndjson", &conditions);
@@ -178,7 +146,7 @@ fn omop_spec() -> Value {
 
 #[test]
 fn an_omop_extract_is_joined_to_a_verified_release() {
-    let desk = Desk::new();
+    let desk = Desk::empty();
     let spec = omop_spec();
     let concepts = spec["hierarchies"]["concept"]["values"].as_array().unwrap();
     let mut persons = String::from(
@@ -261,7 +229,7 @@ fn two_files(desk: &Desk) {
 
 #[test]
 fn what_is_wrong_is_told_by_part_and_line() {
-    let desk = Desk::new();
+    let desk = Desk::empty();
     two_files(&desk);
     let risk = ["risk", "--spec", "spec.json", "--records", "patients.csv"];
     let refused = desk.run(&[&risk[..], &["--records", "diagnoses.csv"]].concat());
@@ -280,7 +248,7 @@ fn what_is_wrong_is_told_by_part_and_line() {
 
 #[test]
 fn options_that_do_not_fit_are_refused() {
-    let desk = Desk::new();
+    let desk = Desk::empty();
     two_files(&desk);
     let two = ["--records", "patients.csv", "--records", "diagnoses.csv"];
     let run = |arguments: &[&str]| {

@@ -1,5 +1,6 @@
 //! Statements on explorations and the jobs of their settings.
 
+use super::jobs::cancel_request;
 use super::statements;
 
 macro_rules! select {
@@ -53,11 +54,7 @@ statements! {
     /// `$1` id, `$2` now.
     CANCEL = "UPDATE exploration SET cancelled_at = $2 WHERE id = $1 AND cancelled_at IS NULL";
     /// `$1` id, `$2` now: those of its jobs that have not ended.
-    CANCEL_JOBS = "UPDATE job SET cancel_requested = TRUE, revision = revision + 1, \
-        finished_at = CASE WHEN state = 'queued' THEN $2 ELSE finished_at END, \
-        seed = CASE WHEN state = 'queued' THEN NULL ELSE seed END, \
-        state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
-        WHERE exploration_id = $1 AND state IN ('queued', 'running') AND NOT cancel_requested";
+    CANCEL_JOBS = cancel_request!("exploration_id = $1");
     /// `$1` dataset: queued jobs of its explorations.
     QUEUED = "SELECT count(*) AS jobs FROM job WHERE dataset_id = $1 AND state = 'queued' \
         AND exploration_id IS NOT NULL";

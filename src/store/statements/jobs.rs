@@ -31,6 +31,21 @@ macro_rules! guard {
     };
 }
 
+/// Which jobs; `$2` now: queued ones are cancelled, running ones are asked to stop.
+macro_rules! cancel_request {
+    ($which:literal) => {
+        concat!(
+            "UPDATE job SET cancel_requested = TRUE, revision = revision + 1, \
+             finished_at = CASE WHEN state = 'queued' THEN $2 ELSE finished_at END, \
+             seed = CASE WHEN state = 'queued' THEN NULL ELSE seed END, \
+             state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END WHERE ",
+            $which,
+            " AND state IN ('queued', 'running') AND NOT cancel_requested"
+        )
+    };
+}
+pub(super) use cancel_request;
+
 macro_rules! acquire {
     ($lock:literal) => {
         concat!(
@@ -89,11 +104,7 @@ statements! {
     /// `$1` id.
     GET = select!("WHERE job.id = $1");
     /// `$1` id, `$2` now.
-    CANCEL_REQUEST = "UPDATE job SET cancel_requested = TRUE, revision = revision + 1, \
-        finished_at = CASE WHEN state = 'queued' THEN $2 ELSE finished_at END, \
-        seed = CASE WHEN state = 'queued' THEN NULL ELSE seed END, \
-        state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
-        WHERE id = $1 AND state IN ('queued', 'running') AND NOT cancel_requested";
+    CANCEL_REQUEST = cancel_request!("id = $1");
     /// `$4` expiry, `$5` progress or null. Only progress that is new is a visible change.
     HEARTBEAT = concat!(guard!("lease_expires_at = $4, \
         revision = revision + CASE WHEN CAST($5 AS TEXT) IS NULL \

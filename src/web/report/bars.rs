@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::list;
-use super::markup::{Page, decimal, number, shortened};
+use super::markup::{Page, decimal, label, line, number, shortened};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 130.0;
@@ -135,20 +135,4 @@ pub fn rectangle(page: &mut Page, class: &'static str, area: [f64; 4]) {
         page.length(name, value);
     }
     page.raw(">");
-}
-
-/// A text at a place.
-pub fn label(page: &mut Page, (x, y): (f64, f64), anchor: &'static str, text: &str) {
-    page.raw("<text").length("x", x).length("y", y);
-    page.attribute("text-anchor", anchor)
-        .raw(">")
-        .text(text)
-        .raw("</text>");
-}
-
-fn line(page: &mut Page, from: f64, y: f64, to: f64) {
-    page.raw("<line class=\"axis\"")
-        .length("x1", from)
-        .length("y1", y);
-    page.length("x2", to).length("y2", y).raw("/>");
 }

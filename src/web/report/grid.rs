@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::bars::{label, open, rectangle};
-use super::markup::{Page, decimal, shortened};
+use super::bars::{open, rectangle};
+use super::markup::{Page, decimal, label, shortened};
 use super::{list, text};
 
 const WIDTH: f64 = 400.0;
