@@ -29,7 +29,7 @@ use super::purposes::{PurposeOptions, named};
 use super::release_folder::{MANIFEST, REPORT, VERIFICATION, written as document};
 use super::secrets::{self, Unnamed};
 use super::written_tables::WrittenTables;
-use crate::job::draw_seed;
+use crate::job::{OfflineSpec, draw_seed};
 
 /// Options of `vizard anonymize`.
 #[derive(Args, Debug)]
@@ -183,7 +183,9 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
         }
         files.take_spec(options.write_spec.clone());
     }
-    let input = files.read()?;
+    let described = files.read_spec()?;
+    let seed = Chosen::of(options, &described.0)?;
+    let input = files.read(described, &seed.dataset_secret)?;
     if input.summary.loses_many() && !options.allow_loss {
         let source = options.input.records_name();
         return Err(Exit::Loss(source, input.summary));
@@ -196,7 +198,6 @@ fn in_pool(options: &Options) -> Result<(), Exit> {
     watch.lap("read_ms");
     tell_spellings(&input.table);
     let mut written = WrittenTables::new(&options.out);
-    let seed = Chosen::of(options, &input)?;
     let produced = run_job(options, (&input, &seed), &mut written, &mut watch)?;
     watch.begin("write_ms");
     if let Some(verdict) = &produced.verdict
@@ -226,17 +227,23 @@ fn tell_spellings(table: &Table) {
     }
 }
 
-/// The seed of a run, and whether somebody chose it.
+/// The secrets of a run, and whether somebody chose its seed.
 struct Chosen {
     seed: Seed,
     by_somebody: bool,
+    dataset_secret: Seed,
 }
 
 impl Chosen {
-    fn of(options: &Options, input: &Input) -> Result<Self, Exit> {
-        let given = options.seed.or(input.spec.job.seed);
+    fn of(options: &Options, spec: &OfflineSpec) -> Result<Self, Exit> {
+        let given = options.seed.or(spec.job.seed);
+        let seed = given.map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?;
         Ok(Self {
-            seed: given.map_or_else(draw_seed, |number| Ok(Seed::of_number(number)))?,
+            dataset_secret: match &options.dataset_secret {
+                Some(path) => secrets::read_or_make(path)?,
+                None => seed.clone(),
+            },
+            seed,
             by_somebody: given.is_some(),
         })
     }
@@ -259,13 +266,9 @@ fn run_job(
     let bar = Bar::new();
     let drawn = std::io::IsTerminal::is_terminal(&std::io::stderr());
     let progress: &dyn Progress = if drawn { &bar } else { &Silent };
-    let dataset_secret = match &options.dataset_secret {
-        Some(path) => secrets::read_or_make(path)?,
-        None => chosen.seed.clone(),
-    };
     let context = RunContext {
         seed: chosen.seed.clone(),
-        dataset_secret,
+        dataset_secret: chosen.dataset_secret.clone(),
         progress,
         cancel: CancelFlag::default(),
     };

@@ -11,6 +11,7 @@ use vizard_anonymizer::microdata::coverage::SUBJECTS_MIN;
 use vizard_anonymizer::microdata::{
     AttributeCoverage, Coverage, HierarchyReview, HierarchySet, HierarchySource, Labels, Schema,
 };
+use vizard_anonymizer::privacy::Transformation;
 
 use super::exit::Exit;
 use super::input::{InputOptions, read_hierarchy};
@@ -73,10 +74,12 @@ fn covered(
         Some(_) => input.read_spec()?.0.schema,
         None => proposed(&input)?,
     };
-    let schema = Arc::new(without_hierarchies(&schema)?);
-    let coverage = schema
+    let schema = without_hierarchies(&schema)?;
+    let transformation = Transformation::unmoved(&schema);
+    let seen = transformation.schema();
+    let coverage = seen
         .find(name)
-        .and_then(|index| Coverage::new(Arc::clone(&schema), index, source));
+        .and_then(|index| Coverage::new(Arc::clone(seen), index, source));
     let Some(mut coverage) = coverage else {
         return Err(Exit::Usage(format!(
             "--attribute {name}: the schema has no attribute of this name that has a type; --spec \
@@ -84,7 +87,7 @@ fn covered(
         )));
     };
     let mut add = |chunk| {
-        coverage.add(&chunk);
+        coverage.add(&transformation.made(chunk));
         Ok(())
     };
     input.read_chunks(&schema, &HierarchySet::new(), &mut add)?;

@@ -18,6 +18,7 @@ use vizard_anonymizer::microdata::{
     ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder,
     TableError, Target, read_parquet_records, read_preferences, read_records, repeated_member,
 };
+use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::InputDescription;
 use vizard_anonymizer::verify::reruns;
 
@@ -187,10 +188,15 @@ impl InputOptions {
         files.any(|file| id(file) == Some(asked))
     }
 
-    /// Reads all files.
-    pub fn read(&self) -> Result<Input, Exit> {
-        let (spec, hierarchies) = self.read_spec()?;
-        let (table, (summary, parts)) = self.read_records(&spec, &hierarchies)?;
+    /// Reads all other files as the specification says; dates are moved by the
+    /// dataset's secret.
+    pub fn read(
+        &self,
+        (spec, hierarchies): (OfflineSpec, HierarchySet),
+        dataset_secret: &Seed,
+    ) -> Result<Input, Exit> {
+        let transformation = Transformation::new(&spec.schema, dataset_secret);
+        let (table, (summary, parts)) = self.read_records(&spec, &hierarchies, &transformation)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;
         Ok(Input {
             spec,
@@ -268,11 +274,13 @@ impl InputOptions {
         &self,
         spec: &OfflineSpec,
         hierarchies: &HierarchySet,
+        transformation: &Transformation,
     ) -> Result<(Table, Brought), Exit> {
         let at_fault = |error| Exit::Input(self.records_name(), error);
-        let schema = Arc::new(spec.schema.clone());
-        let mut builder = TableBuilder::new(Arc::clone(&schema), hierarchies).map_err(at_fault)?;
-        let brought = self.read_chunks(&schema, hierarchies, &mut |chunk| builder.push(chunk))?;
+        let schema = Arc::clone(transformation.schema());
+        let mut builder = TableBuilder::new(schema, hierarchies).map_err(at_fault)?;
+        let mut push = |chunk| builder.push(transformation.made(chunk));
+        let brought = self.read_chunks(&spec.schema, hierarchies, &mut push)?;
         Ok((builder.finish().map_err(at_fault)?, brought))
     }
 

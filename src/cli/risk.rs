@@ -10,6 +10,7 @@ use vizard_anonymizer::inspect::risk::{
     Population, PopulationError, Risk, RiskColumns, SetRisk, risk,
 };
 use vizard_anonymizer::microdata::TableError;
+use vizard_anonymizer::privacy::Transformation;
 
 use super::exit::Exit;
 use super::input::{InputOptions, open};
@@ -49,9 +50,10 @@ pub fn run(options: &Options) -> Result<(), Exit> {
 
 fn measured(options: &Options) -> Result<Risk, Exit> {
     let (spec, hierarchies) = options.input.read_spec()?;
-    let mut columns = RiskColumns::new(Arc::new(spec.schema.clone()));
+    let transformation = Transformation::unmoved(&spec.schema);
+    let mut columns = RiskColumns::new(Arc::clone(transformation.schema()));
     let mut add = |chunk| {
-        columns.add(&chunk);
+        columns.add(&transformation.made(chunk));
         Ok(())
     };
     let (_, parts) = options

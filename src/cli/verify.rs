@@ -42,7 +42,13 @@ pub struct Options {
 
 /// Reads everything, checks, prints the verdict as JSON.
 pub fn run(options: &Options) -> Result<(), Exit> {
-    let input = options.input.read()?;
+    let described = options.input.read_spec()?;
+    let seed = secrets::read(&secrets::beside(&options.lineage))?;
+    let dataset_secret = match &options.dataset_secret {
+        Some(path) => secrets::read(path)?,
+        None => seed.clone(),
+    };
+    let input = options.input.read(described, &dataset_secret)?;
     let job = &input.spec.job;
     let engine = Engine::parse(&job.engine, &job.parameters, input.table.schema())
         .map_err(Exit::of_engine)?;
@@ -50,11 +56,6 @@ pub fn run(options: &Options) -> Result<(), Exit> {
     let lineage = input::read(&options.lineage)?;
     let lineage = Lineage::from_csv(&lineage, &input.table)
         .map_err(|error| Exit::Input("lineage".into(), TableError::Read(error.to_string())))?;
-    let seed = secrets::read(&secrets::beside(&options.lineage))?;
-    let dataset_secret = match &options.dataset_secret {
-        Some(path) => secrets::read(path)?,
-        None => seed.clone(),
-    };
     let policy = engine
         .policy(input.table.schema())
         .map_err(Exit::of_engine)?;

@@ -99,6 +99,33 @@ pub struct AttributeDocument {
     /// How its cells are written, where they differ from the file's.
     #[serde(default)]
     pub format: Option<CellFormatDocument>,
+    /// What is changed of its values before any engine sees them. Records are
+    /// stored as they came; manifests repeat it in `transformed`.
+    #[serde(default)]
+    pub transform: Option<TransformDocument>,
+}
+
+/// What is changed of an attribute's values before any engine sees them.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Transform, examples(json!({"top": 90}), json!({"shift_days": 182}),
+    json!({"days_since": "admission", "top": 365})))]
+pub struct TransformDocument {
+    /// Larger numbers become this one; of integers, decimals and `days_since`, and
+    /// a number of that type.
+    #[serde(default)]
+    pub top: Option<f64>,
+    /// Smaller numbers become this one, which lies below `top`.
+    #[serde(default)]
+    pub bottom: Option<f64>,
+    /// All dates of a subject are moved by the same number of days, drawn for the
+    /// subject from 1 to this many, back or forth; the same in every date.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 3653)]
+    pub shift_days: Option<u32>,
+    /// A date becomes the days since the record's date of this name: an integer.
+    #[serde(default)]
+    pub days_since: Option<String>,
 }
 
 /// What values may be asked about.

@@ -8,6 +8,7 @@
 
 use std::collections::HashSet;
 
+use vizard_anonymizer::microdata::Schema;
 use vizard_anonymizer::release::candidates::Candidates;
 
 use crate::job::JobSpec;
@@ -92,9 +93,9 @@ async fn promise(store: &Store, looked: Unlooked) -> Result<Option<JobPromise>, 
         .find(|row| row.version == looked.dataset_version);
     let spec = store.job_get(looked.job).await?.spec;
     let read = version.and_then(|version| {
-        let schema = serde_json::from_value(version.schema).ok()?;
+        let schema: Schema = serde_json::from_value(version.schema).ok()?;
         let spec: JobSpec = serde_json::from_value(spec).ok()?;
-        JobPromise::of(&spec, schema).ok()
+        JobPromise::of(&spec, schema.transformed()).ok()
     });
     if read.is_none() {
         tracing::error!(release = %looked.release, "what a release promised cannot be read");

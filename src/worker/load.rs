@@ -9,6 +9,7 @@ use vizard_anonymizer::microdata::{
     TableError, decode_chunk,
 };
 
+use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{SeriesMode, also_shown};
 
@@ -18,7 +19,9 @@ use crate::store::{JobRow, Store, StoreError, VersionRow};
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
 pub struct Loaded {
-    /// The schema of the version.
+    /// The schema of the version: what its chunks are read by.
+    stored: Schema,
+    /// The schema of the columns that engines see.
     pub schema: Arc<Schema>,
     /// The version of its records.
     pub version: VersionRow,
@@ -87,7 +90,8 @@ pub async fn load(
         _ => HashSet::default(),
     };
     Ok(Loaded {
-        schema: Arc::new(schema),
+        schema: Arc::new(schema.transformed()),
+        stored: schema,
         version,
         hierarchies,
         chunks,
@@ -132,13 +136,15 @@ async fn pinned_hierarchies(
 }
 
 impl Loaded {
-    /// Decodes and joins the chunks.
-    pub fn table(&mut self) -> Result<Table, TableError> {
+    /// Decodes, transforms and joins the chunks.
+    pub fn table(&mut self, dataset_secret: &Seed) -> Result<Table, TableError> {
         let mut builder = TableBuilder::new(Arc::clone(&self.schema), &self.hierarchies)?;
+        let transformation = Transformation::new(&self.stored, dataset_secret);
         for bytes in self.chunks.drain(..) {
-            let chunk = decode_chunk(bytes, &self.schema)?;
+            let chunk = decode_chunk(bytes, &self.stored)?;
             let is_new = |key: &str| !self.public.contains(key);
-            builder.push(chunk.of_subjects(&self.schema, is_new))?;
+            let chunk = chunk.of_subjects(&self.stored, is_new);
+            builder.push(transformation.made(chunk))?;
         }
         if let Some(SeriesMode::Invariant | SeriesMode::Nested) = self.series {
             also_shown(&mut builder, &self.schema, &self.shown)?;

@@ -298,7 +298,7 @@ fn run_loaded(
     let run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
-        let table = loaded.table()?;
+        let table = loaded.table(&secrets.dataset_secret)?;
         if !loaded.public.is_empty() && table.records() == 0 {
             return Err(JobFailure::NothingNew);
         }

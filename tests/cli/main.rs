@@ -15,6 +15,7 @@ mod parts;
 mod places;
 mod push;
 mod secrets;
+mod transforms;
 
 use std::process::{Command, Output};
 

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use vizard_anonymizer::microdata::{
     AttributeCoverage, AttributeIndex, Chunk, Coverage, HierarchyReview, HierarchySource, Schema,
 };
+use vizard_anonymizer::privacy::Transformation;
 
 use super::hierarchies::{check_name, library_hierarchy};
 use super::query::{DatasetHierarchyReviewQuery, HierarchyReviewQuery};
@@ -232,9 +233,11 @@ async fn review_dataset_hierarchy(
     principal.sees(id, "dataset")?;
     check_name(&name)?;
     let dataset = state.store.dataset_get(id).await?;
-    let schema = Arc::new(super::stored_schema(&dataset)?);
+    let stored = Arc::new(super::stored_schema(&dataset)?);
+    let transformation = Arc::new(Transformation::unmoved(&stored));
+    let schema = transformation.schema();
     let row = hierarchy(&state, &principal, &dataset, (name, query.digest)).await?;
-    let attributes = looked_at(&schema, &row.head.name, query.attribute.as_deref())?;
+    let attributes = looked_at(schema, &row.head.name, query.attribute.as_deref())?;
     let _share = upload_share(&state, &principal)?;
     let (source, review) = reviewed(row).await?;
     let current = current_records(&state, &dataset).await?;
@@ -243,9 +246,9 @@ async fn review_dataset_hierarchy(
         Some(current) => {
             let coverages = attributes
                 .into_iter()
-                .filter_map(|index| Coverage::new(Arc::clone(&schema), index, &source))
+                .filter_map(|index| Coverage::new(Arc::clone(schema), index, &source))
                 .collect();
-            covered(&state, current, &schema, coverages).await?
+            covered(&state, current, (&stored, &transformation), coverages).await?
         }
     };
     Ok(Json(ReviewedOnRecords {
@@ -309,7 +312,7 @@ async fn reviewed(row: HierarchyRow) -> Result<(HierarchySource, Reviewed), Prob
 async fn covered(
     state: &AppState,
     current: &VersionRow,
-    schema: &Arc<Schema>,
+    (stored, transformation): (&Arc<Schema>, &Arc<Transformation>),
     mut coverages: Vec<Coverage>,
 ) -> Result<Vec<AttributeCoverage>, Problem> {
     let chunks = if coverages.is_empty() {
@@ -319,11 +322,13 @@ async fn covered(
     };
     for position in 0..chunks {
         let place = (current.dataset, current.version, position);
+        let transformation = Arc::clone(transformation);
         let add = move |chunk: &Chunk| {
-            coverages.iter_mut().for_each(|one| one.add(chunk));
+            let chunk = transformation.of(chunk);
+            coverages.iter_mut().for_each(|one| one.add(&chunk));
             coverages
         };
-        coverages = look_into(state, place, schema, add).await?;
+        coverages = look_into(state, place, stored, add).await?;
     }
     Ok(coverages.into_iter().map(Coverage::finish).collect())
 }

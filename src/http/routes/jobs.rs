@@ -284,6 +284,7 @@ pub(super) fn check(
 }
 
 fn check_parameters(spec: &JobSpec, schema: &Schema) -> Result<(), Problem> {
+    let schema = &schema.transformed();
     let engine = Engine::parse(&spec.engine, &spec.parameters, schema);
     let engine = engine.map_err(JobFailure::from)?;
     if let Some(series) = spec.series {

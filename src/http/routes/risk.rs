@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use vizard_anonymizer::inspect::risk::{Risk, RiskColumns, risk};
 use vizard_anonymizer::microdata::Chunk;
+use vizard_anonymizer::privacy::Transformation;
 
 use super::records::upload_share;
 use super::subject_search::look_into;
@@ -148,12 +149,13 @@ async fn get_dataset_risk(
     principal.sees(id, "dataset")?;
     let dataset = state.store.dataset_get(id).await?;
     let schema = Arc::new(super::stored_schema(&dataset)?);
+    let transformation = Arc::new(Transformation::unmoved(&schema));
     let Some(current) = current_records(&state, &dataset).await? else {
         let detail = "the dataset has no records: upload some";
         return Err(Problem::new(ProblemKind::NoRecords, detail));
     };
     let share = upload_share(&state, &principal)?;
-    let mut columns = RiskColumns::new(Arc::clone(&schema));
+    let mut columns = RiskColumns::new(Arc::clone(transformation.schema()));
     let bytes = current
         .total_records
         .saturating_mul(columns.record_bytes() as u64);
@@ -165,8 +167,9 @@ async fn get_dataset_risk(
     }
     for position in 0..current.chunks {
         let place = (id, current.version, position);
+        let transformation = Arc::clone(&transformation);
         let add = move |chunk: &Chunk| {
-            columns.add(chunk);
+            columns.add(&transformation.of(chunk));
             columns
         };
         columns = look_into(&state, place, &schema, add).await?;

@@ -42,6 +42,7 @@ mod subjects;
 mod tables;
 mod tied_admins;
 mod transfer;
+mod transforms;
 mod unpublished;
 mod upserts;
 mod weeks;

@@ -19,7 +19,8 @@ use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
 use crate::release::{
     AcceptedExact, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized, PublishedExactly,
-    PublishedTable, Release, WireError, WireFault, guarantees, rounded_to_tens, statement,
+    PublishedTable, Release, Transformed, WireError, WireFault, guarantees, rounded_to_tens,
+    statement,
 };
 use crate::utility::{self, Fit};
 use crate::verify::{self, Verdict, verify};
@@ -414,6 +415,7 @@ fn encode(
         excluded: rounded_to_tens(release.excluded),
         suppressed: rounded_to_tens(assignment.suppressed),
         normalized: Normalized::of(assignment.table),
+        transformed: Transformed::of(schema),
         guarantees: guarantees(policy, schema),
         adversary: statement::adversary(engine, policy),
         not_protected: statement::not_protected(

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::{CellFormat, FileFormat, or_default};
 use super::spelling::{DEFAULT_FORMS, Form};
+use super::transform::Transform;
 
 /// Characters in a name.
 pub const NAME_CHARACTERS_MAX: usize = 64;
@@ -113,6 +114,9 @@ pub struct Attribute {
         skip_serializing_if = "is_as_the_file"
     )]
     pub format: CellFormat,
+    /// What is changed of its values before any engine sees them.
+    #[serde(default, skip_serializing_if = "Transform::is_nothing")]
+    pub transform: Transform,
 }
 
 fn is_as_the_file(format: &CellFormat) -> bool {
@@ -170,6 +174,7 @@ impl Attribute {
         if !self.meant.iter().all(fits) {
             return says("meant names days of a date, or leading_zeros of an integer");
         }
+        self.transform.check(place, self)?;
         self.format.check(place, self, file)
     }
 }

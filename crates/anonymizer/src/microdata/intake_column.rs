@@ -17,7 +17,7 @@ use super::number::{Number, leaf_keys};
 use super::schema::MissingPolicy;
 use super::text::TextColumn;
 use super::text_cache::TextCache;
-use super::value_text::MISSING_LABEL;
+use super::value_text::{MISSING_LABEL, date_days};
 
 /// 9999-12-31, in days since 1970-01-01.
 const LAST_DAY: i32 = 2_932_896;
@@ -37,6 +37,8 @@ pub(super) struct IntakeColumn {
 
 enum Cells {
     Text(TextColumn),
+    /// Texts that are days, or nothing: others are counted from them.
+    Days(TextColumn),
     Integer(NumberCells<i64>),
     Decimal(NumberCells<f64>),
     Date(NumberCells<i32>),
@@ -48,18 +50,24 @@ impl IntakeColumn {
     /// fit the attribute.
     pub fn new(attribute: &Attribute, target: &Target<'_>) -> Result<Self, TableError> {
         let is_identifier = attribute.role == Role::Identifier;
-        let is_key = target.schema.attribute(target.schema.subject_key()).name == attribute.name;
-        let admits_missing = !is_identifier && target.schema.missing() == MissingPolicy::Category;
+        let index = target.schema.find(&attribute.name);
+        let is_key = index == Some(target.schema.subject_key());
+        let is_index_date = index.is_some_and(|index| target.schema.is_index_date(index));
+        let is_category = target.schema.missing() == MissingPolicy::Category;
+        let admits_missing = !is_identifier && is_category;
         let empty = if is_identifier {
-            (!is_key).then_some("")
+            (!is_key && (!is_index_date || is_category)).then_some("")
         } else {
             admits_missing.then_some(MISSING_LABEL)
         };
         let cells = match attribute.kind {
+            _ if is_identifier && is_index_date => Cells::Days(TextColumn::new()),
             _ if is_identifier => Cells::Text(TextColumn::new()),
             None => Cells::Text(TextColumn::new()),
             Some(kind) => {
+                // Jobs hold the values that they make of these against a tree.
                 let source = source_of(attribute, target)?;
+                let source = source.filter(|_| attribute.transform.is_nothing());
                 match kind {
                     AttributeType::Integer => {
                         Cells::Integer(NumberCells::new(source, admits_missing)?)
@@ -126,6 +134,14 @@ impl IntakeColumn {
                 texts.push(cell::text(cell, limits.cell_bytes_max)?);
                 Ok((cell.len() + size_of::<usize>(), None))
             }),
+            Cells::Days(texts) => taken.take(cells, missing, |cell| {
+                let text = cell::text(cell, limits.cell_bytes_max)?;
+                if !text.is_empty() && date_days(text).is_none() {
+                    return Err(<i32 as Number>::REFUSAL);
+                }
+                texts.push(text);
+                Ok((cell.len() + size_of::<usize>(), None))
+            }),
         }
         if self.says_form {
             taken.hints.retain(|hint| *hint == Hint::MissingWord);
@@ -136,7 +152,7 @@ impl IntakeColumn {
     /// Hands the open chunk's cells over and begins the next chunk.
     pub fn close(&mut self) -> ChunkColumn {
         match &mut self.cells {
-            Cells::Text(texts) => ChunkColumn::Text(std::mem::take(texts)),
+            Cells::Text(texts) | Cells::Days(texts) => ChunkColumn::Text(std::mem::take(texts)),
             Cells::Integer(cells) => cells.close(ChunkColumn::Integer),
             Cells::Decimal(cells) => cells.close(ChunkColumn::Decimal),
             Cells::Date(cells) => cells.close(ChunkColumn::Date),
@@ -219,10 +235,11 @@ pub(super) fn source_of<'t>(
     };
     let source = target.hierarchies.get(name);
     let source = source.ok_or_else(|| TableError::HierarchyUnknown(name.clone()))?;
-    let is_number = matches!(
-        attribute.kind,
-        Some(AttributeType::Integer | AttributeType::Decimal)
-    );
+    let is_number = attribute.transform.days_since.is_some()
+        || matches!(
+            attribute.kind,
+            Some(AttributeType::Integer | AttributeType::Decimal)
+        );
     match source {
         HierarchySource::Intervals(_) if !is_number => Err(TableError::Hierarchy(
             "intervals are laid over integers and decimals only".into(),

@@ -59,6 +59,7 @@ mod parquet;
 mod preference_document;
 mod record_values;
 mod schema_change;
+mod transform;
 mod window;
 
 pub use attribute::{Attribute, AttributeType, Doubt, Role};
@@ -108,3 +109,4 @@ pub use subjects::{Replaced, SubjectKeys, UpsertCounts};
 pub use table::{Table, TableColumn};
 pub use text::TextColumn;
 pub use text_cache::TextCache;
+pub use transform::Transform;

@@ -11,6 +11,7 @@ use super::error::TableError;
 use super::index::AttributeIndex;
 use super::preference::Terms;
 use super::subject_key::KeyRule;
+use super::transform::check_together;
 
 /// Number of semi-sensitive and sensitive attributes that a schema may have:
 /// each record's flags are one machine word.
@@ -158,7 +159,16 @@ impl Schema {
     /// Whether a cell of the attribute may be empty whatever the missing-value
     /// policy says: an identifier that is not the subject key.
     pub fn may_be_empty(&self, index: AttributeIndex) -> bool {
-        index != self.subject_key && self.attribute(index).role == Role::Identifier
+        index != self.subject_key
+            && self.attribute(index).role == Role::Identifier
+            && !self.is_index_date(index)
+    }
+
+    /// The same schema with attributes changed.
+    pub(super) fn with_attributes(&self, change: impl Fn(&mut Attribute)) -> Self {
+        let mut schema = self.clone();
+        schema.attributes.iter_mut().for_each(change);
+        schema
     }
 
     /// Terms of subjects who gave none.
@@ -305,6 +315,7 @@ fn check_attributes(attributes: &[Attribute], format: &FileFormat) -> Result<(),
             )));
         }
     }
+    check_together(attributes).map_err(TableError::Schema)?;
     let protectable = attributes
         .iter()
         .filter(|attribute| attribute.is_protectable())

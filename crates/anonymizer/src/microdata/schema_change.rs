@@ -151,6 +151,14 @@ pub fn column_misfits(before: &Schema, after: &Schema) -> Vec<SchemaMisfit> {
         let code = match before.find(&attribute.name) {
             None => MisfitCode::AttributeAdded,
             Some(index) if has_same_names && index.at() != at => MisfitCode::AttributeMoved,
+            // Texts that were not read as days are none that others are counted from.
+            Some(index)
+                if attribute.role == Role::Identifier
+                    && after.is_index_date(AttributeIndex::from_usize(at))
+                    && !before.is_index_date(index) =>
+            {
+                MisfitCode::IdentifierChanged
+            }
             Some(index) => match form_misfit(before.attribute(index), attribute) {
                 None => continue,
                 Some(code) => code,
@@ -178,7 +186,7 @@ fn form_misfit(before: &Attribute, after: &Attribute) -> Option<MisfitCode> {
 }
 
 /// Attributes of a schema whose hierarchy is another one than before, or was
-/// none.
+/// none, or whose values are changed otherwise.
 pub fn other_hierarchies(
     (before, hierarchies_before): (&Schema, &HierarchySet),
     (after, hierarchies): (&Schema, &HierarchySet),
@@ -189,8 +197,12 @@ pub fn other_hierarchies(
     };
     after.select(|attribute| {
         let earlier = before.find(&attribute.name);
-        let earlier = earlier.and_then(|index| source(before.attribute(index), hierarchies_before));
-        attribute.role != Role::Identifier && source(attribute, hierarchies) != earlier
+        let earlier = earlier.map(|index| before.attribute(index));
+        // Values that jobs changed were not looked at.
+        let is_other = earlier.is_some_and(|earlier| earlier.transform != attribute.transform);
+        let earlier = earlier.and_then(|earlier| source(earlier, hierarchies_before));
+        attribute.role != Role::Identifier
+            && (is_other || source(attribute, hierarchies) != earlier)
     })
 }
 
@@ -227,6 +239,10 @@ impl StoredValues {
             let Some(HierarchySource::Tree(tree)) = source_of(attribute, &target)? else {
                 continue;
             };
+            // Jobs hold the values that they make of these against it.
+            if !attribute.transform.is_nothing() {
+                continue;
+            }
             let has_place =
                 tree.find(MISSING_LABEL).is_none() || tree.leaf(MISSING_LABEL).is_some();
             let leaves = match attribute.kind {

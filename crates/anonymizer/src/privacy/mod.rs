@@ -21,6 +21,7 @@ mod scale;
 mod seed;
 mod slicing;
 mod subject_finder;
+mod transformation;
 
 pub use cancel::{CancelFlag, Cancelled};
 pub use floors::Floors;
@@ -33,3 +34,4 @@ pub use protection::{Diversity, InBlock, InBucket, InGroup, Protection, Spread};
 pub use requirements::{OwnTerms, RecordTerms, Requirements};
 pub use seed::Seed;
 pub use slicing::{ColumnRule, SliceVariant, Slicing};
+pub use transformation::Transformation;

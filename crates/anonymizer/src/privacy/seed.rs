@@ -36,6 +36,9 @@ impl Seed {
     /// Stage of the neighbours that blocks are merged with; one stream a block
     /// that is split.
     pub const NEIGHBOURS: u32 = (1 << 16) + 4;
+    /// Stage of the days by which a subject's dates are moved, by the dataset's
+    /// secret; one number a subject.
+    pub const SHIFT_DAYS: u32 = (1 << 16) + 5;
 
     /// Length of a seed in bytes.
     pub const BYTES: usize = 32;

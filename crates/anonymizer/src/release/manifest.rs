@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::microdata::{AttributeType, Form, Table};
+use crate::microdata::{AttributeType, Form, Schema, Table, Transform};
 
 use super::exact::{AcceptedExact, PublishedExactly};
 use super::made::Kept;
@@ -139,6 +139,9 @@ pub struct Manifest {
     /// Where spellings of one value were taken together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub normalized: Vec<Normalized>,
+    /// What the schema says was changed of values beforehand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transformed: Vec<Transformed>,
     /// What is claimed.
     pub guarantees: Vec<Guarantee>,
     /// Against whom.
@@ -194,6 +197,29 @@ impl Normalized {
                 spellings: merged.spellings,
                 records: rounded_to_tens(merged.records),
             }
+        });
+        said.collect()
+    }
+}
+
+/// An attribute whose values were changed before the engine saw them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transformed {
+    /// The attribute.
+    pub attribute: String,
+    /// How, as the schema declares it.
+    pub transform: Transform,
+}
+
+impl Transformed {
+    /// What a schema declares of attributes that may be published.
+    pub fn of(schema: &Schema) -> Vec<Self> {
+        let changed = schema.attributes().iter();
+        let changed = changed.filter(|attribute| !attribute.transform.is_nothing());
+        let said = changed.map(|attribute| Self {
+            attribute: attribute.name.clone(),
+            transform: attribute.transform.clone(),
         });
         said.collect()
     }

@@ -50,7 +50,7 @@ pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subj
 pub use made::{Kept, KeptAttribute, Release};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,
-    TableDescription, rounded_to_tens, up_to_tens,
+    TableDescription, Transformed, rounded_to_tens, up_to_tens,
 };
 pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};

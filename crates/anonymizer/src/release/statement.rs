@@ -64,11 +64,19 @@ pub fn not_protected(
     let of_series = of_series.iter().map(|&sentence| sentence.to_owned());
     let shows_changes = history.is_some_and(History::shows_changes);
     let of_changes = shows_changes.then(|| OF_VISIBLE_CHANGES.to_owned());
+    let mut moved = schema.attributes().iter();
+    let moves = moved.any(|attribute| attribute.transform.shift_days.is_some());
+    let of_moved = moves.then(|| OF_MOVED_DATES.to_owned());
     said.chain(accepted)
+        .chain(of_moved)
         .chain(of_series)
         .chain(of_changes)
         .collect()
 }
+
+/// Of releases whose dates are moved by days of each subject.
+const OF_MOVED_DATES: &str = "all dates of a person, against somebody who knows one of them: they are \
+     moved by the same number of days";
 
 /// Of releases of a series that keeps the sets of values of its subjects.
 const OF_KEPT_SETS: [&str; 3] = [

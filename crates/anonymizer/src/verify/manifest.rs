@@ -13,8 +13,8 @@ use super::exact::published_exactly;
 use super::shape::is_readable;
 use super::verdict::{Check, Failures};
 use crate::release::{
-    MadeBy, Manifest, Normalized, PublishedTable, TableDescription, encode_csv, rounded_to_tens,
-    statement,
+    MadeBy, Manifest, Normalized, PublishedTable, TableDescription, Transformed, encode_csv,
+    rounded_to_tens, statement,
 };
 
 /// Bytes that are digested at a time: they are forgotten again, and fit a
@@ -88,6 +88,7 @@ fn rendered(evidence: &Evidence, tables: Vec<TableDescription>) -> Manifest {
         excluded: rounded_to_tens(everyone(evidence.table).saturating_sub(records)),
         suppressed: rounded_to_tens(ordered.suppressed),
         normalized: Normalized::of(evidence.table),
+        transformed: Transformed::of(schema),
         guarantees: claimed(schema, policy),
         adversary: statement::adversary(ordered.engine, policy),
         not_protected: statement::not_protected(
@@ -142,7 +143,7 @@ macro_rules! notes {
 }
 
 /// The fields of a manifest, and what is said of one that differs.
-const NOTES: [(&str, &str); 18] = notes![
+const NOTES: [(&str, &str); 19] = notes![
     "format",
     "engine",
     "parameters",
@@ -150,6 +151,7 @@ const NOTES: [(&str, &str); 18] = notes![
     "excluded",
     "suppressed",
     "normalized",
+    "transformed",
     "guarantees",
     "adversary",
     "not_protected",

@@ -48,6 +48,7 @@ mod rules;
 mod series;
 mod shape;
 mod sliced;
+mod transformed;
 mod verdict;
 mod view;
 mod ways;
@@ -79,6 +80,7 @@ pub fn verify(evidence: &Evidence) -> Verdict {
     verdict.checks.push(exclusions_asked_for(evidence));
     verdict.checks.extend(exact::checks(evidence));
     verdict.checks.extend(kept_groups::checks(evidence));
+    verdict.checks.extend(transformed::check(evidence));
     verdict
 }
 

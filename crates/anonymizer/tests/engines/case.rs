@@ -15,7 +15,8 @@ use vizard_anonymizer::privacy::{
 use vizard_anonymizer::release::{
     AcceptedExact, Cell, Cells, InputDescription, Kept, Lineage, MadeBy, Manifest, Normalized,
     PIECE_BYTES_MAX, PublishedColumn, PublishedExactly, PublishedTable, Release, SeriesMode,
-    TableDescription, decode_csv, encode_csv, guarantees, order, rounded_to_tens, statement,
+    TableDescription, Transformed, decode_csv, encode_csv, guarantees, order, rounded_to_tens,
+    statement,
 };
 use vizard_anonymizer::utility::{self, EvidenceError, UtilityReport};
 use vizard_anonymizer::verify::{self, Evidence, Ordered, Verdict, verify};
@@ -152,6 +153,7 @@ impl Case {
             excluded: rounded_to_tens(release.excluded),
             suppressed: 0,
             normalized: Normalized::of(&table),
+            transformed: Transformed::of(table.schema()),
             guarantees: guarantees(policy, schema),
             adversary: statement::adversary(engine, policy),
             not_protected: statement::not_protected(

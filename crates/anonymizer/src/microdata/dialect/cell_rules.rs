@@ -8,6 +8,7 @@ use super::date_format::DatePattern;
 use super::file_format::{CellFormat, DecimalSign, FileFormat, Thousands};
 use crate::microdata::attribute::{Attribute, AttributeType, Role};
 use crate::microdata::cell::decimal;
+use crate::microdata::index::AttributeIndex;
 use crate::microdata::schema::Schema;
 use crate::microdata::value_text::date_days;
 
@@ -65,9 +66,15 @@ impl CellRules {
     /// The rules of a schema.
     pub fn of(schema: &Schema) -> Self {
         let file = schema.format();
-        let attributes = schema.attributes().iter();
+        let attributes = schema.attributes().iter().zip(0..);
         let rules: Vec<CellRule> = attributes
-            .map(|attribute| CellRule::of(attribute, file))
+            .map(|(attribute, at)| {
+                // An identifier is text as it stands, but for a day that others
+                // are counted from.
+                let has_form = attribute.role != Role::Identifier
+                    || schema.is_index_date(AttributeIndex::from_usize(at));
+                CellRule::of(attribute, file, has_form)
+            })
             .collect();
         let says_nothing = rules.iter().all(CellRule::is_nothing);
         Self {
@@ -136,13 +143,14 @@ fn is_one_of(words: &[Box<[u8]>], cell: &[u8]) -> bool {
 }
 
 impl CellRule {
-    fn of(attribute: &Attribute, file: &FileFormat) -> Self {
+    fn of(attribute: &Attribute, file: &FileFormat, has_form: bool) -> Self {
         let missing_values = bytes_of(&attribute.missing_values);
         let mut missing = missing_values.clone();
         missing.extend(bytes_of(&file.missing_values));
-        let form = match attribute.role {
-            Role::Identifier | Role::Ignore => Form::AsItIs,
-            _ => Form::of(attribute, file),
+        let form = if has_form {
+            Form::of(attribute, file)
+        } else {
+            Form::AsItIs
         };
         Self {
             missing,

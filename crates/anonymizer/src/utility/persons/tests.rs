@@ -159,6 +159,7 @@ fn manifest() -> Manifest {
         excluded: 1,
         suppressed: 0,
         normalized: Vec::new(),
+        transformed: Vec::new(),
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),

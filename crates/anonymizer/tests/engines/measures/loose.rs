@@ -94,6 +94,7 @@ pub fn manifest(records: u64) -> Manifest {
         excluded: 0,
         suppressed: 0,
         normalized: Vec::new(),
+        transformed: Vec::new(),
         guarantees: Vec::new(),
         adversary: String::new(),
         not_protected: Vec::new(),

@@ -249,6 +249,7 @@ impl Small {
             excluded: rounded_to_tens(self.excluded),
             suppressed: 0,
             normalized: Vec::new(),
+            transformed: Vec::new(),
             guarantees: self.guarantees(),
             adversary: statement::adversary(self.engine(), policy),
             not_protected: statement::not_protected(
