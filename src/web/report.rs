@@ -43,6 +43,7 @@ pub fn report_page(
     summary::header(&mut page, (&title, text(&dataset["purpose"])), documents);
     sentences::affected(&mut page, &manifest["affected"]);
     promises(&mut page, verification, manifest);
+    sentences::transformed(&mut page, list(&manifest["transformed"]));
     exact(&mut page, manifest);
     measures(&mut page, report);
     checks(&mut page, verification);

@@ -43,6 +43,42 @@ pub fn affected(page: &mut Page, affected: &Value) {
     page.raw("</section>");
 }
 
+/// What was changed of values before the engine saw them.
+pub fn transformed(page: &mut Page, transformed: &[Value]) {
+    if transformed.is_empty() {
+        return;
+    }
+    let said = transformed.iter().flat_map(|one| {
+        let (attribute, transform) = (text(&one["attribute"]), &one["transform"]);
+        let mut said = Vec::new();
+        if let Some(index) = transform["days_since"].as_str() {
+            said.push(format!("{attribute}: dates are days since {index}."));
+        }
+        if let Some(days) = transform["shift_days"].as_u64() {
+            said.push(format!(
+                "{attribute}: dates are moved by up to {days} days, all dates of a person by the \
+                 same."
+            ));
+        }
+        for (bound, words) in [("bottom", "smaller"), ("top", "larger")] {
+            if let Some(number) = transform[bound].as_f64() {
+                let number = decimal(number);
+                said.push(format!(
+                    "{attribute}: {words} numbers are shown as {number}."
+                ));
+            }
+        }
+        said
+    });
+    let said: Vec<String> = said.collect();
+    page.raw("<section>");
+    page.element("h2", "", "Changed beforehand").raw("<ul>");
+    for sentence in &said {
+        page.element("li", "", sentence);
+    }
+    page.raw("</ul></section>");
+}
+
 /// How nearly numbers are known of anyone who is known to be in a bucket or group.
 pub fn known_to_within(page: &mut Page, verification: &Value, manifest: &Value) {
     let attacks = list(&verification["attacks"]).iter();

@@ -145,6 +145,23 @@ fn attributes_published_exactly_are_shown_with_their_figures() {
 }
 
 #[test]
+fn what_was_changed_beforehand_is_said_of_each_attribute() {
+    let manifest = json!({"transformed": [
+        {"attribute": "<age>", "transform": {"top": 90, "bottom": 18}},
+        {"attribute": "test", "transform": {"days_since": "birth"}},
+        {"attribute": "admission", "transform": {"shift_days": 182}}]});
+    let page = report_page(&Value::Null, &Value::Null, &manifest, &Value::Null);
+    for shown in [
+        "&lt;age&gt;: smaller numbers are shown as 18.",
+        "&lt;age&gt;: larger numbers are shown as 90.",
+        "test: dates are days since birth.",
+        "admission: dates are moved by up to 182 days",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_not_shown() {
     let page = report_page(&Value::Null, &Value::Null, &Value::Null, &Value::Null);
     assert!(page.contains("Release report"));

@@ -115,7 +115,11 @@ pub struct Attribute {
     )]
     pub format: CellFormat,
     /// What is changed of its values before any engine sees them.
-    #[serde(default, skip_serializing_if = "Transform::is_nothing")]
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Transform::is_nothing"
+    )]
     pub transform: Transform,
 }
 
