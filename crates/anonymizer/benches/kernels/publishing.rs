@@ -75,6 +75,7 @@ fn release_verified(bencher: Bencher) {
         lineage: &RUN.produced.lineage,
         seed: &Seed::of_number(SEED),
         dataset_secret: &Seed::of_number(SEED),
+        population_table: None,
         cancel: CancelFlag::never(),
     };
     assert!(verify(&evidence).holds(), "the release is sound");
