@@ -75,7 +75,6 @@ fn release_verified(bencher: Bencher) {
         lineage: &RUN.produced.lineage,
         seed: &Seed::of_number(SEED),
         dataset_secret: &Seed::of_number(SEED),
-        population_table: None,
         cancel: CancelFlag::never(),
     };
     assert!(verify(&evidence).holds(), "the release is sound");
@@ -92,6 +91,7 @@ fn release_measured(bencher: Bencher) {
         manifest: &RUN.produced.manifest,
         tables: &RUN.published,
         lineage: &RUN.produced.lineage,
+        population_table: None,
         cancel: CancelFlag::never(),
     };
     let bencher = bencher.counter(ItemsCount::new(RECORDS));
