@@ -1,6 +1,6 @@
 //! Population tables: one a dataset, sealed where it is, gone with it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use vizard::ids::DatasetId;
 use vizard::store::{AuditFilter, NewPopulationTable, StoreError};
 
@@ -42,9 +42,10 @@ async fn told(stage: &Stage, dataset: DatasetId) -> Vec<(String, String)> {
     let rows = page.expect("a page").items.into_iter();
     rows.filter(|row| row.action.ends_with("population_table"))
         .map(|row| {
+            let detail: Value = serde_json::from_str(&row.detail).expect("JSON");
             (
                 row.action,
-                row.detail["sha256"].as_str().unwrap_or("-").to_owned(),
+                detail["sha256"].as_str().expect("it is told").to_owned(),
             )
         })
         .collect()

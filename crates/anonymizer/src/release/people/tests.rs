@@ -1,5 +1,7 @@
 //! Counting by the tree, against counting one by one.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -24,7 +26,7 @@ fn schema() -> Schema {
 }
 
 /// Towns t0 to t11 in regions of four; t11 is no leaf.
-fn tree() -> Hierarchy {
+fn tree() -> Arc<Hierarchy> {
     let lines = (0..TOWNS - 1).map(|at| format!("t{at};r{};*\n", at / 4));
     let mut text: String = lines.collect();
     text.push_str("(missing);(missing);*\n");
@@ -137,7 +139,7 @@ proptest! {
             name,
             cells: &cells[at],
             of_class: (0..classes.len() as u32).collect(),
-            hierarchy: (name == "town").then_some(&tree),
+            hierarchy: (name == "town").then_some(&*tree),
             forms: if name == "ill" { forms } else { &[] },
         };
         let all = [shown(0, "age"), shown(1, "town"), shown(2, "ill"), shown(0, "other")];
