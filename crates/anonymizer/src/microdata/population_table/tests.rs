@@ -40,16 +40,16 @@ fn errors(text: &str) -> Vec<(u64, Option<String>, &'static str)> {
 #[test]
 fn a_table_has_one_text_whatever_form_it_came_in() {
     let one = read(
-        "count;Town;sex;height;age\n2;here;f, \"x\";1,5;30\n1;there;;1,50;-4\n3;here;\"f, \"\"x\"\"\";1,5;+30\n0;here;m;2;30\n",
+        "count;Town;sex;height;age\n2;here;\"f, \"\"x\"\"\";1,5;30\n1;there;;1,50;-4\n3;here;\"f, \"\"x\"\"\";1,5;+30\n0;here;m;2;30\n",
     )
     .expect("a table");
     let canonical = "age,sex,height,count\n-4,(missing),1.5,1\n30,\"f, \"\"x\"\"\",1.5,5\n";
     // Nobody is m: a line of nobody leaves nothing.
-    assert_eq!(one.canonical(), canonical.replace("(missing)", "(missing)"));
+    assert_eq!(one.canonical(), canonical);
     assert_eq!((one.people(), one.counts()), (6, &[1, 5][..]));
-    let other = read("age;sex;height\n30;f, \"x\";1,5\n-4;;1,5\n").expect("a table");
+    let other = read("age;sex;height\n30;\"f, \"\"x\"\"\";1,5\n-4;;1,5\n").expect("a table");
     assert_ne!(one.sha256(), other.sha256(), "other people");
-    let again = "sex;height;age;count\n;1,5;-4;1\nf, \"x\";1,5;30;5\n";
+    let again = "sex;height;age;count\n;1,5;-4;1\n\"f, \"\"x\"\"\";1,5;30;5\n";
     let again = read(again).expect("a table");
     assert_eq!(again.sha256(), one.sha256());
     assert_eq!(again, one);
