@@ -107,6 +107,7 @@ impl Published {
             accept_exact: &[],
             queries: 0,
             fit: None,
+            population_table: None,
             reruns: 0,
             // The manifest of what nobody verified says so, and does not hold.
             verify: true,

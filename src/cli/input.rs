@@ -14,9 +14,10 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use vizard_anonymizer::catalog::{Assignment, Engine};
 use vizard_anonymizer::microdata::{
-    DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource, PartsSummary, Preference,
-    ReadLimits, ReadSummary, RecordFormat, Schema, Sink, SubjectKeys, Table, TableBuilder,
-    TableError, Target, read_parquet_records, read_preferences, read_records, repeated_member,
+    COMBINATIONS_MAX, DEFAULT_KEY_RULES, HierarchyFormat, HierarchySet, HierarchySource,
+    PartsSummary, PopulationTable, Preference, ReadLimits, ReadSummary, RecordFormat, Schema, Sink,
+    SubjectKeys, Table, TableBuilder, TableError, Target, read_parquet_records, read_preferences,
+    read_records, repeated_member,
 };
 use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::InputDescription;
@@ -48,6 +49,10 @@ pub struct InputOptions {
     /// that no attribute names are ignored
     #[arg(long = "hierarchy", value_name = "NAME=FILE")]
     hierarchies: Vec<NamedFile>,
+    /// Those among whom the people could be, as CSV in the records' dialect: some of
+    /// the quasi-identifiers, and `count` where a line stands for several people
+    #[arg(long = "population", value_name = "FILE")]
+    population_table: Option<PathBuf>,
 }
 
 /// `NAME=FILE`.
@@ -84,6 +89,8 @@ pub struct Input {
     pub parts: Option<PartsSummary>,
     /// The subjects' preferences.
     pub preferences: Vec<Preference>,
+    /// Among whom the people could be, where that was given.
+    pub population_table: Option<PopulationTable>,
 }
 
 impl Input {
@@ -102,6 +109,7 @@ impl Input {
             accept_exact: &job.accept_exact,
             queries: job.report.queries,
             fit: job.report.fit.as_ref(),
+            population_table: self.population_table.as_ref(),
             reruns: reruns(self.table.subjects()),
             verify: true,
             report: true,
@@ -128,6 +136,7 @@ impl InputOptions {
             mapping: None,
             preferences: None,
             hierarchies: Vec::new(),
+            population_table: None,
         }
     }
 
@@ -184,6 +193,7 @@ impl InputOptions {
             .chain(&self.mapping)
             .chain(&self.spec)
             .chain(&self.preferences)
+            .chain(&self.population_table)
             .chain(hierarchies);
         files.any(|file| id(file) == Some(asked))
     }
@@ -198,13 +208,26 @@ impl InputOptions {
         let transformation = Transformation::new(&spec.schema, dataset_secret);
         let (table, (summary, parts)) = self.read_records(&spec, &hierarchies, &transformation)?;
         let preferences = self.read_preferences(&spec, &hierarchies)?;
+        let population_table = self.read_population_table(&spec.schema)?;
         Ok(Input {
             spec,
             table,
             summary,
             parts,
             preferences,
+            population_table,
         })
+    }
+
+    /// Reads the population table, if one is named.
+    pub fn read_population_table(&self, schema: &Schema) -> Result<Option<PopulationTable>, Exit> {
+        let Some(path) = &self.population_table else {
+            return Ok(None);
+        };
+        let limits = ReadLimits::default();
+        let read = PopulationTable::read(open(path)?, schema, &limits, COMBINATIONS_MAX);
+        let read = read.map_err(|error| Exit::Input(path.display().to_string(), error));
+        Ok(Some(read?))
     }
 
     /// Reads the specification and its hierarchies.

@@ -43,6 +43,10 @@ options! {
     hierarchy_bytes_max, "VIZARD_HIERARCHY_BYTES_MAX", "BYTES";
     /// Largest body of many preferences, in bytes
     preference_bytes_max, "VIZARD_PREFERENCE_BYTES_MAX", "BYTES";
+    /// Largest population table, in bytes
+    population_bytes_max, "VIZARD_POPULATION_BYTES_MAX", "BYTES";
+    /// Combinations of values in one population table
+    population_combinations_max, "VIZARD_POPULATION_COMBINATIONS_MAX", "N";
     /// How many times its packed size a compressed body may grow to
     inflation_ratio_max, "VIZARD_INFLATION_RATIO_MAX", "TIMES";
     /// How deep JSON may nest, in levels

@@ -1,19 +1,15 @@
 //! `vizard risk`: who stands out in records, before any job.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use vizard_anonymizer::inspect::risk::{
-    Population, PopulationError, Risk, RiskColumns, SetRisk, risk,
-};
-use vizard_anonymizer::microdata::TableError;
+use vizard_anonymizer::inspect::risk::{Population, Risk, RiskColumns, SetRisk, risk};
 use vizard_anonymizer::privacy::Transformation;
 
 use super::exit::Exit;
-use super::input::{InputOptions, open};
+use super::input::InputOptions;
 use super::options::cores;
 use super::parts::warn_of_unknown;
 
@@ -25,10 +21,6 @@ const SETS_TOLD: usize = 12;
 pub struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// Those among whom a person could be, as CSV in the records' dialect: some of
-    /// the quasi-identifiers, and `count` where a line stands for several people
-    #[arg(long, value_name = "FILE")]
-    population: Option<PathBuf>,
     /// Print all of it as JSON
     #[arg(long)]
     json: bool,
@@ -62,19 +54,8 @@ fn measured(options: &Options) -> Result<Risk, Exit> {
     if let Some(parts) = &parts {
         warn_of_unknown(parts);
     }
-    let population = match &options.population {
-        None => None,
-        Some(path) => {
-            let read = Population::read(open(path)?, &columns);
-            Some(read.map_err(|error| {
-                let error = match error {
-                    PopulationError::Table(error) => error,
-                    other => TableError::Read(other.to_string()),
-                };
-                Exit::Input(path.display().to_string(), error)
-            })?)
-        }
-    };
+    let table = options.input.read_population_table(&spec.schema)?;
+    let population = table.and_then(|table| Population::of(&table, &columns));
     Ok(risk(&columns, population.as_ref()))
 }
 
@@ -131,9 +112,9 @@ fn told(risk: &Risk) -> String {
         let [least, most] = population.presence;
         let _ = writeln!(
             text,
-            "\nagainst a population of {} by {}:\n  k-map {}, journalist's risk at most {:.4}, on average {:.4}\n  \
-             between {:.1} and {:.1} % of a class of the population is in the records\n  \
-             {} records have fewer people like them in the population than in the records",
+            "\nagainst a population table of {} people by {}:\n  k-map {}, journalist's risk at most {:.4}, on average {:.4}\n  \
+             between {:.1} and {:.1} % of a class of the table is in the records\n  \
+             {} records have fewer people like them in the table than in the records",
             population.people,
             population.attributes.join(", "),
             population.k_map,

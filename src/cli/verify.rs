@@ -93,6 +93,7 @@ pub fn run(options: &Options) -> Result<(), Exit> {
             manifest: &release.manifest,
             tables: &release.tables,
             lineage: &lineage,
+            population_table: input.population_table.as_ref(),
             cancel: CancelFlag::never(),
         };
         let asked = (job.report.queries, job.report.fit.as_ref());

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use vizard_anonymizer::microdata::{HierarchyLimits, ReadLimits};
+use vizard_anonymizer::microdata::{COMBINATIONS_MAX, HierarchyLimits, ReadLimits};
 
 /// A limit as a refusal names it: name, value and unit, nothing of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,10 @@ limits! {
     hierarchy_bytes_max = 16 << 20, "bytes";
     /// Bytes in a body of many preferences, packed and unpacked.
     preference_bytes_max = 32 << 20, "bytes";
+    /// Bytes in a population table, packed and unpacked.
+    population_bytes_max = 64 << 20, "bytes";
+    /// Combinations of values in a population table.
+    population_combinations_max = COMBINATIONS_MAX, "combinations";
     /// Times its packed size that a compressed body may grow to.
     inflation_ratio_max = 100, "times";
     /// Levels that JSON may nest: bodies, lines and hierarchies; at most 127.

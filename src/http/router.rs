@@ -48,6 +48,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::inspections::router())
         .merge(routes::records::router())
         .merge(routes::risk::router())
+        .merge(routes::population_table::router())
         .merge(routes::hierarchies::router())
         .merge(routes::dataset_hierarchies::router())
         .merge(routes::hierarchy_review::router())

@@ -18,6 +18,8 @@ pub struct JobSize {
     pub text: TextSize,
     /// Subjects that have terms.
     pub preferences: u64,
+    /// Combinations of the population table.
+    pub population_combinations: u64,
 }
 
 /// Bytes that a job of this size is estimated to need: the coded table with its
@@ -35,13 +37,16 @@ pub fn estimate_bytes(size: &JobSize) -> u64 {
     const PER_RECORD_BYTES: u64 = 256;
     const PER_PREFERENCE_BYTES: u64 = 192;
     const PER_TEXT_BYTE: u64 = 3;
+    const PER_COMBINATION_BYTES: u64 = 384;
     let cells = size.attributes.saturating_mul(PER_CELL_BYTES);
     let per_record = cells.saturating_add(PER_RECORD_BYTES);
     let text = size.text.cells_bytes.saturating_add(size.text.labels_bytes);
+    let combinations = size.population_combinations;
     PER_JOB_BYTES
         .saturating_add(size.records.saturating_mul(per_record))
         .saturating_add(size.preferences.saturating_mul(PER_PREFERENCE_BYTES))
         .saturating_add(text.saturating_mul(PER_TEXT_BYTE))
+        .saturating_add(combinations.saturating_mul(PER_COMBINATION_BYTES))
 }
 
 #[cfg(test)]
@@ -76,6 +81,7 @@ mod tests {
                 labels_bytes: u64::MAX,
             },
             preferences: u64::MAX,
+            population_combinations: u64::MAX,
         };
         assert_eq!(estimate_bytes(&most), u64::MAX);
     }

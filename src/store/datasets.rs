@@ -57,6 +57,8 @@ pub struct DatasetRow {
     pub population: Option<String>,
     /// Floors of its own beside the service's.
     pub floors: Floors,
+    /// Combinations of its population table; 0 where it has none.
+    pub population_combinations: u64,
 }
 
 impl DatasetRow {

@@ -30,6 +30,7 @@ pub mod keys;
 pub mod ledger;
 mod open;
 mod operations;
+pub mod population_tables;
 mod postgres;
 mod precondition;
 pub mod preferences;
@@ -66,6 +67,7 @@ pub use keys::{KeyRow, NewKey};
 pub use ledger::{LedgerReads, LedgerRow, LedgerStep, ReleaseRead};
 pub use open::{Found, StoreOptions, inspect, open, open_host};
 pub use operations::Store;
+pub use population_tables::{NewPopulationTable, PopulationTableRow};
 pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
 pub use releases::{

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use vizard_anonymizer::microdata::{
-    HierarchyFormat, HierarchySet, HierarchySource, Preference, Schema, Table, TableBuilder,
-    TableError, decode_chunk,
+    HierarchyFormat, HierarchySet, HierarchySource, PopulationTable, Preference, Schema, Table,
+    TableBuilder, TableError, decode_chunk,
 };
 
 use vizard_anonymizer::privacy::{Seed, Transformation};
@@ -15,7 +15,7 @@ use vizard_anonymizer::release::{SeriesMode, also_shown};
 
 use crate::ids::DatasetId;
 use crate::job::SeriesOptions;
-use crate::store::{JobRow, Store, StoreError, VersionRow};
+use crate::store::{JobRow, PopulationTableRow, Store, StoreError, VersionRow};
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
 pub struct Loaded {
@@ -39,6 +39,8 @@ pub struct Loaded {
     pub shown: Vec<Candidates>,
     /// How it goes on.
     pub series: Option<SeriesMode>,
+    /// Among whom its people could be, if that is kept: packed, with what is known of it.
+    pub population_table: Option<(PopulationTableRow, Vec<u8>)>,
 }
 
 /// Why a job's input could not be read.
@@ -89,6 +91,7 @@ pub async fn load(
         }
         _ => HashSet::default(),
     };
+    let population_table = store.population_table_content(job.dataset).await?;
     Ok(Loaded {
         schema: Arc::new(schema.transformed()),
         stored: schema,
@@ -99,6 +102,7 @@ pub async fn load(
         public,
         shown,
         series,
+        population_table,
     })
 }
 
@@ -150,6 +154,19 @@ impl Loaded {
             also_shown(&mut builder, &self.schema, &self.shown)?;
         }
         builder.finish()
+    }
+
+    /// The population table; one that cannot be read is an error, never silently
+    /// no table.
+    pub fn population_table(&mut self) -> Result<Option<PopulationTable>, StoreError> {
+        let Some((row, content)) = self.population_table.take() else {
+            return Ok(None);
+        };
+        let damaged = || inconsistent("population_table", "content", row.dataset);
+        let attributes = serde_json::from_value(row.attributes).map_err(|_| damaged())?;
+        let table = PopulationTable::unpack(&content, attributes).map_err(|_| damaged())?;
+        let is_whole = table.sha256() == row.sha256;
+        is_whole.then_some(Some(table)).ok_or_else(damaged)
     }
 
     /// The preferences as documents; a stored one that cannot be read is an

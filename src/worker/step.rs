@@ -302,6 +302,8 @@ fn run_loaded(
         if !loaded.public.is_empty() && table.records() == 0 {
             return Err(JobFailure::NothingNew);
         }
+        let population_table = loaded.population_table();
+        let population_table = population_table.map_err(|_| JobFailure::Internal)?;
         let history = history_of(&loaded, &spec, (&engine, &table))?;
         let assignment = Assignment {
             table: &table,
@@ -319,6 +321,7 @@ fn run_loaded(
             accept_exact: &spec.accept_exact,
             queries: spec.report.queries,
             fit: spec.report.fit.as_ref(),
+            population_table: population_table.as_ref(),
             reruns: reruns(table.subjects()),
             verify: true,
             report: true,

@@ -13,6 +13,7 @@ mod offline;
 mod operating;
 mod parts;
 mod places;
+mod population;
 mod push;
 mod secrets;
 mod transforms;

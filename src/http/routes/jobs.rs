@@ -394,6 +394,7 @@ pub(super) fn check_cost(
         attributes: super::version_schema(version)?.attributes().len() as u64,
         text: version.text,
         preferences: dataset.subjects_with_preference,
+        population_combinations: dataset.population_combinations,
     });
     let memory_bytes_max = state.settings.memory_bytes_max;
     if needed_bytes > memory_bytes_max {

@@ -23,6 +23,7 @@ pub mod my_preferences;
 pub mod page;
 mod part_views;
 pub mod pinned;
+pub mod population_table;
 pub mod preference_import;
 pub mod preferences;
 pub mod query;

@@ -8,10 +8,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use vizard_anonymizer::inspect::risk::{Risk, RiskColumns, risk};
+use vizard_anonymizer::inspect::risk::{Population, Risk, RiskColumns, risk};
 use vizard_anonymizer::microdata::Chunk;
 use vizard_anonymizer::privacy::Transformation;
 
+use super::population_table::stored_population_table;
 use super::records::upload_share;
 use super::subject_search::look_into;
 use crate::http::auth::Principal;
@@ -52,6 +53,33 @@ struct RiskView {
     growing: Vec<SetRiskView>,
     /// How the values of sensitive attributes are spread.
     sensitive: Vec<SensitiveSpreadView>,
+    /// Against the dataset's population table; null where it has none, or one whose
+    /// attributes the schema has lost.
+    population: Option<PopulationRiskView>,
+}
+
+/// What somebody finds who knows the population table.
+#[derive(ToSchema)]
+#[schema(as = PopulationRisk)]
+#[allow(dead_code, reason = "describes what `risk` says of records")]
+struct PopulationRiskView {
+    /// The attributes that were compared.
+    attributes: Vec<String>,
+    /// People of the table.
+    people: u64,
+    /// People of the smallest class that records of the dataset are in.
+    k_map: u64,
+    /// Largest probability of finding a subject in the population.
+    journalist: f64,
+    /// The same as a mean over subjects.
+    journalist_mean: f64,
+    /// Least and largest share of a class of the population that is in the dataset
+    /// (δ-presence).
+    #[schema(min_items = 2, max_items = 2)]
+    presence: Vec<f64>,
+    /// Subjects of classes that have fewer people in the table than in the dataset:
+    /// the table does not hold everybody.
+    not_covered: u64,
 }
 
 /// What one attribute adds to the risk.
@@ -134,8 +162,9 @@ pub(super) async fn current_records(
 /// Say who stands out in a dataset
 ///
 /// For every set of up to three quasi-identifiers, and for sets that grow: how many subjects are alone, how small classes are, and the
-/// prosecutor's and marketer's risk; by attribute the minimal unique sets; and
-/// how sensitive values are spread. Of the records as they are, before any job.
+/// prosecutor's and marketer's risk; by attribute the minimal unique sets; how
+/// sensitive values are spread; and where the dataset has a population table, the
+/// journalist's risk against it. Of the records as they are, before any job.
 #[utoipa::path(
     get, path = "/v1/datasets/{id}/risk", operation_id = "get_dataset_risk", tag = "datasets",
     params(("id" = DatasetId, Path, description = "The dataset.")),
@@ -174,6 +203,7 @@ async fn get_dataset_risk(
         };
         columns = look_into(&state, place, &schema, add).await?;
     }
+    let table = stored_population_table(&state, id).await?;
     let looking = tokio::task::spawn_blocking(move || {
         // A client that hangs up does not make room for another.
         let _share = share;
@@ -181,7 +211,8 @@ async fn get_dataset_risk(
             .num_threads(THREADS)
             .build()
             .ok()?;
-        Some(pool.install(|| risk(&columns, None)))
+        let population = table.and_then(|table| Population::of(&table, &columns));
+        Some(pool.install(|| risk(&columns, population.as_ref())))
     });
     match looking.await {
         Ok(Some(risk)) => Ok(Json(Measured {

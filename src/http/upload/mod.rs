@@ -12,6 +12,7 @@ mod form;
 mod hierarchies;
 mod inspections;
 mod multipart;
+mod population_tables;
 mod preferences;
 mod spool;
 mod stored;
@@ -22,6 +23,7 @@ pub use forgotten::without_subject;
 pub use hierarchies::{Found, load_hierarchies, parse_hierarchy, pins, require_extended};
 pub use inspections::inspect_body;
 pub use multipart::Boundary;
+pub use population_tables::receive_population_table;
 pub use preferences::{KeptPreferences, receive_preferences};
 
 use std::sync::Arc;

@@ -26,6 +26,7 @@ pub(super) fn dataset_row(row: &Row) -> Result<DatasetRow, StoreError> {
         records_purged_at: row.time_or_null("records_purged_at")?,
         population: row.text_or_null("population")?,
         floors: floors_of(row)?,
+        population_combinations: row.count("population_combinations")?,
     })
 }
 

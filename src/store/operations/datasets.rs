@@ -14,7 +14,7 @@ use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Session, Signal, cells, id_list};
 use crate::store::statements::{
     datasets as sql, hierarchies as hierarchy_sql, ledger as ledger_sql,
-    subject_tokens as subject_token_sql,
+    population_tables as population_table_sql, subject_tokens as subject_token_sql,
 };
 use crate::store::{
     Act, Buried, Conflict, DatasetRow, Erasure, NewDataset, Page, PageRequest, Remains, StoreError,
@@ -113,6 +113,8 @@ pub(super) async fn erase(
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
     let hierarchies = session.run(hierarchy_sql::ERASE, cells![dataset]).await?;
+    let population_tables = population_table_sql::ERASE;
+    let population_tables = session.run(population_tables, cells![dataset]).await?;
     forget_answers(session, id).await?;
     destroy_keys_of_dataset(session, id).await?;
     session.signal(Signal::JobChanged);
@@ -120,6 +122,7 @@ pub(super) async fn erase(
         "chunks": chunks,
         "preferences": preferences,
         "hierarchies": hierarchies,
+        "population_tables": population_tables,
         "drafts": drafts,
         "jobs_cancelled": jobs_cancelled,
     }));
@@ -192,8 +195,8 @@ impl Store {
         .await
     }
 
-    /// Erases records, lineage, preferences, drafts and the dataset's own
-    /// hierarchies in one transaction.
+    /// Erases records, lineage, preferences, drafts, the population table and the
+    /// dataset's own hierarchies in one transaction.
     ///
     /// Published and withdrawn releases stay (without lineage), the rows of
     /// versions and jobs stay, and the dataset's row stays as a tombstone.

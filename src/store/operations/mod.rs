@@ -25,6 +25,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod ledger;
+mod population_tables;
 mod populations;
 mod preferences;
 mod reapply;

@@ -42,8 +42,8 @@ const WIPE: &str = "VACUUM (SKIP_LOCKED) dataset_key, hierarchy";
 /// Makes the room of all else that was erased free at once, so that what comes
 /// next is written over it; empty ends of files go back to the disk. Without it
 /// autovacuum comes in its time, and where much is kept that is late.
-const FREE: &str = "VACUUM (SKIP_LOCKED) chunk, preference, subject_token, release, \
-    release_piece, job, dataset, idempotency";
+const FREE: &str = "VACUUM (SKIP_LOCKED) chunk, preference, population_table, subject_token, \
+    release, release_piece, job, dataset, idempotency";
 
 /// The backend.
 struct Postgres {

@@ -20,8 +20,8 @@ const FORMAT: &[u8] = b"vizard seal 1";
 pub(in crate::store) enum Purpose {
     /// Chunks of a dataset, the lineage of its releases, and seeds of its jobs.
     Records,
-    /// Subjects and their terms, with their history, who has a token, and the
-    /// dataset's secret.
+    /// Subjects and their terms, with their history, who has a token, the
+    /// dataset's secret and its population table.
     Preferences,
     /// Pieces, report, verification and figures of one release.
     Release,
@@ -65,6 +65,8 @@ pub(in crate::store) enum AssociatedData<'a> {
         dataset: DatasetId,
         token_hash: &'a [u8; 32],
     },
+    /// The population table of a dataset.
+    PopulationTable(DatasetId),
     /// The secret of a dataset.
     DatasetSecret(DatasetId),
     /// The seed of a job.
@@ -116,6 +118,9 @@ impl AssociatedData<'_> {
                 dataset,
                 token_hash,
             } => Data::new("subject token", dataset.uuid()).rest(token_hash),
+            AssociatedData::PopulationTable(dataset) => {
+                Data::new("population table", dataset.uuid())
+            }
             AssociatedData::DatasetSecret(dataset) => Data::new("dataset secret", dataset.uuid()),
             AssociatedData::JobSeed(job) => Data::new("job seed", job.uuid()),
             AssociatedData::Lineage(release) => Data::new("lineage", release.uuid()),

@@ -5,7 +5,7 @@
 //! key that is never in the database (`master_keys`). What is personal is
 //! sealed before a statement sees it and opened after: chunks, lineage and
 //! seeds of jobs by the key of the records, subjects, their terms and the
-//! dataset's secret by the key of the preferences, pieces, report and verification by the key of the release.
+//! dataset's secret and population table by the key of the preferences, pieces, report and verification by the key of the release.
 //!
 //! A seal binds bytes to where they belong (`associated_data`): flipped, cut,
 //! extended, moved to another row or another dataset, they do not open.

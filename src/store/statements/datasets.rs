@@ -20,6 +20,8 @@ macro_rules! select {
              dataset.floors, \
              COALESCE(latest.total_records, 0) AS records, \
              COALESCE(latest.hierarchies, '{}') AS hierarchies, \
+             COALESCE((SELECT combinations FROM population_table \
+              WHERE population_table.dataset_id = dataset.id), 0) AS population_combinations, \
              (SELECT count(*) FROM preference WHERE preference.dataset_id = dataset.id \
               AND preference.until_version IS NULL) AS subjects_with_preference \
              FROM dataset LEFT JOIN dataset_version AS latest \

@@ -18,6 +18,7 @@ pub(super) mod idempotency;
 pub(super) mod jobs;
 pub(super) mod keys;
 pub(super) mod ledger;
+pub(super) mod population_tables;
 pub(super) mod preferences;
 pub(super) mod releases;
 pub(super) mod retention;
@@ -166,13 +167,14 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 17] = [
+    let shared: [&[&str]; 18] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
         datasets::ALL,
         versions::ALL,
         hierarchies::ALL,
+        population_tables::ALL,
         preferences::ALL,
         jobs::ALL,
         explorations::ALL,

@@ -32,6 +32,12 @@ pub fn on_measure(name: &str) -> &'static str {
             "If it is too high: a larger k; or another role for attributes that are published \
              exactly. The risk is the one of who knows those as well."
         }
+        "journalist_risk" => {
+            "The risk that somebody with this population table finds whose a record is. If it is \
+             too high: a larger k, or coarser hierarchies of the attributes that the table has. \
+             Records that are not covered say that the table does not hold everybody: the risk is \
+             then the prosecutor's."
+        }
         "group_sizes" | "c_dm" => {
             "Small groups lose less and protect less. If they are too large for your questions: a \
              smaller k, fewer quasi-identifiers, or more effort."

@@ -17,9 +17,29 @@ pub fn of_measure(page: &mut Page, name: &str, value: &Value) {
         "correlation" => correlation(value),
         "group_means" => group_means(value),
         "bucket_range" => pairing(value),
+        "journalist_risk" => compared_by(value),
         _ => Vec::new(),
     };
     sentences(page, &said);
+}
+
+/// By which attributes a population table was compared, and how many it does not hold.
+fn compared_by(value: &Value) -> Vec<String> {
+    let names: Vec<&str> = list(&value["attributes"]).iter().map(text).collect();
+    let (Some(people), false) = (value["people"].as_u64(), names.is_empty()) else {
+        return Vec::new();
+    };
+    let mut said = vec![format!(
+        "Compared by {} with a population table of {people} people.",
+        names.join(", ")
+    )];
+    if let Some(lacking @ 1..) = value["not_covered"].as_u64() {
+        said.push(format!(
+            "The table has fewer people than the release has records where {lacking} of the \
+             records stand: it does not hold everybody."
+        ));
+    }
+    said
 }
 
 /// That terms changed since the release was published, and what to do; nothing

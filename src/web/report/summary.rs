@@ -7,7 +7,7 @@ use super::markup::{Page, number};
 use super::{advice, list, state, text};
 
 /// Figures that have a card of their own: where they are, and what to call them.
-const CARDS: [(&str, &str); 15] = [
+const CARDS: [(&str, &str); 17] = [
     (
         "/measures/group_sizes/value/min",
         "records in the smallest group",
@@ -23,6 +23,14 @@ const CARDS: [(&str, &str); 15] = [
     (
         "/measures/reidentification_risk/value/prosecutor_median",
         "median re-identification risk",
+    ),
+    (
+        "/measures/journalist_risk/value/max",
+        "largest journalist's risk",
+    ),
+    (
+        "/measures/journalist_risk/value/mean",
+        "mean journalist's risk",
     ),
     ("/measures/ncp/value/mean", "mean loss of a cell (NCP)"),
     (

@@ -42,6 +42,29 @@ fn texts_of_documents_never_become_markup() {
 }
 
 #[test]
+fn the_journalists_risk_stands_beside_the_prosecutors_and_says_what_it_is_compared_by() {
+    let (mut report, verification, manifest) = full();
+    let risk = json!({"max": 0.125, "mean": 0.05, "k_map": 8, "not_covered": 3,
+        "attributes": ["<age>", "sex"], "people": 4_000, "sha256": "ab12"});
+    report["measures"]["journalist_risk"] = json!({"title": "Journalist's risk",
+        "audience": "steward", "definition": "d", "source": "s", "value": risk});
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    for said in [
+        "largest journalist's risk",
+        "Compared by &lt;age&gt;, sex with a population table of 4000 people.",
+        "where 3 of the records stand",
+        "ab12",
+    ] {
+        let said = said.replace('\'', "&#39;");
+        let plain = said.replace("&#39;", "'");
+        assert!(page.contains(&said) || page.contains(&plain), "{said}");
+    }
+    report["measures"]["journalist_risk"]["value"] = Value::Null;
+    let page = report_page(&report, &verification, &manifest, &Value::Null);
+    assert!(!page.contains("largest journalist"), "a card of nothing");
+}
+
+#[test]
 fn the_page_needs_nothing_from_outside_and_runs_nothing() {
     let page = page();
     for outside in [

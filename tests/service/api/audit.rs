@@ -80,6 +80,17 @@ impl Watched<'_> {
         }
     }
 
+    /// A population table that is put and taken away.
+    async fn population_table(&mut self, dataset: &str) {
+        let put = |call: Call| {
+            call.at("id", dataset)
+                .body("text/csv", "ward,count\nred,5\n")
+        };
+        self.call("put_population_table", put).await;
+        let of_dataset = |call: Call| call.at("id", dataset);
+        self.call("delete_population_table", of_dataset).await;
+    }
+
     /// An exploration that is begun and stopped.
     async fn explorations(&mut self, dataset: &str) {
         let asked = story::exploration(dataset);
@@ -157,6 +168,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let own = |call| ward(of_dataset(call));
     watched.call("put_dataset_hierarchy", own).await;
     watched.rules(dataset).await;
+    watched.population_table(dataset).await;
     let records = |call| of_dataset(call).body("text/csv", story::records(0, 120));
     watched.call("upload_records", records).await;
     let same = |call| of_dataset(call).json(&schema);

@@ -113,6 +113,8 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     let csv = story::records(0, 120);
     let records = |call| of_dataset(call).body("text/csv", csv.clone());
     twice.call("upload_records", records).await;
+    let people = |call| of_dataset(call).body("text/csv", "ward,count\nred,5\n");
+    twice.call("put_population_table", people).await;
     let same = |call| of_dataset(call).json(&schema);
     twice.call("put_schema", same).await;
     let one = |call| of_dataset(call).at("subject", "p1");

@@ -24,6 +24,7 @@ mod listener;
 mod lists;
 mod missing;
 mod parts;
+mod population_tables;
 mod populations;
 mod preconditions;
 mod preferences;

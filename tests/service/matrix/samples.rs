@@ -115,6 +115,10 @@ fn preferences() -> String {
     "subject,exclude\np1,false\n".to_owned()
 }
 
+fn population_table() -> String {
+    "ward,count\nred,5\n".to_owned()
+}
+
 fn hierarchy() -> String {
     story::HIERARCHY.to_owned()
 }
@@ -135,6 +139,16 @@ pub const SAMPLES: &[Sample] = &[
     on("inspect_file", Object::Nothing, Body::Csv(records)),
     on("upload_records", Object::Dataset, Body::Csv(records)),
     on("get_dataset_risk", Object::Dataset, Body::None),
+    on(
+        "put_population_table",
+        Object::Dataset,
+        Body::Csv(population_table),
+    ),
+    on("get_population_table", Object::Dataset, Body::None),
+    ending(
+        on("delete_population_table", Object::Dataset, Body::None),
+        1,
+    ),
     on("get_subject", Object::Dataset, Body::None),
     on("put_subject", Object::Dataset, Body::Csv(records_of_one)),
     ending(on("erase_subject", Object::Dataset, Body::None), 1),

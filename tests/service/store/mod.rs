@@ -16,6 +16,7 @@ mod jobs;
 mod keys;
 mod ledger;
 mod master_keys;
+mod population_tables;
 mod populations;
 mod preferences;
 mod releases;

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use vizard::ids::{DatasetId, ReleaseId};
 use vizard::store::{
-    DataKeyCounts, NewSubjectTokens, PublishCheck, PublishDecision, ReleaseDocument, StoreError,
-    VersionMode,
+    DataKeyCounts, NewPopulationTable, NewSubjectTokens, PublishCheck, PublishDecision,
+    ReleaseDocument, StoreError, VersionMode,
 };
 
 use super::stage::{draft, version};
@@ -22,7 +22,9 @@ const PIECE: &[u8] = b"canary-of-a-piece-4715";
 const REPORT: &str = "canary-of-the-report-4716";
 const VERIFICATION: &str = "canary-of-the-verification-4717";
 
-const CANARIES: [&[u8]; 8] = [
+const POPULATION_TABLE: &[u8] = b"canary-of-a-population-4719";
+
+const CANARIES: [&[u8]; 9] = [
     CHUNK,
     SUBJECT.as_bytes(),
     TOKEN_HOLDER.as_bytes(),
@@ -31,6 +33,7 @@ const CANARIES: [&[u8]; 8] = [
     PIECE,
     REPORT.as_bytes(),
     VERIFICATION.as_bytes(),
+    POPULATION_TABLE,
 ];
 
 /// Makes a test on each database of every function over a stage with a master key.
@@ -82,6 +85,17 @@ pub(super) async fn filled(stage: &Stage) -> (DatasetId, ReleaseId) {
     };
     let given = store.subject_tokens_create(act(), tokens);
     given.await.expect("they are kept");
+    let table = NewPopulationTable {
+        dataset,
+        attributes: json!([]),
+        people: 1,
+        combinations: 1,
+        sha256: String::new(),
+        content: POPULATION_TABLE.to_vec(),
+        created_by: "a test".to_owned(),
+    };
+    let put = store.population_table_put(act(), table).await;
+    put.expect("it is kept");
     let many = vec![("another".to_owned(), json!({"note": TERMS}))];
     let bulk = store.preference_bulk(act(), dataset, std::sync::Arc::new(many));
     bulk.await.expect("they are kept");
@@ -109,6 +123,9 @@ pub(super) async fn reads_back(stage: &Stage, dataset: DatasetId, release: Relea
     let store = &stage.store;
     let chunk = store.chunk_get(dataset, 1, 0).await;
     assert_eq!(chunk.expect("a chunk"), CHUNK);
+    let table = store.population_table_content(dataset).await;
+    let table = table.expect("an answer").expect("a table");
+    assert_eq!(table.1, POPULATION_TABLE);
     let terms = json!({"note": TERMS});
     let one = store
         .preference_get(act(), dataset, SUBJECT.to_owned())

@@ -147,6 +147,7 @@ fn run(engine: &str, cancel: CancelFlag, mut place: Where) {
         accept_exact: &accepted,
         queries: 1_000,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -161,6 +161,7 @@ pub static RUN: LazyLock<Run> = LazyLock::new(|| {
         accept_exact: &[],
         queries: 0,
         fit: None,
+        population_table: None,
         reruns: 0,
         // A manifest of what nobody verified says so, and does not hold.
         verify: true,

@@ -11,6 +11,7 @@
 //! Figures of whole runs are those of `scripts/compare`.
 
 mod cancelling;
+mod fitting;
 mod grouping;
 mod made;
 mod publishing;

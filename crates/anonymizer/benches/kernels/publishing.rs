@@ -91,6 +91,7 @@ fn release_measured(bencher: Bencher) {
         manifest: &RUN.produced.manifest,
         tables: &RUN.published,
         lineage: &RUN.produced.lineage,
+        population_table: None,
         cancel: CancelFlag::never(),
     };
     let bencher = bencher.counter(ItemsCount::new(RECORDS));

@@ -218,6 +218,7 @@ fn publish(
         accept_exact: &[],
         queries: 1_000,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -44,6 +44,7 @@ pub fn timed(
         accept_exact: &[],
         queries: 0,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: is_whole,
         report: is_whole,

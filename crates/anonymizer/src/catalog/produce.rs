@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::engine::{EngineError, Progress, RunContext};
-use crate::microdata::{Preference, Schema, Table};
+use crate::microdata::{PopulationTable, Preference, Schema, Table};
 use crate::privacy::{BlockForm, CancelFlag, Cancelled, History, Model, Requirements};
 use crate::query::{self, Workload};
 use crate::release::candidates::Candidates;
@@ -57,6 +57,8 @@ pub struct Assignment<'a> {
     pub queries: u32,
     /// A statistic whose difference the report tells.
     pub fit: Option<&'a Fit>,
+    /// Among whom the people could be, for the report's journalist's risk.
+    pub population_table: Option<&'a PopulationTable>,
     /// Tables on which the engine runs again, where the verifier attacks the
     /// release by it ([`verify::reruns`]); 0 for none.
     pub reruns: u64,
@@ -225,6 +227,7 @@ fn produce_all(
             manifest: &produced.manifest,
             tables: &published,
             lineage: &produced.lineage,
+            population_table: assignment.population_table,
             cancel: &context.cancel,
         };
         let mut watch = |share: f64| {

@@ -23,6 +23,7 @@ pub mod limits;
 pub mod normalize;
 pub mod packing;
 pub mod parts;
+pub mod population_table;
 pub mod preference;
 pub mod preference_read;
 pub mod records;
@@ -90,6 +91,9 @@ pub use limits::{HierarchyLimits, ReadLimits, Target};
 pub use normalize::{Merged, Spellings};
 pub use parquet::read_parquet_records;
 pub use parts::{Mapping, Part, Parts, PartsSummary, TableCount, read_parts};
+pub use population_table::{
+    COMBINATIONS_MAX, PopulationAttribute, PopulationColumn, PopulationTable,
+};
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};
 pub use records::{RecordFormat, read_records};

@@ -28,6 +28,7 @@ mod ndjson;
 mod order;
 mod packed;
 mod parquet;
+mod people;
 pub mod statement;
 mod table;
 mod transcode;
@@ -54,5 +55,6 @@ pub use manifest::{
 };
 pub use order::{compare_cells, order, tie_draw};
 pub use packed::{Packed, Unpacker, pack};
+pub use people::{ShownAttribute, fitting};
 pub use table::{Cells, Content, PublishedColumn, PublishedTable};
 pub use transcode::Transcoder;

@@ -1,6 +1,8 @@
 //! What measures look at, joined once for all of them.
 
-use crate::microdata::{AttributeIndex, CodedColumn, Domain, RecordIndex, Role, Table};
+use crate::microdata::{
+    AttributeIndex, CodedColumn, Domain, PopulationTable, RecordIndex, Role, Table,
+};
 use crate::privacy::{CancelFlag, Model, Requirements};
 use crate::release::{
     Content, JoinError, JoinedAttribute, JoinedTable, Lineage, Manifest, PublishedTable, Signatures,
@@ -19,6 +21,8 @@ pub struct Evidence<'a> {
     pub tables: &'a [PublishedTable],
     /// The subject of each published row; private.
     pub lineage: &'a Lineage,
+    /// Among whom its people could be, where that is known.
+    pub population_table: Option<&'a PopulationTable>,
     /// Heeded by all that takes long.
     pub cancel: &'a CancelFlag,
 }

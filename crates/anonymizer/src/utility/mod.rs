@@ -15,7 +15,9 @@
 
 use crate::privacy::{BlockForm, Model};
 
+use self::journalist::ShownClasses;
 use self::spread::Spread;
+use crate::release::{Content, JoinedAttribute};
 
 pub mod blocks;
 mod bucket_range;
@@ -28,6 +30,7 @@ mod group_means;
 mod group_size;
 mod histogram;
 mod information;
+mod journalist;
 mod leakage;
 mod marginal;
 mod ncp;
@@ -47,6 +50,7 @@ pub use group_means::{GroupMeans, PairMeans};
 pub use group_size::GroupSizes;
 pub use histogram::{Bin, Histogram};
 pub use information::InformationLeft;
+pub use journalist::JournalistRisk;
 pub use leakage::{Leakage, LeakageSummary};
 pub use marginal::Marginals;
 pub use ncp::{AttributeLoss, Ncp};
@@ -74,29 +78,47 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
     }
 }
 
-/// What can be told from the sizes of groups alone.
-fn insert_group_measures(report: &mut UtilityReport, evidence: &Evidence<'_>, sizes: &[u32]) {
+/// What can be told from groups of rows that look the same.
+fn insert_group_measures(
+    report: &mut UtilityReport,
+    evidence: &Evidence<'_>,
+    groups: &ShownClasses<'_>,
+) {
     report.insert(
         "c_dm",
         discernibility::DESCRIPTION,
-        &discernibility::measure(sizes),
+        &discernibility::measure(groups.sizes),
     );
     report.insert(
         "group_sizes",
         group_size::DESCRIPTION,
-        &group_size::measure(sizes),
+        &group_size::measure(groups.sizes),
     );
+    insert_risks(report, evidence, groups);
+}
+
+/// How likely rows that look the same are matched to their people.
+fn insert_risks(report: &mut UtilityReport, evidence: &Evidence<'_>, groups: &ShownClasses<'_>) {
+    let journalist = journalist::measure(evidence, groups);
+    let mut risk = reidentification::of_release(evidence, groups.sizes);
+    risk.journalist = journalist.as_ref().map(|risk| risk.max);
     report.insert(
         "reidentification_risk",
         reidentification::DESCRIPTION,
-        &reidentification::of_release(evidence, sizes),
+        &risk,
     );
+    if evidence.population_table.is_some() {
+        report.insert("journalist_risk", journalist::DESCRIPTION, &journalist);
+    }
 }
 
 fn of_records(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = JoinedEvidence::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    insert_group_measures(&mut report, evidence, prepared.signatures.sizes());
+    let is_known = |attribute: &JoinedAttribute<'_>| attribute.content == Content::Generalized;
+    let classes = (&prepared.joined, &prepared.signatures);
+    let rows = ShownClasses::of_rows(evidence, classes, is_known);
+    insert_group_measures(&mut report, evidence, &rows);
     evidence.cancel.heed();
     report.insert("ncp", ncp::DESCRIPTION, &ncp::measure(&prepared));
     evidence.cancel.heed();

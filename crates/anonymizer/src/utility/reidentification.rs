@@ -5,8 +5,8 @@
 //! adversary matches everyone at random within groups; the expected share of
 //! right matches is groups / records, which equals the prosecutor's mean.
 //! *Journalist*: the adversary knows a population table that the release is a
-//! sample of; without one the figure is absent, and the prosecutor's is an
-//! upper bound of it.
+//! sample of ([`super::journalist`] counts in it); without one the figure is
+//! absent, and the prosecutor's is an upper bound of it.
 
 use serde::Serialize;
 
@@ -38,7 +38,8 @@ pub struct ReidentificationRisk {
     pub by_quasi_identifiers: Option<ProsecutorRisk>,
     /// Expected share of right matches.
     pub marketer: f64,
-    /// Absent: no population table is given.
+    /// Largest journalist's risk; absent where no population table is given, or
+    /// nothing can be compared with it.
     pub journalist: Option<f64>,
     /// Records by risk, in bars of a twentieth.
     pub histogram: Histogram,

@@ -20,7 +20,8 @@ use serde_json::Value;
 pub enum Audience {
     /// Anyone who may see the release: computed from it alone.
     Analyst,
-    /// Stewards: computed with the original table, preferences or lineage.
+    /// Stewards: computed with the original table, preferences, lineage or a
+    /// population table.
     Steward,
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use vizard_anonymizer::catalog::Engine;
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::{
-    AttributeIndex, Code, Codes, Domain, Preference, RecordIndex, Role, Schema, SubjectIndex, Table,
+    AttributeIndex, Code, Codes, Domain, PopulationTable, Preference, RecordIndex, Role, Schema,
+    SubjectIndex, Table,
 };
 use vizard_anonymizer::privacy::{
     CancelFlag, History, InBucket, L, Model, ProtectedIndex, RecordTerms, Requirements, Seed,
@@ -234,12 +235,21 @@ impl Case {
 
     /// The report of utility and risk.
     pub fn report(&self) -> Result<UtilityReport, EvidenceError> {
+        self.report_beside(None)
+    }
+
+    /// The same beside those among whom its people could be.
+    pub fn report_beside(
+        &self,
+        population_table: Option<&PopulationTable>,
+    ) -> Result<UtilityReport, EvidenceError> {
         utility::measure(&utility::Evidence {
             table: &self.table,
             requirements: &self.requirements,
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            population_table,
             cancel: &self.cancel,
         })
     }

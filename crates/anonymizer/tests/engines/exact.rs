@@ -71,6 +71,7 @@ fn run(
         accept_exact: &accept_exact,
         queries: 10,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

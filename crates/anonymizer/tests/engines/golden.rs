@@ -75,6 +75,7 @@ fn run(plan: &Plan, parameters: &Value, preferences: &[Preference]) -> Result<Pr
         accept_exact: &accepted(schema),
         queries: QUERIES,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

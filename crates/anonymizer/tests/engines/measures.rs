@@ -2,6 +2,7 @@
 //! nothing but to fit together.
 
 mod cells;
+mod journalist;
 mod loose;
 mod persons;
 mod persons_loose;
@@ -137,6 +138,7 @@ fn the_report_of_a_wide_table_has_the_pairs_of_its_budget_and_counts_the_others(
         accept_exact: &[],
         queries: 20,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -18,6 +18,7 @@ fn small() -> Limits {
         json_bytes_max: 1_000,
         hierarchy_bytes_max: 402,
         preference_bytes_max: 403,
+        population_bytes_max: 404,
         ..Limits::default()
     }
 }
@@ -33,7 +34,7 @@ struct Kind {
     filler: &'static str,
 }
 
-fn kinds() -> [Kind; 4] {
+fn kinds() -> [Kind; 5] {
     let limits = small();
     let kind = |limit, value, method, path, media_type| Kind {
         limit,
@@ -73,11 +74,19 @@ fn kinds() -> [Kind; 4] {
             "/v1/datasets/{id}/preferences",
             "text/csv",
         ),
+        kind(
+            "population_bytes_max",
+            limits.population_bytes_max,
+            "PUT",
+            "/v1/datasets/{id}/population-table",
+            "text/csv",
+        ),
     ];
     kinds[0].start = story::records(0, 5);
     kinds[1].start = story::schema().to_string();
     kinds[2].start = "a;*\nb;*\n".into();
     kinds[3].start = "subject,exclude\np1,true\n".into();
+    kinds[4].start = "ward\nred\n".into();
     kinds
 }
 
@@ -99,6 +108,7 @@ impl Kind {
                 .call("put_dataset_hierarchy")
                 .at("id", id)
                 .at("name", "h"),
+            "population_bytes_max" => client.call("put_population_table").at("id", id),
             _ => client.call("import_preferences").at("id", id),
         };
         call.body(self.media_type, body).send().await
@@ -107,7 +117,7 @@ impl Kind {
 
 async fn prepared() -> (Server, Client, String) {
     let server = server(small()).await;
-    let client = server.key(&["uploader", "consent"]).await;
+    let client = server.key(&["uploader", "consent", "steward"]).await;
     let id = story::dataset(&client).await;
     (server, client, id)
 }

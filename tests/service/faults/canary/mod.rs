@@ -11,6 +11,7 @@
 
 mod floors;
 mod misfits;
+mod people;
 mod refusals;
 mod sinks;
 mod story;

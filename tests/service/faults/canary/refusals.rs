@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::sinks::Sinks;
 use super::story::{self, Told};
 use super::strings::Strings;
-use super::{Cast, floors, misfits};
+use super::{Cast, floors, misfits, people};
 use crate::common::client::Client;
 
 /// A request that must be refused: method, path, headers, body.
@@ -67,6 +67,7 @@ pub async fn provoke(cast: &Cast, strings: &Strings, sinks: &mut Sinks, told: &T
     refused(&cast.analyst, sinks, of_tables(strings, told)).await;
     refused(&cast.steward, sinks, of_keys(cast, strings).await).await;
     floors::provoke(cast, sinks, told).await;
+    people::provoke(cast, strings, sinks, told).await;
     of_states(cast, strings, sinks, told).await;
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Cast;
+use super::people;
 use super::sinks::Sinks;
 use super::strings::Strings;
 
@@ -107,6 +108,7 @@ pub async fn tell(cast: &Cast, strings: &Strings, sinks: &mut Sinks) -> Told {
     let got = cast.consent.call("get_preference").at("id", &dataset);
     got.at("subject", &subjects[0]).send().await.expect(200);
 
+    people::put(cast, strings, (&dataset, &wards)).await;
     let release = released(cast, sinks, &job(&dataset)).await;
     let publish = cast.steward.call("publish_release").at("id", &release);
     publish.json(&json!({})).send().await.expect(200);

@@ -90,6 +90,7 @@ fn timed(table: &Table, (engine, parameters): (&str, &Value)) -> Result<[f64; 3]
         accept_exact: &accepted,
         queries: u32::try_from(number("--queries", 1_000))?,
         fit: None,
+        population_table: None,
         reruns: 0,
         verify: true,
         report: true,

@@ -21,8 +21,7 @@ pub struct Risk {
     pub growing: Vec<SetRisk>,
     /// How the values of sensitive attributes are spread.
     pub sensitive: Vec<SensitiveSpread>,
-    /// Against a population, where one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Against a population table, where there is one.
     pub population: Option<PopulationRisk>,
 }
 
@@ -78,12 +77,12 @@ pub(super) fn rounded(share: f64) -> f64 {
     (share * 1e4).round() / 1e4
 }
 
-/// What a reader finds who knows the population.
+/// What a reader finds who knows the population table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PopulationRisk {
     /// The attributes that were compared.
     pub attributes: Vec<String>,
-    /// People in the population.
+    /// People of the table.
     pub people: u64,
     /// People of the smallest class that records of the dataset are in (k-map).
     pub k_map: u64,

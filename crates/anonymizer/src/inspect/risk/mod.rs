@@ -20,7 +20,7 @@ mod tests;
 pub(super) use classes::Classes;
 pub use columns::RiskColumns;
 pub use figures::{AttributeExposure, PopulationRisk, Risk, SensitiveSpread, SetRisk};
-pub use population::{Population, PopulationError};
+pub use population::Population;
 
 /// What somebody finds in records, and against a population where one is given.
 ///

@@ -1,25 +1,18 @@
-//! A table of those among whom a person could be: the journalist's risk.
+//! Against a table of those among whom a person could be: the journalist's risk.
 //!
-//! The population is a CSV file in the dialect of the schema, with some of the
-//! quasi-identifiers by name, and `count` where a line stands for several
-//! people. A class of the dataset is looked for in it by the attributes that
-//! both have. \[El Emam and Dankar 2008\]; δ-presence \[Nergiz et al. 2007\].
-
-use std::io::Read;
+//! A class of the dataset is looked for in the population table by the attributes
+//! that both have. \[El Emam and Dankar 2008\]; δ-presence \[Nergiz et al. 2007\].
 
 use rustc_hash::FxHashMap;
 
-use super::columns::{MISSING, RiskColumns};
+use super::columns::{MISSING, Numbered, RiskColumns};
 use super::figures::{PopulationRisk, rounded};
-use crate::microdata::{CellReader, CellValue, ScannedRow, TableError, scan_rows};
+use crate::microdata::{CellValue, PopulationColumn, PopulationTable};
 
-/// The name of the column that says for how many people a line stands.
-const COUNT: &str = "count";
-const RECORD_BYTES_MAX: usize = 1 << 20;
 /// The number of a value that no record of the dataset has.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// People of the population by the attributes that the dataset has too.
+/// People of a population table by the attributes that the dataset has too.
 pub struct Population {
     /// Places among the attributes of the risk.
     attributes: Vec<usize>,
@@ -28,99 +21,30 @@ pub struct Population {
     total: u64,
 }
 
-/// Why a population cannot be compared.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PopulationError {
-    /// It has no column in common.
-    #[error(
-        "the population names no quasi-identifier of the schema: its header has their names, and \
-         `count` where a line stands for several people"
-    )]
-    NothingShared,
-    /// A line that cannot be read.
-    #[error("line {line} of the population: {what}")]
-    Line {
-        /// From 1, the header's.
-        line: u64,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// It could not be read.
-    #[error(transparent)]
-    Table(#[from] TableError),
-}
-
 impl Population {
-    /// Reads the population of a dataset.
-    ///
-    /// # Errors
-    /// What is wrong with its header or with a line; no value is repeated.
-    pub fn read(input: impl Read, columns: &RiskColumns) -> Result<Self, PopulationError> {
-        let schema = columns.schema();
-        let cells = CellReader::of(schema);
-        let mut places: Vec<(usize, usize)> = Vec::new();
-        let mut count_at = None;
+    /// A population table beside the records of a dataset; nothing where the schema
+    /// of the records does not have all of its attributes.
+    pub fn of(table: &PopulationTable, columns: &RiskColumns) -> Option<Self> {
+        if !table.unfit(columns.schema()).is_empty() {
+            return None;
+        }
+        let (mut attributes, mut numbers) = (Vec::new(), Vec::new());
+        for (attribute, column) in table.attributes().iter().zip(table.columns()) {
+            let mut places = 0..columns.attributes.len();
+            let place = places.find(|&at| columns.name(at) == attribute.name)?;
+            numbers.push(numbers_of(column, &columns.attributes[place].1));
+            attributes.push(place);
+        }
         let mut people: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
-        let (mut total, mut width) = (0, 0);
-        let mut failed: Option<PopulationError> = None;
-        let mut each = |row: ScannedRow<'_>| {
-            let (line, row) = match row {
-                ScannedRow::Cells(line, row) => (line, row.collect::<Vec<&[u8]>>()),
-                ScannedRow::Malformed(line) | ScannedRow::TooLong(line) => {
-                    failed = Some(wrong(line, "its quotes are wrong, or it is too long"));
-                    return false;
-                }
-            };
-            if width == 0 {
-                width = row.len();
-                match header(&row, columns) {
-                    Some(found) => (places, count_at) = found,
-                    None => failed = Some(wrong(line, "a name stands twice")),
-                }
-                return failed.is_none() && !places.is_empty();
-            }
-            if row.len() != width {
-                failed = Some(wrong(line, "it has other cells than the header"));
-                return false;
-            }
-            let count = match count_at.map(|at| std::str::from_utf8(row[at])) {
-                None => Some(1),
-                Some(text) => text.ok().and_then(|text| text.trim().parse::<u64>().ok()),
-            };
-            let Some(count) = count else {
-                failed = Some(wrong(line, "`count` is no whole number"));
-                return false;
-            };
-            let mut key = Vec::with_capacity(places.len());
-            for &(index, at) in &places {
-                let (attribute, numbered) = &columns.attributes[index];
-                let number = match cells.read(*attribute, row[at]) {
-                    Some(CellValue::Missing) => Some(MISSING),
-                    Some(CellValue::Bits(bits)) => numbered.number_of_bits(bits),
-                    Some(CellValue::Text(text)) => numbered.number_of_text(&text),
-                    None => {
-                        failed = Some(wrong(line, "a cell is not of its attribute's type"));
-                        return false;
-                    }
-                };
-                key.push(number.unwrap_or(ELSEWHERE));
-            }
-            total = u64::saturating_add(total, count);
-            let people = people.entry(key).or_default();
-            *people = people.saturating_add(count);
-            true
-        };
-        scan_rows(input, schema.format(), RECORD_BYTES_MAX, &mut each)?;
-        if let Some(error) = failed {
-            return Err(error);
+        for (row, count) in table.counts().iter().enumerate() {
+            let codes = table.columns().iter().zip(&numbers);
+            let key = codes.map(|(column, numbers)| numbers[column.codes[row] as usize]);
+            *people.entry(key.collect()).or_default() += count;
         }
-        if places.is_empty() {
-            return Err(PopulationError::NothingShared);
-        }
-        Ok(Self {
-            attributes: places.into_iter().map(|(index, _)| index).collect(),
+        Some(Self {
+            attributes,
             people,
-            total,
+            total: table.people(),
         })
     }
 
@@ -179,28 +103,12 @@ impl Population {
     }
 }
 
-/// The places of attributes, each with its column, and the column of the count.
-type Header = (Vec<(usize, usize)>, Option<usize>);
-
-/// Where attributes of the risk stand by their names, and where the count does;
-/// nothing where a name stands twice.
-fn header(row: &[&[u8]], columns: &RiskColumns) -> Option<Header> {
-    let mut count_at = None;
-    let mut places: Vec<(usize, usize)> = Vec::new();
-    for (at, name) in row.iter().enumerate() {
-        let name = name.trim_ascii();
-        if name == COUNT.as_bytes() {
-            count_at = Some(at);
-        }
-        let named = |index: usize| columns.name(index).as_bytes() == name;
-        let known = (0..columns.attributes.len()).find(|&index| named(index));
-        places.extend(known.map(|index| (index, at)));
-    }
-    places.sort_unstable();
-    let is_twice = places.windows(2).any(|pair| pair[0].0 == pair[1].0);
-    (!is_twice).then_some((places, count_at))
-}
-
-fn wrong(line: u64, what: &'static str) -> PopulationError {
-    PopulationError::Line { line, what }
+/// The numbers that records of the dataset have for the values of a column.
+fn numbers_of(column: &PopulationColumn, numbered: &Numbered) -> Vec<u32> {
+    let number = |code: u32| match column.value(code) {
+        CellValue::Missing => MISSING,
+        CellValue::Bits(bits) => numbered.number_of_bits(bits).unwrap_or(ELSEWHERE),
+        CellValue::Text(text) => numbered.number_of_text(&text).unwrap_or(ELSEWHERE),
+    };
+    (0..column.len() as u32).map(number).collect()
 }

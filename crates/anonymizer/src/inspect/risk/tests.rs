@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::microdata::{Chunk, ChunkColumn, Schema};
+use crate::microdata::{Chunk, ChunkColumn, PopulationTable, ReadLimits, Schema};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -163,9 +163,13 @@ fn a_population_says_among_how_many_a_person_could_be() {
         (3, [3, 1, 0, 0]),
     ];
     let columns = columns("one", &rows, 3);
-    let read = |text: &str| Population::read(Cursor::new(text.to_owned()), &columns);
+    let table = |text: &str| {
+        let input = Cursor::new(text.to_owned());
+        PopulationTable::read(input, columns.schema(), &ReadLimits::default(), 1_000)
+    };
+    let read = |text: &str| Population::of(&table(text).unwrap(), &columns).unwrap();
     // One who is 1, four who are 2, nobody who is 3, and others.
-    let population = read("x,b,a,count\n-,1,1,1\n-,1,2,4\n-,1,9,50\n").unwrap();
+    let population = read("x,b,a,count\n-,1,1,1\n-,1,2,4\n-,1,9,50\n");
     let found = risk(&columns, Some(&population)).population.unwrap();
     assert_eq!(found.attributes, ["a", "b"]);
     assert_eq!((found.people, found.k_map, found.not_covered), (55, 1, 3));
@@ -174,7 +178,7 @@ fn a_population_says_among_how_many_a_person_could_be() {
     assert_eq!(found.journalist_mean, 0.5625);
     assert_eq!(found.presence, [0.25, 1.0]);
 
-    let whole = read("a,count\n1,10\n2,20\n3,5\n").unwrap();
+    let whole = read("a,count\n1,10\n2,20\n3,5\n");
     let found = risk(&columns, Some(&whole)).population.unwrap();
     assert_eq!((found.k_map, found.not_covered), (5, 0));
     assert_eq!(found.journalist, 0.2);
@@ -185,30 +189,13 @@ fn a_population_says_among_how_many_a_person_could_be() {
         .map(|at| (at % 3, [i64::from(at % 3) + 1, 1, 0, 0]))
         .collect();
     let many = self::columns("many", &many, 7);
-    let population = Population::read(Cursor::new("a, count\n1,1\n2,1\n3,1\n"), &many).unwrap();
+    let population = table("a, count\n1,1\n2,1\n3,1\n").unwrap();
+    let population = Population::of(&population, &many).unwrap();
     let found = risk(&many, Some(&population)).population.unwrap();
     assert_eq!(
         (found.k_map, found.journalist, found.journalist_mean),
         (1, 1.0, 1.0)
     );
-
-    for (text, said) in [
-        ("a,a\n1,2\n", "a name stands twice"),
-        ("x,y\n1,2\n", "names no quasi-identifier"),
-        ("", "names no quasi-identifier"),
-        ("a,count\n1,many\n", "line 2 of the population: `count`"),
-        (
-            "a,count\n1,2\ncanary,1\n",
-            "line 3 of the population: a cell",
-        ),
-        ("a,count\n1\n", "other cells than the header"),
-    ] {
-        let Err(error) = read(text) else {
-            panic!("{text}")
-        };
-        assert!(error.to_string().contains(said), "{error}");
-        assert!(!error.to_string().contains("canary"));
-    }
 }
 
 #[test]

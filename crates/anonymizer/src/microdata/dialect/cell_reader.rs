@@ -14,7 +14,7 @@ pub struct CellReader<'s> {
 }
 
 /// What a cell is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CellValue {
     /// Nothing.
     Missing,

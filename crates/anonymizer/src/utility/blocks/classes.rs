@@ -1,6 +1,6 @@
 //! Sizes of blocks, and of equivalence classes.
 
-use crate::release::{Cells, Content, PublishedTable};
+use crate::release::{Cells, Content, JoinedAttribute, PublishedTable, Signatures};
 
 use crate::microdata::{Role, RowClasses};
 use crate::utility::evidence::JoinedEvidence;
@@ -22,12 +22,12 @@ pub const BLOCK_SIZES: Description = Description {
     source: "LeFevre et al. 2006, Mondrian multidimensional k-anonymity (average size), on blocks",
 };
 
-/// Sizes of both.
+/// Blocks and classes.
 pub(super) struct Sizes {
     /// Of the blocks.
     pub blocks: Vec<u32>,
-    /// Of rows with the same published quasi-identifiers.
-    pub alike: Vec<u32>,
+    /// Rows with the same published quasi-identifiers.
+    pub alike: Signatures,
 }
 
 /// Counts rows by block and by equivalence class.
@@ -51,15 +51,17 @@ pub(super) fn sizes(prepared: &JoinedEvidence<'_>) -> Sizes {
     } else {
         Vec::new()
     };
+    let alike = prepared
+        .joined
+        .classes_by(|attribute| is_known(prepared, attribute));
+    Sizes { blocks, alike }
+}
+
+/// Whether rows that show another value of the attribute are not alike.
+pub(super) fn is_known(prepared: &JoinedEvidence<'_>, attribute: &JoinedAttribute<'_>) -> bool {
     let schema = prepared.evidence.table.schema();
-    let alike = prepared.joined.classes_by(|attribute| {
-        let found = schema.find(attribute.name);
-        found.is_some_and(|index| schema.attribute(index).role == Role::QuasiIdentifier)
-    });
-    Sizes {
-        blocks,
-        alike: alike.sizes().to_vec(),
-    }
+    let found = schema.find(attribute.name);
+    found.is_some_and(|index| schema.attribute(index).role == Role::QuasiIdentifier)
 }
 
 /// The published number of each row's group.

@@ -15,11 +15,13 @@ pub use glp::{AttributeGlp, Glp};
 pub use reconstruction::{AttributeReconstruction, Reconstruction};
 
 use super::evidence::{Evidence, EvidenceError, JoinedEvidence};
+use super::journalist::ShownClasses;
 use super::report::UtilityReport;
 use super::spread::Spread;
 use super::{bucket_range, correlation, discernibility, group_means, group_size, information};
-use super::{marginal, ncp, reidentification};
+use super::{marginal, ncp};
 use crate::privacy::{BlockForm, Model};
+use crate::release::JoinedAttribute;
 use candidates::Candidates;
 
 /// Measures a release of blocks. Work: linear in rows × attributes and in the
@@ -45,11 +47,9 @@ pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> 
         &group_size::measure(&sizes.blocks),
     );
     evidence.cancel.heed();
-    report.insert(
-        "reidentification_risk",
-        reidentification::DESCRIPTION,
-        &reidentification::of_release(evidence, &sizes.alike),
-    );
+    let is_known = |attribute: &JoinedAttribute<'_>| classes::is_known(&prepared, attribute);
+    let rows = ShownClasses::of_rows(evidence, (&prepared.joined, &sizes.alike), is_known);
+    super::insert_risks(&mut report, evidence, &rows);
     evidence.cancel.heed();
     report.insert(
         "glp",

@@ -29,7 +29,9 @@ pub use sa_ncp::{ItemLoss, SaNcp};
 pub use value_shares::{ShareSummary, ValueShares};
 
 use super::evidence::{Evidence, EvidenceError};
+use super::journalist::ShownClasses;
 use super::report::UtilityReport;
+use crate::release::{Content, JoinedAttribute};
 
 /// Bars of the histograms of shares.
 const BINS: usize = 20;
@@ -42,7 +44,9 @@ const BINS: usize = 20;
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = PreparedPersons::new(evidence)?;
     let mut report = UtilityReport::new(prepared.joined.rows() as u64);
-    super::insert_group_measures(&mut report, evidence, prepared.groups.sizes());
+    let is_known = |attribute: &JoinedAttribute<'_>| attribute.content == Content::Generalized;
+    let rows = ShownClasses::of_rows(evidence, (&prepared.joined, &prepared.groups), is_known);
+    super::insert_group_measures(&mut report, evidence, &rows);
     evidence.cancel.heed();
     report.insert(
         "qid_ncp",

@@ -193,6 +193,7 @@ fn measured(model: Model, tables: &[PublishedTable], subjects: &[u32]) -> Option
                 subjects: subjects.iter().map(|&at| SubjectIndex(at)).collect(),
             }],
         },
+        population_table: None,
         cancel: crate::privacy::CancelFlag::never(),
     };
     measure(&evidence).ok()

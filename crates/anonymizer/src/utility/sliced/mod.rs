@@ -26,7 +26,7 @@ use super::report::UtilityReport;
 pub fn measure(evidence: &Evidence<'_>) -> Result<UtilityReport, EvidenceError> {
     let prepared = PreparedSliced::new(evidence)?;
     let mut report = UtilityReport::new(prepared.rows as u64);
-    super::insert_group_measures(&mut report, evidence, &prepared.sizes);
+    super::insert_group_measures(&mut report, evidence, &prepared.shown());
     let binned = correlation::binned(&prepared);
     let (leakage, (correlation, marginals)) = rayon::join(
         || leakage::measure(&prepared),

@@ -8,6 +8,7 @@ use crate::release::{Cell, Cells, PublishedColumn, PublishedTable};
 
 use crate::utility::coverage::Coverage;
 use crate::utility::evidence::{Evidence, EvidenceError};
+use crate::utility::journalist::ShownClasses;
 
 /// One appearance of an attribute.
 #[derive(Debug)]
@@ -118,6 +119,27 @@ impl<'a> PreparedSliced<'a> {
         }
         let of_record = all.of_row.split_off(self.rows);
         (all.of_row, of_record)
+    }
+
+    /// Buckets by the attributes that are generalized over them; those of columns
+    /// show nothing of one record together.
+    pub(super) fn shown(&self) -> ShownClasses<'_> {
+        let mut first = vec![None; self.sizes.len()];
+        for (row, &bucket) in self.bucket_of_row.iter().enumerate() {
+            first[bucket as usize].get_or_insert(row);
+        }
+        let in_columns = self.columns.iter().flat_map(|one| &one.attributes);
+        let in_columns: Vec<usize> = in_columns.copied().collect();
+        let mut shown = ShownClasses::new(&self.sizes);
+        for (at, attribute) in self.attributes.iter().enumerate() {
+            if !in_columns.contains(&at) {
+                let known = (attribute.name, attribute.cells);
+                let of_class = first.iter().flatten();
+                let of_class = of_class.map(|&row| attribute.codes.at(row)).collect();
+                shown.add(&self.evidence, known, of_class);
+            }
+        }
+        shown
     }
 
     /// The column and appearance of attributes that stay linked.

@@ -5,8 +5,8 @@
 //!   that look the same), for the worst target and on average.
 //! - Marketer: wants as many right links as possible; expects one a group, so
 //!   its rate is groups / records, which is the prosecutor's mean.
-//! - Journalist: needs a table of the population, which no job has; with none
-//!   the prosecutor is the journalist's upper bound.
+//! - Journalist: needs a population table, which the report is measured with and
+//!   the verification is not; the prosecutor is the journalist's upper bound.
 //!
 //! The bound is 1/K of each group's members, the K of k-anonymity.
 

@@ -71,6 +71,7 @@ impl Loose {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            population_table: None,
             cancel: CancelFlag::never(),
         }
     }

@@ -66,6 +66,7 @@ impl LoosePersons {
             manifest: &self.manifest,
             tables: &self.tables,
             lineage: &self.lineage,
+            population_table: None,
             cancel: CancelFlag::never(),
         }
     }
