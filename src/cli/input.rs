@@ -227,7 +227,7 @@ impl InputOptions {
         let limits = ReadLimits::default();
         let read = PopulationTable::read(open(path)?, schema, &limits, COMBINATIONS_MAX);
         let read = read.map_err(|error| Exit::Input(path.display().to_string(), error));
-        Ok(Some(read?))
+        Ok(Some(read?.transformed(schema)))
     }
 
     /// Reads the specification and its hierarchies.

@@ -166,6 +166,7 @@ impl Loaded {
         let attributes = serde_json::from_value(row.attributes).map_err(|_| damaged())?;
         let table = PopulationTable::unpack(&content, attributes).map_err(|_| damaged())?;
         let is_whole = table.sha256() == row.sha256;
+        let table = table.transformed(&self.schema);
         is_whole.then_some(Some(table)).ok_or_else(damaged)
     }
 

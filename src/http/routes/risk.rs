@@ -211,6 +211,7 @@ async fn get_dataset_risk(
             .num_threads(THREADS)
             .build()
             .ok()?;
+        let table = table.map(|table| table.transformed(columns.schema()));
         let population = table.and_then(|table| Population::of(&table, &columns));
         Some(pool.install(|| risk(&columns, population.as_ref())))
     });

@@ -39,6 +39,21 @@ impl Transform {
         *self == Self::default()
     }
 
+    /// A whole number between bottom and top.
+    pub fn whole(&self, value: i64) -> i64 {
+        let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_i64);
+        let value = bound(&self.bottom).map_or(value, |bottom| value.max(bottom));
+        bound(&self.top).map_or(value, |top| value.min(top))
+    }
+
+    /// A number between bottom and top.
+    pub fn fraction(&self, value: f64) -> f64 {
+        let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_f64);
+        let value = bound(&self.bottom).map_or(value, |bottom| value.max(bottom));
+        // The negative zero is no value of its own.
+        bound(&self.top).map_or(value, |top| value.min(top)) + 0.0
+    }
+
     /// What contradicts itself for an attribute, in words that begin with `place`.
     pub(super) fn check(&self, place: &str, attribute: &Attribute) -> Result<(), String> {
         if self.is_nothing() {

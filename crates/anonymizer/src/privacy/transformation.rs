@@ -8,11 +8,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Number;
-
 use super::Seed;
 use crate::microdata::value_text::date_days;
-use crate::microdata::{Chunk, ChunkColumn, Schema};
+use crate::microdata::{Chunk, ChunkColumn, Schema, Transform};
 
 /// Days that programs write where no date is known, 1900-01-01 and 9999-12-31:
 /// moved, they would tell by how much.
@@ -34,9 +32,7 @@ pub struct Transformation {
 struct Change {
     /// The column of the dates that days are counted from.
     since: Option<usize>,
-    is_moved: bool,
-    bottom: Option<Number>,
-    top: Option<Number>,
+    transform: Transform,
 }
 
 impl Transformation {
@@ -63,9 +59,7 @@ impl Transformation {
                 since: since
                     .and_then(|name| schema.find(name))
                     .map(|index| index.at()),
-                is_moved: transform.shift_days.is_some(),
-                bottom: transform.bottom.clone(),
-                top: transform.top.clone(),
+                transform: transform.clone(),
             };
             (at, change)
         });
@@ -146,6 +140,10 @@ fn days_of(secret: &Seed, most: u32, subject: &str) -> i32 {
 }
 
 impl Change {
+    fn is_moved(&self) -> bool {
+        self.transform.shift_days.is_some()
+    }
+
     fn of(&self, column: &ChunkColumn, (chunk, moved): (&Chunk, &[i32])) -> ChunkColumn {
         if let Some(since) = self.since {
             let from = chunk.columns.get(since).and_then(days_in);
@@ -165,32 +163,20 @@ impl Change {
                     missing: missing.clone(),
                 }
             }
-            ChunkColumn::Date(days) if self.is_moved && moved.len() == days.len() => {
+            ChunkColumn::Date(days) if moved.len() == days.len() && self.is_moved() => {
                 let moved = days.iter().zip(moved).map(|(&day, &by)| later(day, by));
                 ChunkColumn::Date(moved.collect())
             }
             ChunkColumn::Integer(values) => {
-                let values = values.iter().map(|&value| self.whole(value));
+                let values = values.iter().map(|&value| self.transform.whole(value));
                 ChunkColumn::Integer(values.collect())
             }
             ChunkColumn::Decimal(values) => {
-                let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_f64);
-                let (bottom, top) = (bound(&self.bottom), bound(&self.top));
-                let values = values.iter().map(|&value| {
-                    let value = bottom.map_or(value, |bottom| value.max(bottom));
-                    // The negative zero is no value of its own.
-                    top.map_or(value, |top| value.min(top)) + 0.0
-                });
+                let values = values.iter().map(|&value| self.transform.fraction(value));
                 ChunkColumn::Decimal(values.collect())
             }
             other => other.clone(),
         }
-    }
-
-    fn whole(&self, value: i64) -> i64 {
-        let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_i64);
-        let value = bound(&self.bottom).map_or(value, |bottom| value.max(bottom));
-        bound(&self.top).map_or(value, |top| value.min(top))
     }
 
     /// Days from one date of each record to the other; missing where one is.
@@ -200,7 +186,7 @@ impl Change {
         for (record, (to, from)) in (0..).zip(to.iter().zip(from)) {
             match to.zip(*from) {
                 Some((to, from)) => {
-                    known.push(self.whole(i64::from(to) - i64::from(from)));
+                    known.push(self.transform.whole(i64::from(to) - i64::from(from)));
                 }
                 None => missing.push(record),
             }

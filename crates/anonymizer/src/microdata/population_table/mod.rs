@@ -19,7 +19,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::attribute::{AttributeType, Role};
+use super::attribute::{Attribute, AttributeType, Role};
 use super::cell::{decimal, integer, text};
 use super::dialect::{CellReader, CellValue, FileFormat};
 use super::domain::Values;
@@ -29,6 +29,7 @@ use super::index::AttributeIndex;
 use super::limits::ReadLimits;
 use super::schema::Schema;
 use super::sha256::Sha256;
+use super::transform::Transform;
 use super::value_text::{MISSING_LABEL, date_days, date_text, decimal_text};
 
 use gather::{Gathered, Source};
@@ -111,8 +112,23 @@ impl PopulationColumn {
         found.unwrap_or(CellValue::Missing)
     }
 
-    /// The canonical text of a code.
-    fn text(&self, code: u32) -> String {
+    /// Takes numbers beyond top and bottom for these; values stay ascending.
+    fn bound(&mut self, transform: &Transform) {
+        let known = self.known_len();
+        let places = match &mut self.values {
+            Values::Integer(values) => taken_together(values, |one| transform.whole(one)),
+            Values::Decimal(values) => taken_together(values, |one| transform.fraction(one)),
+            Values::Date(_) | Values::Category(_) => return,
+        };
+        let missing = self.known_len() as u32;
+        let codes = self.codes.iter_mut();
+        codes.for_each(|code| {
+            let at = *code as usize;
+            *code = if at < known { places[at] } else { missing };
+        });
+    }
+
+    /// The canonical text of a code.&self, code: u32) -> String {
         let at = code as usize;
         let found = match &self.values {
             Values::Integer(values) => values.get(at).map(i64::to_string),
@@ -139,8 +155,10 @@ impl PopulationTable {
         limits: &ReadLimits,
         combinations_max: u64,
     ) -> Result<Self, TableError> {
+        // As jobs see the records that it is compared with.
+        let schema = &schema.transformed();
         let known = schema.select(|attribute| {
-            attribute.name != COUNT && is_known(attribute.role) && attribute.kind.is_some()
+            attribute.name != COUNT && is_known(attribute) && attribute.kind.is_some()
         });
         let attributes = known
             .iter()
@@ -251,6 +269,18 @@ impl PopulationTable {
         &self.sha256
     }
 
+    /// The same people with their numbers between the top and the bottom that a
+    /// schema declares, as records have them.
+    #[must_use]
+    pub fn transformed(mut self, schema: &Schema) -> Self {
+        for (attribute, column) in self.attributes.iter().zip(&mut self.columns) {
+            if let Some(index) = schema.find(&attribute.name) {
+                column.bound(&schema.attribute(index).transform);
+            }
+        }
+        self
+    }
+
     /// Its attributes that `schema` does not have any more as quasi-identifiers or
     /// semi-sensitive attributes of the same type. While there are any, nothing is
     /// compared with the table.
@@ -262,17 +292,35 @@ impl PopulationTable {
 /// Which of some attributes a schema does not have any more as quasi-identifiers
 /// or semi-sensitive attributes of the same type.
 pub fn unfit(attributes: &[PopulationAttribute], schema: &Schema) -> Vec<String> {
+    let schema = schema.transformed();
     let fits = |one: &&PopulationAttribute| {
         let found = schema.find(&one.name).map(|index| schema.attribute(index));
-        found.is_some_and(|found| is_known(found.role) && found.kind == Some(one.kind))
+        found.is_some_and(|found| is_known(found) && found.kind == Some(one.kind))
     };
     let unfit = attributes.iter().filter(|one| !fits(one));
     unfit.map(|one| one.name.clone()).collect()
 }
 
-/// Whether somebody may know an attribute of people who are in no release.
-fn is_known(role: Role) -> bool {
-    matches!(role, Role::QuasiIdentifier | Role::SemiSensitive)
+/// Makes values of ascending ones, which stay so; the new place of each.
+fn taken_together<N: PartialEq + Copy>(values: &mut Vec<N>, make: impl Fn(N) -> N) -> Vec<u32> {
+    let mut made: Vec<N> = Vec::with_capacity(values.len());
+    let places = values.iter().map(|&value| {
+        let value = make(value);
+        if made.last() != Some(&value) {
+            made.push(value);
+        }
+        made.len() as u32 - 1
+    });
+    let places = places.collect();
+    *values = made;
+    places
+}
+
+/// Whether somebody may know an attribute of people who are in no release, as
+/// records show it: dates that are moved are known to nobody.
+fn is_known(attribute: &Attribute) -> bool {
+    let is_moved = attribute.transform.shift_days.is_some();
+    matches!(attribute.role, Role::QuasiIdentifier | Role::SemiSensitive) && !is_moved
 }
 
 fn attribute_of(schema: &Schema, index: AttributeIndex) -> Option<PopulationAttribute> {
