@@ -1,7 +1,7 @@
 //! Keeping house: jobs that nobody may acquire again end, subject tokens whose
 //! time is over are forgotten, erasures that somebody held up are brought to
-//! their end, records whose time is up go, and published releases are held
-//! against terms that changed.
+//! their end, records whose time is up go, published releases are held
+//! against terms that changed, and webhooks are told.
 //!
 //! Any number of processes may do so at once; each step is a transaction that
 //! looks again before it changes anything. A process without workers keeps
@@ -20,6 +20,7 @@ const NAME: &str = "janitor";
 
 /// Sweeps twice a lease, and looks for records whose time is up, until shutdown.
 pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: CancellationToken) {
+    let telling = super::webhooks::tell(Arc::clone(&store), settings.clone(), shutdown.clone());
     let store = store.as_ref();
     let sweeping = async {
         loop {
@@ -48,7 +49,7 @@ pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: C
             }
         }
     };
-    tokio::join!(sweeping, purging, looking);
+    tokio::join!(sweeping, purging, looking, telling);
 }
 
 async fn sweep(store: &Store) {

@@ -25,6 +25,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod ledger;
+mod messages;
 mod populations;
 mod preferences;
 mod reapply;
@@ -39,6 +40,7 @@ mod subjects;
 mod terms;
 mod tombstones;
 mod versions;
+mod webhooks;
 mod wipe;
 
 use std::sync::Arc;
@@ -106,6 +108,7 @@ impl Store {
                     }
                     _ => {}
                 }
+                messages::tell(session, &entries).await?;
                 audit::append(session, (act.actor(), act.request()), entries).await?;
                 Ok(answer)
             })
