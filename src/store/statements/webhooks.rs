@@ -100,9 +100,9 @@ statements! {
     /// `$1` webhook.
     SWITCH_ON = "UPDATE webhook SET switched_off_at = NULL WHERE id = $1 \
         AND switched_off_at IS NOT NULL";
-    /// `$1` webhook, `$2` now: what it is not told any more.
-    GIVE_UP_ALL = "UPDATE webhook_message SET state = 'given_up', lease_token = NULL, \
-        ended_at = $2 WHERE webhook_id = $1 AND state = 'waiting'";
+    /// `$1` webhook, `$2` now: what it is not told any more, but for what is being sent.
+    GIVE_UP_ALL = "UPDATE webhook_message SET state = 'given_up', ended_at = $2 \
+        WHERE webhook_id = $1 AND state = 'waiting' AND lease_token IS NULL";
     /// `$1` now, `$2` most attempts, `$3` made before: what nobody can tell any more.
     GIVE_UP_OLD = "UPDATE webhook_message SET state = 'given_up', lease_token = NULL, \
         ended_at = $1 WHERE state = 'waiting' AND due_at <= $1 \

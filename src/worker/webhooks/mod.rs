@@ -160,6 +160,18 @@ async fn send(shared: &Shared, message: TakenMessage) {
         let attempt = message.attempts;
         tracing::info!(%webhook, message = %id, why, attempt, "a webhook was not told");
     }
+    // Before it is settled: what waits for the same receiver is not sent in between.
+    let switched = match outcome {
+        Outcome::Gone => Some(false),
+        Outcome::Delivered if was_ping => Some(true),
+        _ => None,
+    };
+    if let Some(to_on) = switched {
+        let act = Act::by(shared.name.clone());
+        if let Err(error) = shared.store.webhook_switch(act, webhook, to_on).await {
+            tracing::warn!(%webhook, %error, "a webhook was not switched");
+        }
+    }
     match shared.store.message_settle(message, outcome).await {
         Ok(true) => {
             if let Some(outcome) = counted {
@@ -168,17 +180,8 @@ async fn send(shared: &Shared, message: TakenMessage) {
             }
         }
         // Its lease had run out: another process says how it ends.
-        Ok(false) => return,
-        Err(error) => return tracing::warn!(%webhook, %error, "how it ended was not noted"),
-    }
-    let switched = match outcome {
-        Outcome::Gone => false,
-        Outcome::Delivered if was_ping => true,
-        _ => return,
-    };
-    let act = Act::by(shared.name.clone());
-    if let Err(error) = shared.store.webhook_switch(act, webhook, switched).await {
-        tracing::warn!(%webhook, %error, "a webhook was not switched");
+        Ok(false) => {}
+        Err(error) => tracing::warn!(%webhook, %error, "how it ended was not noted"),
     }
 }
 

@@ -44,6 +44,7 @@ mod tied_admins;
 mod transfer;
 mod unpublished;
 mod upserts;
+mod webhooks;
 mod weeks;
 
 pub(crate) use server::on_both;

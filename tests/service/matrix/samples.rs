@@ -78,7 +78,7 @@ fn key(_: &str) -> Value {
 }
 
 fn webhook(_: &str) -> Value {
-    json!({"url": super::world::RECEIVER, "events": ["job.failed"]})
+    story::webhook()
 }
 
 fn dataset(_: &str) -> Value {

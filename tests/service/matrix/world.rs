@@ -17,9 +17,6 @@ use crate::api::{Server, story};
 use crate::common::client::Client;
 use crate::common::issuer::{AUDIENCE, SigningKey, key_set};
 
-/// Where webhooks are; nobody listens there.
-pub const RECEIVER: &str = "http://127.0.0.1:9/hook";
-
 const UUID: &str = "0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b70";
 
 /// An issuer whose keys are in a file.
@@ -354,7 +351,8 @@ async fn spare_key(server: &Server, datasets: Value) -> (String, String) {
 }
 
 async fn spare_webhook(server: &Server, datasets: Value) -> String {
-    let request = json!({"url": RECEIVER, "events": ["job.failed"], "datasets": datasets});
+    let mut request = story::webhook();
+    request["datasets"] = datasets;
     let call = server.operator().call("create_webhook").json(&request);
     let made = call.send().await.expect(201);
     made["id"].as_str().expect("an id").to_owned()
