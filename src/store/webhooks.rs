@@ -29,43 +29,58 @@ pub const SECRET_BEFORE_S: i64 = 24 * 60 * 60;
 /// The event of a message that somebody asked for.
 pub const PING: &str = "ping";
 
-macro_rules! webhook_events {
-    ($($(#[$doc:meta])* $name:ident = $word:literal;)*) => {
-        /// What a webhook may be told.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema,
-        )]
-        pub enum WebhookEvent {
-            $($(#[$doc])* #[serde(rename = $word)] $name,)*
-        }
-
-        impl WebhookEvent {
-            /// All events.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// Its word in the API, the database and a message.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-        }
-    };
+/// What a webhook may be told.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema,
+)]
+pub enum WebhookEvent {
+    /// A job has its release.
+    #[serde(rename = "job.succeeded")]
+    JobSucceeded,
+    /// A job has a problem: also where no release with its parameters exists.
+    #[serde(rename = "job.failed")]
+    JobFailed,
+    /// A job was stopped.
+    #[serde(rename = "job.cancelled")]
+    JobCancelled,
+    /// Every setting of an exploration has ended.
+    #[serde(rename = "exploration.ended")]
+    ExplorationEnded,
+    /// A release is public.
+    #[serde(rename = "release.published")]
+    ReleasePublished,
+    /// A release that was public is so no more.
+    #[serde(rename = "release.withdrawn")]
+    ReleaseWithdrawn,
+    /// Subjects of a public release have since asked for more than it gives.
+    #[serde(rename = "release.affected")]
+    ReleaseAffected,
 }
 
-webhook_events! {
-    /// A job has its release.
-    JobSucceeded = "job.succeeded";
-    /// A job has a problem: also where no release with its parameters exists.
-    JobFailed = "job.failed";
-    /// A job was stopped.
-    JobCancelled = "job.cancelled";
-    /// Every setting of an exploration has ended.
-    ExplorationEnded = "exploration.ended";
-    /// A release is public.
-    ReleasePublished = "release.published";
-    /// A release that was public is so no more.
-    ReleaseWithdrawn = "release.withdrawn";
-    /// Subjects of a public release have since asked for more than it gives.
-    ReleaseAffected = "release.affected";
+impl WebhookEvent {
+    /// All events.
+    pub const ALL: [Self; 7] = [
+        Self::JobSucceeded,
+        Self::JobFailed,
+        Self::JobCancelled,
+        Self::ExplorationEnded,
+        Self::ReleasePublished,
+        Self::ReleaseWithdrawn,
+        Self::ReleaseAffected,
+    ];
+
+    /// Its word in the API, the database and a message.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::JobSucceeded => "job.succeeded",
+            Self::JobFailed => "job.failed",
+            Self::JobCancelled => "job.cancelled",
+            Self::ExplorationEnded => "exploration.ended",
+            Self::ReleasePublished => "release.published",
+            Self::ReleaseWithdrawn => "release.withdrawn",
+            Self::ReleaseAffected => "release.affected",
+        }
+    }
 }
 
 /// The key that signs what a webhook is told. Never printed.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::WorkerSettings;
+use super::webhooks::{Teller, tell};
 use crate::job::JobFailure;
 use crate::store::{Act, Store};
 
@@ -20,7 +21,12 @@ const NAME: &str = "janitor";
 
 /// Sweeps twice a lease, and looks for records whose time is up, until shutdown.
 pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: CancellationToken) {
-    let telling = super::webhooks::tell(Arc::clone(&store), settings.clone(), shutdown.clone());
+    let teller = Teller {
+        name: settings.name.clone(),
+        origins: settings.webhook_origins.clone(),
+        retry_after: settings.webhook_retry_after.clone(),
+    };
+    let telling = tell(Arc::clone(&store), teller, shutdown.clone());
     let store = store.as_ref();
     let sweeping = async {
         loop {

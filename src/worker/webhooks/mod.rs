@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::WorkerSettings;
+use crate::config::WebhookOrigins;
 use crate::ids::MessageId;
 use crate::store::{Act, MESSAGE_ATTEMPTS_MAX, Outcome, PING, Store, StoreError, TakenMessage};
 use sending::{ANSWER_TIMEOUT, Sender};
@@ -53,8 +53,18 @@ pub const RETRY_AFTER: [Duration; MESSAGE_ATTEMPTS_MAX as usize - 1] = [
     Duration::from_secs(24 * 60 * 60),
 ];
 
+/// Who tells, where, and how often.
+pub struct Teller {
+    /// Who the audit log says did it.
+    pub name: String,
+    /// Where webhooks may be; none: nobody is told anything.
+    pub origins: WebhookOrigins,
+    /// Time from each attempt that failed to the next.
+    pub retry_after: Vec<Duration>,
+}
+
 /// Sends messages until shutdown.
-pub async fn tell(store: Arc<Store>, settings: WorkerSettings, shutdown: CancellationToken) {
+pub async fn tell(store: Arc<Store>, teller: Teller, shutdown: CancellationToken) {
     // A rule on the growth of a counter sees its first step only from a zero before it.
     for outcome in OUTCOMES {
         metrics::counter!("vizard_webhook_messages_total", "outcome" => outcome).increment(0);
@@ -70,7 +80,7 @@ pub async fn tell(store: Arc<Store>, settings: WorkerSettings, shutdown: Cancell
             }
         }
     };
-    tokio::join!(sweeping, send_all(&store, &settings, &shutdown));
+    tokio::join!(sweeping, send_all(&store, teller, &shutdown));
 }
 
 /// What the sends of a process share.
@@ -82,18 +92,18 @@ struct Shared {
     shutdown: CancellationToken,
 }
 
-async fn send_all(store: &Arc<Store>, settings: &WorkerSettings, shutdown: &CancellationToken) {
-    if settings.webhook_origins.is_empty() {
+async fn send_all(store: &Arc<Store>, teller: Teller, shutdown: &CancellationToken) {
+    if teller.origins.is_empty() {
         return;
     }
-    let Some(sender) = Sender::new(settings.webhook_origins.clone()) else {
+    let Some(sender) = Sender::new(teller.origins) else {
         return tracing::error!("there is no client for HTTP: no webhook is told anything");
     };
     let shared = Arc::new(Shared {
         store: Arc::clone(store),
         sender,
-        name: settings.name.clone(),
-        retry_after: settings.webhook_retry_after.clone(),
+        name: teller.name,
+        retry_after: teller.retry_after,
         shutdown: shutdown.clone(),
     });
     let (places, tasks) = (Arc::new(Semaphore::new(SENDING_MAX)), TaskTracker::new());
