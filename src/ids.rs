@@ -1,4 +1,4 @@
-//! Typed ids of the five things that have a life of their own.
+//! Typed ids of the things that have a life of their own.
 //!
 //! Every id is a UUIDv7, so ids made later sort later: lists are "newest
 //! first" by id, and a list's cursor is the id it stopped at. The text form
@@ -164,6 +164,18 @@ typed_id!(
     KeyId,
     "key",
     "key_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b73"
+);
+typed_id!(
+    /// Names a webhook: `webhook_<uuid>`.
+    WebhookId,
+    "webhook",
+    "webhook_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b75"
+);
+typed_id!(
+    /// Names a message to a webhook: `msg_<uuid>`.
+    MessageId,
+    "msg",
+    "msg_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b76"
 );
 
 #[cfg(test)]

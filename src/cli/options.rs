@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use crate::clock::SystemClock;
-use crate::config::{MEMORY_BYTES_MAX, Secret, read_secret_file};
+use crate::config::{MEMORY_BYTES_MAX, Secret, WebhookOrigin, WebhookOrigins, read_secret_file};
 use crate::store::{self, Found, MasterKeys, RAW_RETENTION_DAYS_MAX, Store, StoreOptions};
 use crate::worker::LEASE_DURATION;
 
@@ -166,6 +166,14 @@ pub struct WorkerOptions {
     /// Days that records stay after a dataset's last release or upload, where the dataset says nothing itself [default: for good]
     #[arg(long, env = "VIZARD_RAW_RETENTION_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(RAW_RETENTION_DAYS_MAX)))]
     pub raw_retention_days: Option<u32>,
+    /// Origins under which webhooks may be, with commas between them or said again: `https://hooks.hospital.org` [default: there are no webhooks]
+    #[arg(
+        long = "webhook-origin",
+        env = "VIZARD_WEBHOOK_ORIGINS",
+        value_name = "ORIGIN",
+        value_delimiter = ','
+    )]
+    pub webhook_origins: Vec<WebhookOrigin>,
 }
 
 impl WorkerOptions {
@@ -179,6 +187,7 @@ impl WorkerOptions {
         settings.drain_timeout = std::time::Duration::from_secs(self.drain_timeout_s);
         settings.memory_bytes_max = self.memory_bytes_max;
         settings.raw_retention_days = self.raw_retention_days;
+        settings.webhook_origins = WebhookOrigins::new(self.webhook_origins.clone());
         settings
     }
 }

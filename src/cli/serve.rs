@@ -186,6 +186,7 @@ impl Server {
             purposes: plan.purposes,
             floors: plan.worker.floors.clone(),
             second_steward: plan.worker.second_steward,
+            webhook_origins: plan.worker.webhook_origins.clone(),
             audit_anchor: plan
                 .anchor
                 .as_ref()

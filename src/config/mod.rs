@@ -8,6 +8,7 @@ mod access;
 mod admin_key;
 mod limits;
 mod secret_file;
+mod webhooks;
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,6 +22,7 @@ pub use access::{AccessSettings, OidcSettings, SubjectTokenLimits};
 pub use admin_key::{GuessableKey, judge_admin_key};
 pub use limits::{Limit, Limits};
 pub use secret_file::{SecretFileError, read_secret_file};
+pub use webhooks::{WebhookOrigin, WebhookOrigins, WebhookUrlError};
 
 /// Estimated memory that jobs of one process may use together unless told otherwise, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 8 << 30;
@@ -97,6 +99,8 @@ pub struct Settings {
     pub second_steward: SecondSteward,
     /// What inspections propose jobs for.
     pub purposes: Purposes,
+    /// Where webhooks may be.
+    pub webhook_origins: WebhookOrigins,
 }
 
 impl Default for Settings {
@@ -118,6 +122,7 @@ impl Default for Settings {
             floors: Floors::of_service(),
             second_steward: SecondSteward::default(),
             purposes: Purposes::default(),
+            webhook_origins: WebhookOrigins::default(),
         }
     }
 }

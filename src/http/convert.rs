@@ -8,7 +8,7 @@ use vizard_anonymizer::microdata::{CellErrorCode, TableError};
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 use crate::job::JobFailure;
-use crate::store::{Conflict, StoreError};
+use crate::store::{Conflict, StoreError, WEBHOOKS_MAX};
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
@@ -55,6 +55,11 @@ impl From<Conflict> for Problem {
                 ProblemKind::QueueFull,
                 "the dataset has as many queued jobs as it may have",
             ),
+            Conflict::WebhooksFull => {
+                let (name, unit) = ("webhooks_max", "webhooks");
+                let value = WEBHOOKS_MAX;
+                Self::past(Limit { name, value, unit })
+            }
             Conflict::ReleaseState => {
                 Self::new(ProblemKind::ReleaseState, "the release was withdrawn")
             }

@@ -41,6 +41,7 @@ fn watched() -> OpenApiRouter<AppState> {
 fn api() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(routes::keys::router())
+        .merge(routes::webhooks::router())
         .merge(routes::datasets::router())
         .merge(routes::floors::router())
         .merge(routes::retention::router())

@@ -58,6 +58,9 @@ pub enum Conflict {
     /// The dataset has as many queued jobs as it may have.
     #[error("the dataset's queue is full")]
     QueueFull,
+    /// There are as many webhooks as the store keeps.
+    #[error("there are as many webhooks as the store keeps")]
+    WebhooksFull,
     /// The release is not in a state from which this is possible.
     #[error("the release is not in a state that allows this")]
     ReleaseState,

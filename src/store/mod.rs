@@ -46,6 +46,7 @@ pub mod subject_tokens;
 pub mod subjects;
 pub mod tombstones;
 pub mod versions;
+pub mod webhooks;
 
 pub use act::Act;
 pub use affected::{Affected, AffectedRelease, Unlooked};
@@ -84,4 +85,8 @@ pub use subjects::{HeldTerms, HeldToken, Rewritten, SubjectErased, SubjectErasur
 pub use tombstones::{Buried, ErasureState, Reapplied, Remains, Tombstone};
 pub use versions::{
     ChunkRow, ChunkSource, NewChunk, NewSchema, NewVersion, VersionMode, VersionRow,
+};
+pub use webhooks::{
+    DrawnWebhook, LastAttempt, MESSAGE_ATTEMPTS_MAX, NewWebhook, Outcome, PING, Receiver,
+    TakenMessage, WEBHOOKS_MAX, WebhookEvent, WebhookRow, WebhookSecret,
 };

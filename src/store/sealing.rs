@@ -5,7 +5,7 @@
 //! wrapped anew, a batch a transaction, while servers run: nothing that was
 //! sealed is touched. Stopped half way, it is simply begun again.
 
-/// How many data keys there are, by what wraps them.
+/// How many data keys, and secrets of webhooks, there are, by what wraps them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DataKeyCounts {
     /// Wrapped by the current master key.

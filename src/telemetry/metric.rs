@@ -182,6 +182,11 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Published releases that hold subjects who have since asked for more than they give.",
     ),
+    counter(
+        "vizard_webhook_messages_total",
+        &[("outcome", &["delivered", "again", "given_up", "gone"])],
+        "Attempts to tell a webhook something that ended in this process.",
+    ),
     gauge(
         "vizard_store_connections",
         &[("kind", &["open", "idle", "max"])],

@@ -1,7 +1,7 @@
 //! Keeping house: jobs that nobody may acquire again end, subject tokens whose
 //! time is over are forgotten, erasures that somebody held up are brought to
-//! their end, records whose time is up go, and published releases are held
-//! against terms that changed.
+//! their end, records whose time is up go, published releases are held
+//! against terms that changed, and webhooks are told.
 //!
 //! Any number of processes may do so at once; each step is a transaction that
 //! looks again before it changes anything. A process without workers keeps
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::WorkerSettings;
+use super::webhooks::{Teller, tell};
 use crate::job::JobFailure;
 use crate::store::{Act, Store};
 
@@ -20,6 +21,12 @@ const NAME: &str = "janitor";
 
 /// Sweeps twice a lease, and looks for records whose time is up, until shutdown.
 pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: CancellationToken) {
+    let teller = Teller {
+        name: settings.name.clone(),
+        origins: settings.webhook_origins.clone(),
+        retry_after: settings.webhook_retry_after.clone(),
+    };
+    let telling = tell(Arc::clone(&store), teller, shutdown.clone());
     let store = store.as_ref();
     let sweeping = async {
         loop {
@@ -48,7 +55,7 @@ pub async fn keep_house(store: Arc<Store>, settings: WorkerSettings, shutdown: C
             }
         }
     };
-    tokio::join!(sweeping, purging, looking);
+    tokio::join!(sweeping, purging, looking, telling);
 }
 
 async fn sweep(store: &Store) {

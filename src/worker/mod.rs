@@ -6,7 +6,8 @@
 //! a dataset version; `step` is one job from lease to commit, `steps` its
 //! times and spans, `commit` what is committed; `janitor` ends jobs that nobody
 //! may acquire again, and records whose time is up; `affected` holds published
-//! releases against terms that changed. Workers meet the API in the
+//! releases against terms that changed; `webhooks` tells those who asked to be
+//! told. Workers meet the API in the
 //! store only.
 
 mod affected;
@@ -20,13 +21,14 @@ mod packed_room;
 mod pool;
 mod step;
 mod steps;
+mod webhooks;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use vizard_anonymizer::privacy::Floors;
 
-use crate::config::{MEMORY_BYTES_MAX, SecondSteward};
+use crate::config::{MEMORY_BYTES_MAX, SecondSteward, WebhookOrigins};
 use crate::store::{Act, Store};
 
 pub use driver::run;
@@ -65,6 +67,10 @@ pub struct WorkerSettings {
     pub second_steward: SecondSteward,
     /// How often it is looked for published releases whose people's terms moved.
     pub terms_interval: Duration,
+    /// Where webhooks may be; none: this process tells nobody.
+    pub webhook_origins: WebhookOrigins,
+    /// Time from each failed attempt to tell a webhook to the next.
+    pub webhook_retry_after: Vec<Duration>,
 }
 
 impl WorkerSettings {
@@ -84,6 +90,8 @@ impl WorkerSettings {
             floors: Floors::of_service(),
             second_steward: SecondSteward::default(),
             terms_interval: Duration::from_secs(30),
+            webhook_origins: WebhookOrigins::default(),
+            webhook_retry_after: webhooks::RETRY_AFTER.to_vec(),
         }
     }
 }

@@ -76,6 +76,7 @@ fn serve_lists_its_settings_with_environment_and_defaults() {
         "VIZARD_MASTER_KEY_FILE",
         "VIZARD_TOMBSTONES",
         "VIZARD_RAW_RETENTION_DAYS",
+        "VIZARD_WEBHOOK_ORIGINS",
         "VIZARD_MEMORY_BYTES_MAX",
         "in bytes",
         "--drain-timeout",

@@ -22,4 +22,5 @@ pub mod process;
 pub mod program;
 #[path = "../../crates/anonymizer/tests/common/random_table.rs"]
 pub mod random_table;
+pub mod receiver;
 pub mod statements;

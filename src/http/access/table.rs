@@ -26,6 +26,8 @@ const ANALYST: Access = Access::Roles(&[Analyst, Steward]);
 const AUDITOR: Access = Access::Roles(&[Auditor]);
 const CONSENT: Access = Access::Roles(&[Consent]);
 const STEWARD: Access = Access::Roles(&[Steward]);
+/// Who runs jobs, and who runs what is told of them.
+const TELLER: Access = Access::Roles(&[Admin, Steward]);
 const UPLOADER: Access = Access::Roles(&[Uploader, Steward]);
 
 /// All operations, by resource.
@@ -33,6 +35,43 @@ pub const OPERATIONS: &[Operation] = &[
     at("create_key", "POST", "/v1/keys", ADMIN, JSON),
     at("list_keys", "GET", "/v1/keys", ADMIN, &[InvalidQuery]),
     at("revoke_key", "DELETE", "/v1/keys/{id}", ADMIN, &[]),
+    at(
+        "create_webhook",
+        "POST",
+        "/v1/webhooks",
+        TELLER,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            InvalidBody,
+            NotFound,
+            LimitExceeded,
+            StoreFull,
+        ],
+    ),
+    at(
+        "list_webhooks",
+        "GET",
+        "/v1/webhooks",
+        TELLER,
+        &[InvalidQuery],
+    ),
+    at("get_webhook", "GET", "/v1/webhooks/{id}", TELLER, &[]),
+    at(
+        "rotate_webhook",
+        "POST",
+        "/v1/webhooks/{id}/rotate",
+        TELLER,
+        NOTHING,
+    ),
+    at(
+        "ping_webhook",
+        "POST",
+        "/v1/webhooks/{id}/ping",
+        TELLER,
+        NOTHING,
+    ),
+    at("delete_webhook", "DELETE", "/v1/webhooks/{id}", TELLER, &[]),
     at(
         "create_dataset",
         "POST",

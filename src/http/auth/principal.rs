@@ -153,7 +153,7 @@ impl Principal {
         }
     }
 
-    /// Whether it may see and make a key of this tie: one that is tied itself,
+    /// Whether it may see and make a key or a webhook of this tie: one that is tied itself,
     /// of keys that are tied to some of its own datasets and to no others.
     fn rules(&self, tie: Option<&[DatasetId]>) -> bool {
         let Some(own) = &self.datasets else {
@@ -164,13 +164,18 @@ impl Principal {
 
     /// An error, as if the key were not there, unless it may see it.
     pub fn sees_key(&self, key: &KeyRow) -> Result<(), Problem> {
-        if self.rules(key.datasets.as_deref()) {
-            return Ok(());
-        }
-        Err(Problem::not_found("key"))
+        self.sees_tied(key.datasets.as_deref(), "key")
     }
 
-    /// An error unless it may make a key of this tie. It is the same whether a
+    /// The same of anything else that is tied to datasets.
+    pub fn sees_tied(&self, tie: Option<&[DatasetId]>, what: &str) -> Result<(), Problem> {
+        if self.rules(tie) {
+            return Ok(());
+        }
+        Err(Problem::not_found(what))
+    }
+
+    /// An error unless it may make a key or a webhook of this tie. It is the same whether a
     /// dataset is another's or never was.
     pub fn may_tie(&self, tie: Option<&[DatasetId]>) -> Result<(), Problem> {
         if self.rules(tie) {

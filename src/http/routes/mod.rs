@@ -36,6 +36,7 @@ mod subject_search;
 pub mod subject_tokens;
 pub mod subjects;
 pub mod tables;
+pub mod webhooks;
 
 use serde_json::Value;
 use vizard_anonymizer::microdata::Schema;

@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ids::{DatasetId, ExplorationId, JobId, KeyId, ReleaseId};
+use crate::ids::{DatasetId, ExplorationId, JobId, KeyId, ReleaseId, WebhookId};
 use crate::store::Buried;
 
 /// One row of the log, but for its place in the chain.
@@ -45,6 +45,11 @@ impl Entry {
     /// About a key.
     pub(super) fn key(action: &'static str, id: KeyId) -> Self {
         Self::new(action, "key", Some(id.to_string()))
+    }
+
+    /// About a webhook.
+    pub(super) fn webhook(action: &'static str, id: WebhookId) -> Self {
+        Self::new(action, "webhook", Some(id.to_string()))
     }
 
     /// About all wrapped data keys.

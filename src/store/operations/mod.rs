@@ -25,6 +25,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod ledger;
+mod messages;
 mod population_tables;
 mod populations;
 mod preferences;
@@ -40,6 +41,7 @@ mod subjects;
 mod terms;
 mod tombstones;
 mod versions;
+mod webhooks;
 mod wipe;
 
 use std::sync::Arc;
@@ -107,6 +109,7 @@ impl Store {
                     }
                     _ => {}
                 }
+                messages::tell(session, &entries).await?;
                 audit::append(session, (act.actor(), act.request()), entries).await?;
                 Ok(answer)
             })

@@ -4,9 +4,11 @@ use serde_json::json;
 
 use super::Store;
 use super::entry::{Done, Entry};
-use crate::store::seal::{check_master_keys, rewrap};
+use crate::store::seal::{
+    check_master_keys, check_webhook_secrets, rewrap, rewrap_webhook_secrets,
+};
 use crate::store::session::{Session, cells};
-use crate::store::statements::dataset_keys as sql;
+use crate::store::statements::{dataset_keys as sql, webhooks as webhook_sql};
 use crate::store::{Act, DataKeyCounts, MasterKeyError, Reapplied, StoreError};
 
 fn not_usable(error: MasterKeyError) -> StoreError {
@@ -17,7 +19,11 @@ async fn rewrap_some(session: &mut Session, limit: u32) -> Result<Done<u64>, Sto
     let keys = session.master_keys();
     let keys = keys.ok_or(StoreError::driver("no master key is given"))?;
     let current = keys.current().map_err(not_usable)?;
-    Ok(match rewrap(session, &current, limit).await? {
+    let keys = match rewrap(session, &current, limit).await? {
+        0 => rewrap_webhook_secrets(session, &current.id, limit).await?,
+        keys => keys,
+    };
+    Ok(match keys {
         0 => Done::unchanged(0),
         keys => {
             let detail = json!({"keys": keys, "master_key": current.id});
@@ -27,7 +33,8 @@ async fn rewrap_some(session: &mut Session, limit: u32) -> Result<Done<u64>, Sto
 }
 
 impl Store {
-    /// Wraps at most `limit` data keys of earlier master keys under the current
+    /// Wraps at most `limit` data keys of earlier master keys, and then secrets of
+    /// webhooks, under the current
     /// one, in one transaction; answers how many. Those that somebody else
     /// holds at the moment are passed over.
     pub async fn data_keys_rewrap(&self, act: Act<u64>, limit: u32) -> Result<u64, StoreError> {
@@ -45,12 +52,15 @@ impl Store {
                     None => String::new(),
                 };
                 let row = session
-                    .row("dataset_key", sql::COUNT, cells![current])
+                    .row("dataset_key", sql::COUNT, cells![current.as_str()])
                     .await?;
                 let row = row.ok_or(StoreError::not_found("count"))?;
+                let secrets = webhook_sql::COUNT_UNDER;
+                let of_webhooks = session.row("webhook", secrets, cells![current]).await?;
+                let of_webhooks = of_webhooks.ok_or(StoreError::not_found("count"))?;
                 Ok(DataKeyCounts {
-                    current: row.count("current")?,
-                    earlier: row.count("earlier")?,
+                    current: row.count("current")? + of_webhooks.count("current")?,
+                    earlier: row.count("earlier")? + of_webhooks.count("earlier")?,
                     destroyed: row.count("destroyed")?,
                 })
             })
@@ -64,6 +74,8 @@ impl Store {
     /// opened, and what was erased is erased.
     pub(in crate::store) async fn prepare_to_serve(&self) -> Result<Reapplied, StoreError> {
         self.read(|session| Box::pin(check_master_keys(session)))
+            .await?;
+        self.read(|session| Box::pin(check_webhook_secrets(session)))
             .await?;
         self.tombstones_reapply().await
     }

@@ -10,7 +10,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, JobId, ReleaseId, WebhookId};
 
 /// Begins all associated data; another way of sealing gets another number.
 const FORMAT: &[u8] = b"vizard seal 1";
@@ -94,6 +94,11 @@ pub(in crate::store) enum AssociatedData<'a> {
         purpose: Purpose,
         master_key: &'a str,
     },
+    /// A wrapped secret of a webhook.
+    WebhookSecret {
+        webhook: WebhookId,
+        master_key: &'a str,
+    },
 }
 
 impl AssociatedData<'_> {
@@ -143,6 +148,10 @@ impl AssociatedData<'_> {
             } => Data::new(purpose.as_str(), dataset.uuid())
                 .rest(owner.as_bytes())
                 .rest(master_key.as_bytes()),
+            AssociatedData::WebhookSecret {
+                webhook,
+                master_key,
+            } => Data::new("webhook secret", webhook.uuid()).rest(master_key.as_bytes()),
         }
         .0
     }

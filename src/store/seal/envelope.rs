@@ -93,7 +93,7 @@ mod tests {
     use proptest::test_runner::Config;
 
     use super::*;
-    use crate::ids::{DatasetId, ReleaseId};
+    use crate::ids::{DatasetId, ReleaseId, WebhookId};
     use crate::store::seal::Purpose;
 
     fn key(byte: u8) -> SealingKey {
@@ -161,6 +161,14 @@ mod tests {
             wrapped(Purpose::Preferences, "one"),
             wrapped(Purpose::Release, "one"),
             wrapped(Purpose::Records, "two"),
+            AssociatedData::WebhookSecret {
+                webhook: WebhookId::from(owner),
+                master_key: "one",
+            },
+            AssociatedData::WebhookSecret {
+                webhook: WebhookId::from(owner),
+                master_key: "two",
+            },
         ]
     }
 
@@ -182,7 +190,7 @@ mod tests {
 
         #[test]
         fn what_was_sealed_opens_at_its_place_and_nowhere_else(
-            bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..22_usize,
+            bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..24_usize,
         ) {
             let places = places();
             let sealed = key(1).seal(&places[at], bytes.clone()).expect("it seals");

@@ -20,6 +20,7 @@ mod data_key;
 mod data_key_access;
 mod envelope;
 mod master_keys;
+mod webhook_secret;
 mod wrapped;
 
 pub(super) use associated_data::{AssociatedData, Purpose};
@@ -29,4 +30,8 @@ pub(super) use data_key_access::{
 };
 pub(super) use envelope::SealError;
 pub use master_keys::{MasterKeyError, MasterKeys};
+pub(super) use webhook_secret::{
+    check_webhook_secrets, draw_webhook_secret, keep_webhook_secrets, open_webhook_secret,
+    rewrap_webhook_secrets,
+};
 pub(super) use wrapped::{check_master_keys, rewrap};

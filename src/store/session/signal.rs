@@ -14,17 +14,21 @@ pub(in crate::store) enum Signal {
     JobQueued,
     /// A job's revision grew.
     JobChanged,
+    /// A webhook can be told something.
+    MessageDue,
 }
 
 impl Signal {
-    /// Both.
-    pub(in crate::store) const ALL: [Self; 2] = [Self::JobQueued, Self::JobChanged];
+    /// All.
+    pub(in crate::store) const ALL: [Self; 3] =
+        [Self::JobQueued, Self::JobChanged, Self::MessageDue];
 
     /// The channel that carries it between processes on PostgreSQL.
     pub(in crate::store) fn channel(self) -> &'static str {
         match self {
             Self::JobQueued => "vizard_job_queued",
             Self::JobChanged => "vizard_job_changed",
+            Self::MessageDue => "vizard_message_due",
         }
     }
 }
@@ -34,6 +38,7 @@ impl Signal {
 pub(in crate::store) struct Signals {
     queued: watch::Sender<()>,
     changed: watch::Sender<()>,
+    due: watch::Sender<()>,
 }
 
 impl Signals {
@@ -41,6 +46,7 @@ impl Signals {
         match signal {
             Signal::JobQueued => &self.queued,
             Signal::JobChanged => &self.changed,
+            Signal::MessageDue => &self.due,
         }
     }
 

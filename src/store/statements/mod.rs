@@ -25,6 +25,7 @@ pub(super) mod retention;
 pub(super) mod subject_tokens;
 pub(super) mod tombstones;
 pub(super) mod versions;
+pub(super) mod webhooks;
 
 /// Defines constants and lists them in `ALL`.
 macro_rules! statements {
@@ -105,6 +106,14 @@ pub(super) struct Dialect {
     pub(super) release_lock: &'static str,
     /// `$1` now.
     pub(super) subject_tokens_sweep: &'static str,
+    /// `$1` cursor, `$2` within these datasets (JSON or null), `$3` limit.
+    pub(super) webhook_list: &'static str,
+    /// `$1` id: the secrets of a webhook, held.
+    pub(super) webhook_lock: &'static str,
+    /// `$1` master key, `$2` limit: webhooks whose secrets it does not wrap, held.
+    pub(super) webhook_not_under: &'static str,
+    /// `$1` token, `$2` now, `$3` end of the lease, `$4` most attempts.
+    pub(super) webhook_take: &'static str,
 }
 
 /// PostgreSQL's.
@@ -134,6 +143,10 @@ pub(super) const POSTGRES: Dialect = Dialect {
     release_list: releases::POSTGRES_LIST,
     release_lock: releases::POSTGRES_LOCK,
     subject_tokens_sweep: subject_tokens::POSTGRES_SWEEP,
+    webhook_list: webhooks::POSTGRES_LIST,
+    webhook_lock: webhooks::POSTGRES_LOCK,
+    webhook_not_under: webhooks::POSTGRES_NOT_UNDER,
+    webhook_take: webhooks::POSTGRES_TAKE,
 };
 
 /// SQLite's.
@@ -163,6 +176,10 @@ pub(super) const SQLITE: Dialect = Dialect {
     release_list: releases::SQLITE_LIST,
     release_lock: releases::SQLITE_LOCK,
     subject_tokens_sweep: subject_tokens::SQLITE_SWEEP,
+    webhook_list: webhooks::SQLITE_LIST,
+    webhook_lock: webhooks::SECRETS,
+    webhook_not_under: webhooks::SQLITE_NOT_UNDER,
+    webhook_take: webhooks::SQLITE_TAKE,
 };
 
 /// Every statement that is run on the database of `dialect`.
@@ -186,6 +203,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         retention::ALL,
         tombstones::ALL,
         idempotency::ALL,
+        webhooks::ALL,
     ];
     let own = [
         dialect.dataset_key_not_under,
@@ -213,6 +231,10 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         dialect.release_list,
         dialect.release_lock,
         dialect.subject_tokens_sweep,
+        dialect.webhook_list,
+        dialect.webhook_lock,
+        dialect.webhook_not_under,
+        dialect.webhook_take,
     ];
     shared.into_iter().flatten().copied().chain(own).collect()
 }

@@ -91,6 +91,16 @@ impl Watched<'_> {
         self.call("delete_population_table", of_dataset).await;
     }
 
+    /// A webhook that is made, used and deleted.
+    async fn webhooks(&mut self) {
+        let make = |call: Call| call.json(&story::webhook());
+        let made = self.call("create_webhook", make).await.json();
+        let id = made["id"].as_str().expect("an id");
+        for of_webhook in ["ping_webhook", "rotate_webhook", "delete_webhook"] {
+            self.call(of_webhook, |call| call.at("id", id)).await;
+        }
+    }
+
     /// An exploration that is begun and stopped.
     async fn explorations(&mut self, dataset: &str) {
         let asked = story::exploration(dataset);
@@ -157,6 +167,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     let made = watched.call("create_key", |call| call.json(&request)).await;
     let key = made.json()["id"].as_str().expect("an id").to_owned();
     watched.call("revoke_key", |call| call.at("id", key)).await;
+    watched.webhooks().await;
     watched.call("put_hierarchy", ward).await;
     let schema = story::schema();
     let made = watched

@@ -63,6 +63,15 @@ impl Twice<'_> {
         first.json()
     }
 
+    /// A webhook that is made, pinged and given another secret.
+    async fn webhooks(&mut self) {
+        let make = |call: Call| call.json(&story::webhook());
+        let made = id_of(&self.call("create_webhook", make).await);
+        for of_webhook in ["ping_webhook", "rotate_webhook"] {
+            self.call(of_webhook, |call| call.at("id", &made)).await;
+        }
+    }
+
     /// An exploration that is begun and stopped.
     async fn explorations(&mut self, dataset: &str) {
         let asked = story::exploration(dataset);
@@ -92,6 +101,7 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     holder.call("list_datasets").send().await.expect(200);
     let put = |call: Call| call.at("name", "ward").body("text/csv", story::HIERARCHY);
     twice.call("put_hierarchy", put).await;
+    twice.webhooks().await;
     let schema = story::schema();
     let dataset = id_of(
         &twice

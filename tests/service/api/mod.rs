@@ -46,6 +46,7 @@ mod transfer;
 mod transforms;
 mod unpublished;
 mod upserts;
+mod webhooks;
 mod weeks;
 
 pub(crate) use server::on_both;

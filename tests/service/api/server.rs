@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use vizard::clock::{Clock, SystemClock};
-use vizard::config::{Secret, Settings};
+use vizard::config::{Secret, Settings, WebhookOrigins};
 use vizard::http::auth::Oidc;
 use vizard::http::{AppState, serve};
 use vizard::store::{Store, StoreOptions, open};
@@ -59,7 +59,16 @@ pub struct Server {
 impl Server {
     /// On SQLite.
     pub async fn sqlite() -> Self {
-        Self::sqlite_with(Settings::default()).await
+        Self::sqlite_with(Self::settings()).await
+    }
+
+    /// Settings that allow webhooks where nobody listens: at [`story::RECEIVER`].
+    fn settings() -> Settings {
+        let origin = "http://127.0.0.1:9".parse().expect("an origin");
+        Settings {
+            webhook_origins: WebhookOrigins::new(vec![origin]),
+            ..Settings::default()
+        }
     }
 
     /// On SQLite, with settings of its own.
@@ -88,7 +97,7 @@ impl Server {
 
     /// On PostgreSQL, in a database of its own; `None` where there is none.
     pub async fn postgres() -> Option<Self> {
-        Self::postgres_with(Settings::default()).await
+        Self::postgres_with(Self::settings()).await
     }
 
     /// On PostgreSQL, with settings of its own.
@@ -211,6 +220,14 @@ impl Drop for Server {
 /// The table, terms and hierarchy that the tests tell their story with.
 pub mod story {
     use super::{Client, Duration, Value, Write, json};
+
+    /// Where nobody listens.
+    pub const RECEIVER: &str = "http://127.0.0.1:9/hook";
+
+    /// What a webhook there asks for.
+    pub fn webhook() -> Value {
+        json!({"url": RECEIVER, "events": ["job.failed"]})
+    }
 
     /// A schema with every role.
     pub fn schema() -> Value {

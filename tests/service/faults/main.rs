@@ -19,6 +19,7 @@
 //! | `slow_clients` | a thousand sockets that drip headers and bodies |
 //! | `slow_readers` | a thousand downloads that nobody reads, connections that only answer pings |
 //! | `many_clients` | sixty-four clients in each other's way |
+//! | `webhooks` | SIGKILL between the end of a job and what is told of it |
 //! | `released_schemas` | a store that an older program wrote |
 //!
 //! Sizes are those of CI; `VIZARD_FAULTS_FULL=1` (`scripts/faults --full`)
@@ -50,4 +51,5 @@ mod slow_clients;
 mod slow_readers;
 mod small_disk;
 mod ward;
+mod webhooks;
 mod zombies;

@@ -28,6 +28,8 @@ pub enum Object {
     Release,
     /// On the key in the path.
     Key,
+    /// On the webhook in the path.
+    Webhook,
     /// On what the subject token is for.
     Token,
 }
@@ -73,6 +75,10 @@ fn nothing(_: &str) -> Value {
 
 fn key(_: &str) -> Value {
     json!({"name": "a test", "roles": ["analyst"]})
+}
+
+fn webhook(_: &str) -> Value {
+    story::webhook()
 }
 
 fn dataset(_: &str) -> Value {
@@ -128,6 +134,12 @@ pub const SAMPLES: &[Sample] = &[
     on("create_key", Object::Everything, Body::Json(key)),
     on("list_keys", Object::Nothing, Body::None),
     on("revoke_key", Object::Key, Body::None),
+    on("create_webhook", Object::Everything, Body::Json(webhook)),
+    on("list_webhooks", Object::Nothing, Body::None),
+    on("get_webhook", Object::Webhook, Body::None),
+    on("rotate_webhook", Object::Webhook, Body::None),
+    on("ping_webhook", Object::Webhook, Body::None),
+    ending(on("delete_webhook", Object::Webhook, Body::None), 1),
     on("create_dataset", Object::Everything, Body::Json(dataset)),
     on("list_datasets", Object::Nothing, Body::None),
     on("get_dataset", Object::Dataset, Body::None),

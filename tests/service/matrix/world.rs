@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use vizard::clock::{Clock, SystemClock};
-use vizard::config::{AccessSettings, Limits, OidcSettings, Settings};
+use vizard::config::{AccessSettings, Limits, OidcSettings, Settings, WebhookOrigins};
 use vizard::http::auth::Role;
 
 use super::samples::Object;
@@ -51,6 +51,9 @@ impl Issuer {
                 token_attempts_burst_max: 100_000,
                 ..Limits::default()
             },
+            webhook_origins: WebhookOrigins::new(vec![
+                "http://127.0.0.1:9".parse().expect("an origin"),
+            ]),
             ..Settings::default()
         }
     }
@@ -87,6 +90,10 @@ pub struct World {
     pub key: String,
     /// Keys whose tie goes beyond it: to nothing, to another dataset, to both.
     pub wider_keys: Vec<(&'static str, String)>,
+    /// A webhook that is tied to the own dataset.
+    pub webhook: String,
+    /// Webhooks whose tie goes beyond it.
+    pub wider_webhooks: Vec<(&'static str, String)>,
     /// The token of a key that was revoked.
     pub revoked: String,
 }
@@ -134,12 +141,14 @@ impl World {
             story::explore(&client, &story::exploration(&foreign)).await,
         ];
         let (key, _) = spare_key(&server, json!([own])).await;
-        let mut wider_keys = Vec::new();
+        let webhook = spare_webhook(&server, json!([own])).await;
+        let (mut wider_keys, mut wider_webhooks) = (Vec::new(), Vec::new());
         for (what, datasets) in [
             ("untied", Value::Null),
             ("foreign", json!([foreign])),
             ("own and foreign", json!([own, foreign])),
         ] {
+            wider_webhooks.push((what, spare_webhook(&server, datasets.clone()).await));
             wider_keys.push((what, spare_key(&server, datasets).await.0));
         }
         let (id, revoked) = spare_key(&server, Value::Null).await;
@@ -158,6 +167,8 @@ impl World {
             explorations,
             key,
             wider_keys,
+            webhook,
+            wider_webhooks,
             revoked,
         }
     }
@@ -216,6 +227,7 @@ impl World {
             Object::Exploration => self.explorations[0].clone(),
             Object::Release => self.published.release.clone(),
             Object::Key => self.key.clone(),
+            Object::Webhook => self.webhook.clone(),
             Object::Nothing | Object::Everything | Object::Token => String::new(),
         }
     }
@@ -246,6 +258,9 @@ impl World {
                 }
             }
             Object::Key if caller.tied => hidden.extend(self.wider_keys.iter().cloned()),
+            Object::Webhook if caller.tied => {
+                hidden.extend(self.wider_webhooks.iter().cloned());
+            }
             _ => {}
         }
         hidden
@@ -274,6 +289,10 @@ impl World {
                 let wider = self.wider_keys.iter().map(|(_, id)| id.clone());
                 wider.chain([self.key.clone()]).collect()
             }
+            Object::Webhook => {
+                let wider = self.wider_webhooks.iter().map(|(_, id)| id.clone());
+                wider.chain([self.webhook.clone()]).collect()
+            }
             Object::Nothing | Object::Everything | Object::Token => vec![String::new()],
         }
     }
@@ -287,6 +306,7 @@ pub fn unknown_id(object: Object) -> Option<String> {
         Object::Exploration => "exploration",
         Object::Release => "release",
         Object::Key => "key",
+        Object::Webhook => "webhook",
         Object::Nothing | Object::Everything | Object::Token => return None,
     };
     Some(format!("{prefix}_{UUID}"))
@@ -328,4 +348,12 @@ async fn spare_key(server: &Server, datasets: Value) -> (String, String) {
     let made = call.send().await.expect(201);
     let text = |name: &str| made[name].as_str().expect("a text").to_owned();
     (text("id"), text("token"))
+}
+
+async fn spare_webhook(server: &Server, datasets: Value) -> String {
+    let mut request = story::webhook();
+    request["datasets"] = datasets;
+    let call = server.operator().call("create_webhook").json(&request);
+    let made = call.send().await.expect(201);
+    made["id"].as_str().expect("an id").to_owned()
 }

@@ -17,7 +17,7 @@ use super::stage::{Database, Stage};
 use crate::common::postgres::cluster;
 
 /// Tables of PostgreSQL that hold, or must not hold, what is personal.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "dataset",
     "job",
     "idempotency",
@@ -29,6 +29,7 @@ const TABLES: [&str; 13] = [
     "release_table",
     "dataset_key",
     "dataset_version",
+    "webhook",
     "audit",
     "ledger",
 ];

@@ -29,6 +29,7 @@ mod subjects;
 mod tombstones;
 mod upkeep;
 mod versions;
+mod webhooks;
 
 pub use ground::{Ground, master_keys, sealed};
 pub use stage::{Stage, act, draft};

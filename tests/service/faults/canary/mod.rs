@@ -3,9 +3,10 @@
 //! A thousand unique strings are given to a real server as cells, subject
 //! keys, labels, preferences, names in paths and queries, headers and tokens:
 //! in a story that goes well, and in every kind of refusal that a client can
-//! provoke. It logs at TRACE and sends its traces to a collector. Afterwards
-//! none of the strings may be found in its log, its metrics, the bodies of its
-//! refusals, its audit rows, or its spans.
+//! provoke. It logs at TRACE, sends its traces to a collector, and tells a
+//! webhook whose URL holds a string too. Afterwards none of the strings may be
+//! found in its log, its metrics, the bodies of its refusals, its audit rows, its
+//! spans, or what the webhook was told.
 //!
 //! `strings` makes and finds them, `refusals` provokes, `sinks` gathers.
 
@@ -20,7 +21,9 @@ mod strings;
 use super::common::client::Client;
 use super::common::collector::Collector;
 use super::common::program::{Program, key};
+use super::common::receiver::Receiver;
 use super::place::{Place, on_each_store};
+use serde_json::json;
 use sinks::Sinks;
 use strings::Strings;
 
@@ -54,12 +57,13 @@ impl Cast {
 }
 
 async fn nothing_entrusted_is_found_in_logs_metrics_refusals_audit_or_spans(place: Place) {
-    let collector = Collector::start().await;
+    let (collector, receiver) = (Collector::start().await, Receiver::start().await);
     let environment = [
         ("VIZARD_STORE", place.url()),
         ("VIZARD_LOG", "trace"),
         ("VIZARD_LOG_JSON", "true"),
         ("VIZARD_OTLP_ENDPOINT", collector.url.as_str()),
+        ("VIZARD_WEBHOOK_ORIGINS", receiver.origin()),
         ("VIZARD_UPLOAD_BYTES_MAX", "200000"),
         ("VIZARD_WORKERS", "1"),
         ("RUST_BACKTRACE", "0"),
@@ -68,6 +72,7 @@ async fn nothing_entrusted_is_found_in_logs_metrics_refusals_audit_or_spans(plac
     let cast = Cast::of(&server).await;
     let strings = Strings::default();
     let mut sinks = Sinks::default();
+    let secret = webhook(&cast, &strings, &receiver).await;
     let told = story::tell(&cast, &strings, &mut sinks).await;
     refusals::provoke(&cast, &strings, &mut sinks, &told).await;
     sinks.audit(&cast.auditor).await;
@@ -77,7 +82,14 @@ async fn nothing_entrusted_is_found_in_logs_metrics_refusals_audit_or_spans(plac
     let (status, lines) = server.terminate();
     assert!(status.success());
     assert!(lines.len() > 100, "the server logged at TRACE");
-    sinks.keep("log", lines.join("\n"));
+    let log = lines.join("\n");
+    assert!(!log.contains(&secret), "the log tells a secret");
+    sinks.keep("log", log);
+    let heard = receiver.heard();
+    assert!(heard.len() >= 3, "jobs and a release were told");
+    for one in heard {
+        sinks.keep("webhook", one.body);
+    }
     let bodies = collector.bodies();
     assert!(!bodies.is_empty(), "spans were sent");
     for (_, body) in bodies {
@@ -91,4 +103,28 @@ async fn nothing_entrusted_is_found_in_logs_metrics_refusals_audit_or_spans(plac
     let found = sinks.found(&strings);
     assert!(found.is_empty(), "entrusted strings were found: {found:#?}");
     sinks.expect_kinds();
+}
+
+/// Makes a webhook that is told everything, at a URL that holds a token; its secret.
+async fn webhook(cast: &Cast, strings: &Strings, receiver: &Receiver) -> String {
+    let url = format!(
+        "{}/{}?token={}",
+        receiver.origin(),
+        strings.word(),
+        strings.word()
+    );
+    let events = [
+        "job.succeeded",
+        "job.failed",
+        "job.cancelled",
+        "release.published",
+    ];
+    let call = cast.steward.call("create_webhook");
+    let made = call
+        .json(&json!({"url": url, "events": events}))
+        .send()
+        .await;
+    let secret = made.expect(201)["secret"].clone();
+    let secret = secret.as_str().and_then(|text| text.strip_prefix("whsec_"));
+    secret.expect("a secret").to_owned()
 }

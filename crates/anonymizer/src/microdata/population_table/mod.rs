@@ -128,7 +128,8 @@ impl PopulationColumn {
         });
     }
 
-    /// The canonical text of a code.&self, code: u32) -> String {
+    /// The canonical text of a code.
+    fn text(&self, code: u32) -> String {
         let at = code as usize;
         let found = match &self.values {
             Values::Integer(values) => values.get(at).map(i64::to_string),

@@ -159,7 +159,8 @@ fn a_table_is_stale_where_the_schema_lost_an_attribute_or_its_type() {
 
 #[test]
 fn people_beyond_a_top_are_counted_with_those_at_it_and_moved_dates_with_nobody() {
-    let schema: Schema = serde_json::from_value(serde_json::json!({"name": "people", "subject_key": "id",
+    let schema: Schema =
+        serde_json::from_value(serde_json::json!({"name": "people", "subject_key": "id",
         "attributes": [{"name": "id", "role": "identifier"},
             {"name": "age", "role": "quasi_identifier", "type": "integer",
              "transform": {"top": 90, "bottom": 18}},
@@ -167,12 +168,16 @@ fn people_beyond_a_top_are_counted_with_those_at_it_and_moved_dates_with_nobody(
              "transform": {"shift_days": 30}},
             {"name": "stay", "role": "quasi_identifier", "type": "date",
              "transform": {"days_since": "admission", "top": 9}}]}))
-    .unwrap();
+        .unwrap();
     let text = "age,admission,stay,count\n1,2020-01-01,3,1\n18,2020-01-01,3,2\n90,x,10,4\n\
                 95,,11,8\n(missing),,(missing),16\n";
     let read = PopulationTable::read(text.as_bytes(), &schema, &ReadLimits::default(), 100);
     let read = read.unwrap();
-    let names: Vec<&str> = read.attributes().iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = read
+        .attributes()
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
     assert_eq!(names, ["age", "stay"]);
     assert!(read.unfit(&schema).is_empty() && read.unfit(&schema.transformed()).is_empty());
     let made = read.clone().transformed(&schema);
@@ -181,7 +186,9 @@ fn people_beyond_a_top_are_counted_with_those_at_it_and_moved_dates_with_nobody(
     assert_eq!(stay.values, Values::Integer(vec![3, 9]));
     let mut counted = std::collections::BTreeMap::new();
     for (row, count) in made.counts().iter().enumerate() {
-        *counted.entry((age.codes[row], stay.codes[row])).or_insert(0) += count;
+        *counted
+            .entry((age.codes[row], stay.codes[row]))
+            .or_insert(0) += count;
     }
     let wanted = [((0, 0), 3), ((1, 1), 12), ((2, 2), 16)];
     assert_eq!(counted.into_iter().collect::<Vec<_>>(), wanted);
