@@ -204,6 +204,7 @@ async fn get_dataset_risk(
         columns = look_into(&state, place, &schema, add).await?;
     }
     let table = stored_population_table(&state, id).await?;
+    let table = table.map(|table| table.transformed(transformation.schema()));
     let looking = tokio::task::spawn_blocking(move || {
         // A client that hangs up does not make room for another.
         let _share = share;
@@ -211,7 +212,6 @@ async fn get_dataset_risk(
             .num_threads(THREADS)
             .build()
             .ok()?;
-        let table = table.map(|table| table.transformed(columns.schema()));
         let population = table.and_then(|table| Population::of(&table, &columns));
         Some(pool.install(|| risk(&columns, population.as_ref())))
     });
