@@ -1,6 +1,7 @@
 //! Reading what the offline commands work on: specification, records,
 //! preferences and hierarchies, from files.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -21,7 +22,7 @@ use vizard_anonymizer::microdata::{
 };
 use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::InputDescription;
-use vizard_anonymizer::verify::reruns;
+use vizard_anonymizer::verify::{MovedDates, reruns};
 
 use super::exit::Exit;
 use super::parts::read_joined;
@@ -302,8 +303,21 @@ impl InputOptions {
         let at_fault = |error| Exit::Input(self.records_name(), error);
         let schema = Arc::clone(transformation.schema());
         let mut builder = TableBuilder::new(schema, hierarchies).map_err(at_fault)?;
-        let mut push = |chunk| builder.push(transformation.made(chunk));
+        let mut moved = MovedDates::new(&spec.schema);
+        let mut push = |chunk| {
+            builder.push(match transformation.of(&chunk) {
+                Cow::Borrowed(_) => chunk,
+                Cow::Owned(made) => {
+                    moved.add(&chunk, &made);
+                    made
+                }
+            })
+        };
         let brought = self.read_chunks(&spec.schema, hierarchies, &mut push)?;
+        if !moved.holds() {
+            let what = "dates were not moved as the schema declares";
+            return Err(at_fault(TableError::Chunk(what.into())));
+        }
         Ok((builder.finish().map_err(at_fault)?, brought))
     }
 

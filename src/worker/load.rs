@@ -1,6 +1,7 @@
 //! Reading one job's input: the dataset version, its pinned hierarchies and
 //! the pinned preferences.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -13,9 +14,14 @@ use vizard_anonymizer::privacy::{Seed, Transformation};
 use vizard_anonymizer::release::candidates::Candidates;
 use vizard_anonymizer::release::{SeriesMode, also_shown};
 
+use vizard_anonymizer::verify::MovedDates;
+
 use crate::ids::DatasetId;
 use crate::job::SeriesOptions;
 use crate::store::{JobRow, PopulationTableRow, Store, StoreError, VersionRow};
+
+/// What a job says that would show dates as they are.
+const DATES_NOT_MOVED: &str = "dates were not moved as the schema declares";
 
 /// A job's input, still in chunks: joining them is work for the CPU pool.
 pub struct Loaded {
@@ -144,11 +150,21 @@ impl Loaded {
     pub fn table(&mut self, dataset_secret: &Seed) -> Result<Table, TableError> {
         let mut builder = TableBuilder::new(Arc::clone(&self.schema), &self.hierarchies)?;
         let transformation = Transformation::new(&self.stored, dataset_secret);
+        let mut moved = MovedDates::new(&self.stored);
         for bytes in self.chunks.drain(..) {
             let chunk = decode_chunk(bytes, &self.stored)?;
             let is_new = |key: &str| !self.public.contains(key);
             let chunk = chunk.of_subjects(&self.stored, is_new);
-            builder.push(transformation.made(chunk))?;
+            builder.push(match transformation.of(&chunk) {
+                Cow::Borrowed(_) => chunk,
+                Cow::Owned(made) => {
+                    moved.add(&chunk, &made);
+                    made
+                }
+            })?;
+        }
+        if !moved.holds() {
+            return Err(TableError::Chunk(DATES_NOT_MOVED.into()));
         }
         if let Some(SeriesMode::Invariant | SeriesMode::Nested) = self.series {
             also_shown(&mut builder, &self.schema, &self.shown)?;

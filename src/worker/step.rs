@@ -14,7 +14,9 @@ use vizard_anonymizer::catalog::{Assignment, Engine, TextRoom, produce};
 use vizard_anonymizer::engine::{EngineError, RunContext};
 use vizard_anonymizer::microdata::Table;
 use vizard_anonymizer::privacy::History;
-use vizard_anonymizer::release::{InputDescription, SeriesMode, history, kept_groups};
+use vizard_anonymizer::release::{
+    InputDescription, SeriesMode, check_transforms, history, kept_groups,
+};
 use vizard_anonymizer::verify::reruns;
 
 use super::Shared;
@@ -298,6 +300,10 @@ fn run_loaded(
     let run = || -> Result<Ended, JobFailure> {
         let preferences = loaded.preferences().map_err(|_| JobFailure::Internal)?;
         let engine = Engine::parse(engine, &spec.parameters, &loaded.schema)?;
+        if let Some(SeriesMode::Invariant | SeriesMode::Nested) = loaded.series {
+            let checked = check_transforms(&loaded.schema, &loaded.shown);
+            checked.map_err(JobFailure::SeriesUnsafe)?;
+        }
         let table = loaded.table(&secrets.dataset_secret)?;
         if !loaded.public.is_empty() && table.records() == 0 {
             return Err(JobFailure::NothingNew);

@@ -262,7 +262,7 @@ async fn begun(
 ) -> Result<NewExploration, Problem> {
     let dataset = state.store.dataset_get(asked.dataset).await?;
     let version = check_version(state, asked.version, &dataset).await?;
-    let schema = super::version_schema(&version)?.transformed();
+    let schema = super::version_schema(&version)?;
     let grid = asked.grid().settings(&schema);
     let GridSettings {
         settings,

@@ -50,9 +50,9 @@ fn stored_schema(dataset: &DatasetRow) -> Result<Schema, Problem> {
     read_schema(dataset.id, &dataset.schema)
 }
 
-/// The schema of a stored version.
+/// The schema of the columns that jobs on a stored version see.
 fn version_schema(version: &VersionRow) -> Result<Schema, Problem> {
-    read_schema(version.dataset, &version.schema)
+    Ok(read_schema(version.dataset, &version.schema)?.transformed())
 }
 
 /// The subject that a path or a request names, by the rule of the dataset.

@@ -61,7 +61,7 @@ pub(super) async fn records(
         let Some(longest) = versions.iter().max_by_key(|version| version.chunks) else {
             continue;
         };
-        let schema: Arc<Schema> = Arc::new(super::version_schema(longest)?);
+        let schema: Arc<Schema> = Arc::new(super::read_schema(longest.dataset, &longest.schema)?);
         let own = |position: u32| {
             let own = versions.iter().filter(|version| version.chunks > position);
             let mut own: Vec<u64> = own.map(|version| version.version).collect();

@@ -3,7 +3,7 @@
 use super::dataset_row::{dataset_row, decide, get, hold};
 use super::entry::{Done, Entry};
 use super::idempotency::forget_answers;
-use super::secrets::draw_for_dataset;
+use super::secrets::share_in_population;
 use super::tombstones::bury;
 use super::{Store, page_bounds, page_of, populations, preferences};
 use serde_json::json;
@@ -62,7 +62,7 @@ async fn create(
         return Err(Conflict::Exists.into());
     }
     create_dataset_keys(session, dataset.id).await?;
-    draw_for_dataset(session, dataset.id).await?;
+    share_in_population(session, dataset.id).await?;
     let mut entry = Entry::dataset("create_dataset", dataset.id);
     if let Some(name) = dataset.population {
         let subjects = preferences::take_over(session, dataset.id).await?;

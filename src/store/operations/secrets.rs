@@ -14,12 +14,15 @@ use super::dataset_row::hold;
 use super::entry::{Done, Entry};
 use super::job_row::{TABLE, get};
 use super::leases::Lease;
+use super::populations;
 use crate::ids::{DatasetId, JobId};
 use crate::job::draw_seed;
 use crate::store::seal::{AssociatedData, DataKeyAccess, Purpose, of};
 use crate::store::session::{Row, Session, cells};
 use crate::store::statements::{datasets as dataset_sql, jobs as sql};
 use crate::store::{JobSecrets, StoreError};
+
+const DATASET: &str = "dataset";
 
 /// A new seed as it is to be kept at its place.
 fn drawn(access: &DataKeyAccess, associated: &AssociatedData<'_>) -> Result<Vec<u8>, StoreError> {
@@ -47,6 +50,42 @@ pub(super) async fn draw_for_dataset(
     let cells = cells![dataset.uuid(), secret];
     session.run(dataset_sql::SECRET_SET, cells).await?;
     Ok(())
+}
+
+/// Gives a dataset that joins a population the secret of one that is in it, so that
+/// what is drawn by it is the same in all: whose dates move by how much, and who
+/// stands together. The population's lock is held; without another dataset the
+/// secret is drawn.
+pub(super) async fn share_in_population(
+    session: &mut Session,
+    dataset: DatasetId,
+) -> Result<(), StoreError> {
+    for sibling in populations::members(session, dataset).await? {
+        if sibling == dataset {
+            continue;
+        }
+        // One that is erased meanwhile takes its key with it.
+        let keep = session.dialect().dataset_keep;
+        match hold(session, sibling, keep).await {
+            Err(StoreError::NotFound { .. }) => continue,
+            held => held?,
+        }
+        let row = session.row(DATASET, dataset_sql::SECRET, cells![sibling.uuid()]);
+        let Some(row) = row.await? else { continue };
+        if row.bytes_or_null("secret")?.is_none() {
+            continue;
+        }
+        let theirs = of(session, sibling.uuid(), Purpose::Preferences).await?;
+        let associated = AssociatedData::DatasetSecret(sibling);
+        let secret = opened(&theirs, &associated, (&row, "secret"))?;
+        let own = of(session, dataset.uuid(), Purpose::Preferences).await?;
+        let associated = AssociatedData::DatasetSecret(dataset);
+        let secret = own.kept(&associated, secret.as_bytes().to_vec())?;
+        let cells = cells![dataset.uuid(), secret];
+        session.run(dataset_sql::SECRET_SET, cells).await?;
+        return Ok(());
+    }
+    draw_for_dataset(session, dataset).await
 }
 
 /// The row of both secrets, if the lease is held.

@@ -70,6 +70,8 @@ statements! {
     /// `$1` id. Locks the row.
     PREFERENCE_ADVANCE = "UPDATE dataset SET preference_version = preference_version + 1 \
         WHERE id = $1 AND erased_at IS NULL RETURNING preference_version";
+    /// `$1` id.
+    SECRET = "SELECT secret FROM dataset WHERE id = $1 AND erased_at IS NULL";
     /// `$1` id, `$2` secret. One that is there stays.
     SECRET_SET = "UPDATE dataset SET secret = $2 \
         WHERE id = $1 AND secret IS NULL AND erased_at IS NULL";

@@ -81,8 +81,7 @@ pub fn transformed(page: &mut Page, transformed: &[Value]) {
             ));
         }
         for (bound, words) in [("bottom", "smaller"), ("top", "larger")] {
-            if let Some(number) = transform[bound].as_f64() {
-                let number = decimal(number);
+            if let Some(number) = transform[bound].as_number() {
                 said.push(format!(
                     "{attribute}: {words} numbers are shown as {number}."
                 ));

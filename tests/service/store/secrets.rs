@@ -14,6 +14,7 @@ use super::{Stage, act, draft, on_both_and_sealed};
 
 on_both_and_sealed!(
     every_attempt_has_the_jobs_own_seed_and_the_datasets_secret,
+    datasets_of_a_population_have_one_secret_also_when_the_first_is_gone,
     rows_of_before_get_secrets_when_a_worker_asks,
     a_worker_without_a_lease_learns_no_secret,
     no_seed_outlives_its_job,
@@ -64,6 +65,25 @@ async fn every_attempt_has_the_jobs_own_seed_and_the_datasets_secret(stage: &Sta
     stage.job(other).await;
     let stranger = secrets(stage, &stage.acquire().await).await;
     assert_ne!(stranger.dataset_secret, told.dataset_secret);
+}
+
+async fn datasets_of_a_population_have_one_secret_also_when_the_first_is_gone(stage: &Stage) {
+    let told = async |dataset: DatasetId| {
+        stage.job(dataset).await;
+        let held = stage.acquire().await;
+        assert_eq!(held.job.dataset, dataset);
+        secrets(stage, &held).await.dataset_secret
+    };
+    let first = stage.filled_dataset_of(Some("clinic")).await;
+    let second = stage.filled_dataset_of(Some("clinic")).await;
+    let other = stage.filled_dataset_of(Some("surgery")).await;
+    let secret = told(first).await;
+    assert_eq!(told(second).await, secret);
+    assert_ne!(told(other).await, secret);
+    let erased = stage.store.dataset_erase(act(), first).await;
+    erased.expect("erased");
+    let third = stage.filled_dataset_of(Some("clinic")).await;
+    assert_eq!(told(third).await, secret);
 }
 
 async fn rows_of_before_get_secrets_when_a_worker_asks(stage: &Stage) {

@@ -259,7 +259,12 @@ impl Stage {
 
     /// A dataset with one version of one chunk.
     pub async fn filled_dataset(&self) -> DatasetId {
-        let dataset = self.dataset().await;
+        self.filled_dataset_of(None).await
+    }
+
+    /// The same in a population.
+    pub async fn filled_dataset_of(&self, population: Option<&str>) -> DatasetId {
+        let dataset = self.dataset_of(population).await;
         let version = version(dataset, 0, VersionMode::Append, &[b"records"]);
         self.store
             .version_commit(act(), version)

@@ -17,12 +17,10 @@ use super::number::{Number, leaf_keys};
 use super::schema::MissingPolicy;
 use super::text::TextColumn;
 use super::text_cache::TextCache;
-use super::value_text::{MISSING_LABEL, date_days};
+use super::value_text::{DAYS_FOR_NONE, MISSING_LABEL, date_days};
 
-/// 9999-12-31, in days since 1970-01-01.
-const LAST_DAY: i32 = 2_932_896;
-/// 1900-01-01, in days since 1970-01-01.
-const FIRST_DAY: i32 = -25_567;
+const FIRST_DAY: i32 = DAYS_FOR_NONE[0];
+const LAST_DAY: i32 = DAYS_FOR_NONE[1];
 
 /// The cells of one attribute in the open chunk.
 pub(super) struct IntakeColumn {

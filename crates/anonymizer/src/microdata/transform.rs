@@ -7,12 +7,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::attribute::{Attribute, AttributeType, Role};
+use super::attribute::{Attribute, AttributeType, Doubt, Role};
 use super::index::AttributeIndex;
 use super::schema::Schema;
+use super::value_text::DAYS_FOR_NONE;
 
 /// Most days by which dates are moved: ten years.
 const SHIFT_DAYS_MAX: u32 = 3653;
+
+/// 1970-01-01, and 1899-12-30 and 1899-12-31, which programs write for a zero.
+const ZEROS: [i32; 3] = [0, -25_569, -25_568];
+/// Days on which something of a living person may have been: 1820 to 2169.
+const PLAUSIBLE: std::ops::Range<i32> = -54_787..73_050;
 
 /// What is changed of an attribute's values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,10 +102,17 @@ impl Transform {
                  type",
             );
         }
-        match bounds.map(|bound| bound.and_then(Number::as_f64)) {
-            [Some(bottom), Some(top)] if bottom >= top => says("bottom lies below top"),
-            _ => Ok(()),
+        let is_above = match bounds {
+            [Some(bottom), Some(top)] => match (bottom.as_i64(), top.as_i64()) {
+                (Some(bottom), Some(top)) => bottom >= top,
+                _ => bottom.as_f64() >= top.as_f64(),
+            },
+            _ => false,
+        };
+        if is_above {
+            return says("bottom lies below top");
         }
+        Ok(())
     }
 }
 
@@ -154,6 +167,16 @@ pub(super) fn check_together(attributes: &[Attribute]) -> Result<(), String> {
              how many days: give it shift_days or days_since too, or make it an identifier",
             position + 1
         )),
+    }
+}
+
+impl Attribute {
+    /// Whether a day is one that programs write where no date is known, and the
+    /// schema does not say that it is meant: moved, it would tell by how much.
+    pub fn stands_for_no_date(&self, day: i32) -> bool {
+        let is_meant = day == DAYS_FOR_NONE[0] && self.meant.contains(&Doubt::FirstDay);
+        let is_written_for_none = DAYS_FOR_NONE.contains(&day) || ZEROS.contains(&day);
+        !PLAUSIBLE.contains(&day) || (is_written_for_none && !is_meant)
     }
 }
 

@@ -2,6 +2,10 @@
 
 use chrono::NaiveDate;
 
+/// 1900-01-01 and 9999-12-31, which many programs write where no day is known or
+/// nothing ends, in days since 1970-01-01.
+pub const DAYS_FOR_NONE: [i32; 2] = [-25_567, 2_932_896];
+
 /// The value that stands for an empty cell under the policy `category`, in
 /// attributes of every type.
 pub const MISSING_LABEL: &str = "(missing)";

@@ -10,13 +10,7 @@ use std::sync::Arc;
 
 use super::Seed;
 use crate::microdata::value_text::date_days;
-use crate::microdata::{Chunk, ChunkColumn, Schema, Transform};
-
-/// Days that programs write where no date is known, 1900-01-01 and 9999-12-31:
-/// moved, they would tell by how much.
-const STANDS_FOR_NO_DATE: [i32; 2] = [-25_567, 2_932_896];
-/// The first and the last day that can be published: 0001-01-01 and 9999-12-31.
-const DAYS: [i64; 2] = [-719_162, 2_932_896];
+use crate::microdata::{Attribute, Chunk, ChunkColumn, Schema};
 
 /// What is made of the records of a schema.
 pub struct Transformation {
@@ -30,9 +24,9 @@ pub struct Transformation {
 
 /// What is made of one column.
 struct Change {
-    /// The column of the dates that days are counted from.
-    since: Option<usize>,
-    transform: Transform,
+    /// The dates that days are counted from: their column and their attribute.
+    since: Option<(usize, Attribute)>,
+    attribute: Attribute,
 }
 
 impl Transformation {
@@ -58,8 +52,8 @@ impl Transformation {
             let change = Change {
                 since: since
                     .and_then(|name| schema.find(name))
-                    .map(|index| index.at()),
-                transform: transform.clone(),
+                    .map(|index| (index.at(), schema.attribute(index).clone())),
+                attribute: attribute.clone(),
             };
             (at, change)
         });
@@ -141,13 +135,14 @@ fn days_of(secret: &Seed, most: u32, subject: &str) -> i32 {
 
 impl Change {
     fn is_moved(&self) -> bool {
-        self.transform.shift_days.is_some()
+        self.attribute.transform.shift_days.is_some()
     }
 
     fn of(&self, column: &ChunkColumn, (chunk, moved): (&Chunk, &[i32])) -> ChunkColumn {
-        if let Some(since) = self.since {
-            let from = chunk.columns.get(since).and_then(days_in);
-            return match (days_in(column), from) {
+        if let Some((since, index)) = &self.since {
+            let from = chunk.columns.get(*since);
+            let from = from.and_then(|dates| days_in(dates, index));
+            return match (days_in(column, &self.attribute), from) {
                 (Some(to), Some(from)) => self.days_between(&to, &from),
                 _ => column.clone(),
             };
@@ -164,15 +159,26 @@ impl Change {
                 }
             }
             ChunkColumn::Date(days) if moved.len() == days.len() && self.is_moved() => {
-                let moved = days.iter().zip(moved).map(|(&day, &by)| later(day, by));
+                let moved = days.iter().zip(moved).map(|(&day, &by)| {
+                    // No plausible day leaves the calendar by ten years.
+                    if self.attribute.stands_for_no_date(day) {
+                        day
+                    } else {
+                        day + by
+                    }
+                });
                 ChunkColumn::Date(moved.collect())
             }
             ChunkColumn::Integer(values) => {
-                let values = values.iter().map(|&value| self.transform.whole(value));
+                let values = values
+                    .iter()
+                    .map(|&value| self.attribute.transform.whole(value));
                 ChunkColumn::Integer(values.collect())
             }
             ChunkColumn::Decimal(values) => {
-                let values = values.iter().map(|&value| self.transform.fraction(value));
+                let values = values
+                    .iter()
+                    .map(|&value| self.attribute.transform.fraction(value));
                 ChunkColumn::Decimal(values.collect())
             }
             other => other.clone(),
@@ -186,7 +192,11 @@ impl Change {
         for (record, (to, from)) in (0..).zip(to.iter().zip(from)) {
             match to.zip(*from) {
                 Some((to, from)) => {
-                    known.push(self.transform.whole(i64::from(to) - i64::from(from)));
+                    known.push(
+                        self.attribute
+                            .transform
+                            .whole(i64::from(to) - i64::from(from)),
+                    );
                 }
                 None => missing.push(record),
             }
@@ -203,20 +213,10 @@ impl Change {
     }
 }
 
-/// The day that lies so many days later, or the last one that can be published.
-fn later(day: i32, by: i32) -> i32 {
-    if STANDS_FOR_NO_DATE.contains(&day) {
-        return day;
-    }
-    let moved = (i64::from(day) + i64::from(by)).clamp(DAYS[0], DAYS[1]);
-    // Between two numbers of 32 bits.
-    moved as i32
-}
-
 /// The dates of a column of dates, or of an identifier that was read as dates;
 /// `None` where a record has none. What stands for no date is none.
-fn days_in(column: &ChunkColumn) -> Option<Vec<Option<i32>>> {
-    let day = |day: i32| (!STANDS_FOR_NO_DATE.contains(&day)).then_some(day);
+fn days_in(column: &ChunkColumn, attribute: &Attribute) -> Option<Vec<Option<i32>>> {
+    let day = |day: i32| (!attribute.stands_for_no_date(day)).then_some(day);
     match column {
         ChunkColumn::Date(days) => Some(days.iter().map(|&one| day(one)).collect()),
         ChunkColumn::Text(texts) => {
@@ -224,7 +224,7 @@ fn days_in(column: &ChunkColumn) -> Option<Vec<Option<i32>>> {
             Some(days.collect())
         }
         ChunkColumn::WithMissing { known, missing } => {
-            let mut known = days_in(known)?.into_iter();
+            let mut known = days_in(known, attribute)?.into_iter();
             let records = known.len() + missing.len();
             let mut gaps = missing.iter().peekable();
             let days =

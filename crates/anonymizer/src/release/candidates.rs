@@ -19,10 +19,11 @@ use super::canonical::cell_text;
 use super::joined::{JoinedAttribute, JoinedTable, Link};
 use super::layout::{SlicedLayout, is_sliced};
 use super::lineage::Lineage;
+use super::manifest::Transformed;
 use super::table::{Content, PublishedTable};
 use crate::microdata::normalize::class;
 use crate::microdata::value_text::MISSING_LABEL;
-use crate::microdata::{Multiplicity, Role, Schema, Table};
+use crate::microdata::{Multiplicity, Role, Schema, Table, Transform};
 use crate::privacy::{
     BlockForm, Diversity, History, Model, Policy, Protection, Requirements, Spread,
 };
@@ -62,6 +63,10 @@ pub struct Candidates {
     /// Terms of each subject, by position; empty where `terms` is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms_of: Vec<u32>,
+    /// What the schema says was changed of values beforehand: a value that was
+    /// changed otherwise is another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transformed: Vec<Transformed>,
     /// What the row of each subject shows, where the series keeps groups: later
     /// releases show the same again. Nothing else needs it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,6 +144,13 @@ pub struct AttributeCandidates {
 }
 
 impl Candidates {
+    /// How the values of an attribute were changed beforehand, if they were.
+    pub fn transform_of(&self, attribute: &str) -> Option<&Transform> {
+        let mut changed = self.transformed.iter();
+        let found = changed.find(|one| one.attribute == attribute)?;
+        Some(&found.transform)
+    }
+
     /// Reads them off the tables of a release of `table`.
     pub fn of(
         table: &Table,
@@ -164,6 +176,7 @@ impl Candidates {
         shown.shows_changes = history.is_some_and(History::shows_changes);
         shown.joins_groups = history.is_some_and(History::joins_groups);
         shown.has_own_terms = requirements.distinct_terms().len() > 1;
+        shown.transformed = Transformed::of(schema);
         shown.subjects = order.iter().map(|&row| key(row).to_owned()).collect();
         let ordered = |of_row: &[u32]| order.iter().map(|&row| of_row[row]).collect();
         for one in &mut shown.attributes {

@@ -52,6 +52,23 @@ fn shown_values<'a>(public: &'a [Candidates], attribute: &str) -> BTreeSet<&'a s
     .collect()
 }
 
+/// Whether values of a schema are changed beforehand as public releases show them:
+/// what a job keeps of these has no place among values that are changed otherwise.
+///
+/// # Errors
+/// The attribute that is not.
+pub fn check_transforms(schema: &Schema, public: &[Candidates]) -> Result<(), Unkept> {
+    let mut attributes = schema.attributes().iter();
+    let other = attributes.find(|attribute| {
+        let own = (!attribute.transform.is_nothing()).then_some(&attribute.transform);
+        let mut releases = public.iter();
+        releases.any(|release| release.transform_of(&attribute.name) != own)
+    });
+    let reason = "public releases show values under another transform: give it the transform that \
+                  they were made with";
+    other.map_or(Ok(()), |attribute| Err(Unkept::of(attribute, reason)))
+}
+
 /// Puts what public releases show into the domains of a table, where a job keeps
 /// it. After the last record.
 ///

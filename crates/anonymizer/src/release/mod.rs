@@ -44,7 +44,7 @@ pub use error::{WireError, WireFault};
 pub use exact::{AcceptedExact, Exposure, PublishedExactly, published_exactly};
 pub use format::Format;
 pub use guarantees::guarantees;
-pub use history::{Unkept, also_shown, codes_by_class, history};
+pub use history::{Unkept, also_shown, check_transforms, codes_by_class, history};
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use kept_groups::kept_groups;
 pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};

@@ -389,8 +389,12 @@ impl Beside<'_> {
 
     fn attribute(&self, name: &str) -> Judged {
         let of_releases = self.classes(name);
-        if of_releases.len() < self.met.len() {
-            // Another release may tell whose value it is, or call it otherwise.
+        let transforms = self.met.iter().map(|one| one.candidates.transform_of(name));
+        let transforms: Vec<_> = transforms.collect();
+        let is_changed_alike = transforms.windows(2).all(|pair| pair[0] == pair[1]);
+        if of_releases.len() < self.met.len() || !is_changed_alike {
+            // Another release may tell whose value it is, or call it otherwise:
+            // values that were changed by other rules have no names in common.
             return Judged::Fails {
                 nested: self.subjects as u64,
                 invariant: None,

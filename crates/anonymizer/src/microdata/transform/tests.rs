@@ -35,6 +35,9 @@ fn what_a_schema_says_of_transforms_is_read_and_written_again() {
     assert_eq!(kinds[3], Some(AttributeType::Date));
     assert!(read.is_index_date(read.find("admission").unwrap()));
     assert!(!read.is_index_date(read.find("date").unwrap()));
+    let last = i64::MAX;
+    let far = schema(&[of("integer", json!({"bottom": last - 1, "top": last}))]);
+    assert!(far.is_ok());
     // What says nothing is written as before there were transforms.
     let plain = schema(&[
         json!({"name": "age", "role": "sensitive", "type": "integer",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{DAYS, Transformation, days_of, later};
+use super::{Transformation, days_of};
 use crate::microdata::{Chunk, ChunkColumn, Schema};
 use crate::privacy::Seed;
 
@@ -160,9 +160,33 @@ fn a_day_that_stands_for_no_date_is_not_moved_and_counts_as_missing() {
     assert_ne!(moved[2], 100);
     let none = with_missing(ChunkColumn::Integer(Vec::new()), &[0, 1, 2]);
     assert_eq!(made.columns[3], none);
-    // No day leaves the calendar.
-    assert_eq!(i64::from(later(DAYS[1] as i32 - 1, 9)), DAYS[1]);
-    assert_eq!(i64::from(later(DAYS[0] as i32 + 1, -9)), DAYS[0]);
+}
+
+#[test]
+fn days_that_no_date_can_have_are_not_moved_unless_they_are_meant() {
+    // 0001-01-01, 1819-12-31, 1899-12-30, 1899-12-31, 1900-01-01, 1970-01-01, 2170-01-01.
+    let days = [-719_162, -54_788, -25_569, -25_568, -25_567, 0, 73_050];
+    let records = days.len();
+    let moved = |meant: Value| {
+        let schema = schema(&[
+            json!({"name": "admission", "role": "sensitive", "type": "date",
+            "transform": {"shift_days": 30}, "meant": meant}),
+        ]);
+        let subjects: Vec<String> = (0..records).map(|number| number.to_string()).collect();
+        let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
+        let dates = vec![ChunkColumn::Date(days.to_vec())];
+        let given = chunk(&subjects, &vec![""; records], dates);
+        let made = Transformation::new(&schema, &Seed::of_number(7)).made(given);
+        let ChunkColumn::Date(made) = &made.columns[2] else {
+            panic!("dates stay dates");
+        };
+        let pairs = made.iter().zip(days);
+        let moved = pairs.map(|(after, before)| after - before != 0);
+        moved.collect::<Vec<bool>>()
+    };
+    assert_eq!(moved(json!([])), [false; 7]);
+    let meant = moved(json!(["day_1900_01_01", "day_9999_12_31"]));
+    assert_eq!(meant, [false, false, false, false, true, false, false]);
 }
 
 #[test]
