@@ -93,7 +93,7 @@ async fn a_table_is_put_and_told_in_risk_and_reports(server: Server) {
     );
     let (max, mean) = (told["max"].as_f64(), told["mean"].as_f64());
     let (max, mean) = (max.expect("a risk"), mean.expect("a risk"));
-    assert_eq!(1.0 / max, told["k_map"].as_f64().expect("a number"));
+    assert_eq!(max, 1.0 / told["k_map"].as_f64().expect("a number"));
     assert!(0.0 < mean && mean <= max && max <= 0.5, "{told}");
 
     // Among so many nobody is found, and the prosecutor's risk stays what it was.
