@@ -146,9 +146,10 @@ impl WebhookOrigins {
             return Err(WebhookUrlError::NoOrigin);
         }
         let url = read(text)?;
-        match self.0.iter().any(|origin| origin.holds(&url)) {
-            true => Ok(url),
-            false => Err(WebhookUrlError::Origin),
+        if self.0.iter().any(|origin| origin.holds(&url)) {
+            Ok(url)
+        } else {
+            Err(WebhookUrlError::Origin)
         }
     }
 }

@@ -37,9 +37,10 @@ impl Sender {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(ANSWER_TIMEOUT);
         // A plain address needs no certificates, and a system may have none.
-        let builder = match origins.need_tls() {
-            true => builder,
-            false => builder.tls_certs_only([]),
+        let builder = if origins.need_tls() {
+            builder
+        } else {
+            builder.tls_certs_only([])
         };
         Some(Self {
             requests: builder.build().ok()?,

@@ -249,9 +249,12 @@ mod secrets {
         assert_eq!(receiver.secrets.len(), 2);
         // Moved to another webhook it does not open.
         let other = webhook(&stage).await.row.id;
-        let [from, to] = [id, other].map(|id| match stage.is_postgres() {
-            true => format!("'{}'", id.uuid()),
-            false => stage.literal(id.uuid().as_bytes()),
+        let [from, to] = [id, other].map(|id| {
+            if stage.is_postgres() {
+                format!("'{}'", id.uuid())
+            } else {
+                stage.literal(id.uuid().as_bytes())
+            }
         });
         stage
             .sabotage(&format!(

@@ -11,7 +11,7 @@ use vizard::config::{Settings, WebhookOrigins};
 
 use super::{Server, story};
 use crate::common::client::Client;
-use crate::common::receiver::{Receiver, Reply};
+use crate::common::receiver::{Heard, Receiver, Reply};
 
 /// Makes one test on each store of every async function over a `Told`.
 macro_rules! on_both_told {
@@ -166,49 +166,37 @@ async fn a_job_and_what_becomes_of_its_release_are_told_signed_and_by_ids_alone(
             "release.withdrawn"
         ]
     );
+    let states = ["succeeded", "published", "published", "withdrawn"];
     let mut ids = BTreeSet::new();
-    for (heard, state) in
-        told.receiver
-            .heard()
-            .iter()
-            .zip(["succeeded", "published", "published", "withdrawn"])
-    {
+    for (heard, state) in told.receiver.heard().iter().zip(states) {
         assert!(heard.is_signed_by(secret(&webhook)));
         assert_eq!(heard.signatures(), 1);
         assert_eq!(heard.header("content-type"), "application/json");
-        assert!(heard.id().starts_with("msg_"));
         ids.insert(heard.id().to_owned());
-        let body = heard.json();
-        let keys = |value: &Value| -> Vec<String> {
-            value
-                .as_object()
-                .expect("an object")
-                .keys()
-                .cloned()
-                .collect()
-        };
-        assert_eq!(keys(&body), ["data", "timestamp", "type"]);
-        let data = &body["data"];
-        // Nothing but ids, a version and a state: no cell, no name, no figure.
-        assert_eq!(
-            keys(data),
-            ["dataset", "job", "release", "state", "version"]
-        );
-        assert_eq!(
-            (
-                &data["dataset"],
-                &data["release"],
-                &data["version"],
-                &data["state"]
-            ),
-            (&json!(dataset), &json!(release), &json!(1), &json!(state))
-        );
+        says_ids_alone(heard, (&dataset, &release), state);
     }
     assert_eq!(ids.len(), 4, "an id each");
     let view = told.view_when(&webhook, |view| ended(view, "2xx")).await;
     assert_eq!(view["last_delivery"]["attempts"], 1);
     assert_eq!(view["last_delivery"]["event"], "release.withdrawn");
     assert!(view["secret"].is_null());
+}
+
+/// Nothing but ids, a version and a state: no cell, no name, no figure.
+fn says_ids_alone(heard: &Heard, (dataset, release): (&str, &str), state: &str) {
+    assert!(heard.id().starts_with("msg_"));
+    let body = heard.json();
+    let keys = |value: &Value| -> Vec<String> {
+        let object = value.as_object().expect("an object");
+        object.keys().cloned().collect()
+    };
+    assert_eq!(keys(&body), ["data", "timestamp", "type"]);
+    let data = &body["data"];
+    let named = ["dataset", "job", "release", "state", "version"];
+    assert_eq!(keys(data), named);
+    let said = [&data["dataset"], &data["release"], &data["state"]];
+    assert_eq!(said, [dataset, release, state]);
+    assert_eq!(data["version"], 1);
 }
 
 async fn a_receiver_that_fails_is_told_again_under_the_same_id(told: Told) {
