@@ -1,4 +1,4 @@
-//! Typed ids of the five things that have a life of their own.
+//! Typed ids of the six things that have a life of their own.
 //!
 //! Every id is a UUIDv7, so ids made later sort later: lists are "newest
 //! first" by id, and a list's cursor is the id it stopped at. The text form
@@ -158,6 +158,12 @@ typed_id!(
     ExplorationId,
     "exploration",
     "exploration_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b74"
+);
+typed_id!(
+    /// Names a re-identification: `reidentification_<uuid>`.
+    ReidentificationId,
+    "reidentification",
+    "reidentification_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b75"
 );
 typed_id!(
     /// Names an API key: `key_<uuid>`.

@@ -33,6 +33,7 @@ mod operations;
 mod postgres;
 mod precondition;
 pub mod preferences;
+pub mod reidentifications;
 pub mod releases;
 pub mod retention;
 pub mod rows;
@@ -68,6 +69,10 @@ pub use open::{Found, StoreOptions, inspect, open, open_host};
 pub use operations::Store;
 pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
+pub use reidentifications::{
+    NewReidentification, REIDENTIFICATIONS_A_DAY_MAX, ReidentificationRow, ReidentificationState,
+    ReidentificationTold,
+};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

@@ -28,6 +28,7 @@ mod ledger;
 mod populations;
 mod preferences;
 mod reapply;
+mod reidentifications;
 mod release_row;
 mod releases;
 mod results;

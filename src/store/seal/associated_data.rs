@@ -10,7 +10,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{DatasetId, JobId, ReleaseId};
+use crate::ids::{DatasetId, JobId, ReidentificationId, ReleaseId};
 
 /// Begins all associated data; another way of sealing gets another number.
 const FORMAT: &[u8] = b"vizard seal 1";
@@ -20,8 +20,8 @@ const FORMAT: &[u8] = b"vizard seal 1";
 pub(in crate::store) enum Purpose {
     /// Chunks of a dataset, the lineage of its releases, and seeds of its jobs.
     Records,
-    /// Subjects and their terms, with their history, who has a token, and the
-    /// dataset's secret.
+    /// Subjects and their terms, with their history, who has a token, why
+    /// stewards asked for somebody, and the dataset's secret.
     Preferences,
     /// Pieces, report, verification and figures of one release.
     Release,
@@ -79,6 +79,8 @@ pub(in crate::store) enum AssociatedData<'a> {
     Verification(ReleaseId),
     /// The figures of a release that an exploration made.
     Measures(ReleaseId),
+    /// Why a steward asked who stands behind a row.
+    Reidentification(ReidentificationId),
     /// A piece of a release's table.
     Piece {
         release: ReleaseId,
@@ -123,6 +125,7 @@ impl AssociatedData<'_> {
             AssociatedData::Report(release) => Data::new("report", release.uuid()),
             AssociatedData::Verification(release) => Data::new("verification", release.uuid()),
             AssociatedData::Measures(release) => Data::new("measures", release.uuid()),
+            AssociatedData::Reidentification(id) => Data::new("reidentification", id.uuid()),
             AssociatedData::Piece {
                 release,
                 table,

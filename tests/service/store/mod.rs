@@ -18,6 +18,7 @@ mod ledger;
 mod master_keys;
 mod populations;
 mod preferences;
+mod reidentifications;
 mod releases;
 mod retention;
 mod sealing;
