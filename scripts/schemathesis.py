@@ -1,7 +1,7 @@
 """What scripts/schemathesis needs beyond openapi.yaml: data, and ids of it.
 
 As a program: makes a dataset with records, preferences, a published release
-and a draft on the server at URL, writes their ids to FILE, prints the token of
+with a row that another steward asked for, and a draft on the server at URL, writes their ids to FILE, prints the token of
 a key that has all roles.
 
     schemathesis.py URL FILE
@@ -46,13 +46,13 @@ def make(url, path):
     """Makes the data; the token of a key that has all roles."""
     token = os.environ["VIZARD_ADMIN_KEY"]
 
-    def call(method, where, body=None, media_type="application/json"):
+    def call(method, where, body=None, media_type="application/json", by=None):
         data = body if media_type != "application/json" else json.dumps(body)
         request = urllib.request.Request(
             url + where,
             method=method,
             data=None if body is None else data.encode(),
-            headers={"authorization": f"Bearer {token}", "content-type": media_type},
+            headers={"authorization": f"Bearer {by or token}", "content-type": media_type},
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
@@ -72,11 +72,16 @@ def make(url, path):
     call("PUT", f"/v1/datasets/{dataset}/preferences/p7", {"exclude": True})
     job, published = release(dataset)
     call("POST", f"/v1/releases/{published}/publish", {})
+    other = {"name": "another steward", "roles": ["steward"], "datasets": None}
+    other = call("POST", "/v1/keys", other)["token"]
+    question = {"table": "microdata", "row": 1, "reason": "an incidental finding"}
+    questions = [call("POST", f"/v1/releases/{published}/reidentifications", question, by=other) for _ in range(2)]
     _, draft = release(dataset)
     ids = {
         "datasets": [dataset],
         "jobs": [job],
         "releases": [published, draft],
+        "reidentifications": [question["id"] for question in questions],
         "name": ["ward"],
         "subject": ["p7", "p8"],
         "table": ["microdata", "buckets"],

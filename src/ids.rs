@@ -160,6 +160,12 @@ typed_id!(
     "exploration_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b74"
 );
 typed_id!(
+    /// Names a re-identification: `reidentification_<uuid>`.
+    ReidentificationId,
+    "reidentification",
+    "reidentification_0199d1f2-5a3e-7c41-9d0b-2f6a8c1e4b75"
+);
+typed_id!(
     /// Names an API key: `key_<uuid>`.
     KeyId,
     "key",

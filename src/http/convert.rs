@@ -3,12 +3,14 @@
 //! A failure of the store says to the client only whether to come again; the
 //! log gets the rest.
 
+use std::time::Duration;
+
 use vizard_anonymizer::microdata::{CellErrorCode, TableError};
 
 use super::problem::{Problem, ProblemKind};
 use crate::config::{Limit, Limits};
 use crate::job::JobFailure;
-use crate::store::{Conflict, StoreError, WEBHOOKS_MAX};
+use crate::store::{Conflict, REIDENTIFICATIONS_A_DAY_MAX, StoreError, WEBHOOKS_MAX};
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
@@ -72,6 +74,28 @@ impl From<Conflict> for Problem {
                 ProblemKind::SecondSteward,
                 "you approved this draft; another steward publishes it",
             ),
+            Conflict::OwnQuestion => Self::new(
+                ProblemKind::SecondSteward,
+                "you asked for this re-identification; another steward confirms or refuses it, and \
+                 DELETE takes it back",
+            ),
+            Conflict::ForeignQuestion => Self::new(
+                ProblemKind::SecondSteward,
+                "another steward asked for this re-identification and may take it back; you refuse it",
+            ),
+            Conflict::Decided => Self::new(
+                ProblemKind::ReleaseState,
+                "the re-identification is not pending any more; read it, and ask anew where it is \
+                 still needed",
+            ),
+            Conflict::TooManyReidentifications => {
+                let detail = format!(
+                    "{REIDENTIFICATIONS_A_DAY_MAX} re-identifications of a dataset's releases may be \
+                     asked for in 24 hours; those that were refused or taken back do not count"
+                );
+                Self::new(ProblemKind::TooManyRequests, detail)
+                    .with_retry_after(Duration::from_secs(3_600))
+            }
             // Ids are new random numbers: one that is taken is a fault of ours.
             Conflict::Exists => Self::internal(),
         }

@@ -42,6 +42,18 @@ pub(super) const JSON: &[ProblemKind] = &[
     StoreFull,
 ];
 
+/// Problems of another steward's word on a question.
+pub(super) const SECOND_WORD: &[ProblemKind] = &[
+    MalformedJson,
+    BodyTooLarge,
+    BodyTimeout,
+    InvalidBody,
+    LimitExceeded,
+    SecondSteward,
+    ReleaseState,
+    StoreFull,
+];
+
 /// Problems of a body that is to say nothing.
 pub(super) const NOTHING: &[ProblemKind] = &[
     MalformedJson,

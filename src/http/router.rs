@@ -63,6 +63,7 @@ fn api() -> OpenApiRouter<AppState> {
         .merge(routes::job_events::router())
         .merge(routes::explorations::router())
         .merge(routes::releases::router())
+        .merge(routes::reidentifications::router())
         .merge(routes::comparison::router())
         .merge(routes::tables::router())
         .merge(routes::documents::router())

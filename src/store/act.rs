@@ -12,6 +12,7 @@
 
 use super::Precondition;
 use super::idempotency::{KeptAnswer, Reservation};
+use crate::ids::DatasetId;
 
 /// Makes the answer to a client from an operation's answer; `None`: it is no
 /// good answer, and nothing was changed.
@@ -62,6 +63,16 @@ impl<T> Act<T> {
         render: impl FnOnce(&T) -> Option<KeptAnswer> + Send + 'static,
     ) -> Self {
         self.reserved = Some((reservation, Some(Box::new(render))));
+        self
+    }
+
+    /// The same, whose kept answer tells of people of a dataset that the path of
+    /// the request does not name: it is forgotten with them.
+    #[must_use]
+    pub fn telling_of(mut self, dataset: DatasetId) -> Self {
+        if let Some((reservation, _)) = &mut self.reserved {
+            reservation.dataset = Some(dataset);
+        }
         self
     }
 

@@ -71,6 +71,18 @@ pub enum Conflict {
     /// The steward who approved a draft cannot be its second one too.
     #[error("the draft needs another steward than the one who approved it")]
     SecondSteward,
+    /// The steward who asked who stands behind a row cannot decide on it too.
+    #[error("the re-identification needs another steward than the one who asked")]
+    OwnQuestion,
+    /// Another steward asked who stands behind a row: only they may take it back.
+    #[error("another steward asked for the re-identification")]
+    ForeignQuestion,
+    /// The re-identification is not pending any more.
+    #[error("the re-identification is not pending any more")]
+    Decided,
+    /// As many re-identifications of the dataset were asked for as a day allows.
+    #[error("the dataset has as many re-identifications as a day allows")]
+    TooManyReidentifications,
 }
 
 /// SQLite's code of a full disk.

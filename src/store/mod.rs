@@ -34,6 +34,7 @@ pub mod population_tables;
 mod postgres;
 mod precondition;
 pub mod preferences;
+pub mod reidentifications;
 pub mod releases;
 pub mod retention;
 pub mod rows;
@@ -71,6 +72,10 @@ pub use operations::Store;
 pub use population_tables::{NewPopulationTable, PopulationTableRow};
 pub use precondition::{Precondition, Tags};
 pub use preferences::{PreferenceChange, PreferencePage, PreferenceRow, PreferenceSource};
+pub use reidentifications::{
+    NewReidentification, REIDENTIFICATIONS_A_DAY_MAX, ReidentificationRow, ReidentificationState,
+    ReidentificationTold,
+};
 pub use releases::{
     Composed, NewPiece, NewReleaseTable, PublishCheck, PublishDecision, PublishOutcome,
     PublishRequest, ReleaseCommit, ReleaseDocument, ReleaseFilter, ReleaseRow, ReleaseState,

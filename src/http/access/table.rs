@@ -2,7 +2,7 @@
 
 use super::{Access, Operation};
 use crate::http::auth::Role::{Admin, Analyst, Auditor, Consent, Steward, Uploader};
-use crate::http::own_problems::{HIERARCHY, JOB, JSON, NOTHING};
+use crate::http::own_problems::{HIERARCHY, JOB, JSON, NOTHING, SECOND_WORD};
 use crate::http::problem::ProblemKind::{self, *};
 
 const fn at(
@@ -487,6 +487,57 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/releases/{id}/withdraw",
         STEWARD,
         NOTHING,
+    ),
+    at(
+        "create_reidentification",
+        "POST",
+        "/v1/releases/{id}/reidentifications",
+        STEWARD,
+        &[
+            MalformedJson,
+            UnsupportedMediaType,
+            BodyTooLarge,
+            BodyTimeout,
+            InvalidBody,
+            LimitExceeded,
+            ReleaseState,
+            StoreFull,
+        ],
+    ),
+    at(
+        "list_reidentifications",
+        "GET",
+        "/v1/releases/{id}/reidentifications",
+        STEWARD,
+        &[InvalidQuery],
+    ),
+    at(
+        "get_reidentification",
+        "GET",
+        "/v1/reidentifications/{id}",
+        STEWARD,
+        &[StoreFull],
+    ),
+    at(
+        "confirm_reidentification",
+        "POST",
+        "/v1/reidentifications/{id}/confirm",
+        STEWARD,
+        SECOND_WORD,
+    ),
+    at(
+        "refuse_reidentification",
+        "POST",
+        "/v1/reidentifications/{id}/refuse",
+        STEWARD,
+        SECOND_WORD,
+    ),
+    at(
+        "withdraw_reidentification",
+        "DELETE",
+        "/v1/reidentifications/{id}",
+        STEWARD,
+        &[SecondSteward, ReleaseState, StoreFull],
     ),
     at("list_audit", "GET", "/v1/audit", AUDITOR, &[InvalidQuery]),
     at(

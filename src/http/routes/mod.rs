@@ -28,6 +28,7 @@ pub mod preference_import;
 pub mod preferences;
 pub mod query;
 pub mod records;
+pub mod reidentifications;
 pub mod releases;
 pub mod retention;
 pub mod risk;

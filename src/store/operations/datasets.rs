@@ -14,7 +14,8 @@ use crate::store::seal::{create_dataset_keys, destroy_keys_of_dataset};
 use crate::store::session::{Session, Signal, cells, id_list};
 use crate::store::statements::{
     datasets as sql, hierarchies as hierarchy_sql, ledger as ledger_sql,
-    population_tables as population_table_sql, subject_tokens as subject_token_sql,
+    population_tables as population_table_sql, reidentifications as reidentification_sql,
+    subject_tokens as subject_token_sql,
 };
 use crate::store::{
     Act, Buried, Conflict, DatasetRow, Erasure, NewDataset, Page, PageRequest, Remains, StoreError,
@@ -110,6 +111,9 @@ pub(super) async fn erase(
     let preferences = session.run(sql::ERASE_PREFERENCES, cells![dataset]).await?;
     session
         .run(subject_token_sql::ERASE, cells![dataset])
+        .await?;
+    session
+        .run(reidentification_sql::ERASE, cells![dataset])
         .await?;
     let chunks = session.run(sql::ERASE_CHUNKS, cells![dataset]).await?;
     let hierarchies = session.run(hierarchy_sql::ERASE, cells![dataset]).await?;

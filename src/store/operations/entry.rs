@@ -8,7 +8,9 @@
 
 use serde_json::{Value, json};
 
-use crate::ids::{DatasetId, ExplorationId, JobId, KeyId, ReleaseId, WebhookId};
+use crate::ids::{
+    DatasetId, ExplorationId, JobId, KeyId, ReidentificationId, ReleaseId, WebhookId,
+};
 use crate::store::Buried;
 
 /// One row of the log, but for its place in the chain.
@@ -83,6 +85,15 @@ impl Entry {
     /// About an exploration of a dataset.
     pub(super) fn exploration(action: &'static str, id: ExplorationId, dataset: DatasetId) -> Self {
         Self::new(action, "exploration", Some(id.to_string())).within(dataset)
+    }
+
+    /// About who stands behind a row of a dataset's release.
+    pub(super) fn reidentification(
+        action: &'static str,
+        id: ReidentificationId,
+        dataset: DatasetId,
+    ) -> Self {
+        Self::new(action, "reidentification", Some(id.to_string())).within(dataset)
     }
 
     /// About a release of a dataset.

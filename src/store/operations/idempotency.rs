@@ -124,7 +124,8 @@ pub(super) async fn keep(
     }
     let now = session.now().await?;
     let mut cells = shown(reservation);
-    cells.extend(cells![answer.body_hash, answer.sealed, now]);
+    let dataset = reservation.dataset.map(DatasetId::uuid);
+    cells.extend(cells![answer.body_hash, answer.sealed, now, dataset]);
     match session.run(sql::KEEP, cells).await? {
         0 => Err(Conflict::ReservationLost.into()),
         _ => Ok(()),

@@ -30,6 +30,7 @@ mod population_tables;
 mod populations;
 mod preferences;
 mod reapply;
+mod reidentifications;
 mod release_row;
 mod releases;
 mod results;

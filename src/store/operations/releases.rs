@@ -98,7 +98,8 @@ async fn document(
     }
 }
 
-async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreError> {
+/// A release's lineage, opened if it is sealed; not found where it is gone.
+pub(super) async fn lineage(session: &mut Session, id: ReleaseId) -> Result<Vec<u8>, StoreError> {
     let dataset = get(session, id).await?.dataset;
     let access = of(session, dataset.uuid(), Purpose::Records).await?;
     let row = session.row(TABLE, sql::LINEAGE, cells![id.uuid()]).await?;

@@ -10,7 +10,7 @@
 
 use uuid::Uuid;
 
-use crate::ids::{DatasetId, JobId, ReleaseId, WebhookId};
+use crate::ids::{DatasetId, JobId, ReidentificationId, ReleaseId, WebhookId};
 
 /// Begins all associated data; another way of sealing gets another number.
 const FORMAT: &[u8] = b"vizard seal 1";
@@ -20,8 +20,8 @@ const FORMAT: &[u8] = b"vizard seal 1";
 pub(in crate::store) enum Purpose {
     /// Chunks of a dataset, the lineage of its releases, and seeds of its jobs.
     Records,
-    /// Subjects and their terms, with their history, who has a token, the
-    /// dataset's secret and its population table.
+    /// Subjects and their terms, with their history, who has a token, why
+    /// stewards asked for somebody, the dataset's secret and its population table.
     Preferences,
     /// Pieces, report, verification and figures of one release.
     Release,
@@ -81,6 +81,8 @@ pub(in crate::store) enum AssociatedData<'a> {
     Verification(ReleaseId),
     /// The figures of a release that an exploration made.
     Measures(ReleaseId),
+    /// Why a steward asked who stands behind a row.
+    Reidentification(ReidentificationId),
     /// A piece of a release's table.
     Piece {
         release: ReleaseId,
@@ -133,6 +135,7 @@ impl AssociatedData<'_> {
             AssociatedData::Report(release) => Data::new("report", release.uuid()),
             AssociatedData::Verification(release) => Data::new("verification", release.uuid()),
             AssociatedData::Measures(release) => Data::new("measures", release.uuid()),
+            AssociatedData::Reidentification(id) => Data::new("reidentification", id.uuid()),
             AssociatedData::Piece {
                 release,
                 table,

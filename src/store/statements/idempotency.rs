@@ -30,9 +30,9 @@ statements! {
         AND lease_expires_at <= $5";
     /// `$4` expiry.
     EXTEND = held!("UPDATE idempotency SET lease_expires_at = $4");
-    /// `$4` hash of the body, `$5` sealed answer, `$6` now.
+    /// `$4` hash of the body, `$5` sealed answer, `$6` now, `$7` dataset or null.
     KEEP = held!("UPDATE idempotency SET body_hash = $4, answer = $5, created_at = $6, \
-        lease_expires_at = NULL");
+        lease_expires_at = NULL, dataset_id = $7");
     /// Nobody has the key any more.
     FREE = held!("DELETE FROM idempotency");
     /// `$1` dataset: answers that may tell of what was erased.

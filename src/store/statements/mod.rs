@@ -20,6 +20,7 @@ pub(super) mod keys;
 pub(super) mod ledger;
 pub(super) mod population_tables;
 pub(super) mod preferences;
+pub(super) mod reidentifications;
 pub(super) mod releases;
 pub(super) mod retention;
 pub(super) mod subject_tokens;
@@ -184,7 +185,7 @@ pub(super) const SQLITE: Dialect = Dialect {
 
 /// Every statement that is run on the database of `dialect`.
 pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
-    let shared: [&[&str]; 19] = [
+    let shared: [&[&str]; 20] = [
         &[PING, SCHEMA_VERSION],
         keys::ALL,
         dataset_keys::ALL,
@@ -197,6 +198,7 @@ pub(super) fn all(dialect: &Dialect) -> Vec<&'static str> {
         explorations::ALL,
         releases::ALL,
         approvals::ALL,
+        reidentifications::ALL,
         subject_tokens::ALL,
         ledger::ALL,
         audit::ALL,

@@ -111,8 +111,33 @@ impl Watched<'_> {
         self.call("cancel_exploration", stop).await;
     }
 
+    /// Rows of a release that are asked for, and decided on by another steward.
+    async fn reidentifications(&mut self, server: &Server, release: &str) {
+        let (client, actor) = everybody(server).await;
+        let mut other = Watched {
+            client: &client,
+            actor: &actor,
+            seen: BTreeSet::new(),
+        };
+        let question = json!({"table": "microdata", "row": 1, "reason": "a test"});
+        let ask = |call: Call| call.at("id", release).json(&question);
+        let asked = self.call("create_reidentification", ask).await.json();
+        let of_it = |call: Call| call.at("id", asked["id"].as_str().expect("an id"));
+        other.call("confirm_reidentification", of_it).await;
+        let told = "read_reidentified_subject";
+        self.call_as("get_reidentification", told, of_it).await;
+        self.seen.remove("get_reidentification");
+        let asked = self.call("create_reidentification", ask).await.json();
+        let of_it = |call: Call| call.at("id", asked["id"].as_str().expect("an id"));
+        other.call("refuse_reidentification", of_it).await;
+        let asked = self.call("create_reidentification", ask).await.json();
+        let of_it = |call: Call| call.at("id", asked["id"].as_str().expect("an id"));
+        self.call("withdraw_reidentification", of_it).await;
+        self.seen.append(&mut other.seen);
+    }
+
     /// A release that is published, read, set beside itself and withdrawn.
-    async fn release(&mut self, release: &str) {
+    async fn release(&mut self, server: &Server, release: &str) {
         let of_release = |call: Call| call.at("id", release);
         self.call("publish_release", of_release).await;
         let table = |call| of_release(call).at("table", "microdata");
@@ -124,6 +149,7 @@ impl Watched<'_> {
         self.call_as("compare_releases", "get_release_report", compare)
             .await;
         self.call("get_release_verification", of_release).await;
+        self.reidentifications(server, release).await;
         self.call("withdraw_release", of_release).await;
     }
 
@@ -147,7 +173,9 @@ fn audited() -> BTreeSet<&'static str> {
         .iter()
         .filter(|one| one.method != "GET" || one.path.starts_with("/v1/releases/{id}/"))
         // Of what is looked at alone nothing is kept.
-        .filter(|one| one.id != "inspect_file");
+        .filter(|one| one.id != "inspect_file")
+        // Tells what was asked, and no subject.
+        .filter(|one| one.id != "list_reidentifications");
     audited.map(|one| one.id).collect()
 }
 
@@ -213,7 +241,7 @@ async fn every_change_and_every_reading_of_a_release_leaves_one_row(server: Serv
     watched.explorations(dataset).await;
     server.work();
     let release = story::release(&client, &spec).await;
-    watched.release(&release).await;
+    watched.release(&server, &release).await;
     watched.call("erase_dataset", of_dataset).await;
 
     assert_eq!(watched.seen, audited(), "an operation is not watched here");

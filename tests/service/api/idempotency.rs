@@ -72,6 +72,27 @@ impl Twice<'_> {
         }
     }
 
+    /// Rows of a release that are asked for, and decided on by another steward.
+    async fn reidentifications(&mut self, server: &Server, release: &str) {
+        let other = server.key(&ROLES).await;
+        let question = json!({"table": "microdata", "row": 1, "reason": "a test"});
+        let ask = |call: Call| call.at("id", release).json(&question);
+        let asked = self.call("create_reidentification", ask).await;
+        let another = ask(self.client.call("create_reidentification"));
+        let another = another.send().await.expect(201);
+        let mut others = Twice {
+            client: &other,
+            seen: BTreeSet::new(),
+        };
+        for (id, on) in [
+            ("confirm_reidentification", id_of(&asked)),
+            ("refuse_reidentification", id_of(&another)),
+        ] {
+            others.call(id, |call| call.at("id", &on)).await;
+        }
+        self.seen.append(&mut others.seen);
+    }
+
     /// An exploration that is begun and stopped.
     async fn explorations(&mut self, dataset: &str) {
         let asked = story::exploration(dataset);
@@ -147,6 +168,7 @@ async fn every_post_and_put_is_done_once_under_a_key(server: Server) {
     twice
         .call("publish_release", |call| call.at("id", &release))
         .await;
+    twice.reidentifications(&server, &release).await;
     twice
         .call("withdraw_release", |call| call.at("id", &release))
         .await;

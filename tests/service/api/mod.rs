@@ -30,6 +30,7 @@ mod preconditions;
 mod preferences;
 mod problems;
 mod records;
+mod reidentifications;
 mod releases;
 mod retention;
 mod schemas;

@@ -26,6 +26,8 @@ pub enum Object {
     Exploration,
     /// On the release in the path.
     Release,
+    /// On the re-identification in the path.
+    Reidentification,
     /// On the key in the path.
     Key,
     /// On the webhook in the path.
@@ -95,6 +97,10 @@ fn exploration(dataset: &str) -> Value {
 
 fn with(release: &str) -> Value {
     json!({"with": release})
+}
+
+fn row(_: &str) -> Value {
+    json!({"table": "microdata", "row": 1, "reason": "a test"})
 }
 
 fn subjects(_: &str) -> Value {
@@ -213,6 +219,24 @@ pub const SAMPLES: &[Sample] = &[
     on("get_release_verification", Object::Release, Body::None),
     on("publish_release", Object::Release, Body::None),
     ending(on("withdraw_release", Object::Release, Body::None), 2),
+    on("create_reidentification", Object::Release, Body::Json(row)),
+    on("list_reidentifications", Object::Release, Body::None),
+    on("get_reidentification", Object::Reidentification, Body::None),
+    on(
+        "confirm_reidentification",
+        Object::Reidentification,
+        Body::None,
+    ),
+    on(
+        "refuse_reidentification",
+        Object::Reidentification,
+        Body::None,
+    ),
+    on(
+        "withdraw_reidentification",
+        Object::Reidentification,
+        Body::None,
+    ),
     on("list_audit", Object::Nothing, Body::None),
     on("verify_audit", Object::Nothing, Body::None),
     on("list_ledger", Object::Nothing, Body::None),

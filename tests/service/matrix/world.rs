@@ -86,6 +86,8 @@ pub struct World {
     pub foreign_published: Made,
     /// Of the own dataset, and of the foreign one.
     pub explorations: [String; 2],
+    /// Of the own dataset's published release, and of the foreign one's.
+    pub reidentifications: [String; 2],
     /// A key that nobody uses, tied to the own dataset.
     pub key: String,
     /// Keys whose tie goes beyond it: to nothing, to another dataset, to both.
@@ -140,6 +142,10 @@ impl World {
             story::explore(&client, &story::exploration(&own)).await,
             story::explore(&client, &story::exploration(&foreign)).await,
         ];
+        let reidentifications = [
+            asked(&client, &published.release).await,
+            asked(&client, &foreign_published.release).await,
+        ];
         let (key, _) = spare_key(&server, json!([own])).await;
         let webhook = spare_webhook(&server, json!([own])).await;
         let (mut wider_keys, mut wider_webhooks) = (Vec::new(), Vec::new());
@@ -165,6 +171,7 @@ impl World {
             withdrawn,
             foreign_published,
             explorations,
+            reidentifications,
             key,
             wider_keys,
             webhook,
@@ -226,6 +233,7 @@ impl World {
             Object::Job => self.published.job.clone(),
             Object::Exploration => self.explorations[0].clone(),
             Object::Release => self.published.release.clone(),
+            Object::Reidentification => self.reidentifications[0].clone(),
             Object::Key => self.key.clone(),
             Object::Webhook => self.webhook.clone(),
             Object::Nothing | Object::Everything | Object::Token => String::new(),
@@ -247,6 +255,9 @@ impl World {
             }
             Object::Exploration if caller.tied => {
                 hidden.push(("foreign", self.explorations[1].clone()));
+            }
+            Object::Reidentification if caller.tied => {
+                hidden.push(("foreign", self.reidentifications[1].clone()));
             }
             Object::Release => {
                 if caller.tied {
@@ -277,6 +288,7 @@ impl World {
                 self.foreign_published.job.clone(),
             ],
             Object::Exploration => self.explorations.to_vec(),
+            Object::Reidentification => self.reidentifications.to_vec(),
             Object::Release => [
                 &self.published,
                 &self.draft,
@@ -305,6 +317,7 @@ pub fn unknown_id(object: Object) -> Option<String> {
         Object::Job => "job",
         Object::Exploration => "exploration",
         Object::Release => "release",
+        Object::Reidentification => "reidentification",
         Object::Key => "key",
         Object::Webhook => "webhook",
         Object::Nothing | Object::Everything | Object::Token => return None,
@@ -340,6 +353,14 @@ async fn made(client: &Client, dataset: &str, then: &'static str) -> Made {
         .expect("an id")
         .to_owned();
     Made { job, release }
+}
+
+/// A question who stands behind the first row of a release; its id.
+async fn asked(client: &Client, release: &str) -> String {
+    let body = json!({"table": "microdata", "row": 1, "reason": "a test"});
+    let call = client.call("create_reidentification").at("id", release);
+    let asked = call.json(&body).send().await.expect(201);
+    asked["id"].as_str().expect("an id").to_owned()
 }
 
 async fn spare_key(server: &Server, datasets: Value) -> (String, String) {

@@ -17,13 +17,14 @@ use super::stage::{Database, Stage};
 use crate::common::postgres::cluster;
 
 /// Tables of PostgreSQL that hold, or must not hold, what is personal.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "dataset",
     "job",
     "idempotency",
     "chunk",
     "preference",
     "subject_token",
+    "reidentification",
     "release",
     "release_piece",
     "release_table",

@@ -188,6 +188,8 @@ impl Stage {
                     ("dataset_version", "created_at"),
                     ("release", "created_at"),
                     ("release", "published_at"),
+                    ("reidentification", "asked_at"),
+                    ("reidentification", "ends_at"),
                 ] {
                     let moved = format!("{column} - interval '{days} days'");
                     self.sabotage(&format!("UPDATE {table} SET {column} = {moved}"))

@@ -45,6 +45,7 @@ fn shown(people: u32, week: u32) -> Vec<u8> {
         joins_groups: false,
         terms: Vec::new(),
         terms_of: Vec::new(),
+        transformed: Vec::new(),
         rows: Vec::new(),
     };
     candidates.to_bytes().expect("memory")

@@ -1,5 +1,6 @@
 //! Which subject a published row came from. Private: kept for verification,
-//! erasure and re-publication, readable through no endpoint.
+//! erasure and re-publication, and for two stewards who ask for one row
+//! together; readable as a whole through no endpoint.
 //!
 //! Its text is CSV `table,row,subject` (row from 1), quoted as published
 //! tables are. A table without rows leaves no line and is not read back.
@@ -111,6 +112,36 @@ pub fn without_subject(lineage: &[u8], subject: &str) -> Result<Option<Vec<u8>>,
         }
     }
     Ok((kept.len() < lineage.len()).then_some(kept))
+}
+
+/// Who stands behind one row of a published table.
+#[derive(Clone, PartialEq, Eq)]
+pub enum BehindRow {
+    /// The subject of this key.
+    Subject(String),
+    /// The table has rows of one subject each, and none behind this one: it has
+    /// no such row, or the subject was taken out.
+    Nobody,
+    /// No row of the table is of one subject.
+    NoLineage,
+}
+
+/// Looks for the subject of a row (from 1) of `table` in a lineage's text.
+///
+/// # Errors
+/// Text that is no lineage.
+pub fn subject_of_row(lineage: &[u8], table: &str, row: u64) -> Result<BehindRow, WireError> {
+    let mut reader = LineageReader::new(lineage)?;
+    let mut behind = BehindRow::NoLineage;
+    while let Some(line) = reader.next()? {
+        if line.table == table {
+            if line.row == row {
+                return Ok(BehindRow::Subject(line.subject.to_owned()));
+            }
+            behind = BehindRow::Nobody;
+        }
+    }
+    Ok(behind)
 }
 
 const HEADER: &str = "table,row,subject";
@@ -229,6 +260,20 @@ mod tests {
         assert_eq!(rest("a"), None);
         assert!(without_subject(b"table,row,subject\nst,1\n", "a").is_err());
     }
+
+    #[test]
+    fn the_subject_of_a_row_is_found_by_table_and_number() {
+        let text = b"table,row,subject\nst,1,\"a,b\"\nst,3,c\nqit,1,d\n";
+        let behind = |table, row| subject_of_row(text, table, row).ok();
+        let subject = |key: &str| Some(BehindRow::Subject(key.to_owned()));
+        assert!(behind("st", 1) == subject("a,b") && behind("st", 3) == subject("c"));
+        assert!(behind("qit", 1) == subject("d"));
+        assert!(behind("st", 2) == Some(BehindRow::Nobody), "taken out");
+        assert!(behind("qit", 2) == Some(BehindRow::Nobody), "past the end");
+        assert!(behind("s", 1) == Some(BehindRow::NoLineage));
+        assert!(subject_of_row(b"table,row\n", "st", 1).is_err());
+    }
+
     use crate::microdata::{Schema, TableColumn, TextColumn};
 
     /// A table of nothing but subjects.

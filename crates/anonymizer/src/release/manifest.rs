@@ -203,7 +203,7 @@ impl Normalized {
 }
 
 /// An attribute whose values were changed before the engine saw them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transformed {
     /// The attribute.

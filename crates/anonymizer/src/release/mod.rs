@@ -47,7 +47,9 @@ pub use guarantees::guarantees;
 pub use history::{Unkept, also_shown, check_transforms, codes_by_class, history};
 pub use joined::{Buckets, JoinError, JoinedAttribute, JoinedTable, Link, Signatures};
 pub use kept_groups::kept_groups;
-pub use lineage::{Lineage, LineageReader, LineageRow, TableLineage, without_subject};
+pub use lineage::{
+    BehindRow, Lineage, LineageReader, LineageRow, TableLineage, subject_of_row, without_subject,
+};
 pub use made::{Kept, KeptAttribute, Release};
 pub use manifest::{
     ColumnDescription, Guarantee, InputDescription, MadeBy, Manifest, Normalized, SeriesMode,

@@ -315,6 +315,7 @@ pub(super) mod made {
             joins_groups: false,
             terms: Vec::new(),
             terms_of: Vec::new(),
+            transformed: Vec::new(),
             rows: Vec::new(),
         }
     }

@@ -225,7 +225,23 @@ fn what_is_not_known_is_not_safe() {
         attributes: Vec::new(),
         ..one.clone()
     };
-    for other in [incomplete, sliced, twice, otherwise] {
+    // Values under another transform have no names in common with these.
+    let moved = Candidates {
+        transformed: vec![Transformed {
+            attribute: "ill".into(),
+            transform: Transform {
+                shift_days: Some(30),
+                ..Transform::default()
+            },
+        }],
+        ..one.clone()
+    };
+    assert!(series(&moved, &[&moved]).is_safe());
+    let changing = Candidates {
+        shows_changes: true,
+        ..moved.clone()
+    };
+    for other in [incomplete, sliced, twice, otherwise, moved, changing] {
         assert!(!series(&one, &[&other]).is_safe());
         assert!(!series(&other, &[&one]).is_safe());
     }
