@@ -17,7 +17,8 @@ use super::stage::{Database, Stage};
 use crate::common::postgres::cluster;
 
 /// Tables of PostgreSQL that hold, or must not hold, what is personal.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
+    "population_table",
     "dataset",
     "job",
     "idempotency",

@@ -3,6 +3,8 @@
 mod worlds;
 
 use super::*;
+use crate::microdata::Transform;
+use crate::release::Transformed;
 use crate::release::candidates::NO_CLASS;
 use crate::verify::composition::made::{grouped, release};
 
