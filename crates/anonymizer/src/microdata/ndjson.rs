@@ -73,6 +73,14 @@ impl<R: Read> Rows for NdjsonRows<'_, R> {
         };
         self.text.clear();
         self.spans.clear();
+        if self.schema.has_row_keys() {
+            // No member has it.
+            self.spans[self.schema.subject_key().at()] = Some(Cell {
+                start: 0,
+                end: 0,
+                is_string: false,
+            });
+        }
         self.spans.resize(self.schema.attributes().len(), None);
         let mut object = Object {
             rest: self.lines.bytes(),

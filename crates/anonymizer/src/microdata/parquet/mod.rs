@@ -70,9 +70,12 @@ pub fn read_parquet_records<F: Read + Seek + Send + 'static>(
     let mut intake = Intake::new(target, subjects)?;
     let source = Source::new(file)?;
     if let Some((footer, columns)) = open(&source, target, &mut intake)? {
-        let order: Vec<usize> = (0..columns.len()).collect();
+        let width = columns.len();
+        let mut order: Vec<usize> = (0..width).collect();
+        // An attribute without a column stands behind all others.
+        order.resize(target.schema.attributes().len(), 0);
         let mut rows = ParquetRows::new(source, footer, columns, (target.limits, room));
-        let order = (order.as_slice(), order.len());
+        let order = (order.as_slice(), width);
         take_rows(&mut rows, order, (target, sink), &mut intake)?;
     }
     intake.finish(sink)
@@ -124,6 +127,9 @@ fn open<F: Read + Seek + Send>(
         match Form::of(&footer.column(place)) {
             Some(form) if form.fits(attribute) => columns.push(PlacedColumn { place, form }),
             _ => unfit.push(at),
+        }
+        if schema.has_no_column(AttributeIndex::from_usize(at)) {
+            continue;
         }
     }
     note_unfit(&unfit, intake);
