@@ -52,6 +52,7 @@ mod hint;
 mod intake;
 mod intake_column;
 mod json_shape;
+mod json_text;
 mod lines;
 mod ndjson;
 mod number;
@@ -86,8 +87,9 @@ pub use hierarchy::{
 pub use index::{AttributeIndex, Code, RecordIndex, SubjectIndex};
 pub use json_shape::{json_shape, repeated_member};
 pub use limits::{HierarchyLimits, ReadLimits, Target};
+pub use ndjson::{JsonKind, Member, ScannedObject, scan_objects};
 pub use normalize::{Merged, Spellings};
-pub use parquet::read_parquet_records;
+pub use parquet::{ColumnKind, ParquetScan, ScannedColumn, read_parquet_records};
 pub use parts::{Mapping, Part, Parts, PartsSummary, TableCount, read_parts};
 pub use preference::{MaxLeakageTerms, Preference, Probability, Terms};
 pub use preference_read::{check_terms, each_preference, read_preferences};

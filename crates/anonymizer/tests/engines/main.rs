@@ -16,6 +16,7 @@ mod exclusions;
 mod golden;
 mod handmade;
 mod ignored;
+mod inspected_forms;
 mod lgb;
 mod made;
 mod manifests;
