@@ -166,8 +166,7 @@ impl Column {
                 }
             }
         }
-        // No value has the hash of the empty cell.
-        (hash >> 32) as u32 | 1
+        kept_hash(hash)
     }
 
     fn add_shape(&mut self, cell: &str) {
@@ -205,11 +204,25 @@ impl Column {
         at.ok().map(|at| self.values[at].1)
     }
 
+    /// The values that are kept, by the hash that a record has for its cell.
+    pub fn texts_by_hash(&self) -> FxHashMap<u32, &str> {
+        let hasher = Hashing::default();
+        let values = self.values.iter().map(|(text, _)| text.as_str());
+        values
+            .map(|text| (kept_hash(hasher.hash_one(text)), text))
+            .collect()
+    }
+
     /// Puts what was counted in order.
     fn finish(&mut self) {
         self.values = std::mem::take(&mut self.counted).into_iter().collect();
         self.values.sort_unstable();
     }
+}
+
+/// What a record keeps of a hash: no value has that of the empty cell, 0.
+fn kept_hash(hash: u64) -> u32 {
+    (hash >> 32) as u32 | 1
 }
 
 /// The cell with `9` for each run of digits and `a` for each run of letters.
@@ -256,6 +269,9 @@ pub(super) fn read(
     let hasher = Hashing::default();
     let new = || Column::new(width, limits);
     let mut columns: Vec<Column> = std::iter::repeat_with(new).take(width).collect();
+    for (column, given) in columns.iter_mut().zip(givens) {
+        column.given = *given;
+    }
     let mut unique_left = limits.unique_max;
     let mut read = Columns {
         records: 0,
@@ -268,9 +284,6 @@ pub(super) fn read(
     let mut cells: Vec<Vec<u8>> = Vec::new();
     let mut each = |row: ScannedRow<'_>| {
         match row {
-    for (column, given) in columns.iter_mut().zip(givens) {
-        column.given = *given;
-    }
             ScannedRow::Cells(line, row) => {
                 // Whether a row is one is known behind its last cell.
                 let mut count = 0;

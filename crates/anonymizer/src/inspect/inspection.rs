@@ -1,12 +1,13 @@
 //! What an inspection is given and what it says.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::measured::{AttributeRisk, SmallSet};
 use crate::microdata::{
-    AttributeType, FileFormat, HierarchyRule, ReadLimits, Role, Schema, TableError,
+    AttributeType, FileFormat, HierarchyRule, ReadLimits, Role, Schema, Table, TableError,
 };
 
 /// How much of a file is looked at.
@@ -71,6 +72,10 @@ pub struct Inspection {
     /// How many records have the most frequent known value, and how many have
     /// none, by proposed sensitive attribute: with `records` they bound l.
     pub sensitive: Vec<SensitiveCount>,
+    /// Sets of sensitive values of people with many records, as an upload reads
+    /// them: they bound l. No quasi-identifiers, and at most 50,000 people.
+    #[serde(skip)]
+    pub sets_of_values: Option<Arc<Table>>,
 }
 
 /// One column, and what it may be.

@@ -15,6 +15,8 @@ mod given;
 mod inspection;
 mod measured;
 mod names;
+mod objects;
+mod persons;
 mod propose;
 pub mod risk;
 mod roles;
@@ -25,12 +27,12 @@ use std::io::{Read, Seek, SeekFrom};
 
 use serde_json::Value;
 
-pub use inspection::{
-    AttributeProposal, InspectError, InspectLimits, Inspection, RuleProposal, SensitiveCount,
 use crate::microdata::{FileFormat, ParquetScan, Spill, TableError};
 use dialect::Found;
 use given::Given;
 
+pub use inspection::{
+    AttributeProposal, InspectError, InspectLimits, Inspection, RuleProposal, SensitiveCount,
 };
 pub use measured::{AttributeRisk, SmallSet};
 pub use names::Meaning;
@@ -93,8 +95,6 @@ pub fn inspect(
     propose::propose((name, is_cut), found, columns)
 }
 
-/// The JSON of an inspection.
-pub fn document(inspection: &Inspection) -> Value {
 /// Whether a file begins as an object of JSON does; it is rewound.
 ///
 /// # Errors
@@ -148,6 +148,8 @@ pub fn inspect_parquet<F: Read + Seek + Send + 'static>(
     propose::propose((name, false), found, columns)
 }
 
+/// The JSON of an inspection.
+pub fn document(inspection: &Inspection) -> Value {
     // Names, numbers and rules: writing them cannot fail.
     serde_json::to_value(inspection).unwrap_or(Value::Null)
 }

@@ -13,6 +13,7 @@ use super::forms::TWO_DIGIT_YEARS_FROM;
 use super::inspection::{AttributeProposal, InspectError, Inspection};
 use super::measured::{records_of_sets, risk_of, small_sets};
 use super::names::{Meaning, meaning_of};
+use super::persons::sets_of_values;
 use super::rules::rules_for;
 use super::settle::{file_format, prior_sign, take_missing_words, words_of};
 use crate::microdata::attribute::NAME_CHARACTERS_MAX;
@@ -92,6 +93,7 @@ pub(super) fn propose(
         sets,
         records_measured: measured as u64,
         records_of_sets: records_of_sets(measured) as u64,
+        sets_of_values: sets_of_values(&schema, &drafts, key),
         schema: Some(schema),
         hierarchies,
         sensitive: drafts.iter().filter_map(Draft::sensitive_count).collect(),

@@ -33,6 +33,7 @@ mod personalized;
 mod preamble;
 mod preferences_attack;
 mod proposals;
+mod proposed_people;
 mod random_runs;
 mod scenario;
 mod series;

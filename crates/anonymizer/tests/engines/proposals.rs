@@ -126,13 +126,13 @@ impl Manner {
     }
 }
 
-fn inspected(text: &str) -> Result<Inspection, InspectError> {
+pub fn inspected(text: &str) -> Result<Inspection, InspectError> {
     let limits = InspectLimits::default();
     inspect(Cursor::new(text.as_bytes()), ("export", false), &limits)
 }
 
 /// The table of a file, as the proposed schema reads it.
-fn read(text: &str, inspection: &Inspection) -> Table {
+pub fn read(text: &str, inspection: &Inspection) -> Table {
     let schema = inspection.schema.as_ref().expect("a person is named");
     let mut hierarchies = HierarchySet::new();
     for (name, rule) in &inspection.hierarchies {
